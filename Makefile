@@ -1,0 +1,92 @@
+# One command for each job. The first makes a virtual environment in .venv and later ones use it; run `make help` for the list.
+
+SHELL := /bin/sh
+.SHELLFLAGS := -ec
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+# Any Python >= 3.11; found by itself, or named: make test PYTHON=/opt/python3.13/bin/python
+PYTHON ?=
+# More arguments for pytest: make test ARGS="tests/test_layers.py -x"
+ARGS ?=
+# How many processes run the tests
+JOBS ?= 2
+# Arguments of the fuzzer: make fuzz FUZZ="--seed 7" FUZZ_SECONDS=60
+FUZZ ?=
+# Keeps the environment of this clone apart from one that happens to be active
+unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
+
+PY := .venv/bin/python
+READY := .venv/project.stamp
+
+.PHONY: help demo test check format bench docs fuzz pins clean
+
+help: ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-14s %s\n' "$$name" "$$text"; done
+
+demo: $(READY) ## play a recorded answer, kill the program half way, resume, and compare
+	@$(PY) examples/demo.py
+
+test: $(READY) ## run every test and show what is not covered
+	@$(PY) -m pytest -n $(JOBS) --cov $(ARGS)
+
+check: $(READY) ## lint, formatting, and types by mypy and pyright
+	@echo "check: ruff" && $(PY) -m ruff check
+	@echo "check: formatting" && $(PY) -m ruff format --check
+	@echo "check: mypy" && $(PY) -m mypy
+	@echo "check: pyright" && $(PY) -m pyright --pythonpath $(PY)
+
+format: $(READY) ## format the code and mend what ruff can mend
+	@$(PY) -m ruff check --fix-only --quiet
+	@$(PY) -m ruff format
+
+bench: $(READY) ## measure speed and memory as ratios; BENCH_JSON=FILE also writes the figures
+	@$(PY) -m benchmarks
+
+docs: $(READY) ## build the documentation in docs/_build, warnings are errors
+	@$(PY) -m sphinx -W --keep-going --quiet --fresh-env docs docs/_build
+	@echo "docs: open docs/_build/index.html"
+
+fuzz: $(READY) ## feed mutated streams until stopped, or for FUZZ_SECONDS
+	@$(PY) -m tests.fuzz $(FUZZ)
+
+pins: ## work out requirements/dev.txt anew from requirements/dev.in
+	@rm -rf .venv-pins
+	@$(find-python); "$$python" -m venv .venv-pins
+	@echo "pins: resolving requirements/dev.in"
+	@.venv-pins/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.in
+	@{ sed -n '/^#/p' requirements/dev.txt; \
+	   .venv-pins/bin/python -m pip freeze --disable-pip-version-check --exclude-editable; } > .venv-pins/dev.txt
+	@mv .venv-pins/dev.txt requirements/dev.txt
+	@rm -rf .venv-pins
+
+clean: ## remove the environment, caches and everything built
+	@rm -rf .venv .venv-pins build dist docs/_build htmlcov .coverage .coverage.* \
+		.hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@find src tests docs examples benchmarks scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# The environment is made anew when the pins change, and the package is put into it again when its metadata changes.
+
+.venv/pins.stamp: requirements/dev.txt
+	@$(find-python); "$$python" scripts/make_venv.py
+	@touch $@
+
+$(READY): .venv/pins.stamp pyproject.toml
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Sets `python` to the first interpreter that is new enough and can make environments, or stops with one line.
+define find-python
+python=; bare=; \
+for name in $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 python3.11 python); do \
+	if "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+		if "$$name" -c 'import ensurepip, venv' 2>/dev/null; then python=$$name; break; fi; \
+		bare=$$name; \
+	fi; \
+done; \
+if [ -z "$$python" ] && [ -n "$$bare" ]; then \
+	echo "setup: $$bare has no venv module: install it (python3-venv on Debian and Ubuntu) or run make with PYTHON=/path/to/python" >&2; exit 1; \
+elif [ -z "$$python" ]; then \
+	echo "setup: Python 3.11 or newer is needed and $(if $(PYTHON),$(PYTHON) is not one,none was found): install one or run make with PYTHON=/path/to/python" >&2; exit 1; \
+fi
+endef
