@@ -31,10 +31,10 @@ test: $(READY) ## run every test and show what is not covered
 	@$(PY) -m pytest -n $(JOBS) --cov $(ARGS)
 
 check: $(READY) ## lint, formatting, and types by mypy and pyright
-	@echo "check: ruff" && $(PY) -m ruff check
-	@echo "check: formatting" && $(PY) -m ruff format --check
-	@echo "check: mypy" && $(PY) -m mypy
-	@echo "check: pyright" && $(PY) -m pyright --pythonpath $(PY)
+	@failed=; \
+	run() { echo "check: $$*"; $(PY) -m "$$@" || failed=yes; }; \
+	run ruff check --quiet; run ruff format --check --quiet; run mypy; run pyright --pythonpath $(PY); \
+	test -z "$$failed"
 
 format: $(READY) ## format the code and mend what ruff can mend
 	@$(PY) -m ruff check --fix-only --quiet

@@ -43,14 +43,16 @@ def install(total: int) -> int:
     """
     Run pip, keep what it prints in the log, count the packages on a terminal, and return its exit code.
     """
-    command = [VENV / "bin" / "python", "-m", "pip", "install", "--no-input", "--progress-bar", "off", "-r", PINS]
+    python = str(VENV / "bin" / "python")
+    command = [python, "-m", "pip", "install", "--no-input", "--progress-bar", "off", "-r", str(PINS)]
     environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     counted = 0
-    with LOG.open("w", encoding="utf-8") as log:
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-        ) as pip:
-            assert pip.stdout is not None
+    with (
+        LOG.open("w", encoding="utf-8") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as pip,
+    ):
+        assert pip.stdout is not None
+        try:
             for line in pip.stdout:
                 log.write(line)
                 if line.startswith("Collecting "):
@@ -58,7 +60,8 @@ def install(total: int) -> int:
                     progress(f"fetching {counted} of {total}")
                 elif line.startswith("Installing "):
                     progress(f"unpacking {total} packages")
-        progress("")
+        finally:
+            progress("")
     return pip.returncode
 
 
