@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# Any Python >= 3.11; found by itself, or named: make test PYTHON=/opt/python3.13/bin/python
+# Any Python >= 3.11; found by itself, or named: make test PYTHON=/path/to/python
 PYTHON ?=
 # More arguments for pytest: make test ARGS="tests/test_layers.py -x"
 ARGS ?=
@@ -28,7 +28,7 @@ demo: $(READY) ## play a recorded answer, kill the program half way, resume, and
 	@$(PY) examples/demo.py
 
 test: $(READY) ## run every test and show what is not covered
-	@$(PY) -m pytest -n $(JOBS) --cov $(ARGS)
+	@$(PY) -m pytest --cov -n $(JOBS) $(ARGS)
 
 check: $(READY) ## lint, formatting, and types by mypy and pyright
 	@failed=; \
