@@ -1,0 +1,141 @@
+"""
+Every error that the library raises on its own account.
+
+One tree below `AssistantEventsError`. `LocalProtocolError` is the caller's doing, `RemoteProtocolError` the provider's.
+Errors keep data as attributes and build their text in `__str__`; no text ever holds a value out of a `State`.
+"""
+
+from __future__ import annotations
+
+
+class AssistantEventsError(Exception):
+    """Base of all errors of this library."""
+
+
+class LocalProtocolError(AssistantEventsError):
+    """The caller did something that the order of events does not allow."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class RemoteProtocolError(AssistantEventsError):
+    """
+    A provider's answer could not be used.
+
+    Decoders never raise it; it is for callers who want to turn a failed message into an exception.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(kind, message)
+        self.kind = kind
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+class JsonError(AssistantEventsError, ValueError):
+    """Bytes or text that are no JSON document this library accepts."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class StructureError(AssistantEventsError, ValueError):
+    """
+    A stored or received document does not have the shape of what it claims to be.
+
+    `path` names the place in the document, from `$` down, for example `$.usage.input`.
+    """
+
+    def __init__(self, path: str, expected: str, got: str) -> None:
+        super().__init__(path, expected, got)
+        self.path = path
+        self.expected = expected
+        self.got = got
+
+    def __str__(self) -> str:
+        return f"{self.path}: expected {self.expected}, got {self.got}"
+
+
+class UnknownDialectError(AssistantEventsError, LookupError):
+    """No installed adapter speaks the dialect that was asked for."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(name, known)
+        self.name = name
+        self.known = known
+
+    def __str__(self) -> str:
+        listed = ", ".join(self.known) or "none"
+        return f"unknown dialect {self.name!r}; installed: {listed}"
+
+
+class AdapterError(AssistantEventsError):
+    """An installed adapter cannot be used: its entry point does not load or names no `Dialect`."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name, reason)
+        self.name = name
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"adapter {self.name!r}: {self.reason}"
+
+
+class StoreError(AssistantEventsError):
+    """A store could not do what was asked."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class ConflictError(StoreError):
+    """Somebody else appended first: the store does not stand where the writer expected it."""
+
+    def __init__(self, session_id: str, expected_seq: int, actual_seq: int) -> None:
+        super().__init__("conflict")
+        self.session_id = session_id
+        self.expected_seq = expected_seq
+        self.actual_seq = actual_seq
+
+    def __str__(self) -> str:
+        return (
+            f"session {self.session_id!r}: expected seq {self.expected_seq}, store holds {self.actual_seq}; "
+            "read the new records and try again"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.session_id, self.expected_seq, self.actual_seq))
+
+
+class PrunedError(StoreError):
+    """The records that were asked for have been pruned; only a snapshot stands for them."""
+
+    def __init__(self, session_id: str, after: int, pruned_to: int) -> None:
+        super().__init__("pruned")
+        self.session_id = session_id
+        self.after = after
+        self.pruned_to = pruned_to
+
+    def __str__(self) -> str:
+        return (
+            f"session {self.session_id!r}: records up to seq {self.pruned_to} are pruned, "
+            f"cannot read after {self.after}; start from the snapshot"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.session_id, self.after, self.pruned_to))

@@ -1,0 +1,552 @@
+"""
+The catalogue: every fact that the library knows, one immutable class each.
+
+An event is *durable* (kept, has a place in the log) or *live* (a streaming update that may be lost). The class name is the
+type in CamelCase. A fragment (text, reasoning, media, tool input, compaction) is `*.started` (durable), `*.delta` (live),
+`*.ended` (durable, with the full final value). Text, reasoning and media are addressed by their kind: a message has at most
+one of each open. Calls are addressed by `call_id`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, TypeAlias, final
+
+import attrs
+from attrs import Attribute
+
+from assistant_events.values import (
+    Citation,
+    Content,
+    ErrorInfo,
+    Finish,
+    JsonObject,
+    Origin,
+    Run,
+    State,
+    Usage,
+    fields,
+    valid_text,
+)
+from assistant_events.values.content import content_field, media_bytes
+from assistant_events.values.facts import finish
+from assistant_events.values.fields import NO_FIELDS, Extensible
+
+
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class _Event(Extensible):
+    message_id: str = fields.name()
+    """The message that this event belongs to."""
+
+
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class _Durable(_Event):
+    durable: ClassVar[Literal[True]] = True
+    version: ClassVar[int] = 1
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class PromptSubmitted(_Durable):
+    """The user (or the app in their name) said something. It is a whole message."""
+
+    type: ClassVar[Literal["prompt.submitted"]] = "prompt.submitted"
+
+    content: tuple[Content, ...] = content_field(required=True)
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class HistoryRewound(_Durable):
+    """The message and all after it leave the transcript; the log keeps them. For regenerate and edit."""
+
+    type: ClassVar[Literal["history.rewound"]] = "history.rewound"
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class StepStarted(_Durable):
+    """A model began to answer: one response of one model, which is one assistant message."""
+
+    type: ClassVar[Literal["step.started"]] = "step.started"
+
+    origin: Origin = fields.one_of(Origin)
+
+    run: Run | None = fields.optional(Run)
+    """The response on the provider's side; `None` when it does not live there."""
+
+    state: State = fields.state()
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class StepRestarted(_Durable):
+    """What was received is void; the same message starts over."""
+
+    type: ClassVar[Literal["step.restarted"]] = "step.restarted"
+
+    reason: str = fields.text()
+    """Why, for people."""
+
+    run: Run | None = fields.optional(Run)
+    state: State = fields.state()
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class StepEnded(_Durable):
+    """
+    The provider's answer is complete.
+
+    It ends the answer, not its calls: calls that the app runs are answered after it.
+    """
+
+    type: ClassVar[Literal["step.ended"]] = "step.ended"
+
+    finish: Finish = finish()
+
+    raw_finish: str | None = fields.optional_text()
+    """The provider's own word; `None` when it gave none."""
+
+    usage: Usage | None = fields.optional(Usage)
+    """`None` when the provider did not report any."""
+
+    run: Run | None = fields.optional(Run)
+    """Replaces the one of the start when it is not `None`."""
+
+    state: State = fields.state()
+    """Replaces the one of the start when it is not empty."""
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class StepFailed(_Durable):
+    """No valid end came. What was received before stays in the message."""
+
+    type: ClassVar[Literal["step.failed"]] = "step.failed"
+
+    error: ErrorInfo = fields.one_of(ErrorInfo)
+    usage: Usage | None = fields.optional(Usage)
+    run: Run | None = fields.optional(Run)
+    state: State = fields.state()
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class TextStarted(_Durable):
+    """Visible text begins."""
+
+    type: ClassVar[Literal["text.started"]] = "text.started"
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class TextEnded(_Durable):
+    """Visible text is over; here is all of it."""
+
+    type: ClassVar[Literal["text.ended"]] = "text.ended"
+
+    text: str = fields.text()
+
+    complete: bool = fields.flag(default=True)
+    """False when it was cut; its state then never goes back to a provider."""
+
+    citations: tuple[Citation, ...] = fields.tuple_of(Citation)
+    state: State = fields.state()
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class ReasoningStarted(_Durable):
+    """Reasoning begins."""
+
+    type: ClassVar[Literal["reasoning.started"]] = "reasoning.started"
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class ReasoningEnded(_Durable):
+    """Reasoning is over. The text may be empty: its state alone is worth keeping."""
+
+    type: ClassVar[Literal["reasoning.ended"]] = "reasoning.ended"
+
+    text: str = fields.text()
+    complete: bool = fields.flag(default=True)
+    state: State = fields.state()
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class MediaStarted(_Durable):
+    """An image, a sound, a film or a document begins."""
+
+    type: ClassVar[Literal["media.started"]] = "media.started"
+
+    media_type: str = fields.name()
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class MediaEnded(_Durable):
+    """A medium is over: its bytes, or where they are. Neither only when it was cut before anything came."""
+
+    type: ClassVar[Literal["media.ended"]] = "media.ended"
+
+    media_type: str = fields.name()
+    data: bytes | None = media_bytes(optional=True)
+    uri: str | None = fields.optional_text()
+    complete: bool = fields.flag(default=True)
+    state: State = fields.state()
+
+    def __attrs_post_init__(self) -> None:
+        if self.data is not None and self.uri is not None:
+            raise ValueError("MediaEnded: expected data or uri, not both")
+        if self.complete and self.data is None and self.uri is None:
+            raise ValueError("MediaEnded: expected data or uri for a complete medium")
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class ToolInputStarted(_Durable):
+    """The model begins to write the input of a call."""
+
+    type: ClassVar[Literal["tool.input.started"]] = "tool.input.started"
+
+    call_id: str = fields.name()
+    """Unique inside its message."""
+
+    name: str = fields.name()
+    provider_executed: bool = fields.flag(default=False)
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class ToolInputEnded(_Durable):
+    """The input is over; here is all of it as the model wrote it."""
+
+    type: ClassVar[Literal["tool.input.ended"]] = "tool.input.ended"
+
+    call_id: str = fields.name()
+
+    text: str = fields.text()
+    """Raw and unparsed."""
+
+    complete: bool = fields.flag(default=True)
+
+    state: State = fields.state()
+    """State of the call."""
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class ToolCalled(_Durable):
+    """The call stands: its input is an object. Legal without `tool.input.*` before it."""
+
+    type: ClassVar[Literal["tool.called"]] = "tool.called"
+
+    call_id: str = fields.name()
+    name: str = fields.name()
+    input: JsonObject = fields.json_object(required=True)
+    provider_executed: bool = fields.flag(default=False)
+
+    state: State = fields.state()
+    """Replaces the state of `tool.input.ended` when it is not empty."""
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class ToolSuccess(_Durable):
+    """The call was answered."""
+
+    type: ClassVar[Literal["tool.success"]] = "tool.success"
+
+    call_id: str = fields.name()
+    output: tuple[Content, ...] = content_field(required=False)
+    provider_executed: bool = fields.flag(default=False)
+
+    state: State = fields.state()
+    """State of the result."""
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class ToolFailed(_Durable):
+    """The call failed, was cut, or never had an input to run with."""
+
+    type: ClassVar[Literal["tool.failed"]] = "tool.failed"
+
+    call_id: str = fields.name()
+    error: ErrorInfo = fields.one_of(ErrorInfo)
+    output: tuple[Content, ...] = content_field(required=False)
+    provider_executed: bool = fields.flag(default=False)
+    state: State = fields.state()
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class OpaqueReceived(_Durable):
+    """An item of the provider that has no word of ours, kept raw at its place so that it can go back."""
+
+    type: ClassVar[Literal["opaque.received"]] = "opaque.received"
+
+    state: State = fields.state()
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class CompactionStarted(_Durable):
+    """The app begins to write a summary that will stand for the messages before it."""
+
+    type: ClassVar[Literal["compaction.started"]] = "compaction.started"
+
+    reason: Literal["auto", "manual"] = attrs.field(validator=attrs.validators.in_(("auto", "manual")))
+    origin: Origin | None = fields.optional(Origin)
+    """The model that writes it; `None` when no model does."""
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class CompactionEnded(_Durable):
+    """The summary is written."""
+
+    type: ClassVar[Literal["compaction.ended"]] = "compaction.ended"
+
+    text: str = fields.text()
+    state: State = fields.state()
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class CompactionFailed(_Durable):
+    """No summary came of it; nothing changes."""
+
+    type: ClassVar[Literal["compaction.failed"]] = "compaction.failed"
+
+    error: ErrorInfo = fields.one_of(ErrorInfo)
+
+
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class _Live(_Event):
+    durable: ClassVar[Literal[False]] = False
+    version: ClassVar[int] = 1
+
+
+@attrs.frozen(kw_only=True, weakref_slot=False, init=False)
+class _Delta(_Live):
+    # Deltas are made by the thousand. Their constructor is written by hand, and a slot of `extra` that was never filled reads
+    # as empty, so that nothing is spent on it.
+
+    offset: int
+    """How much of the fragment came before, in code points (bytes for media)."""
+
+    def __getattr__(self, name: str) -> JsonObject:
+        if name == "extra":
+            return NO_FIELDS
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False, init=False)
+class TextDelta(_Delta):
+    """A piece of the open text."""
+
+    type: ClassVar[Literal["text.delta"]] = "text.delta"
+
+    delta: str
+
+    def __init__(self, *, message_id: str, offset: int, delta: str, extra: Mapping[str, object] = NO_FIELDS) -> None:
+        _fill_delta(self, message_id, offset, _checked_text(self, delta), extra)
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False, init=False)
+class ReasoningDelta(_Delta):
+    """A piece of the open reasoning."""
+
+    type: ClassVar[Literal["reasoning.delta"]] = "reasoning.delta"
+
+    delta: str
+
+    def __init__(self, *, message_id: str, offset: int, delta: str, extra: Mapping[str, object] = NO_FIELDS) -> None:
+        _fill_delta(self, message_id, offset, _checked_text(self, delta), extra)
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False, init=False)
+class MediaDelta(_Delta):
+    """A piece of the open medium."""
+
+    type: ClassVar[Literal["media.delta"]] = "media.delta"
+
+    delta: bytes = attrs.field(repr=lambda value: f"<{len(value)} bytes>")
+
+    def __init__(
+        self,
+        *,
+        message_id: str,
+        offset: int,
+        delta: bytes | bytearray | memoryview,
+        extra: Mapping[str, object] = NO_FIELDS,
+    ) -> None:
+        if not isinstance(delta, (bytes, bytearray, memoryview)):
+            raise TypeError(f"MediaDelta.delta: expected bytes, got {type(delta).__name__}")
+        _fill_delta(self, message_id, offset, bytes(delta), extra)
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False, init=False)
+class ToolInputDelta(_Delta):
+    """A piece of the input of a call."""
+
+    type: ClassVar[Literal["tool.input.delta"]] = "tool.input.delta"
+
+    call_id: str
+    delta: str
+
+    def __init__(
+        self, *, message_id: str, call_id: str, offset: int, delta: str, extra: Mapping[str, object] = NO_FIELDS
+    ) -> None:
+        _fill_delta(self, message_id, offset, _checked_text(self, delta), extra)
+        if not isinstance(call_id, str) or not call_id:
+            raise TypeError("ToolInputDelta.call_id: expected a non-empty string")
+        object.__setattr__(self, "call_id", call_id)
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False, init=False)
+class CompactionDelta(_Delta):
+    """A piece of the summary."""
+
+    type: ClassVar[Literal["compaction.delta"]] = "compaction.delta"
+
+    delta: str
+
+    def __init__(self, *, message_id: str, offset: int, delta: str, extra: Mapping[str, object] = NO_FIELDS) -> None:
+        _fill_delta(self, message_id, offset, _checked_text(self, delta), extra)
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class ToolProgress(_Live):
+    """What a running call shows meanwhile. Replaces the last one."""
+
+    type: ClassVar[Literal["tool.progress"]] = "tool.progress"
+
+    call_id: str = fields.name()
+    output: tuple[Content, ...] = content_field(required=False)
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class UnknownEvent:
+    """
+    A stored event of a type or version that this version of the library does not know.
+
+    Folds as `ignored` and is written back as it came.
+    """
+
+    durable: ClassVar[Literal[True]] = True
+
+    type: str = fields.name()
+    version: int = fields.count()
+
+    data: State = fields.state()
+    """The whole document. Hidden like a state, since it may hold one."""
+
+    @property
+    def message_id(self) -> str | None:
+        """The message it says it belongs to; `None` when it does not say."""
+        value = self.data.get("message_id")
+        return value if isinstance(value, str) else None
+
+
+def _checked_text(event: object, delta: object) -> str:
+    if not isinstance(delta, str):
+        raise TypeError(f"{type(event).__name__}.delta: expected str, got {type(delta).__name__}")
+    return valid_text(delta)
+
+
+def _fill_delta(event: _Delta, message_id: str, offset: int, delta: str | bytes, extra: Mapping[str, object]) -> None:
+    cls = type(event).__name__
+    if not isinstance(message_id, str) or not message_id:
+        raise TypeError(f"{cls}.message_id: expected a non-empty string")
+    if isinstance(offset, bool) or not isinstance(offset, int):
+        raise TypeError(f"{cls}.offset: expected int, got {type(offset).__name__}")
+    if offset < 0:
+        raise ValueError(f"{cls}.offset: expected 0 or more, got {offset}")
+    object.__setattr__(event, "message_id", message_id)
+    object.__setattr__(event, "offset", offset)
+    object.__setattr__(event, "delta", delta)
+    if extra:
+        object.__setattr__(event, "extra", extra if type(extra) is JsonObject else JsonObject(extra))
+
+
+DurableEvent: TypeAlias = (
+    PromptSubmitted
+    | HistoryRewound
+    | StepStarted
+    | StepRestarted
+    | StepEnded
+    | StepFailed
+    | TextStarted
+    | TextEnded
+    | ReasoningStarted
+    | ReasoningEnded
+    | MediaStarted
+    | MediaEnded
+    | ToolInputStarted
+    | ToolInputEnded
+    | ToolCalled
+    | ToolSuccess
+    | ToolFailed
+    | OpaqueReceived
+    | CompactionStarted
+    | CompactionEnded
+    | CompactionFailed
+)
+LiveEvent: TypeAlias = TextDelta | ReasoningDelta | MediaDelta | ToolInputDelta | ToolProgress | CompactionDelta
+Event: TypeAlias = DurableEvent | LiveEvent | UnknownEvent
+
+DURABLE_EVENTS: tuple[type[DurableEvent], ...] = DurableEvent.__args__  # type: ignore[attr-defined]
+LIVE_EVENTS: tuple[type[LiveEvent], ...] = LiveEvent.__args__  # type: ignore[attr-defined]
+EVENT_TYPES: Mapping[str, type[DurableEvent | LiveEvent]] = MappingProxyType(
+    {cls.type: cls for cls in (*DURABLE_EVENTS, *LIVE_EVENTS)}
+)
+"""Every known type string and its class."""
+
+
+def _check_utc(instance: object, field: Attribute[Any], value: datetime) -> None:
+    if not isinstance(value, datetime):
+        raise TypeError(f"Record.at: expected datetime, got {type(value).__name__}")
+    if value.utcoffset() != timedelta(0):
+        raise ValueError("Record.at: expected a datetime in UTC")
+
+
+def _check_seq(instance: object, field: Attribute[Any], value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"Record.seq: expected int, got {type(value).__name__}")
+    if value < 1:
+        raise ValueError(f"Record.seq: expected 1 or more, got {value}")
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class Record:
+    """A durable event with its place in a log."""
+
+    session_id: str = fields.name()
+
+    seq: int = attrs.field(validator=_check_seq)
+    """1, 2, 3, … without gaps."""
+
+    at: datetime = attrs.field(validator=_check_utc)
+    """When it was appended, in UTC."""
+
+    event: DurableEvent | UnknownEvent = attrs.field(
+        validator=attrs.validators.instance_of((*DURABLE_EVENTS, UnknownEvent))
+    )
+
+    meta: JsonObject = fields.json_object()
+    """The app's own; never read by the library, never sent to a provider."""

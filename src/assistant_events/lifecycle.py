@@ -1,0 +1,414 @@
+"""
+Which event may follow which. The only module that decides it.
+
+Three tables, one for each thing that lives: the message, a fragment of one kind inside it, a call inside it. A cell holds the
+phase that follows, or why the event is out of place. Two rules look across: see `GUARDS`. Recorder, reducer and the diagrams in
+the docs read these tables. Knows event types and phases; never content, providers or storage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, StrEnum
+from types import MappingProxyType
+from typing import Final, TypeAlias, TypeVar
+
+from assistant_events.events import (
+    CompactionDelta,
+    CompactionEnded,
+    CompactionFailed,
+    CompactionStarted,
+    DurableEvent,
+    HistoryRewound,
+    LiveEvent,
+    MediaDelta,
+    MediaEnded,
+    MediaStarted,
+    OpaqueReceived,
+    PromptSubmitted,
+    ReasoningDelta,
+    ReasoningEnded,
+    ReasoningStarted,
+    StepEnded,
+    StepFailed,
+    StepRestarted,
+    StepStarted,
+    TextDelta,
+    TextEnded,
+    TextStarted,
+    ToolCalled,
+    ToolFailed,
+    ToolInputDelta,
+    ToolInputEnded,
+    ToolInputStarted,
+    ToolProgress,
+    ToolSuccess,
+)
+from assistant_events.values import ErrorKind
+
+
+class Outcome(StrEnum):
+    """What became of an event. All but `applied` change nothing."""
+
+    APPLIED = "applied"
+
+    DUPLICATE = "duplicate"
+    """It was here before: an equal end, a covered delta, a record whose place has passed."""
+
+    CONFLICT = "conflict"
+    """Its address is taken by other content, or what must come before it has not come."""
+
+    LATE = "late"
+    """Its fragment, call or message is closed or rewound."""
+
+    ORPHAN = "orphan"
+    """Its message, fragment or call is unknown."""
+
+    GAP = "gap"
+    """Something before it is missing: an offset or a place in the log lies beyond."""
+
+    IGNORED = "ignored"
+    """This version of the library does not know it."""
+
+
+class _Phase(Enum):
+    # Members are compared by identity and hashed by it: Enum's own hash is a Python call for each look-up.
+    __hash__ = object.__hash__
+
+
+class MessagePhase(_Phase):
+    """How far a message is."""
+
+    UNKNOWN = "unknown"
+    PROMPT = "prompt"
+    RUNNING = "running"
+    ENDED = "ended"
+    FAILED = "failed"
+    COMPACTING = "compacting"
+    COMPACTED = "compacted"
+    REWOUND = "rewound"
+
+
+class FragmentPhase(_Phase):
+    """How far the fragments of one kind are inside a message."""
+
+    ABSENT = "absent"
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+class CallPhase(_Phase):
+    """How far a call is."""
+
+    UNKNOWN = "unknown"
+    INPUT_OPEN = "input open"
+    INPUT_ENDED = "input ended"
+    CALLED = "called"
+    SETTLED = "settled"
+
+
+class Refusal(_Phase):
+    """Why an event is out of place in a phase."""
+
+    AGAIN = "again"
+    """It may be the one that was here before: `duplicate` when equal to it, else `conflict`."""
+
+    CONFLICT = "conflict"
+    LATE = "late"
+    ORPHAN = "orphan"
+
+
+KnownEvent: TypeAlias = DurableEvent | LiveEvent
+KnownType: TypeAlias = type[KnownEvent]
+
+_P = TypeVar("_P", MessagePhase, FragmentPhase, CallPhase)
+
+_FRAGMENTS: Final[dict[str, tuple[KnownType, KnownType, KnownType]]] = {
+    "text": (TextStarted, TextDelta, TextEnded),
+    "reasoning": (ReasoningStarted, ReasoningDelta, ReasoningEnded),
+    "media": (MediaStarted, MediaDelta, MediaEnded),
+}
+FRAGMENT_KINDS: Final[tuple[str, ...]] = tuple(_FRAGMENTS)
+"""Kinds of which a message has at most one open."""
+
+_FRAGMENT_EVENTS: Final = frozenset(cls for three in _FRAGMENTS.values() for cls in three)
+_INPUT_EVENTS: Final = frozenset[KnownType]({ToolInputStarted, ToolInputDelta, ToolInputEnded, ToolCalled})
+_ANSWERS: Final = frozenset[KnownType]({ToolProgress, ToolSuccess, ToolFailed})
+_CALL_EVENTS: Final = _INPUT_EVENTS | _ANSWERS
+_CONTENT: Final = _FRAGMENT_EVENTS | _CALL_EVENTS | {OpaqueReceived}
+_STEP_TERMINALS: Final = frozenset[KnownType]({StepEnded, StepFailed})
+_STARTS: Final = frozenset[KnownType]({PromptSubmitted, StepStarted, CompactionStarted})
+_COMPACTION: Final = frozenset[KnownType]({CompactionDelta, CompactionEnded, CompactionFailed})
+_STEP: Final = _CONTENT | _STEP_TERMINALS | {StepRestarted}
+
+ALL_EVENTS: Final[tuple[KnownType, ...]] = (*DurableEvent.__args__, *LiveEvent.__args__)  # type: ignore[attr-defined]
+
+
+def _row(
+    allowed: Mapping[KnownType, _P], refused: Mapping[KnownType, Refusal], otherwise: Refusal
+) -> Mapping[KnownType, _P | Refusal]:
+    return MappingProxyType({cls: allowed.get(cls, refused.get(cls, otherwise)) for cls in ALL_EVENTS})
+
+
+def _each(events: frozenset[KnownType], value: _P) -> dict[KnownType, _P]:
+    return dict.fromkeys(events, value)
+
+
+def _refuse(events: frozenset[KnownType], why: Refusal) -> dict[KnownType, Refusal]:
+    return dict.fromkeys(events, why)
+
+
+_AGAIN, _CONFLICT, _LATE, _ORPHAN = Refusal.AGAIN, Refusal.CONFLICT, Refusal.LATE, Refusal.ORPHAN
+_REWIND: Final[dict[KnownType, MessagePhase]] = {HistoryRewound: MessagePhase.REWOUND}
+
+MESSAGE: Final[Mapping[MessagePhase, Mapping[KnownType, MessagePhase | Refusal]]] = MappingProxyType(
+    {
+        MessagePhase.UNKNOWN: _row(
+            {
+                PromptSubmitted: MessagePhase.PROMPT,
+                StepStarted: MessagePhase.RUNNING,
+                CompactionStarted: MessagePhase.COMPACTING,
+            },
+            {},
+            _ORPHAN,
+        ),
+        MessagePhase.PROMPT: _row(_REWIND, {PromptSubmitted: _AGAIN}, _CONFLICT),
+        MessagePhase.RUNNING: _row(
+            {
+                **_each(_CONTENT, MessagePhase.RUNNING),
+                StepRestarted: MessagePhase.RUNNING,
+                StepEnded: MessagePhase.ENDED,
+                StepFailed: MessagePhase.FAILED,
+                **_REWIND,
+            },
+            {},
+            _CONFLICT,
+        ),
+        # The end of a step ends the provider's answer, not its calls.
+        MessagePhase.ENDED: _row(
+            {**_each(_ANSWERS, MessagePhase.ENDED), **_REWIND},
+            {**_refuse(_STEP, _LATE), **_refuse(_STEP_TERMINALS, _AGAIN)},
+            _CONFLICT,
+        ),
+        # Calls of a failed step are not to be run; one that was left open may still be failed.
+        MessagePhase.FAILED: _row(
+            {StepRestarted: MessagePhase.RUNNING, ToolFailed: MessagePhase.FAILED, **_REWIND},
+            {**_refuse(_STEP, _LATE), **_refuse(_STEP_TERMINALS, _AGAIN)},
+            _CONFLICT,
+        ),
+        MessagePhase.COMPACTING: _row(
+            {
+                CompactionDelta: MessagePhase.COMPACTING,
+                CompactionEnded: MessagePhase.COMPACTED,
+                CompactionFailed: MessagePhase.COMPACTED,
+                **_REWIND,
+            },
+            {},
+            _CONFLICT,
+        ),
+        MessagePhase.COMPACTED: _row(_REWIND, {**_refuse(_COMPACTION, _AGAIN), CompactionDelta: _LATE}, _CONFLICT),
+        MessagePhase.REWOUND: _row({}, {HistoryRewound: _AGAIN}, _LATE),
+    }
+)
+"""Phase of a message x event. Content that is allowed here is then looked up in `FRAGMENT` or `CALL`."""
+
+FRAGMENT: Final[Mapping[str, Mapping[FragmentPhase, Mapping[KnownType, FragmentPhase | Refusal]]]] = MappingProxyType(
+    {
+        kind: MappingProxyType(
+            {
+                FragmentPhase.ABSENT: MappingProxyType({started: FragmentPhase.OPEN, delta: _ORPHAN, ended: _ORPHAN}),
+                FragmentPhase.OPEN: MappingProxyType(
+                    {started: _CONFLICT, delta: FragmentPhase.OPEN, ended: FragmentPhase.CLOSED}
+                ),
+                FragmentPhase.CLOSED: MappingProxyType({started: FragmentPhase.OPEN, delta: _LATE, ended: _AGAIN}),
+            }
+        )
+        for kind, (started, delta, ended) in _FRAGMENTS.items()
+    }
+)
+"""Kind x phase x event. The kind is the address: a message has at most one open fragment of each."""
+
+CALL: Final[Mapping[CallPhase, Mapping[KnownType, CallPhase | Refusal]]] = MappingProxyType(
+    {
+        CallPhase.UNKNOWN: MappingProxyType(
+            {
+                **_refuse(_CALL_EVENTS, _ORPHAN),
+                ToolInputStarted: CallPhase.INPUT_OPEN,
+                ToolCalled: CallPhase.CALLED,
+            }
+        ),
+        CallPhase.INPUT_OPEN: MappingProxyType(
+            {
+                **_refuse(_CALL_EVENTS, _CONFLICT),
+                ToolInputDelta: CallPhase.INPUT_OPEN,
+                ToolInputEnded: CallPhase.INPUT_ENDED,
+            }
+        ),
+        CallPhase.INPUT_ENDED: MappingProxyType(
+            {
+                **_refuse(_CALL_EVENTS, _CONFLICT),
+                ToolInputDelta: _LATE,
+                ToolInputEnded: _AGAIN,
+                ToolCalled: CallPhase.CALLED,
+                ToolFailed: CallPhase.SETTLED,
+            }
+        ),
+        CallPhase.CALLED: MappingProxyType(
+            {
+                ToolInputStarted: _CONFLICT,
+                ToolInputDelta: _LATE,
+                ToolInputEnded: _AGAIN,
+                ToolCalled: _AGAIN,
+                ToolProgress: CallPhase.CALLED,
+                ToolSuccess: CallPhase.SETTLED,
+                ToolFailed: CallPhase.SETTLED,
+            }
+        ),
+        CallPhase.SETTLED: MappingProxyType(
+            {
+                ToolInputStarted: _CONFLICT,
+                ToolInputDelta: _LATE,
+                ToolInputEnded: _AGAIN,
+                ToolCalled: _AGAIN,
+                ToolProgress: _LATE,
+                ToolSuccess: _AGAIN,
+                ToolFailed: _AGAIN,
+            }
+        ),
+    }
+)
+"""Phase of a call x event. It never goes back; the first answer wins."""
+
+GUARDS: Final[Mapping[KnownType, str]] = MappingProxyType(
+    {
+        StepEnded: "every fragment has ended and every call the provider runs is settled",
+        StepFailed: "every fragment has ended and every call the provider runs is settled",
+        StepRestarted: "no call of the app has been answered",
+    }
+)
+"""What must hold across a message for these events, beside the tables; else they are a conflict."""
+
+_KIND_OF: Final[dict[KnownType, str]] = {cls: kind for kind, three in _FRAGMENTS.items() for cls in three}
+
+
+class _Call:
+    __slots__ = ("answered", "name", "phase", "provider_executed")
+
+    def __init__(self, name: str) -> None:
+        self.phase = CallPhase.UNKNOWN
+        self.name = name
+        self.provider_executed = False
+        self.answered = False
+
+
+class Life:
+    """Where one message and everything inside it stand. Mutable; `step` is the only way to move it."""
+
+    __slots__ = ("_calls", "_fragments", "phase")
+
+    def __init__(self, phase: MessagePhase = MessagePhase.UNKNOWN) -> None:
+        self.phase = phase
+        self._fragments: dict[str, FragmentPhase] = dict.fromkeys(FRAGMENT_KINDS, FragmentPhase.ABSENT)
+        self._calls: dict[str, _Call] = {}
+
+    def step(self, event: KnownEvent) -> Refusal | None:
+        """Move to where *event* leads and return `None`, or stay and return why it is out of place."""
+        cls = event.__class__
+        after = MESSAGE[self.phase][cls]
+        if after.__class__ is Refusal:
+            return self._refused(event, after)  # type: ignore[arg-type]  # mypy does not narrow by __class__
+        kind = _KIND_OF.get(cls)
+        if kind is not None:
+            moved = FRAGMENT[kind][self._fragments[kind]][cls]
+            if moved.__class__ is Refusal:
+                return moved  # type: ignore[return-value]
+            self._fragments[kind] = moved  # type: ignore[assignment]
+        elif cls in _CALL_EVENTS:
+            return self._step_call(event)  # type: ignore[arg-type]
+        elif cls in _STEP_TERMINALS:
+            if self.open_fragments() or self.unsettled_calls():
+                return Refusal.CONFLICT
+        elif cls is StepRestarted:
+            if any(call.answered for call in self._calls.values()):
+                return Refusal.CONFLICT
+            self._fragments = dict.fromkeys(FRAGMENT_KINDS, FragmentPhase.ABSENT)
+            self._calls = {}
+        self.phase = after  # type: ignore[assignment]
+        return None
+
+    def fragment(self, kind: str) -> FragmentPhase:
+        """Phase of the fragments of this kind."""
+        return self._fragments[kind]
+
+    def call(self, call_id: str) -> CallPhase:
+        """Phase of a call; `UNKNOWN` when there is none of this id."""
+        call = self._calls.get(call_id)
+        return CallPhase.UNKNOWN if call is None else call.phase
+
+    def open_fragments(self) -> list[str]:
+        """Kinds that have an open fragment."""
+        return [kind for kind, phase in self._fragments.items() if phase is FragmentPhase.OPEN]
+
+    def unsettled_calls(self) -> list[str]:
+        """Ids of the calls that keep a step from ending: input not resolved, or run by the provider and not answered."""
+        return [
+            call_id
+            for call_id, call in self._calls.items()
+            if call.phase is CallPhase.INPUT_OPEN
+            or call.phase is CallPhase.INPUT_ENDED
+            or (call.phase is CallPhase.CALLED and call.provider_executed)
+        ]
+
+    def adopt_fragment(self, kind: str, phase: FragmentPhase) -> None:
+        """Set the phase of a kind from a message that is known already."""
+        self._fragments[kind] = phase
+
+    def adopt_call(self, call_id: str, name: str, phase: CallPhase, *, provider_executed: bool, answered: bool) -> None:
+        """Set where a call stands from a message that is known already."""
+        call = self._calls[call_id] = _Call(name)
+        call.phase = phase
+        call.provider_executed = provider_executed
+        call.answered = answered
+
+    def _step_call(
+        self,
+        event: ToolInputStarted
+        | ToolInputDelta
+        | ToolInputEnded
+        | ToolCalled
+        | ToolProgress
+        | ToolSuccess
+        | ToolFailed,
+    ) -> Refusal | None:
+        call = self._calls.get(event.call_id)
+        phase = CallPhase.UNKNOWN if call is None else call.phase
+        after = CALL[phase][event.__class__]
+        if isinstance(after, Refusal):
+            return after
+        if isinstance(event, (ToolInputStarted, ToolCalled)):
+            if call is None:
+                call = self._calls[event.call_id] = _Call(event.name)
+            elif call.name != event.name:
+                return Refusal.CONFLICT
+            call.provider_executed = call.provider_executed or event.provider_executed
+        elif call is not None and isinstance(event, (ToolSuccess, ToolFailed)):
+            call.provider_executed = call.provider_executed or event.provider_executed
+            call.answered = (
+                not call.provider_executed
+                and phase is CallPhase.CALLED
+                and (isinstance(event, ToolSuccess) or event.error.kind != ErrorKind.INTERRUPTED)
+            )
+        if call is not None:
+            call.phase = after
+        return None
+
+    def _refused(self, event: KnownEvent, why: Refusal) -> Refusal:
+        # A closed message still tells an equal second end of a fragment or call from a stranger.
+        if why is Refusal.LATE and self.phase is not MessagePhase.REWOUND:
+            kind = _KIND_OF.get(event.__class__)
+            if kind is not None and FRAGMENT[kind][self._fragments[kind]][event.__class__] is Refusal.AGAIN:
+                return Refusal.AGAIN
+            if isinstance(event, (ToolInputEnded, ToolCalled, ToolSuccess)):
+                if CALL[self.call(event.call_id)][event.__class__] is Refusal.AGAIN:
+                    return Refusal.AGAIN
+        return why

@@ -1,0 +1,519 @@
+"""
+What events add up to: messages made of parts, and the transcript that holds them.
+
+Everything here is immutable. Messages stand in the order of their first event, parts in the order of their start. `times`
+come from records, are `None` without them, and take no part in `==`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, final
+
+import attrs
+
+from assistant_events.errors import LocalProtocolError
+from assistant_events.events import (
+    DURABLE_EVENTS,
+    LIVE_EVENTS,
+    CompactionFailed,
+    DurableEvent,
+    LiveEvent,
+    MediaEnded,
+    ReasoningEnded,
+    Record,
+    StepFailed,
+    TextEnded,
+    ToolFailed,
+    ToolInputEnded,
+    ToolSuccess,
+    UnknownEvent,
+)
+from assistant_events.values import (
+    Citation,
+    Content,
+    ErrorInfo,
+    ErrorKind,
+    Finish,
+    JsonContent,
+    JsonObject,
+    MediaContent,
+    Origin,
+    Run,
+    State,
+    TextContent,
+    Usage,
+    fields,
+    thaw,
+    write_json,
+)
+from assistant_events.values.content import ContentInput, content_field, media_bytes
+from assistant_events.values.fields import NO_FIELDS, NO_STATE
+
+
+class MessageStatus(StrEnum):
+    """How far a message is."""
+
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class PartStatus(StrEnum):
+    """How far a fragment is."""
+
+    STREAMING = "streaming"
+    COMPLETED = "completed"
+
+    INCOMPLETE = "incomplete"
+    """It was cut. Its content stands; its state never goes back to a provider."""
+
+
+class CallStatus(StrEnum):
+    """How far a call is. It only ever moves down this list."""
+
+    STREAMING = "streaming"
+    """The model writes its input, or has written it and it is not known yet whether it is an object."""
+
+    CALLED = "called"
+    """The input stands, the answer is outstanding."""
+
+    SUCCESS = "success"
+    FAILED = "failed"
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class Times:
+    """When something began and ended, in UTC, as the records of its first and last event say."""
+
+    started: datetime | None = None
+    ended: datetime | None = None
+
+
+def _times() -> Any:
+    # Any: attrs fields are typed by the annotation beside them.
+    return attrs.field(default=None, eq=False, repr=False)
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class TextPart:
+    """Visible text."""
+
+    type: ClassVar[Literal["text"]] = "text"
+
+    text: str = fields.text()
+    status: PartStatus = attrs.field(converter=PartStatus)
+    citations: tuple[Citation, ...] = fields.tuple_of(Citation)
+    state: State = fields.state()
+    times: Times | None = _times()
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class ReasoningPart:
+    """Reasoning; its text may be empty where only its state was given."""
+
+    type: ClassVar[Literal["reasoning"]] = "reasoning"
+
+    text: str = fields.text()
+    status: PartStatus = attrs.field(converter=PartStatus)
+    state: State = fields.state()
+    times: Times | None = _times()
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class MediaPart:
+    """An image, a sound, a film or a document."""
+
+    type: ClassVar[Literal["media"]] = "media"
+
+    media_type: str = fields.name()
+
+    data: bytes | None = media_bytes(optional=True)
+    """What has come so far while it streams; `None` when it is elsewhere (`uri`) or nothing came."""
+
+    uri: str | None = fields.optional_text()
+    status: PartStatus = attrs.field(converter=PartStatus)
+    state: State = fields.state()
+    times: Times | None = _times()
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class ToolPart:
+    """A call and its answer."""
+
+    type: ClassVar[Literal["tool"]] = "tool"
+
+    message_id: str = fields.name()
+    """The message that the call stands in; call ids are unique only there."""
+
+    call_id: str = fields.name()
+    name: str = fields.name()
+
+    provider_executed: bool = fields.flag(default=False)
+    """Whether the provider runs it. Otherwise the app does."""
+
+    status: CallStatus = attrs.field(converter=CallStatus)
+
+    raw_input: str = attrs.field(default="", validator=fields._check_text)
+    """The input as the model wrote it, unparsed; empty when it came whole (`tool.called` alone)."""
+
+    input_status: PartStatus | None = attrs.field(default=None, converter=attrs.converters.optional(PartStatus))
+    """How far `raw_input` is; `None` when the input did not stream."""
+
+    input: JsonObject | None = fields.optional(JsonObject)
+    """The input once it stands; `None` before, and for ever when the input was no object."""
+
+    output: tuple[Content, ...] = content_field(required=False)
+    """The answer; before it the last progress."""
+
+    error: ErrorInfo | None = fields.optional(ErrorInfo)
+    """Why the call failed; `None` unless it did."""
+
+    state: State = fields.state()
+    """State of the call."""
+
+    result_state: State = fields.state()
+    """State of the result."""
+
+    times: Times | None = _times()
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """
+        The input as a fresh plain `dict`.
+
+        Raises:
+            LocalProtocolError: When the call has no input to run with.
+        """
+        # Any: plain JSON, as the tool expects it.
+        if self.input is None:
+            raise LocalProtocolError(f"call {self.call_id!r} has no input: it is {self.status.value}")
+        return {key: thaw(value) for key, value in self.input.items()}
+
+    @property
+    def pending(self) -> bool:
+        """Whether the app still owes an answer to this call."""
+        return self.status is CallStatus.CALLED and not self.provider_executed
+
+    @property
+    def settled(self) -> bool:
+        """Whether the call has an end, of whatever kind."""
+        return self.status is CallStatus.SUCCESS or self.status is CallStatus.FAILED
+
+    @property
+    def answered(self) -> bool:
+        """Whether the app has answered this call, well or badly. A call that was cut has no answer."""
+        return (
+            not self.provider_executed
+            and self.input is not None
+            and (
+                self.status is CallStatus.SUCCESS
+                or (self.error is not None and self.error.kind != ErrorKind.INTERRUPTED)
+            )
+        )
+
+    def succeed(self, output: ContentInput = (), *, state: State = NO_STATE) -> ToolSuccess:
+        """Return the event that answers this call with *output* (whatever `as_content` takes)."""
+        return ToolSuccess(
+            message_id=self.message_id,
+            call_id=self.call_id,
+            output=output,
+            provider_executed=self.provider_executed,
+            state=state,
+        )
+
+    def fail(self, error: ErrorInfo | str, *, output: ContentInput = (), state: State = NO_STATE) -> ToolFailed:
+        """Return the event that says that this call failed; a `str` is the message of an error of kind `tool`."""
+        info = ErrorInfo(kind=ErrorKind.TOOL, message=error) if isinstance(error, str) else error
+        return ToolFailed(
+            message_id=self.message_id,
+            call_id=self.call_id,
+            error=info,
+            output=output,
+            provider_executed=self.provider_executed,
+            state=state,
+        )
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class OpaquePart:
+    """An item of the provider without a word of ours."""
+
+    type: ClassVar[Literal["opaque"]] = "opaque"
+
+    status: PartStatus = attrs.field(default=PartStatus.COMPLETED, converter=PartStatus)
+    state: State = fields.state()
+    times: Times | None = _times()
+
+
+Part: TypeAlias = TextPart | ReasoningPart | MediaPart | ToolPart | OpaquePart
+PART_CLASSES: tuple[type[Part], ...] = Part.__args__  # type: ignore[attr-defined]
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class UserMessage:
+    """What the user said."""
+
+    type: ClassVar[Literal["user"]] = "user"
+
+    id: str = fields.name()
+    content: tuple[Content, ...] = content_field(required=True)
+    times: Times | None = _times()
+
+    @property
+    def text(self) -> str:
+        """The texts, joined without a separator; JSON content as JSON text, media left out."""
+        return plain_text(self.content)
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class AssistantMessage:
+    """One step: one response of one model."""
+
+    type: ClassVar[Literal["assistant"]] = "assistant"
+
+    id: str = fields.name()
+    origin: Origin = fields.one_of(Origin)
+    run: Run | None = fields.optional(Run)
+    parts: tuple[Part, ...] = fields.tuple_of(PART_CLASSES)
+    status: MessageStatus = attrs.field(default=MessageStatus.RUNNING, converter=MessageStatus)
+
+    finish: Finish | None = attrs.field(default=None, converter=attrs.converters.optional(Finish))
+    """`None` unless completed."""
+
+    raw_finish: str | None = fields.optional_text()
+    usage: Usage | None = fields.optional(Usage)
+
+    error: ErrorInfo | None = fields.optional(ErrorInfo)
+    """`None` unless failed."""
+
+    state: State = fields.state()
+    times: Times | None = _times()
+
+    @property
+    def text(self) -> str:
+        """All visible text, joined without a separator."""
+        return "".join([part.text for part in self.parts if isinstance(part, TextPart)])
+
+    @property
+    def reasoning(self) -> str:
+        """All reasoning, joined without a separator."""
+        return "".join([part.text for part in self.parts if isinstance(part, ReasoningPart)])
+
+    @property
+    def calls(self) -> tuple[ToolPart, ...]:
+        """All calls, those that the provider ran included."""
+        return tuple([part for part in self.parts if isinstance(part, ToolPart)])
+
+    @property
+    def pending_calls(self) -> tuple[ToolPart, ...]:
+        """Calls that the app still owes an answer to. None in a failed message: its calls are not to be run."""
+        if self.status is MessageStatus.FAILED:
+            return ()
+        return tuple([call for call in self.calls if call.pending])
+
+    @property
+    def media(self) -> tuple[MediaPart, ...]:
+        """All media."""
+        return tuple([part for part in self.parts if isinstance(part, MediaPart)])
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class CompactionMessage:
+    """A summary, written by the app, of what stands before it."""
+
+    type: ClassVar[Literal["compaction"]] = "compaction"
+
+    id: str = fields.name()
+    reason: Literal["auto", "manual"] = attrs.field(validator=attrs.validators.in_(("auto", "manual")))
+    origin: Origin | None = fields.optional(Origin)
+    status: MessageStatus = attrs.field(default=MessageStatus.RUNNING, converter=MessageStatus)
+    text: str = attrs.field(default="", validator=fields._check_text)
+    error: ErrorInfo | None = fields.optional(ErrorInfo)
+    state: State = fields.state()
+    times: Times | None = _times()
+
+
+Message: TypeAlias = UserMessage | AssistantMessage | CompactionMessage
+MESSAGE_CLASSES: tuple[type[Message], ...] = Message.__args__  # type: ignore[attr-defined]
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class Turn:
+    """Everything from one prompt to the next."""
+
+    prompt: UserMessage | None
+    """`None` only for what stands before the first prompt."""
+
+    messages: tuple[AssistantMessage | CompactionMessage, ...]
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class Transcript:
+    """The messages of a session as far as the events that were folded tell."""
+
+    messages: tuple[Message, ...] = fields.tuple_of(MESSAGE_CLASSES)
+
+    seq: int = attrs.field(default=0, validator=fields._check_count)
+    """Place of the last record that was folded; 0 when there was none."""
+
+    rewound: frozenset[str] = attrs.field(default=frozenset(), converter=frozenset)
+    """Ids of messages that were rewound; nothing more can happen to them."""
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(self.messages)
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def __getitem__(self, message_id: str) -> Message:
+        """
+        Return the message with this id.
+
+        Raises:
+            KeyError: When there is none.
+        """
+        for message in reversed(self.messages):
+            if message.id == message_id:
+                return message
+        raise KeyError(message_id)
+
+    def __contains__(self, message_id: object) -> bool:
+        return any(message.id == message_id for message in self.messages)
+
+    @property
+    def last(self) -> Message | None:
+        """The newest message; `None` when there is none."""
+        return self.messages[-1] if self.messages else None
+
+    @property
+    def pending_calls(self) -> tuple[ToolPart, ...]:
+        """Calls of all messages that the app still owes an answer to, oldest first."""
+        return tuple(
+            [
+                call
+                for message in self.messages
+                if isinstance(message, AssistantMessage)
+                for call in message.pending_calls
+            ]
+        )
+
+    def turns(self) -> tuple[Turn, ...]:
+        """Cut the transcript at its prompts."""
+        turns: list[Turn] = []
+        prompt: UserMessage | None = None
+        rest: list[AssistantMessage | CompactionMessage] = []
+        for message in self.messages:
+            if isinstance(message, UserMessage):
+                if prompt is not None or rest:
+                    turns.append(Turn(prompt=prompt, messages=tuple(rest)))
+                prompt, rest = message, []
+            else:
+                rest.append(message)
+        if prompt is not None or rest:
+            turns.append(Turn(prompt=prompt, messages=tuple(rest)))
+        return tuple(turns)
+
+    def context(self) -> tuple[Message, ...]:
+        """Return what a model should see: the last completed compaction, then the messages that began after it."""
+        for at in range(len(self.messages) - 1, -1, -1):
+            message = self.messages[at]
+            if isinstance(message, CompactionMessage) and message.status is MessageStatus.COMPLETED:
+                return self.messages[at:]
+        return self.messages
+
+
+def plain_text(content: tuple[Content, ...]) -> str:
+    """Return *content* as text: texts as they are, JSON as JSON text, media left out."""
+    pieces: list[str] = []
+    for item in content:
+        match item:
+            case TextContent():
+                pieces.append(item.text)
+            case JsonContent():
+                pieces.append(write_json(item.value).decode())
+            case MediaContent():
+                pass
+    return "".join(pieces)
+
+
+def closing(message: AssistantMessage | CompactionMessage, error: ErrorInfo) -> list[DurableEvent]:
+    """
+    Return the events that end a running message where it stands: fragments, calls, the step, in that order.
+
+    What had come stays; what was open is marked incomplete. Every call that is not settled fails as `interrupted`: the calls of
+    a failed step are not to be run. Empty for a message that is not running.
+    """
+    if message.status is not MessageStatus.RUNNING:
+        return []
+    if isinstance(message, CompactionMessage):
+        return [CompactionFailed(message_id=message.id, error=error)]
+    ends: list[DurableEvent] = []
+    for part in message.parts:
+        end = _cut(message.id, part)
+        if end is not None:
+            ends.append(end)
+    ends += [call.fail(interrupted()) for call in message.calls if not call.settled]
+    return [*ends, StepFailed(message_id=message.id, error=error)]
+
+
+def _cut(message_id: str, part: Part) -> DurableEvent | None:
+    match part:
+        case TextPart() if part.status is PartStatus.STREAMING:
+            return TextEnded(message_id=message_id, text=part.text, complete=False)
+        case ReasoningPart() if part.status is PartStatus.STREAMING:
+            return ReasoningEnded(message_id=message_id, text=part.text, complete=False)
+        case MediaPart() if part.status is PartStatus.STREAMING:
+            return MediaEnded(message_id=message_id, media_type=part.media_type, data=part.data, complete=False)
+        case ToolPart() if part.input_status is PartStatus.STREAMING:
+            return ToolInputEnded(message_id=message_id, call_id=part.call_id, text=part.raw_input, complete=False)
+        case _:
+            return None
+
+
+def interrupted(message: str = "the stream stopped before its end") -> ErrorInfo:
+    """Return the error of what was cut."""
+    return ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message)
+
+
+_Public = TypeVar("_Public", DurableEvent, LiveEvent, UnknownEvent, Record, Part, Message, Transcript)
+
+_HIDDEN: dict[str, Any] = {"state": NO_STATE, "result_state": NO_STATE, "run": None, "extra": NO_FIELDS}
+_KEPT_OF_UNKNOWN = ("type", "v", "message_id")
+
+
+def public(value: _Public) -> _Public:
+    """
+    Return the same without what is only between us and the provider: state, run, opaque parts, unknown fields.
+
+    That is what leaves for browsers and logs. Takes an event, a record, a part, a message or a transcript.
+    """
+    if isinstance(value, UnknownEvent):
+        return attrs.evolve(value, data={key: value.data[key] for key in _KEPT_OF_UNKNOWN if key in value.data})
+    if isinstance(value, Record):
+        return attrs.evolve(value, event=public(value.event))
+    if isinstance(value, Transcript):
+        return attrs.evolve(value, messages=tuple([public(message) for message in value.messages]))
+    if not isinstance(value, (*DURABLE_EVENTS, *LIVE_EVENTS, *PART_CLASSES, *MESSAGE_CLASSES)):
+        raise TypeError(f"expected an event, record, part, message or transcript, got {type(value).__name__}")
+    hidden = {name: _HIDDEN[name] for name in _names(type(value)) if name in _HIDDEN}
+    if isinstance(value, AssistantMessage):
+        hidden["parts"] = tuple([public(part) for part in value.parts if not isinstance(part, OpaquePart)])
+    return attrs.evolve(value, **hidden) if hidden else value
+
+
+def _names(cls: type) -> tuple[str, ...]:
+    return tuple(field.name for field in attrs.fields(cls))

@@ -1,0 +1,865 @@
+"""
+Verbs that an adapter calls, and the events they cause.
+
+Each verb returns the events it caused, opens what is not open, and treats an empty delta as nothing. `key` is the adapter's
+private name of the provider's item; it never leaves. Rules the reader may rely on:
+
+- At most one text, one reasoning and one medium are open. When an item of the same kind begins before the last one has ended,
+  the last one ends at once; what still comes for it becomes one more fragment, once the provider ends the item or the step
+  ends. Adapters give both fragments the same key in `state`, so that encoders can merge them.
+- Without a key the kind alone is the address, and anything of another kind ends what is open.
+- Tool input is parsed here and nowhere else: an object gives `tool.called`, anything else `tool.failed`.
+- A surrogate pair that is cut between two deltas is joined; half of one alone becomes U+FFFD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+from assistant_events.errors import JsonError, LocalProtocolError
+from assistant_events.events import (
+    Event,
+    MediaDelta,
+    MediaEnded,
+    MediaStarted,
+    OpaqueReceived,
+    ReasoningDelta,
+    ReasoningEnded,
+    ReasoningStarted,
+    StepEnded,
+    StepFailed,
+    StepRestarted,
+    StepStarted,
+    TextDelta,
+    TextEnded,
+    TextStarted,
+    ToolCalled,
+    ToolFailed,
+    ToolInputDelta,
+    ToolInputEnded,
+    ToolInputStarted,
+    ToolProgress,
+    ToolSuccess,
+)
+from assistant_events.lifecycle import CallPhase, KnownEvent, Life, MessagePhase
+from assistant_events.messages import AssistantMessage, interrupted
+from assistant_events.recorder.rejoining import Rejoin
+from assistant_events.values import (
+    Citation,
+    ErrorInfo,
+    ErrorKind,
+    Finish,
+    JsonObject,
+    Origin,
+    Run,
+    State,
+    Usage,
+    read_json,
+    valid_text,
+    write_json,
+)
+from assistant_events.values.buffers import Buffer
+from assistant_events.values.content import ContentInput
+from assistant_events.values.fields import NO_STATE
+from assistant_events.values.unicode import has_surrogates, is_high_surrogate
+
+_STATE = Mapping[str, object]
+
+
+class OpenFragment:
+    """A text, reasoning or medium that is open, or that ended early and still collects what comes late."""
+
+    __slots__ = ("buffer", "held", "key", "kind", "media_type", "state")
+
+    def __init__(self, kind: str, key: Hashable, state: State, media_type: str = "") -> None:
+        self.kind = kind
+        self.key = key
+        self.state = state
+        self.media_type = media_type
+        self.buffer: Buffer[str] = Buffer("")
+        self.held = ""
+        """First half of a surrogate pair whose second half has not come."""
+
+
+class OpenMedia(OpenFragment):
+    """Like its base, of bytes."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, key: Hashable, state: State, media_type: str) -> None:
+        super().__init__("media", key, state, media_type)
+        self.data: Buffer[bytes] = Buffer(b"")
+
+
+class OpenCall:
+    """A call, from its first sign to its answer."""
+
+    __slots__ = ("buffer", "call_id", "held", "key", "name", "provider_executed", "provider_id", "state")
+
+    def __init__(
+        self, call_id: str, provider_id: str | None, name: str, key: Hashable, state: State, *, provider_executed: bool
+    ) -> None:
+        self.call_id = call_id
+        self.provider_id = provider_id
+        self.name = name
+        self.key = key
+        self.state = state
+        self.provider_executed = provider_executed
+        self.buffer: Buffer[str] = Buffer("")
+        self.held = ""
+
+
+class Recorder:
+    """
+    Records one step of one model as events of one message.
+
+    Args:
+        message_id: Id of the message that the step becomes.
+
+        prior: The message as it stands already, to rejoin it: the verbs are called as for a fresh step, from its start, and
+            only what is new comes out (see `rejoining`).
+
+        sink: A list that every event is also appended to, in the order in which they are returned.
+
+    Raises:
+        LocalProtocolError: From every verb that the order of events does not allow, with nothing changed.
+    """
+
+    def __init__(
+        self, message_id: str, *, prior: AssistantMessage | None = None, sink: list[Event] | None = None
+    ) -> None:
+        if not isinstance(message_id, str) or not message_id:
+            raise TypeError("message_id: expected a non-empty string")
+        if prior is not None and prior.id != message_id:
+            raise LocalProtocolError(f"prior is message {prior.id!r}, expected {message_id!r}")
+        self.message_id = message_id
+        self.sink = sink
+        self._life = Life()
+        self._rejoin = None if prior is None else Rejoin(prior)
+        self._open: dict[str, OpenFragment] = {}
+        self._early: dict[tuple[str, Hashable], OpenFragment] = {}
+        self._waiting: dict[str, list[OpenFragment]] = {}
+        self._calls: dict[str, OpenCall] = {}
+        self._calls_by_key: dict[Hashable, OpenCall] = {}
+        self._synthesized = 0
+        self._caused: list[Event] = []
+
+    # -- where it stands
+
+    @property
+    def started(self) -> bool:
+        """Whether `start` has been called."""
+        return self._life.phase is not MessagePhase.UNKNOWN
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the step has ended or failed."""
+        return self._life.phase is MessagePhase.ENDED or self._life.phase is MessagePhase.FAILED
+
+    @property
+    def rejoining(self) -> bool:
+        """Whether a replay is still being compared with what was recorded before."""
+        return self._rejoin is not None
+
+    def open_fragment(self, kind: str) -> OpenFragment | None:
+        """Return what is open of a kind. For decoders that append on a hot path; see `DecoderBase`."""
+        return self._open.get(kind)
+
+    def unanswered(self, *, provider_executed: bool) -> list[str]:
+        """Return the ids of the calls that stand and have no answer, oldest first."""
+        return [
+            call.call_id
+            for call in self._calls.values()
+            if call.provider_executed is provider_executed and self._life.call(call.call_id) is CallPhase.CALLED
+        ]
+
+    # -- the step
+
+    def start(self, origin: Origin, run: Run | None = None, state: _STATE = NO_STATE) -> list[Event]:
+        """Begin the step."""
+        self._emit(StepStarted(message_id=self.message_id, origin=origin, run=run, state=state))
+        return self._deliver()
+
+    def restart(self, reason: str, run: Run | None = None, state: _STATE = NO_STATE) -> list[Event]:
+        """Void what was received; the same message starts over."""
+        self._emit(StepRestarted(message_id=self.message_id, reason=reason, run=run, state=state))
+        self._forget()
+        return self._deliver()
+
+    def finish(
+        self,
+        finish: Finish | str,
+        raw_finish: str | None = None,
+        usage: Usage | None = None,
+        state: _STATE = NO_STATE,
+        run: Run | None = None,
+    ) -> list[Event]:
+        """
+        End the step as the provider does, and before it all that is open.
+
+        Inputs without an end are taken as they are. Calls of the provider without a result fail: as `no-result` when the answer
+        is complete, else as `interrupted`.
+        """
+        self._require_running()
+        finish = Finish(finish)
+        for call in list(self._calls.values()):
+            if self._life.call(call.call_id) is CallPhase.INPUT_OPEN:
+                self._end_input(call, NO_STATE, None, None)
+        self._end_all(complete=True)
+        whole = finish is Finish.STOP or finish is Finish.TOOL_CALLS
+        missing = (
+            ErrorInfo(kind=ErrorKind.NO_RESULT, message="the provider ended its answer without a result of this call")
+            if whole
+            else interrupted("the provider's answer ended before a result of this call")
+        )
+        for call_id in self._life.unsettled_calls():
+            self._emit(ToolFailed(message_id=self.message_id, call_id=call_id, error=missing, provider_executed=True))
+        self._emit(
+            StepEnded(
+                message_id=self.message_id, finish=finish, raw_finish=raw_finish, usage=usage, run=run, state=state
+            )
+        )
+        return self._deliver()
+
+    def fail(
+        self, error: ErrorInfo, usage: Usage | None = None, state: _STATE = NO_STATE, run: Run | None = None
+    ) -> list[Event]:
+        """
+        End the step without a valid end, and before it all that is open, marked incomplete.
+
+        Every call that has no answer fails as `interrupted`: the calls of a failed step are not to be run.
+        """
+        self._require_running()
+        if self._rejoin is not None and not self._rejoin.reached(error):
+            # What was recorded before is more than the replay has said so far; it is closed where it stands.
+            self._life.phase = MessagePhase.FAILED
+            self._caused = []
+            closed = self._rejoin.closing(error)
+            self._rejoin = None
+            return self._hand_on(closed)
+        for call in self._calls.values():
+            if self._life.call(call.call_id) is CallPhase.INPUT_OPEN:
+                self._flush_input(call)
+                self._emit(
+                    ToolInputEnded(
+                        message_id=self.message_id,
+                        call_id=call.call_id,
+                        text=call.buffer.value(),
+                        complete=False,
+                        state=call.state,
+                    )
+                )
+        self._end_all(complete=False)
+        for call in self._calls.values():
+            if self._life.call(call.call_id) is not CallPhase.SETTLED:
+                self._emit(
+                    ToolFailed(
+                        message_id=self.message_id,
+                        call_id=call.call_id,
+                        error=interrupted("the step failed before this call was answered"),
+                        provider_executed=call.provider_executed,
+                    )
+                )
+        self._emit(StepFailed(message_id=self.message_id, error=error, usage=usage, run=run, state=state))
+        return self._deliver()
+
+    def close(self, error: ErrorInfo | None = None) -> list[Event]:
+        """
+        Settle everything: fail the step unless it has ended, or never began. Again it does nothing.
+
+        Args:
+            error: Why; `interrupted` by default.
+        """
+        if not self.started or self.terminal:
+            return []
+        return self.fail(interrupted() if error is None else error)
+
+    # -- text, reasoning, media
+
+    def begin_text(self, *, key: Hashable = None, state: _STATE = NO_STATE) -> list[Event]:
+        """Open a text before anything of it has come."""
+        self._fragment("text", key, state)
+        return self._deliver()
+
+    def text(self, delta: str, *, key: Hashable = None, state: _STATE = NO_STATE) -> list[Event]:
+        """Add to the visible text. *state* is what is known of it when it opens."""
+        return self._add_text("text", delta, key, state)
+
+    def end_text(
+        self,
+        state: _STATE = NO_STATE,
+        text: str | None = None,
+        citations: Sequence[Citation] = (),
+        *,
+        key: Hashable = None,
+    ) -> list[Event]:
+        """
+        End the visible text.
+
+        Args:
+            state: What goes back to the provider with it; replaces what was given when it opened, unless empty.
+
+            text: All of the text, when the provider says it once more; it wins over the deltas. `None` otherwise.
+
+            citations: Sources, in code points of this text.
+        """
+        self._end_item("text", key, state, text, tuple(citations))
+        return self._deliver()
+
+    def begin_reasoning(self, *, key: Hashable = None, state: _STATE = NO_STATE) -> list[Event]:
+        """Open a reasoning before anything of it has come."""
+        self._fragment("reasoning", key, state)
+        return self._deliver()
+
+    def reasoning(self, delta: str, *, key: Hashable = None, state: _STATE = NO_STATE) -> list[Event]:
+        """Add to the reasoning. *state* is what is known of it when it opens."""
+        return self._add_text("reasoning", delta, key, state)
+
+    def end_reasoning(self, state: _STATE = NO_STATE, text: str | None = None, *, key: Hashable = None) -> list[Event]:
+        """End the reasoning; like `end_text`. With a state and no text at all, an empty reasoning keeps the state."""
+        self._end_item("reasoning", key, state, text, ())
+        return self._deliver()
+
+    def media(self, delta: bytes, media_type: str, *, key: Hashable = None, state: _STATE = NO_STATE) -> list[Event]:
+        """Add to a medium that comes in pieces."""
+        if not delta:
+            return []
+        fragment = self._fragment("media", key, state, media_type)
+        assert isinstance(fragment, OpenMedia)
+        if self._open.get("media") is fragment:
+            self._emit(MediaDelta(message_id=self.message_id, offset=fragment.data.length, delta=delta))
+        fragment.data.append(delta)
+        return self._deliver()
+
+    def end_media(
+        self,
+        state: _STATE = NO_STATE,
+        data: bytes | None = None,
+        uri: str | None = None,
+        *,
+        media_type: str | None = None,
+        key: Hashable = None,
+        complete: bool = True,
+    ) -> list[Event]:
+        """
+        End a medium, or record one that came whole.
+
+        Args:
+            state: What goes back to the provider with it; replaces what was given when it opened, unless empty.
+
+            data: All of its bytes, when it came whole; `None` for what the deltas gave.
+
+            uri: Where it is, instead of bytes.
+
+            media_type: Needed when nothing is open.
+
+            complete: False when it cannot be used as it came.
+        """
+        fragment = self._open.get("media")
+        if fragment is None or fragment.key != key:
+            if media_type is None:
+                raise LocalProtocolError("end_media: no medium is open; expected a media_type")
+            fragment = self._fragment("media", key, state, media_type)
+        self._close_fragment(fragment, state, None, (), complete=complete, data=data, uri=uri)
+        return self._deliver()
+
+    # -- calls
+
+    def tool_input(
+        self,
+        call_id: str | None,
+        name: str,
+        delta: str = "",
+        *,
+        key: Hashable = None,
+        provider_executed: bool = False,
+        state: _STATE = NO_STATE,
+    ) -> list[Event]:
+        """
+        Begin the input of a call, or add to it.
+
+        Without a key the provider's id is the address, and `None` means the input that was begun last.
+
+        Args:
+            call_id: The provider's id; missing ones are made (`call-1`), one used before in this message gets a suffix (`#2`).
+                The provider's own value is then in `state.id`.
+        """
+        self._require_running()
+        call = self._open_input(call_id, key)
+        if call is None:
+            call = self._begin_call(call_id, name, key, state, provider_executed=provider_executed)
+            self._emit(
+                ToolInputStarted(
+                    message_id=self.message_id,
+                    call_id=call.call_id,
+                    name=name,
+                    provider_executed=provider_executed,
+                )
+            )
+        if delta:
+            self._add_input(call, delta)
+        return self._deliver()
+
+    def end_tool_input(
+        self,
+        call_id: str | None = None,
+        state: _STATE = NO_STATE,
+        *,
+        key: Hashable = None,
+        text: str | None = None,
+        prefill: Mapping[str, object] | None = None,
+    ) -> list[Event]:
+        """
+        End the input of a call: an object gives `tool.called`, anything else `tool.failed` of kind `invalid-input`.
+
+        Args:
+            call_id: The provider's id, as it was given at the start.
+
+            state: State of the call; replaces what was given when it opened, unless empty.
+
+            text: All of the input, when the provider says it once more. `None` otherwise.
+
+            prefill: Arguments that came whole beside the deltas; they stand when the deltas give no object.
+        """
+        self._require_running()
+        call = self._open_input(call_id, key)
+        if call is None:
+            raise LocalProtocolError(f"end_tool_input: no input of call {call_id!r} is open")
+        self._end_input(call, state, text, prefill)
+        return self._deliver()
+
+    def tool_call(
+        self,
+        call_id: str | None,
+        name: str,
+        input: Mapping[str, object] | str,
+        *,
+        key: Hashable = None,
+        provider_executed: bool = False,
+        state: _STATE = NO_STATE,
+    ) -> list[Event]:
+        """Record a call that came whole. A `str` is JSON text and is parsed like streamed input."""
+        self._require_running()
+        if isinstance(input, str):
+            events = self.tool_input(call_id, name, input, key=key, provider_executed=provider_executed, state=state)
+            return [*events, *self.end_tool_input(call_id, key=key)]
+        call = self._begin_call(call_id, name, key, state, provider_executed=provider_executed)
+        self._emit(
+            ToolCalled(
+                message_id=self.message_id,
+                call_id=call.call_id,
+                name=name,
+                input=input,
+                provider_executed=provider_executed,
+                state=call.state,
+            )
+        )
+        return self._deliver()
+
+    def tool_progress(self, call_id: str | None, output: ContentInput = (), *, key: Hashable = None) -> list[Event]:
+        """Show what a running call has so far; replaces the last one."""
+        call = self._called(call_id, key, "tool_progress")
+        self._emit(ToolProgress(message_id=self.message_id, call_id=call.call_id, output=output))
+        return self._deliver()
+
+    def tool_success(
+        self,
+        call_id: str | None,
+        output: ContentInput = (),
+        *,
+        key: Hashable = None,
+        provider_executed: bool | None = None,
+        state: _STATE = NO_STATE,
+    ) -> list[Event]:
+        """Record the answer of a call. *provider_executed* is that of the call unless it is said anew."""
+        call = self._called(call_id, key, "tool_success")
+        if provider_executed is not None:
+            call.provider_executed = call.provider_executed or provider_executed
+        self._emit(
+            ToolSuccess(
+                message_id=self.message_id,
+                call_id=call.call_id,
+                output=output,
+                provider_executed=call.provider_executed,
+                state=state,
+            )
+        )
+        return self._deliver()
+
+    def tool_failed(
+        self,
+        call_id: str | None,
+        error: ErrorInfo,
+        output: ContentInput = (),
+        *,
+        key: Hashable = None,
+        provider_executed: bool | None = None,
+        state: _STATE = NO_STATE,
+    ) -> list[Event]:
+        """Record that a call failed."""
+        call = self._called(call_id, key, "tool_failed")
+        if provider_executed is not None:
+            call.provider_executed = call.provider_executed or provider_executed
+        self._emit(
+            ToolFailed(
+                message_id=self.message_id,
+                call_id=call.call_id,
+                error=error,
+                output=output,
+                provider_executed=call.provider_executed,
+                state=state,
+            )
+        )
+        return self._deliver()
+
+    def opaque(self, state: _STATE) -> list[Event]:
+        """Keep an item of the provider that has no word of ours."""
+        self._require_running()
+        self._end_unkeyed(None)
+        self._emit(OpaqueReceived(message_id=self.message_id, state=state))
+        return self._deliver()
+
+    # -- inside: fragments
+
+    def _fragment(self, kind: str, key: Hashable, state: _STATE, media_type: str = "") -> OpenFragment:
+        """Return the fragment that content of this kind and key belongs to: open, new, or ended early and collecting."""
+        open_ = self._open.get(kind)
+        if open_ is not None and open_.key == key:
+            return open_
+        self._require_running()
+        early = self._early.get((kind, key))
+        if early is not None:
+            return early
+        self._end_unkeyed(kind)
+        if open_ is not None:
+            self._end_early(open_)
+        known = state if type(state) is State else State(state)
+        made = OpenMedia(key, known, media_type) if kind == "media" else OpenFragment(kind, key, known)
+        self._open[kind] = made
+        if kind == "text":
+            self._emit(TextStarted(message_id=self.message_id))
+        elif kind == "reasoning":
+            self._emit(ReasoningStarted(message_id=self.message_id))
+        else:
+            self._emit(MediaStarted(message_id=self.message_id, media_type=media_type))
+        return made
+
+    def _add_text(self, kind: str, delta: str, key: Hashable, state: _STATE) -> list[Event]:
+        if not delta:
+            return []
+        fragment = self._fragment(kind, key, state)
+        self._append(fragment, delta)
+        return self._deliver()
+
+    def _append(self, fragment: OpenFragment, delta: str) -> None:
+        if fragment.held or has_surrogates(delta):
+            delta, fragment.held = _joined(fragment.held, delta)
+            if not delta:
+                return
+        buffer = fragment.buffer
+        if self._open.get(fragment.kind) is fragment:
+            cls = TextDelta if fragment.kind == "text" else ReasoningDelta
+            self._emit(cls(message_id=self.message_id, offset=buffer.length, delta=delta))
+        buffer.append(delta)
+
+    def _release(self, fragment: OpenFragment) -> None:
+        """Give up waiting for the second half of a surrogate pair."""
+        if fragment.held:
+            fragment.held = ""
+            self._append(fragment, "\ufffd")
+
+    def _end_unkeyed(self, kind: str | None) -> None:
+        """End what is open without a key, but not of *kind*: without a key only the channel tells fragments apart."""
+        for other in list(self._open.values()):
+            if other.key is None and other.kind != kind:
+                self._close_fragment(other, NO_STATE, None, (), complete=True)
+
+    def _end_early(self, fragment: OpenFragment) -> None:
+        """End a fragment because another of its kind begins; what still comes for it is collected."""
+        self._close_fragment(fragment, NO_STATE, None, (), complete=True)
+        if fragment.key is not None:
+            again = (
+                OpenMedia(fragment.key, fragment.state, fragment.media_type)
+                if isinstance(fragment, OpenMedia)
+                else OpenFragment(fragment.kind, fragment.key, fragment.state)
+            )
+            self._early[fragment.kind, fragment.key] = again
+
+    def _end_item(
+        self, kind: str, key: Hashable, state: _STATE, text: str | None, citations: tuple[Citation, ...]
+    ) -> None:
+        """End what the provider calls one item, wherever its fragment is by now."""
+        self._require_running()
+        fragment = self._open.get(kind)
+        if fragment is not None and fragment.key == key:
+            self._close_fragment(fragment, state, text, citations, complete=True)
+            return
+        late = self._early.pop((kind, key), None)
+        if late is None:
+            if not state and not text:
+                return
+            late = OpenFragment(kind, key, NO_STATE)
+            whole = text or ""
+        elif text is not None:
+            whole = text
+        else:
+            self._release(late)
+            whole = late.buffer.value()
+        known = State(state) if state else late.state
+        if not whole and known == late.state:
+            return
+        made = OpenFragment(kind, key, known)
+        made.buffer.append(valid_text(whole))
+        if fragment is None:
+            self._flush(made)
+        else:
+            self._waiting.setdefault(kind, []).append(made)
+
+    def _flush(self, late: OpenFragment) -> None:
+        """Emit what came late for an item as one more fragment."""
+        text = late.buffer.value()
+        if late.kind == "text":
+            self._emit(TextStarted(message_id=self.message_id))
+            self._emit(TextEnded(message_id=self.message_id, text=text, state=late.state))
+        else:
+            self._emit(ReasoningStarted(message_id=self.message_id))
+            self._emit(ReasoningEnded(message_id=self.message_id, text=text, state=late.state))
+
+    def _close_fragment(
+        self,
+        fragment: OpenFragment,
+        state: _STATE,
+        text: str | None,
+        citations: tuple[Citation, ...],
+        *,
+        complete: bool,
+        data: bytes | None = None,
+        uri: str | None = None,
+    ) -> None:
+        self._require_running()
+        known = State(state) if state else fragment.state
+        if isinstance(fragment, OpenMedia):
+            collected = fragment.data.value() or None
+            self._emit(
+                MediaEnded(
+                    message_id=self.message_id,
+                    media_type=fragment.media_type,
+                    data=collected if data is None and uri is None else data,
+                    uri=uri,
+                    complete=complete and not (collected is None and data is None and uri is None),
+                    state=known,
+                )
+            )
+        else:
+            self._release(fragment)
+            whole = fragment.buffer.value() if text is None else text
+            if fragment.kind == "text":
+                self._emit(
+                    TextEnded(
+                        message_id=self.message_id, text=whole, complete=complete, citations=citations, state=known
+                    )
+                )
+            else:
+                self._emit(ReasoningEnded(message_id=self.message_id, text=whole, complete=complete, state=known))
+        del self._open[fragment.kind]
+        for late in self._waiting.pop(fragment.kind, ()):
+            self._flush(late)
+
+    def _end_all(self, *, complete: bool) -> None:
+        for fragment in list(self._open.values()):
+            self._close_fragment(fragment, NO_STATE, None, (), complete=complete)
+        for late in list(self._early.values()):
+            if isinstance(late, OpenMedia):
+                if late.data.length:
+                    self._emit(MediaStarted(message_id=self.message_id, media_type=late.media_type))
+                    self._open["media"] = late
+                    self._close_fragment(late, NO_STATE, None, (), complete=complete)
+                continue
+            self._release(late)
+            if late.buffer.length:
+                self._flush(late)
+        self._early.clear()
+
+    # -- inside: calls
+
+    def _begin_call(
+        self, provider_id: str | None, name: str, key: Hashable, state: _STATE, *, provider_executed: bool
+    ) -> OpenCall:
+        self._require_running()
+        if not isinstance(name, str) or not name:
+            raise TypeError("name: expected a non-empty string")
+        self._end_unkeyed(None)
+        call_id = self._unique(provider_id)
+        known = State(state)
+        if call_id != provider_id:
+            known |= {"id": provider_id}
+        call = OpenCall(call_id, provider_id, name, key, known, provider_executed=provider_executed)
+        self._calls[call_id] = call
+        if key is not None:
+            self._calls_by_key[key] = call
+        return call
+
+    def _unique(self, provider_id: str | None) -> str:
+        if not provider_id:
+            while True:
+                self._synthesized += 1
+                made = f"call-{self._synthesized}"
+                if made not in self._calls:
+                    return made
+        if provider_id not in self._calls:
+            return provider_id
+        count = 2
+        while f"{provider_id}#{count}" in self._calls:
+            count += 1
+        return f"{provider_id}#{count}"
+
+    def _open_input(self, provider_id: str | None, key: Hashable) -> OpenCall | None:
+        if key is not None:
+            call = self._calls_by_key.get(key)
+            if call is not None and self._life.call(call.call_id) is not CallPhase.INPUT_OPEN:
+                raise LocalProtocolError(f"the input of call {call.call_id!r} has ended")
+            return call
+        for call in reversed(self._calls.values()):
+            if self._life.call(call.call_id) is CallPhase.INPUT_OPEN and provider_id in (
+                None,
+                call.provider_id,
+                call.call_id,
+            ):
+                return call
+        return None
+
+    def _called(self, call_id: str | None, key: Hashable, verb: str) -> OpenCall:
+        """Return the call that an answer belongs to: by key, by our id, by the provider's, the oldest that is not answered."""
+        if not self.started:
+            self._require_running()
+        if key is not None and key in self._calls_by_key:
+            return self._calls_by_key[key]
+        candidates = [call for call in self._calls.values() if call_id in (call.call_id, call.provider_id)]
+        for call in candidates:
+            if self._life.call(call.call_id) is not CallPhase.SETTLED:
+                return call
+        if candidates:
+            return candidates[-1]
+        raise LocalProtocolError(f"{verb}: call {call_id!r} is unknown")
+
+    def _add_input(self, call: OpenCall, delta: str) -> None:
+        if call.held or has_surrogates(delta):
+            delta, call.held = _joined(call.held, delta)
+            if not delta:
+                return
+        self._emit(
+            ToolInputDelta(message_id=self.message_id, call_id=call.call_id, offset=call.buffer.length, delta=delta)
+        )
+        call.buffer.append(delta)
+
+    def _flush_input(self, call: OpenCall) -> None:
+        if call.held:
+            call.held = ""
+            self._add_input(call, "\ufffd")
+
+    def _end_input(self, call: OpenCall, state: _STATE, text: str | None, prefill: Mapping[str, object] | None) -> None:
+        self._flush_input(call)
+        raw = valid_text(call.buffer.value() if text is None else text)
+        parsed, reason = _parsed(raw)
+        if parsed is None and prefill is not None and (prefill or not raw):
+            parsed = JsonObject(prefill)
+            raw = write_json(parsed).decode()
+        if state:
+            kept = {"id": call.state["id"]} if "id" in call.state and "id" not in state else {}
+            call.state = State({**kept, **state})
+        self._emit(ToolInputEnded(message_id=self.message_id, call_id=call.call_id, text=raw, state=call.state))
+        if parsed is None:
+            self._emit(
+                ToolFailed(
+                    message_id=self.message_id,
+                    call_id=call.call_id,
+                    error=ErrorInfo(kind=ErrorKind.INVALID_INPUT, message=reason),
+                    provider_executed=call.provider_executed,
+                )
+            )
+        else:
+            self._emit(
+                ToolCalled(
+                    message_id=self.message_id,
+                    call_id=call.call_id,
+                    name=call.name,
+                    input=parsed,
+                    provider_executed=call.provider_executed,
+                )
+            )
+
+    # -- inside: emitting
+
+    def _require_running(self) -> None:
+        if self._life.phase is not MessagePhase.RUNNING:
+            raise LocalProtocolError(f"message {self.message_id!r} is {self._life.phase.value}, expected running")
+
+    def _emit(self, event: KnownEvent) -> None:
+        refusal = self._life.step(event)
+        if refusal is not None:
+            self._caused = []
+            call = getattr(event, "call_id", None)
+            about = f" of call {call!r}" if call is not None else ""
+            raise LocalProtocolError(
+                f"{event.type}{about} is not allowed in message {self.message_id!r} now ({refusal.value}): "
+                f"it is {self._life.phase.value}"
+                + (f", the call is {self._life.call(call).value}" if call is not None else "")
+            )
+        self._caused.append(event)
+
+    def _deliver(self) -> list[Event]:
+        caused = self._caused
+        if not caused:
+            return []
+        self._caused = []
+        if self._rejoin is not None:
+            caused = self._rejoin.admit(caused)
+            if self._rejoin.over:
+                self._rejoin = None
+        return self._hand_on(caused)
+
+    def _hand_on(self, events: list[Event]) -> list[Event]:
+        if self.sink is not None:
+            self.sink += events
+        return events
+
+    def _forget(self) -> None:
+        self._open.clear()
+        self._early.clear()
+        self._waiting.clear()
+        self._calls.clear()
+        self._calls_by_key.clear()
+        self._synthesized = 0
+
+
+def _joined(held: str, delta: str) -> tuple[str, str]:
+    """Return valid text, and the half of a surrogate pair at its end that has to wait for the next delta."""
+    whole = held + delta
+    if whole and is_high_surrogate(whole[-1]):
+        return valid_text(whole[:-1]), whole[-1]
+    return valid_text(whole), ""
+
+
+def _parsed(raw: str) -> tuple[JsonObject | None, str]:
+    """Return the object that *raw* is, or why it is none."""
+    try:
+        value = read_json(raw)
+    except JsonError as error:
+        return None, f"the input is {error}"
+    if not isinstance(value, dict):
+        return None, f"the input is no JSON object but {_named(value)}"
+    return JsonObject(value), ""
+
+
+def _named(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case _:
+            return "an array"

@@ -1,0 +1,362 @@
+"""
+A replay of a step that was recorded before, at least in part.
+
+The recorder is driven from the start of the step as if nothing had been; what comes out of it is compared with the message as
+it stands, and only what is new goes on:
+
+- A running message is continued. Where the replay says something else than what was recorded, the message is restarted.
+- A message that failed was closed by a cut. Nothing goes on until the replay has passed all that was recorded, then the message
+  is restarted and the whole of the replay follows. So a replay that fails never leaves less than there was.
+- A message that completed needs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never, cast
+
+from assistant_events.events import (
+    Event,
+    MediaDelta,
+    MediaEnded,
+    MediaStarted,
+    OpaqueReceived,
+    ReasoningDelta,
+    ReasoningEnded,
+    ReasoningStarted,
+    StepEnded,
+    StepFailed,
+    StepRestarted,
+    StepStarted,
+    TextDelta,
+    TextEnded,
+    TextStarted,
+    ToolCalled,
+    ToolFailed,
+    ToolInputDelta,
+    ToolInputEnded,
+    ToolInputStarted,
+    ToolProgress,
+    ToolSuccess,
+)
+from assistant_events.messages import (
+    AssistantMessage,
+    CallStatus,
+    MediaPart,
+    MessageStatus,
+    OpaquePart,
+    Part,
+    PartStatus,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    closing,
+)
+from assistant_events.values import ErrorInfo, ErrorKind, State
+
+_AFTER_CUT = "the stream was rejoined after a cut"
+_CONTRADICTED = "the replay differs from what was recorded"
+
+
+class _Contradiction(Exception):
+    """The replay says something else than what was recorded."""
+
+
+class Rejoin:
+    """Compares a replay with the message that was recorded before, and lets through what is new."""
+
+    def __init__(self, prior: AssistantMessage) -> None:
+        self._prior = prior
+        self._parts = prior.parts
+        self._status = prior.status
+        self._answered = any(call.answered for call in prior.calls)
+        self._history: list[Event] = []
+        self._fresh: list[Event] = []
+        self._passed: set[int] = set()
+        self._count = 0
+        self._open: dict[str, int] = {}
+        self._calls: dict[str, int] = {}
+        self._contradicted = False
+        self._size = 0
+        self._recorded_size = sum(_size(part) for part in prior.parts)
+        self.over = False
+        """Whether the replay has passed what was recorded: everything from now on is new."""
+
+    def admit(self, events: Sequence[Event]) -> list[Event]:
+        """Return what of *events* goes on."""
+        admitted: list[Event] = []
+        for at, event in enumerate(events):
+            admitted += self._admit(event)
+            if self.over:
+                return [*admitted, *events[at + 1 :]]
+        return admitted
+
+    def reached(self, error: ErrorInfo) -> bool:
+        """Tell whether the replay, which now fails, has said all that was recorded, so that its own closing may go on."""
+        return self.over
+
+    def closing(self, error: ErrorInfo) -> list[Event]:
+        """Return the events that close the message as it was recorded."""
+        return [*closing(self._prior, error)]
+
+    def _admit(self, event: Event) -> list[Event]:
+        if self._status is MessageStatus.COMPLETED or (self._status is MessageStatus.FAILED and self._answered):
+            return []
+        self._history.append(event)
+        if not self._contradicted:
+            try:
+                self._compare(event)
+            except _Contradiction:
+                self._contradicted = True
+                if self._status is MessageStatus.RUNNING:
+                    return self._contradict()
+        self._size += _said(event)
+        ended = isinstance(event, StepEnded)
+        if self._contradicted:
+            # What was recorded cannot be matched any more; only a replay that says at least as much may replace it.
+            return self._restart(_CONTRADICTED) if ended or self._size >= self._recorded_size else []
+        if len(self._passed) < len(self._parts) and not ended:
+            return []
+        if self._status is MessageStatus.FAILED:
+            return self._restart(_AFTER_CUT)
+        if len(self._passed) < len(self._parts):
+            return self._contradict()
+        self.over = True
+        return self._fresh
+
+    def _contradict(self) -> list[Event]:
+        if not self._answered:
+            return self._restart(_CONTRADICTED)
+        # A restart would void a call that the app has answered.
+        error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=f"{_CONTRADICTED}, and a call has been answered already")
+        closed = self.closing(error)
+        self._status = MessageStatus.COMPLETED
+        return closed
+
+    def _restart(self, reason: str) -> list[Event]:
+        self.over = True
+        first = self._history[0]
+        run, state = (first.run, first.state) if isinstance(first, StepStarted) else (None, State())
+        restarted = StepRestarted(message_id=self._prior.id, reason=reason, run=run, state=state)
+        return [restarted, *self._history[1:]]
+
+    # -- comparing one event with what was recorded
+
+    def _compare(self, event: Event) -> None:
+        match event:
+            case StepStarted():
+                run, before = event.run, self._prior.run
+                if run is not None and before is not None and run.id != before.id:
+                    raise _Contradiction
+            case TextStarted() | ReasoningStarted() | MediaStarted() | OpaqueReceived():
+                self._compare_start(event)
+            case TextDelta() | ReasoningDelta() | MediaDelta():
+                self._compare_delta(event)
+            case TextEnded() | ReasoningEnded() | MediaEnded():
+                self._compare_end(event)
+            case ToolInputStarted():
+                self._compare_call_start(event)
+            case ToolCalled() if event.call_id not in self._calls:
+                self._compare_call_start(event)
+                self._compare_call(event)
+            case ToolInputDelta() | ToolInputEnded() | ToolCalled() | ToolProgress() | ToolSuccess() | ToolFailed():
+                self._compare_call(event)
+            case _:
+                self._fresh.append(event)
+
+    def _place(self, event: Event) -> tuple[int, Part | None]:
+        place = self._count
+        self._count += 1
+        if place < len(self._parts):
+            return place, self._parts[place]
+        self._fresh.append(event)
+        return place, None
+
+    def _compare_start(self, event: TextStarted | ReasoningStarted | MediaStarted | OpaqueReceived) -> None:
+        place, part = self._place(event)
+        kind = event.type.partition(".")[0]
+        self._open[kind] = place
+        if part is None:
+            return
+        if part.type != kind:
+            raise _Contradiction
+        if isinstance(event, OpaqueReceived):
+            if part.state != event.state:
+                raise _Contradiction
+            self._passed.add(place)
+        elif not isinstance(part, OpaquePart) and _content(part) in ("", b"") and not _ended(part):
+            self._passed.add(place)
+
+    def _compare_delta(self, event: TextDelta | ReasoningDelta | MediaDelta) -> None:
+        place = self._open[event.type.partition(".")[0]]
+        if place >= len(self._parts):
+            self._fresh.append(event)
+            return
+        part = cast("TextPart | ReasoningPart | MediaPart", self._parts[place])
+        rest = _beyond(_content(part), event.offset, event.delta, closed=_ended(part))
+        if rest:
+            length = len(_content(part))
+            start = max(event.offset, length)
+            if isinstance(event, MediaDelta):
+                self._fresh.append(MediaDelta(message_id=event.message_id, offset=start, delta=cast(bytes, rest)))
+            else:
+                cls = event.__class__
+                self._fresh.append(cls(message_id=event.message_id, offset=start, delta=cast(str, rest)))
+        if not _ended(part) and event.offset + len(event.delta) >= len(_content(part)):
+            self._passed.add(place)
+
+    def _compare_end(self, event: TextEnded | ReasoningEnded | MediaEnded) -> None:
+        place = self._open.pop(event.type.partition(".")[0])
+        if place >= len(self._parts):
+            self._fresh.append(event)
+            return
+        part = cast("TextPart | ReasoningPart | MediaPart", self._parts[place])
+        if _ended(part):
+            if not _same_end(part, event):
+                raise _Contradiction
+        else:
+            whole = (event.data or b"") if isinstance(event, MediaEnded) else event.text
+            if not whole.startswith(_content(part)):  # type: ignore[arg-type]  # both are text or both are bytes
+                raise _Contradiction
+            self._fresh.append(event)
+        self._passed.add(place)
+
+    def _compare_call_start(self, event: ToolInputStarted | ToolCalled) -> None:
+        place = self._count
+        part = self._parts[place] if place < len(self._parts) else None
+        self._calls[event.call_id] = place
+        self._count += 1
+        if part is None:
+            if isinstance(event, ToolInputStarted):
+                self._fresh.append(event)
+            return
+        if not isinstance(part, ToolPart) or (part.call_id, part.name) != (event.call_id, event.name):
+            raise _Contradiction
+        if part.input_status is PartStatus.STREAMING and not part.raw_input:
+            self._passed.add(place)
+
+    def _compare_call(
+        self, event: ToolInputDelta | ToolInputEnded | ToolCalled | ToolProgress | ToolSuccess | ToolFailed
+    ) -> None:
+        place = self._calls[event.call_id]
+        if place >= len(self._parts):
+            self._fresh.append(event)
+            return
+        part = cast(ToolPart, self._parts[place])
+        cut = part.error is not None and part.error.kind == ErrorKind.INTERRUPTED
+        match event:
+            case ToolInputDelta():
+                streaming = part.input_status is PartStatus.STREAMING
+                rest = _beyond(
+                    part.raw_input, event.offset, event.delta, closed=part.input_status is PartStatus.COMPLETED
+                )
+                if rest and streaming:
+                    start = max(event.offset, len(part.raw_input))
+                    self._fresh.append(
+                        ToolInputDelta(
+                            message_id=event.message_id, call_id=event.call_id, offset=start, delta=cast(str, rest)
+                        )
+                    )
+                if part.input_status is not PartStatus.COMPLETED and (
+                    event.offset + len(event.delta) >= len(part.raw_input)
+                ):
+                    self._passed.add(place)
+            case ToolInputEnded():
+                if part.input_status is PartStatus.COMPLETED:
+                    if event.text != part.raw_input:
+                        raise _Contradiction
+                    if part.status is CallStatus.STREAMING:
+                        self._passed.add(place)
+                else:
+                    if not event.text.startswith(part.raw_input):
+                        raise _Contradiction
+                    if part.input_status is PartStatus.STREAMING:
+                        self._fresh.append(event)
+                    self._passed.add(place)
+            case ToolCalled():
+                if part.input is not None:
+                    if event.input != part.input:
+                        raise _Contradiction
+                    if part.status is CallStatus.CALLED or cut or not part.provider_executed:
+                        self._passed.add(place)
+                elif part.status is CallStatus.STREAMING:
+                    self._fresh.append(event)
+                elif not cut:
+                    raise _Contradiction
+                else:
+                    self._passed.add(place)
+            case ToolProgress():
+                pass
+            case ToolSuccess() | ToolFailed():
+                self._compare_answer(event, part, cut=cut)
+                self._passed.add(place)
+            case _ as never:
+                assert_never(never)
+
+    def _compare_answer(self, event: ToolSuccess | ToolFailed, part: ToolPart, *, cut: bool) -> None:
+        if not part.settled:
+            self._fresh.append(event)
+            return
+        if cut:
+            return
+        succeeded = isinstance(event, ToolSuccess)
+        same = part.status is (CallStatus.SUCCESS if succeeded else CallStatus.FAILED)
+        if not same or part.output != event.output or part.result_state != event.state:
+            raise _Contradiction
+
+
+def _content(part: TextPart | ReasoningPart | MediaPart) -> str | bytes:
+    return (part.data or b"") if isinstance(part, MediaPart) else part.text
+
+
+def _ended(part: Part) -> bool:
+    return not isinstance(part, ToolPart) and part.status is PartStatus.COMPLETED
+
+
+def _same_end(part: TextPart | ReasoningPart | MediaPart, event: TextEnded | ReasoningEnded | MediaEnded) -> bool:
+    if part.state != event.state or not event.complete:
+        return False
+    if isinstance(part, TextPart):
+        return isinstance(event, TextEnded) and (part.text, part.citations) == (event.text, event.citations)
+    if isinstance(part, ReasoningPart):
+        return isinstance(event, ReasoningEnded) and part.text == event.text
+    return isinstance(event, MediaEnded) and (part.data, part.uri) == (event.data, event.uri)
+
+
+def _beyond(recorded: str | bytes, offset: int, delta: str | bytes, *, closed: bool) -> str | bytes:
+    """Return what of *delta* lies beyond what was recorded; what lies inside must be the same."""
+    inside = len(recorded) - offset
+    if inside > 0 and recorded[offset : offset + len(delta)] != delta[:inside]:
+        raise _Contradiction
+    rest = delta[max(inside, 0) :]
+    if rest and closed:
+        raise _Contradiction
+    return rest
+
+
+def _size(part: Part) -> int:
+    match part:
+        case TextPart() | ReasoningPart():
+            return 1 + len(part.text)
+        case MediaPart():
+            return 1 + len(part.data or b"")
+        case ToolPart():
+            return 1 + len(part.raw_input) + part.settled
+        case OpaquePart():
+            return 1
+        case _ as never:
+            assert_never(never)
+
+
+def _said(event: Event) -> int:
+    match event:
+        case TextDelta() | ReasoningDelta() | MediaDelta() | ToolInputDelta():
+            return len(event.delta)
+        case (
+            TextStarted() | ReasoningStarted() | MediaStarted() | OpaqueReceived() | ToolInputStarted() | ToolSuccess()
+        ):
+            return 1
+        case StepFailed():
+            return 0
+        case _:
+            return 0

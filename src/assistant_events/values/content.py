@@ -1,0 +1,106 @@
+"""What people and tools put into a conversation: text, JSON, media."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias, final
+
+import attrs
+
+from assistant_events.values import fields
+from assistant_events.values.fields import Extensible
+from assistant_events.values.frozen import JsonValue, freeze, same_as
+
+
+@final
+@attrs.frozen(weakref_slot=False)
+class TextContent(Extensible):
+    """Plain text."""
+
+    text: str = fields.text()
+
+
+@final
+@attrs.frozen(weakref_slot=False)
+class JsonContent(Extensible):
+    """Any JSON value."""
+
+    value: JsonValue = attrs.field(converter=freeze, eq=same_as)
+    """Frozen on the way in; `thaw` gives plain Python back."""
+
+
+def _to_bytes(value: object) -> Any:
+    # Any: the validator after this converter reports what is no bytes.
+    return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
+
+
+def media_bytes(*, optional: bool) -> Any:
+    """Bytes; a `bytearray` or `memoryview` is copied."""
+    return attrs.field(
+        default=None if optional else attrs.NOTHING,
+        converter=_to_bytes,
+        validator=fields._InstanceOf(bytes, optional=optional),
+        repr=_size_only,
+    )
+
+
+def _size_only(value: bytes | None) -> str:
+    return "None" if value is None else f"<{len(value)} bytes>"
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class MediaContent(Extensible):
+    """An image, a sound, a film or a document: its bytes, or where they are."""
+
+    media_type: str = fields.name()
+    """MIME type with its parameters, for example `image/png`."""
+
+    data: bytes | None = media_bytes(optional=True)
+    uri: str | None = fields.optional_text()
+
+    def __attrs_post_init__(self) -> None:
+        if (self.data is None) == (self.uri is None):
+            raise ValueError("MediaContent: expected either data or uri")
+
+
+Content: TypeAlias = TextContent | JsonContent | MediaContent
+
+ContentInput: TypeAlias = object
+"""What `as_content` takes: a `str`, one `Content`, a sequence of `Content` and `str`, or any JSON value."""
+
+
+def as_content(value: ContentInput) -> tuple[Content, ...]:
+    """
+    Return *value* as a tuple of contents.
+
+    A `str` is one text; a `Content` stands alone; a sequence with a `Content` in it is a sequence of contents, in which a
+    `str` is a text; the empty tuple is no content. Everything else, `None` and the empty list included, is one JSON value.
+
+    Raises:
+        TypeError: For what is neither content nor JSON, with the path of the place.
+    """
+    if isinstance(value, str):
+        return (TextContent(value),)
+    if isinstance(value, (TextContent, JsonContent, MediaContent)):
+        return (value,)
+    if isinstance(value, tuple) and not value:
+        return ()
+    if isinstance(value, Sequence) and any(
+        isinstance(item, (TextContent, JsonContent, MediaContent)) for item in value
+    ):
+        return tuple([_item(item, at) for at, item in enumerate(value)])
+    return (JsonContent(value),)  # type: ignore[arg-type]  # freeze takes any object and refuses what is no JSON
+
+
+def _item(value: object, at: int) -> Content:
+    if isinstance(value, (TextContent, JsonContent, MediaContent)):
+        return value
+    if isinstance(value, str):
+        return TextContent(value)
+    raise TypeError(f"$[{at}]: expected a Content or str beside other contents, got {type(value).__name__}")
+
+
+def content_field(*, required: bool) -> Any:
+    """A tuple of contents; whatever `as_content` takes. Empty by default unless *required*."""
+    return attrs.field(default=attrs.NOTHING if required else (), converter=as_content)

@@ -1,0 +1,199 @@
+"""Facts that events carry: how a step ended, what it cost, what failed, who issued it, where it lives, what it cites."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, final
+
+import attrs
+from attrs import Attribute
+
+from assistant_events.values import fields
+from assistant_events.values.fields import Extensible
+from assistant_events.values.frozen import JsonObject
+
+
+class Finish(StrEnum):
+    """Why a provider ended a step."""
+
+    STOP = "stop"
+    """The answer is complete."""
+
+    LENGTH = "length"
+    """A limit of tokens or of budget was reached; the answer is cut there."""
+
+    TOOL_CALLS = "tool-calls"
+    """The model waits for answers to its calls."""
+
+    CONTENT_FILTER = "content-filter"
+    """The provider withheld the rest."""
+
+    PAUSE = "pause"
+    """The provider stopped for now and wants to be asked to go on."""
+
+    OTHER = "other"
+    """Anything else; `raw_finish` has the provider's own word."""
+
+
+class ErrorKind(StrEnum):
+    """
+    What went wrong.
+
+    Open for reading: `ErrorInfo.kind` may hold a word that is not listed here, written by a newer version.
+    """
+
+    INTERRUPTED = "interrupted"
+    ABORTED = "aborted"
+    CANCELLED = "cancelled"
+    PROTOCOL = "protocol"
+    PROVIDER = "provider"
+    OVERLOADED = "overloaded"
+    RATE_LIMIT = "rate-limit"
+    AUTH = "auth"
+    INVALID_REQUEST = "invalid-request"
+    NOT_FOUND = "not-found"
+    QUOTA = "quota"
+    CONTEXT_LENGTH = "context-length"
+    TIMEOUT = "timeout"
+    NETWORK = "network"
+    CONTENT_FILTER = "content-filter"
+    INVALID_INPUT = "invalid-input"
+    NO_RESULT = "no-result"
+    UNEXPECTED_ACTION = "unexpected-action"
+    TOOL = "tool"
+    TOOL_DENIED = "tool-denied"
+    ADAPTER = "adapter"
+    UNKNOWN = "unknown"
+
+
+def _to_finish(value: object) -> Finish:
+    try:
+        return Finish(value)
+    except ValueError:
+        known = ", ".join(Finish)
+        raise ValueError(f"finish: expected one of {known}; got {value!r}") from None
+
+
+def _to_kind(value: object) -> Any:
+    # Any: the validator after this converter reports what is no string.
+    try:
+        return ErrorKind(value)
+    except ValueError:
+        return value
+
+
+def finish() -> Any:
+    """A `Finish` or its word."""
+    return attrs.field(converter=_to_finish)
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class ErrorInfo(Extensible):
+    """What went wrong, for programs (`kind`) and for people (`message`)."""
+
+    kind: ErrorKind | str = attrs.field(converter=_to_kind, validator=fields._check_name)
+    """An `ErrorKind`; another word when a newer version wrote it."""
+
+    message: str = fields.text()
+
+    code: str | None = fields.optional_text()
+    """The provider's own code, as text; `None` when it gave none."""
+
+    status: int | None = fields.optional_count()
+    """HTTP status; `None` when the error did not come as one."""
+
+    retryable: bool | None = fields.optional_flag()
+    """Whether the same request may succeed later; `None` when nobody said."""
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class Usage(Extensible):
+    """
+    Tokens of one step. The counts do not overlap, so their sum is the total; `None` means unknown, not zero.
+    """
+
+    input: int | None = fields.optional_count()
+    """Read by the model, neither from a cache nor into one."""
+
+    cache_read: int | None = fields.optional_count()
+    cache_write: int | None = fields.optional_count()
+
+    output: int | None = fields.optional_count()
+    """Written by the model, without reasoning."""
+
+    reasoning: int | None = fields.optional_count()
+
+    details: JsonObject = fields.json_object()
+    """The provider's own figures as they came."""
+
+    @property
+    def total(self) -> int | None:
+        """Sum of the known counts; `None` when none is known."""
+        known = [
+            count
+            for count in (self.input, self.cache_read, self.cache_write, self.output, self.reasoning)
+            if count is not None
+        ]
+        return sum(known) if known else None
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class Origin(Extensible):
+    """Who issued a step. What was issued under one origin may go back to the same one."""
+
+    provider: str = fields.name()
+    """Who runs the model, for example `google`."""
+
+    model: str | None = fields.optional_text()
+    """Model (or agent) as the app asked for it; as reported when the request is not known; `None` when neither is."""
+
+    dialect: str = fields.name()
+    """Wire format, for example `gemini-interactions`."""
+
+    served_model: str | None = fields.optional_text()
+    """Model as the provider reported it. Plays no part in `same_as`."""
+
+    def same_as(self, other: Origin) -> bool:
+        """Tell whether state issued by one may go to the other: provider, model and dialect are the same."""
+        return (self.provider, self.model, self.dialect) == (other.provider, other.model, other.dialect)
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class Run(Extensible):
+    """A response that lives on the provider's side."""
+
+    id: str = fields.name()
+
+    resumable: bool = fields.flag(default=False)
+    """Whether the provider goes on without us and lets us come back."""
+
+    kind: str = fields.name()
+    """What `id` names at the provider, for example `interaction`."""
+
+
+def _check_span(instance: Citation, field: Attribute[Any], value: int | None) -> None:
+    fields._check_count_or_none(instance, field, value)
+    if value is not None and instance.start is not None and value < instance.start:
+        raise ValueError(f"Citation.end: expected start ({instance.start}) or more, got {value}")
+
+
+@final
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class Citation(Extensible):
+    """A source of a stretch of text."""
+
+    url: str | None = fields.optional_text()
+    title: str | None = fields.optional_text()
+
+    start: int | None = fields.optional_count()
+    """First code point of the part's text that is cited; `None` when unknown or outside the text."""
+
+    end: int | None = attrs.field(default=None, validator=_check_span)
+    """One past the last code point; `None` when unknown or outside the text."""
+
+    cited_text: str | None = fields.optional_text()
+    """What the source says, where the provider quotes it."""
