@@ -1,0 +1,280 @@
+"""
+Events, records and messages in one line each, for tests.
+
+Everything here is made by the recorder or by the classes themselves, so what comes out is legal. Ids are fixed words (`u1`
+for what the user said, `a1` for an answer, `c1` for a compaction, `s1` for a session) unless others are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Literal, final, overload
+
+import attrs
+
+from assistant_events.events import (
+    CompactionDelta,
+    CompactionEnded,
+    CompactionStarted,
+    Event,
+    HistoryRewound,
+    PromptSubmitted,
+    ReasoningDelta,
+    Record,
+    TextDelta,
+    ToolInputDelta,
+    UnknownEvent,
+)
+from assistant_events.messages import AssistantMessage
+from assistant_events.recorder import Recorder
+from assistant_events.reducer import fold
+from assistant_events.testing.deterministic import Clock
+from assistant_events.values import Citation, ContentInput, ErrorInfo, ErrorKind, Finish, Origin, Run, Usage, write_json
+from assistant_events.values.fields import NO_FIELDS, NO_STATE
+from assistant_events.values.frozen import as_object
+
+_Json = Mapping[str, object]
+
+
+def origin(
+    provider: str = "acme",
+    model: str | None = "acme-1",
+    dialect: str = "acme-chat",
+    *,
+    served_model: str | None = None,
+) -> Origin:
+    """Return an origin."""
+    return Origin(provider=provider, model=model, dialect=dialect, served_model=served_model)
+
+
+def run(id: str = "run-1", *, resumable: bool = True, kind: str = "response") -> Run:
+    """Return a run that can be resumed unless *resumable* says otherwise."""
+    return Run(id=id, resumable=resumable, kind=kind)
+
+
+def error(kind: ErrorKind | str = ErrorKind.PROVIDER, message: str = "it broke") -> ErrorInfo:
+    """Return an error."""
+    return ErrorInfo(kind=kind, message=message)
+
+
+def prompt(content: ContentInput = "hi", *, message_id: str = "u1") -> PromptSubmitted:
+    """Return what the user says: whatever `as_content` takes."""
+    return PromptSubmitted(message_id=message_id, content=content)  # type: ignore[arg-type]  # converted on the way in
+
+
+def rewind(message_id: str) -> HistoryRewound:
+    """Return the event that takes a message and all after it out of the transcript."""
+    return HistoryRewound(message_id=message_id)
+
+
+@final
+@attrs.frozen
+class Call:
+    """A call for `answer`, and what becomes of it."""
+
+    name: str
+
+    input: _Json | str = NO_FIELDS
+    """The arguments, or the raw text that the model writes, valid or not."""
+
+    call_id: str | None = attrs.field(default=None, kw_only=True)
+    """`None` for `call-1`, `call-2`, … in their order."""
+
+    output: ContentInput | None = attrs.field(default=None, kw_only=True)
+    """What answers it: by the provider before the step ends, by the app after it. `None` for no answer."""
+
+    error: ErrorInfo | None = attrs.field(default=None, kw_only=True)
+    """Why it failed; with it *output* is what it had so far."""
+
+    provider_executed: bool = attrs.field(default=False, kw_only=True)
+    state: _Json = attrs.field(default=NO_STATE, kw_only=True)
+    result_state: _Json = attrs.field(default=NO_STATE, kw_only=True)
+
+
+def answer(
+    text: str = "",
+    *,
+    reasoning: str = "",
+    calls: Sequence[Call] = (),
+    message_id: str = "a1",
+    origin: Origin | None = None,
+    run: Run | None = None,
+    finish: Finish | str | None = None,
+    usage: Usage | None = None,
+    error: ErrorInfo | None = None,
+    citations: Sequence[Citation] = (),
+    state: _Json = NO_STATE,
+    text_state: _Json = NO_STATE,
+    reasoning_state: _Json = NO_STATE,
+    size: int = 4,
+) -> list[Event]:
+    """
+    Return a whole step as events, live ones included: reasoning, text, calls, the step's end, then the app's answers.
+
+    Args:
+        text: Visible text; none when empty and without state.
+
+        reasoning: Reasoning; none when empty and without state.
+
+        calls: Calls of the model, answered as each of them says.
+
+        message_id: Id of the message.
+
+        origin: Who issued it; that of `origin()` by default.
+
+        run: The response on the provider's side.
+
+        finish: Why it ended; by default `tool-calls` when the app has a call to run, else `stop`.
+
+        usage: Tokens.
+
+        error: The step fails with it, where it stands, instead of ending.
+
+        citations: Sources of the text.
+
+        state: State of the step.
+
+        text_state: State of the text.
+
+        reasoning_state: State of the reasoning.
+
+        size: Characters in each delta.
+    """
+    sink: list[Event] = []
+    recorder = Recorder(message_id, sink=sink)
+    recorder.start(_ORIGIN if origin is None else origin, run, state)
+    for piece in _pieces(reasoning, size):
+        recorder.reasoning(piece)
+    recorder.end_reasoning(reasoning_state)
+    for piece in _pieces(text, size):
+        recorder.text(piece)
+    if citations or text or text_state:
+        recorder.begin_text()
+        recorder.end_text(text_state, None, citations)
+    keys = [_record_call(recorder, call, at, size) for at, call in enumerate(calls)]
+    if error is not None:
+        recorder.fail(error, usage)
+        return sink
+    runs = bool(recorder.unanswered(provider_executed=False))
+    recorder.finish(finish or (Finish.TOOL_CALLS if runs else Finish.STOP), None, usage)
+    for call, key in zip(calls, keys, strict=True):
+        if not call.provider_executed:
+            _record_answer(recorder, call, key)
+    return sink
+
+
+def message(events: Iterable[Event]) -> AssistantMessage:
+    """Return the one answer that *events* fold to."""
+    last = fold(events, strict=True).last
+    assert isinstance(last, AssistantMessage)
+    return last
+
+
+@overload
+def deltas(text: str, *, message_id: str = ..., size: int = ...) -> list[TextDelta]: ...
+@overload
+def deltas(
+    text: str, *, kind: Literal["reasoning"], message_id: str = ..., size: int = ...
+) -> list[ReasoningDelta]: ...
+@overload
+def deltas(
+    text: str, *, kind: Literal["compaction"], message_id: str = ..., size: int = ...
+) -> list[CompactionDelta]: ...
+@overload
+def deltas(text: str, *, call_id: str, message_id: str = ..., size: int = ...) -> list[ToolInputDelta]: ...
+def deltas(
+    text: str,
+    *,
+    kind: Literal["text", "reasoning", "compaction"] = "text",
+    call_id: str | None = None,
+    message_id: str = "a1",
+    size: int = 4,
+) -> list[TextDelta] | list[ReasoningDelta] | list[CompactionDelta] | list[ToolInputDelta]:
+    """Return *text* as deltas of *size* characters each: of the text, or of another kind, or of the input of a call."""
+    places = [(at, text[at : at + size]) for at in range(0, len(text), size)]
+    if call_id is not None:
+        return [ToolInputDelta(message_id=message_id, call_id=call_id, offset=at, delta=piece) for at, piece in places]
+    if kind == "reasoning":
+        return [ReasoningDelta(message_id=message_id, offset=at, delta=piece) for at, piece in places]
+    if kind == "compaction":
+        return [CompactionDelta(message_id=message_id, offset=at, delta=piece) for at, piece in places]
+    return [TextDelta(message_id=message_id, offset=at, delta=piece) for at, piece in places]
+
+
+def compaction(
+    text: str = "so far",
+    *,
+    reason: Literal["auto", "manual"] = "auto",
+    message_id: str = "c1",
+    origin: Origin | None = None,
+    size: int = 4,
+) -> list[Event]:
+    """Return a summary that the app wrote, as events, live ones included."""
+    return [
+        CompactionStarted(message_id=message_id, reason=reason, origin=origin),
+        *deltas(text, kind="compaction", message_id=message_id, size=size),
+        CompactionEnded(message_id=message_id, text=text),
+    ]
+
+
+def durable(events: Iterable[Event]) -> list[Event]:
+    """Return what of *events* is kept."""
+    return [event for event in events if event.durable]
+
+
+def records(
+    events: Iterable[Event],
+    *,
+    session_id: str = "s1",
+    after: int = 0,
+    clock: Callable[[], datetime] | None = None,
+    meta: _Json = NO_FIELDS,
+) -> list[Record]:
+    """
+    Return the durable ones of *events* as a log holds them.
+
+    Args:
+        events: What happened; live events are left out.
+
+        session_id: The session.
+
+        after: `seq` of the record before the first.
+
+        clock: Tells the time of each; a `Clock` by default.
+
+        meta: The app's own, the same for each.
+    """
+    now = Clock() if clock is None else clock
+    kept = [event for event in events if isinstance(event, UnknownEvent) or event.durable is True]
+    return [
+        Record(session_id=session_id, seq=seq, at=now(), event=event, meta=as_object(meta))
+        for seq, event in enumerate(kept, after + 1)
+    ]
+
+
+_ORIGIN = origin()
+
+
+def _pieces(text: str, size: int) -> list[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def _record_call(recorder: Recorder, call: Call, key: int, size: int) -> int:
+    raw = call.input if isinstance(call.input, str) else write_json(call.input).decode()
+    call_id = call.call_id or f"call-{key + 1}"
+    recorder.tool_input(call_id, call.name, key=key, provider_executed=call.provider_executed, state=call.state)
+    for piece in _pieces(raw, size):
+        recorder.tool_input(call_id, call.name, piece, key=key)
+    recorder.end_tool_input(key=key)
+    if call.provider_executed:
+        _record_answer(recorder, call, key)
+    return key
+
+
+def _record_answer(recorder: Recorder, call: Call, key: int) -> None:
+    output = () if call.output is None else call.output
+    if call.error is not None:
+        recorder.tool_failed(None, call.error, output, key=key, state=call.result_state)
+    elif call.output is not None:
+        recorder.tool_success(None, output, key=key, state=call.result_state)
