@@ -1,8 +1,8 @@
 """
 What tests of apps and adapters need: events in one line, ids and times that never change.
 
-`assistant_events.testing.strategies` makes everything for Hypothesis and is imported by its own name, since Hypothesis is
-an extra.
+`assistant_events.testing.strategies` makes everything for Hypothesis and is imported by its own name, since Hypothesis
+is an extra.
 """
 
 from assistant_events.testing.builders import (

@@ -1,8 +1,8 @@
 """
 Events, records and messages in one line each, for tests.
 
-Everything here is made by the recorder or by the classes themselves, so what comes out is legal. Ids are fixed words (`u1`
-for what the user said, `a1` for an answer, `c1` for a compaction, `s1` for a session) unless others are given.
+Everything here is made by the recorder or by the classes themselves, so what comes out is legal. Ids are fixed words
+(`u1` for what the user said, `a1` for an answer, `c1` for a compaction, `s1` for a session) unless others are given.
 """
 
 from __future__ import annotations
