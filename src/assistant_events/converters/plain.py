@@ -1,64 +1,121 @@
 """
-Plain JSON of a document to values and back: frozen JSON, bytes, moments, tuples.
+Single values between plain JSON and Python: frozen JSON, bytes, moments, ids.
 
-Functions here take what a JSON reader gives or what a caller hands in, and raise `Fault` for anything else.
+Readers take what a JSON reader gives or what a caller hands in, and raise `Fault` for anything else.
 """
 
 from __future__ import annotations
 
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, cast
 
-from assistant_events.converters.faults import Fault, wrong
-from assistant_events.values import MAX_DEPTH, JsonObject, JsonValue, State, thaw
-from assistant_events.values.fields import NO_FIELDS, NO_STATE
-from assistant_events.values.frozen import _wrap
+from assistant_events.converters.codecs import array_of, ready
+from assistant_events.converters.faults import Fault, kind_of, wrong
+from assistant_events.values import MAX_DEPTH, JsonObject, State, thaw
 from assistant_events.values.unicode import joined_pairs
 
 DOCUMENT_DEPTH = MAX_DEPTH + 8
-"""How deep a document of ours may nest: a value inside a content inside a part inside a message of a transcript."""
-
-Reader: TypeAlias = Callable[[Any], Any]
-Writer: TypeAlias = Callable[[Any], Any]
-# Any: documents are plain JSON, and what is read is of the class that the caller names.
+"""How deep a document may nest: a value in a content, in a part, in a message, in a transcript."""
 
 _UTC = timedelta(0)
 
 
-def as_dict(document: object) -> dict[str, Any]:
-    """Return *document* as a `dict` of its own class; other mappings are taken too."""
-    if isinstance(document, Mapping):
-        return dict(document)
-    raise wrong("", "an object", document)
+def as_dict(value: object) -> dict[str, Any]:
+    """Return a mapping as a `dict` of that very class."""
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[str, Any]", value))
+    raise wrong("", "an object", value)
 
 
-def read_state(value: object) -> State:
-    """Freeze an object into a `State`."""
-    items = _frozen_items(value if type(value) is dict else as_dict(value), State, MAX_DEPTH)
-    return _wrap(State, items) if items else NO_STATE
+def write_object(value: JsonObject) -> dict[str, Any]:
+    """Write frozen JSON as a fresh `dict`."""
+    return {key: thaw(item) for key, item in value._items.items()}
 
 
-def read_object(value: object) -> JsonObject:
+def pack_object(value: JsonObject) -> dict[str, Any]:
+    """Return the items as they lie inside *value*: for the JSON writer, which changes nothing."""
+    return value._items
+
+
+class _Unfrozen(Mapping[str, Any]):
+    # Has the slots of JsonObject, so that an object can be filled here and then be given that class: see `compiling`.
+    __slots__ = ("_hash", "_items")
+
+    _items: dict[str, Any]
+
+    __getitem__ = __iter__ = __len__ = None  # type: ignore[assignment]
+
+
+def _freezer(cls: type[JsonObject]) -> tuple[Callable[[Any, int], Any], Callable[[Any, int], Any]]:
+    """
+    Return functions that freeze an object, and any value, into *cls*: both take how many levels it may have.
+
+    The same as `cls(value)` in a third of its time, because what comes from a JSON reader is of a few exact types.
+    """
+
+    def freeze_object(value: Any, levels: int) -> Any:
+        if type(value) is not dict:
+            value = as_dict(value)
+        if not levels:
+            raise Fault(f"at most {MAX_DEPTH} levels", "more")
+        items: dict[str, Any] = {}
+        for key, item in value.items():
+            if type(key) is not str:
+                raise Fault("string keys", type(key).__name__)
+            if not key.isascii():
+                key = joined_pairs(key)  # noqa: PLW2901
+            kind = type(item)
+            if kind is str:
+                items[key] = item if item.isascii() else joined_pairs(item)
+            elif kind is int or kind is bool or item is None:
+                items[key] = item
+            else:
+                items[key] = freeze_value(item, levels - 1)
+        made = _Unfrozen()
+        made._items = items
+        made.__class__ = cls  # type: ignore[assignment]
+        return made
+
+    def freeze_value(value: Any, levels: int) -> Any:
+        kind = type(value)
+        if kind is str:
+            return value if value.isascii() else joined_pairs(value)
+        if kind is list or kind is tuple:
+            if not levels:
+                raise Fault(f"at most {MAX_DEPTH} levels", "more")
+            return tuple([freeze_value(item, levels - 1) for item in value])
+        if kind is int or kind is bool or value is None or (kind is float and isfinite(value)):
+            return value
+        if isinstance(value, Mapping):
+            return freeze_object(value, levels)
+        raise Fault("JSON", "a number that is not finite" if kind is float else kind_of(value))
+
+    return freeze_object, freeze_value
+
+
+_freeze_object, _freeze_value = _freezer(JsonObject)
+_freeze_state, _ = _freezer(State)
+
+
+def read_object(value: Any) -> JsonObject:
     """Freeze an object."""
-    items = _frozen_items(value if type(value) is dict else as_dict(value), JsonObject, MAX_DEPTH)
-    return _wrap(JsonObject, items) if items else NO_FIELDS
+    return _freeze_object(value, MAX_DEPTH)  # type: ignore[no-any-return]
 
 
-def read_value(value: object) -> JsonValue:
-    """Freeze any JSON value."""
-    return _frozen(value, JsonObject, MAX_DEPTH)
+def read_state(value: Any) -> State:
+    """Freeze an object into a state."""
+    return _freeze_state(value, MAX_DEPTH)  # type: ignore[no-any-return]
 
 
-def read_unknown(document: dict[str, Any]) -> State:
-    """Freeze a whole document, values of full depth inside it included."""
-    return _wrap(State, _frozen_items(document, State, DOCUMENT_DEPTH))
+def read_document(document: Any) -> State:
+    """Freeze a whole document with values of any legal depth inside it."""
+    return _freeze_state(document, DOCUMENT_DEPTH)  # type: ignore[no-any-return]
 
 
-def read_bytes(value: object) -> bytes:
-    """Decode base64."""
+def _read_bytes(value: Any) -> bytes:
     if type(value) is not str:
         raise wrong("", "a string of base64", value)
     try:
@@ -67,13 +124,11 @@ def read_bytes(value: object) -> bytes:
         raise Fault("a string of base64", "another string") from None
 
 
-def write_bytes(value: bytes) -> str:
-    """Encode as base64."""
+def _write_bytes(value: bytes) -> str:
     return b2a_base64(value, newline=False).decode()
 
 
-def read_moment(value: object) -> datetime:
-    """Read a moment in UTC from ISO 8601."""
+def _read_moment(value: Any) -> datetime:
     if type(value) is not str:
         raise wrong("", "a date and time in UTC", value)
     try:
@@ -81,82 +136,25 @@ def read_moment(value: object) -> datetime:
     except ValueError:
         raise Fault("a date and time in UTC", "another string") from None
     if moment.utcoffset() != _UTC:
-        raise Fault("a date and time in UTC", "one without or with another offset")
+        raise Fault("a date and time in UTC", "one of another or no time zone")
     return moment
 
 
-def write_moment(value: datetime) -> str:
-    """Write a moment in UTC as ISO 8601 with a Z; microseconds are kept."""
+def _write_moment(value: datetime) -> str:
     return value.isoformat().replace("+00:00", "Z")
 
 
-def write_object(value: JsonObject) -> dict[str, Any]:
-    """Write as a fresh `dict`."""
-    return {key: thaw(item) for key, item in value._items.items()}
+def _read_name(value: Any) -> str:
+    if type(value) is not str or not value:
+        raise wrong("", "a non-empty string", value)
+    return value
 
 
-def share_object(value: JsonObject) -> dict[str, JsonValue]:
-    """Return the items as they lie inside *value*: for the JSON writer, which changes nothing."""
-    return value._items
+_names = array_of(ready(_read_name, str))
 
-
-def tuple_reader(read: Reader) -> Reader:
-    """Return a function that reads an array of what *read* reads."""
-
-    def read_tuple(value: object) -> tuple[Any, ...]:
-        if type(value) is not list and type(value) is not tuple:
-            raise wrong("", "an array", value)
-        made: list[Any] = []
-        try:
-            for item in value:
-                made.append(read(item))  # noqa: PERF401 - its length tells where a fault is
-        except Fault as fault:
-            raise fault.under(f"[{len(made)}]") from None
-        return tuple(made)
-
-    return read_tuple
-
-
-def list_writer(write: Writer) -> Writer:
-    """Return a function that writes an array of what *write* writes."""
-
-    def write_list(values: Iterable[Any]) -> list[Any]:
-        return [write(value) for value in values]
-
-    return write_list
-
-
-def _frozen_items(items: dict[str, Any], cls: type[JsonObject], levels: int) -> dict[str, JsonValue]:
-    if not levels:
-        raise Fault(f"at most {MAX_DEPTH} levels", "more")
-    made: dict[str, JsonValue] = {}
-    for key, item in items.items():
-        kind = type(item)
-        if type(key) is not str:
-            raise Fault("string keys", type(key).__name__)
-        if not key.isascii():
-            key = joined_pairs(key)
-        if kind is str:
-            made[key] = item if item.isascii() else joined_pairs(item)
-        elif kind is int or kind is bool or item is None:
-            made[key] = item
-        else:
-            made[key] = _frozen(item, cls, levels - 1)
-    return made
-
-
-def _frozen(value: Any, cls: type[JsonObject], levels: int) -> JsonValue:
-    kind = type(value)
-    if kind is str:
-        return value if value.isascii() else joined_pairs(value)
-    if kind is dict:
-        return _wrap(cls, _frozen_items(value, cls, levels))
-    if kind is list or kind is tuple:
-        if not levels:
-            raise Fault(f"at most {MAX_DEPTH} levels", "more")
-        return tuple([_frozen(item, cls, levels - 1) for item in value])
-    if kind is int or kind is bool or value is None or (kind is float and isfinite(value)):
-        return value
-    if isinstance(value, Mapping):
-        return _wrap(cls, _frozen_items(dict(value), cls, levels))
-    raise Fault("JSON", "no finite number" if kind is float else kind.__name__)
+OBJECT = ready(read_object, write_object, pack_object)
+STATE = ready(read_state, write_object, pack_object)
+VALUE = ready(lambda value: _freeze_value(value, MAX_DEPTH), thaw, lambda value: value)
+BYTES = ready(_read_bytes, _write_bytes)
+MOMENT = ready(_read_moment, _write_moment)
+NAMES = ready(lambda value: frozenset(_names.read(value)), sorted)

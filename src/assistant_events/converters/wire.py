@@ -1,19 +1,19 @@
 """
 The wire form of everything that is stored: how each class is written, and what tells the classes of a union apart.
-
-`CODECS` has the functions of every class and union. They raise `Fault`; the public functions turn it into an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
+from functools import cache
 from typing import Any, Literal, get_type_hints
 
 from assistant_events.converters import kinds, plain
-from assistant_events.converters.compiling import compile_class
+from assistant_events.converters.codecs import Codec, Reader, Writer, ready
+from assistant_events.converters.compiling import compiled
 from assistant_events.converters.faults import Fault, no_tag, wrong
-from assistant_events.converters.kinds import Codec, Kind, called, word_of
+from assistant_events.converters.kinds import Kind, called, word_of
 from assistant_events.events import (
     DURABLE_EVENTS,
     EVENT_TYPES,
@@ -54,10 +54,9 @@ from assistant_events.values import (
 
 TRANSCRIPT_VERSION = 1
 
-CODECS: dict[Any, Codec] = {}
-"""Functions of every class and union; a union under the name that the library gives it."""
-
-_COMPILED: dict[type, Codec] = {}
+_CONTENTS = {"text": TextContent, "json": JsonContent, "media": MediaContent}
+_PARTS = {cls.type: cls for cls in PART_CLASSES}
+_MESSAGES = {cls.type: cls for cls in MESSAGE_CLASSES}
 
 _KINDS: dict[Any, Kind] = {
     str: kinds.TEXT,
@@ -74,76 +73,128 @@ _KINDS: dict[Any, Kind] = {
     MessageStatus: word_of(MessageStatus),
     PartStatus: word_of(PartStatus),
     CallStatus: word_of(CallStatus),
-    Literal["auto", "manual"]: word_of(("auto", "manual")),
-    frozenset[str]: kinds.IDS,
+    Literal["auto", "manual"]: kinds.REASON,
+    frozenset[str]: kinds.NAMES,
 }
 
 
-def union_of(types: Mapping[str, type], codecs: Mapping[type, Codec]) -> Codec:
-    """Return the functions for classes that the word under `type` tells apart."""
-    readers = {type_: codecs[cls].read for type_, cls in types.items()}
+def tagged(types: Mapping[str, type], codecs: Callable[[type], Codec]) -> Codec:
+    """Return the codec of a union whose classes the word under `type` tells apart."""
 
-    def read(document: Any) -> Any:
-        if type(document) is not dict:
-            document = plain.as_dict(document)
-        try:
-            reader = readers[document["type"]]
-        except (KeyError, TypeError):
-            raise no_tag(document, readers) from None
-        return reader(document)
+    def reader() -> Reader:
+        readers = OnDemand(lambda type_: codecs(types[type_]).read)
 
-    return _by_class(read, {cls: codecs[cls] for cls in types.values()})
+        def read(document: Any) -> Any:
+            if type(document) is not dict:
+                document = plain.as_dict(document)
+            try:
+                read_class = readers[document["type"]]
+            except (KeyError, TypeError):
+                raise no_tag(document, types) from None
+            return read_class(document)
 
+        return read
 
-def event_union(types: Mapping[str, Any], codecs: Mapping[type, Codec], upcasters: Upcasters) -> Codec:
-    """Return the functions for events: *types* in their version, older ones brought up to it, all others kept as they are."""
-    known = {type_: (cls.version, codecs[cls].read) for type_, cls in types.items()}
-
-    def read(document: Any) -> Any:
-        if type(document) is not dict:
-            document = plain.as_dict(document)
-        try:
-            current, reader = known[document["type"]]
-            version = document["v"]
-        except (KeyError, TypeError):
-            return read_unusual(document)
-        if version != current or type(version) is not int:
-            return read_unusual(document)
-        return reader(document)
-
-    def read_unusual(document: dict[str, Any]) -> Any:
-        type_, version = document.get("type"), document.get("v", 1)
-        if type(type_) is not str or not type_:
-            raise no_tag(document, ())
-        if type(version) is not int or version < 1:
-            raise wrong(".v", "an integer of 1 or more", version)
-        if type_ in known:
-            current, reader = known[type_]
-            newest = {"v": 1, **upcasters.upcast(document)}
-            if newest["v"] == current:
-                return reader(newest)
-        return UnknownEvent(type=type_, version=version, data=plain.read_unknown(document))
-
-    return _by_class(read, {**codecs, UnknownEvent: _UNKNOWN})
+    return Codec(reader, lambda: _by_class(codecs, "write"), lambda: _by_class(codecs, "pack"))
 
 
-def narrowed(codec: Codec, classes: Iterable[type], expected: str) -> Codec:
-    """Return *codec* for some of its classes only."""
+def versioned(types: Mapping[str, Any], codecs: Callable[[type], Codec], upcasters: Upcasters) -> Codec:
+    """
+    Return the codec of events.
+
+    Those of *types* are read in the version of their class. Older documents are brought up to it; newer ones and those of
+    other types are kept as they are.
+    """
+
+    def reader() -> Reader:
+        known = OnDemand(lambda type_: (types[type_].version, codecs(types[type_]).read))
+
+        def read(document: Any) -> Any:
+            if type(document) is not dict:
+                document = plain.as_dict(document)
+            try:
+                current, read_class = known[document["type"]]
+                version = document["v"]
+            except (KeyError, TypeError):
+                return read_unusual(document)
+            if version != current or type(version) is not int:
+                return read_unusual(document)
+            return read_class(document)
+
+        def read_unusual(document: dict[str, Any]) -> Any:
+            type_, version = document.get("type"), document.get("v", 1)
+            if type(type_) is not str or not type_:
+                raise no_tag(document, ())
+            if type(version) is not int or version < 1:
+                raise wrong(".v", "an integer of 1 or more", version)
+            if type_ in types:
+                current, read_class = known[type_]
+                newest = {"v": 1, **upcasters.upcast(document)}
+                if newest["v"] == current:
+                    return read_class(newest)
+            return UnknownEvent(type=type_, version=version, data=plain.read_document(document))
+
+        return read
+
+    return Codec(reader, lambda: _by_class(codecs, "write"), lambda: _by_class(codecs, "pack"))
+
+
+def narrowed(union: Codec, classes: Collection[type], expected: str) -> Codec:
+    """Return the codec of a union for some of its classes."""
     wanted = frozenset(classes)
 
-    def read(document: Any) -> Any:
-        made = codec.read(document)
-        if type(made) not in wanted:
-            raise Fault(expected, repr(made.type), ".type")
+    def reader() -> Reader:
+        read_any = union.read
+
+        def read(document: Any) -> Any:
+            made = read_any(document)
+            if type(made) not in wanted:
+                raise Fault(expected, repr(made.type), ".type")
+            return made
+
+        return read
+
+    return Codec(reader, lambda: union.write, lambda: union.pack)
+
+
+class OnDemand(dict[Any, Any]):
+    """A table that makes an entry when it is first asked for; what cannot be made is a `KeyError`."""
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: Any) -> Any:
+        made = self[key] = self._make(key)
         return made
 
-    return Codec(read, codec.write, codec.share)
+
+def _by_class(codecs: Callable[[type], Codec], name: str) -> Writer:
+    writers = OnDemand(lambda cls: getattr(codecs(cls), name))
+    return lambda value: writers[type(value)](value)
 
 
-def _by_class(read: plain.Reader, codecs: Mapping[type, Codec]) -> Codec:
-    write = {cls: codec.write for cls, codec in codecs.items()}
-    share = {cls: codec.share for cls, codec in codecs.items()}
-    return Codec(read, lambda value: write[type(value)](value), lambda value: share[type(value)](value))
+def _kind_of(hint: Any) -> Kind | None:
+    if hint in _KINDS:
+        return _KINDS[hint]
+    if hint in _UNIONS:
+        return called(_UNIONS[hint])
+    return called(class_codec(hint)) if isinstance(hint, type) else None
+
+
+@cache
+def class_codec(cls: type) -> Codec:
+    """
+    Return the codec of one class. Its reader takes for granted that the document is one of this class.
+
+    Raises:
+        KeyError: For a class that is not stored.
+    """
+    if cls is UnknownEvent:
+        return _UNKNOWN
+    if cls is Transcript:
+        return _TRANSCRIPT
+    return compiled(cls, _kind_of, constants=_CONSTANTS[cls], always=_ALWAYS.get(cls, ()))
 
 
 def _whole(event: UnknownEvent) -> State:
@@ -152,14 +203,9 @@ def _whole(event: UnknownEvent) -> State:
     return event.data
 
 
-_UNKNOWN = Codec(
-    plain.read_unknown,
-    lambda event: plain.write_object(_whole(event)),
-    lambda event: plain.share_object(_whole(event)),
-)
+def _transcript_reader() -> Reader:
+    read_any = _ANY_TRANSCRIPT.read
 
-
-def _transcript(codec: Codec) -> Codec:
     def read(document: Any) -> Any:
         if type(document) is not dict:
             document = plain.as_dict(document)
@@ -167,50 +213,51 @@ def _transcript(codec: Codec) -> Codec:
         if type(version) is not int or version < 1:
             raise wrong(".v", "an integer of 1 or more", version)
         if version > TRANSCRIPT_VERSION:
-            raise Fault(
-                f"version {TRANSCRIPT_VERSION} of a transcript, which is what this release reads",
-                f"version {version}",
-                ".v",
-            )
-        return codec.read({"v": version, **document})
+            raise Fault(f"a transcript of version {TRANSCRIPT_VERSION} at most", f"one of version {version}", ".v")
+        return read_any({"v": version, **document})
 
-    return Codec(read, codec.write, codec.share)
+    return read
 
 
-def _define(cls: type, **how: Any) -> None:
-    _COMPILED[cls] = compile_class(cls, _KINDS, **how)
-    _KINDS[cls] = called(_COMPILED[cls])
+_CONSTANTS: dict[type, dict[str, object]] = {
+    **{cls: {"type": type_, "v": cls.version} for type_, cls in EVENT_TYPES.items()},
+    **{cls: {"type": type_} for types in (_CONTENTS, _PARTS, _MESSAGES) for type_, cls in types.items()},
+    **{cls: {} for cls in (Record, Times, Usage, ErrorInfo, Origin, Run, Citation)},
+}
 
+_ALWAYS = {cls: ("status",) for types in (_PARTS, _MESSAGES) for cls in types.values()}
 
-def _define_union(union: Any, types: Mapping[str, type], **how: Any) -> None:
-    for type_, cls in types.items():
-        _define(cls, tag={"type": type_}, **how)
-    codec = union_of(types, _COMPILED)
-    _KINDS[union] = called(codec)
-    CODECS[union] = codec
-    CODECS.update({cls: narrowed(codec, [cls], repr(type_)) for type_, cls in types.items()})
+_UNKNOWN = ready(
+    plain.read_document,
+    lambda event: plain.write_object(_whole(event)),
+    lambda event: plain.pack_object(_whole(event)),
+)
 
+_EVENTS = versioned(EVENT_TYPES, class_codec, EVENTS)
 
-def _define_events() -> None:
-    for type_, cls in EVENT_TYPES.items():
-        _define(cls, tag={"type": type_, "v": cls.version})
-    codec = event_union(EVENT_TYPES, {cls: _COMPILED[cls] for cls in EVENT_TYPES.values()}, EVENTS)
-    stored = narrowed(codec, (*DURABLE_EVENTS, UnknownEvent), "a durable event")
-    _KINDS[DurableEvent | UnknownEvent] = called(stored)
-    CODECS[Event] = codec
-    CODECS[DurableEvent] = narrowed(codec, DURABLE_EVENTS, "a durable event")
-    CODECS[LiveEvent] = narrowed(codec, LIVE_EVENTS, "a live event")
-    CODECS[UnknownEvent] = narrowed(codec, [UnknownEvent], "an event that is not known")
-    CODECS.update({cls: narrowed(codec, [cls], repr(type_)) for type_, cls in EVENT_TYPES.items()})
+_UNIONS: dict[Any, Codec] = {
+    Content: tagged(_CONTENTS, class_codec),
+    Part: tagged(_PARTS, class_codec),
+    Message: tagged(_MESSAGES, class_codec),
+    Event: _EVENTS,
+    DurableEvent | UnknownEvent: narrowed(_EVENTS, (*DURABLE_EVENTS, UnknownEvent), "a durable event"),
+    DurableEvent: narrowed(_EVENTS, DURABLE_EVENTS, "a durable event"),
+    LiveEvent: narrowed(_EVENTS, LIVE_EVENTS, "a live event"),
+}
 
+_ANY_TRANSCRIPT = compiled(
+    Transcript, _kind_of, constants={"v": TRANSCRIPT_VERSION}, always=("messages", "seq", "rewound")
+)
+_TRANSCRIPT = Codec(_transcript_reader, lambda: _ANY_TRANSCRIPT.write, lambda: _ANY_TRANSCRIPT.pack)
 
-for _class in (Usage, ErrorInfo, Origin, Run, Citation, Times):
-    _define(_class)
-_define_union(Content, {"text": TextContent, "json": JsonContent, "media": MediaContent})
-_define_events()
-_define(Record)
-_define_union(Part, {cls.type: cls for cls in PART_CLASSES}, always=["status"])
-_define_union(Message, {cls.type: cls for cls in MESSAGE_CLASSES}, always=["status"])
-_define(Transcript, tag={"v": TRANSCRIPT_VERSION}, always=["messages", "seq", "rewound"])
-CODECS.update({cls: _COMPILED[cls] for cls in (Usage, ErrorInfo, Origin, Run, Citation, Times, Record)})
-CODECS[Transcript] = _transcript(_COMPILED[Transcript])
+CODECS: dict[Any, Codec] = {
+    **_UNIONS,
+    **{cls: class_codec(cls) for cls in (Record, Transcript, Times, Usage, ErrorInfo, Origin, Run, Citation)},
+    **{
+        cls: narrowed(_UNIONS[union], [cls], repr(type_))
+        for union, types in ((Event, EVENT_TYPES), (Content, _CONTENTS), (Part, _PARTS), (Message, _MESSAGES))
+        for type_, cls in types.items()
+    },
+    UnknownEvent: narrowed(_EVENTS, [UnknownEvent], "an event that this version does not know"),
+}
+"""The codec of everything that is stored: of every class and, under the name that the library gives it, every union."""

@@ -1,0 +1,84 @@
+"""
+What reads and writes one kind of value, made when it is first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from assistant_events.converters.faults import Fault, wrong
+
+Reader: TypeAlias = Callable[[Any], Any]
+"""Takes plain JSON, returns the value. Raises `Fault`."""
+
+Writer: TypeAlias = Callable[[Any], Any]
+"""Takes the value, returns what stands for it."""
+
+# Any in both: documents are plain JSON, and what is read is of the class that the caller names.
+
+
+class Codec:
+    """
+    Three functions for one kind of value.
+
+    They are made on first use: code for some forty classes would double the time that an import takes.
+    """
+
+    def __init__(
+        self, read: Callable[[], Reader], write: Callable[[], Writer], pack: Callable[[], Writer] | None = None
+    ) -> None:
+        self._make_read = read
+        self._make_write = write
+        self._make_pack = pack or write
+
+    @cached_property
+    def read(self) -> Reader:
+        """Plain JSON to the value."""
+        return self._make_read()
+
+    @cached_property
+    def write(self) -> Writer:
+        """The value to plain JSON that shares nothing with it."""
+        return self._make_write()
+
+    @cached_property
+    def pack(self) -> Writer:
+        """The value to what the JSON writer takes fastest; it may share frozen JSON with the value."""
+        return self._make_pack()
+
+
+def ready(read: Reader, write: Writer, pack: Writer | None = None) -> Codec:
+    """Return a codec of functions that are there already."""
+    return Codec(lambda: read, lambda: write, lambda: pack or write)
+
+
+def array_of(codec: Codec) -> Codec:
+    """Return the codec of a tuple, an array on the wire, of what *codec* reads and writes."""
+    return Codec(
+        lambda: _tuple_reader(codec.read), lambda: _list_writer(codec.write), lambda: _list_writer(codec.pack)
+    )
+
+
+def _tuple_reader(read: Reader) -> Reader:
+    def read_tuple(value: Any) -> tuple[Any, ...]:
+        if type(value) is not list and type(value) is not tuple:
+            raise wrong("", "an array", value)
+        made: list[Any] = []
+        append = made.append
+        try:
+            for item in value:
+                append(read(item))
+        except Fault as fault:
+            raise fault.under(f"[{len(made)}]") from None
+        return tuple(made)
+
+    return read_tuple
+
+
+def _list_writer(write: Writer) -> Writer:
+    def write_list(values: Iterable[Any]) -> list[Any]:
+        return [write(value) for value in values]
+
+    return write_list

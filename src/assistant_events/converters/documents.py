@@ -1,0 +1,118 @@
+"""
+Everything that is stored, to plain JSON and JSON text and back.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from typing_extensions import TypeForm
+
+from assistant_events.converters.codecs import Reader
+from assistant_events.converters.faults import Fault
+from assistant_events.converters.wire import CODECS, OnDemand, class_codec
+from assistant_events.values import read_json, write_json
+
+_T = TypeVar("_T")
+
+# Documents are read field by field, and JSON inside them no deeper than `MAX_DEPTH`. Nothing in them is left unlooked at, so
+# that the reader need not count levels, which would take longer than to read a message.
+_NO_LIMIT = 1 << 62
+
+
+def unstructure(value: object) -> Any:
+    """
+    Return *value* as plain JSON, fresh: nothing in it is shared with *value*.
+
+    Raises:
+        TypeError: For what is not stored by this library.
+
+        ValueError: For an unknown field that has the name of a known one.
+    """
+    # Any: plain JSON is what callers index into.
+    try:
+        write = _WRITERS[type(value)]
+    except KeyError:
+        raise _not_stored(value) from None
+    return write(value)
+
+
+def structure(data: object, cls: TypeForm[_T]) -> _T:
+    """
+    Return what plain JSON says, as *cls*.
+
+    Args:
+        data: Plain JSON. It is not changed and may be changed later.
+
+        cls: `Event`, `DurableEvent`, `LiveEvent`, `Message`, `Part`, `Content`, or one class that is stored, such as
+            `Record`, `Transcript` or `TextEnded`.
+
+    Raises:
+        StructureError: When *data* is something else, with the path of the place.
+
+        TypeError: For a *cls* that is not stored by this library.
+    """
+    read = _READERS.get(id(cls)) or _reader(cls)
+    try:
+        return read(data)  # type: ignore[no-any-return]  # the reader of a class returns its objects
+    except Fault as fault:
+        raise fault.as_error() from None
+
+
+def dumps(value: object) -> bytes:
+    """
+    Return *value* as compact JSON in UTF-8.
+
+    Raises:
+        TypeError: For what is not stored by this library.
+
+        ValueError: For an unknown field that has the name of a known one.
+    """
+    try:
+        pack = _PACKERS[type(value)]
+    except KeyError:
+        raise _not_stored(value) from None
+    packed = pack(value)
+    try:
+        return write_json(packed)
+    except TypeError:
+        # Huge integers and lone surrogates are spelled out, which is done with plain JSON only.
+        return write_json(_WRITERS[type(value)](value))
+
+
+def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:
+    """
+    Return what JSON text says, as *cls*: what `structure` takes.
+
+    Raises:
+        JsonError: When *data* is no JSON.
+
+        StructureError: When it is something else than *cls*, with the path of the place.
+
+        TypeError: For a *cls* that is not stored by this library.
+    """
+    read = _READERS.get(id(cls)) or _reader(cls)
+    try:
+        return read(read_json(data, max_depth=_NO_LIMIT))  # type: ignore[no-any-return]
+    except Fault as fault:
+        raise fault.as_error() from None
+
+
+_WRITERS = OnDemand(lambda cls: class_codec(cls).write)
+_PACKERS = OnDemand(lambda cls: class_codec(cls).pack)
+_READERS: dict[int, Reader] = {}
+"""By identity of what `CODECS` knows: the hash of a union of 28 classes takes as long as to read an event."""
+
+
+def _reader(cls: object) -> Reader:
+    for known, codec in CODECS.items():
+        if known is cls:
+            _READERS[id(cls)] = codec.read
+            return codec.read
+    if cls in CODECS:
+        return CODECS[cls].read
+    raise TypeError(f"expected a class that is stored, got {cls!r}")
+
+
+def _not_stored(value: object) -> TypeError:
+    return TypeError(f"expected an object of a class that is stored, got {type(value).__name__}")
