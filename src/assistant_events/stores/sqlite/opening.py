@@ -1,0 +1,207 @@
+"""
+How a file becomes a store: what is refused, what is made, what is brought up to date.
+
+A file that is not ours is looked at without SQLite's locks and journals, so that it stays as it is, and nothing
+appears beside it. Our own application id is written before anything else can be (the file changes to WAL only after
+that), so the header tells whose a file is also after a crash.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from assistant_events.errors import StoreError
+from assistant_events.stores.sqlite.migrating import MIGRATIONS
+from assistant_events.stores.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION
+
+Synchronous: TypeAlias = Literal["full", "normal"]
+
+MEMORY: Final = ":memory:"
+
+_MAGIC: Final = b"SQLite format 3\0"
+_HEADER_BYTES: Final = 100
+
+
+def open_file(
+    path: str, *, synchronous: Synchronous, timeout_s: float
+) -> tuple[sqlite3.Connection, sqlite3.Connection]:
+    """Return a connection for writing and one for reading; for a store in memory both are one."""
+    if path != MEMORY:
+        _check_place(path)
+        _check_header(path)
+    with translated(path):
+        writer = _connect(path, synchronous=synchronous, timeout_s=timeout_s)
+        try:
+            _bring_up(writer, path)
+            if path == MEMORY:
+                return writer, writer
+            _use_wal(writer, timeout_s)
+            reader = _connect(path, synchronous=synchronous, timeout_s=timeout_s)
+        except BaseException:
+            writer.close()
+            raise
+    return writer, reader
+
+
+@contextmanager
+def translated(path: str) -> Generator[None]:
+    """Turn errors of SQLite into a `StoreError` that names the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "")
+        remedy = next((text for code, text in _REMEDIES.items() if name.startswith(code)), "")
+        raise StoreError(f"{path}: {error}{remedy}") from error
+
+
+_REMEDIES: Final = {
+    "SQLITE_BUSY": "; somebody else writes for longer than this store waits (timeout_s)",
+    "SQLITE_FULL": "; nothing of this batch was written",
+    "SQLITE_CORRUPT": "; restore the file from a backup",
+    "SQLITE_NOTADB": "; restore the file from a backup",
+}
+
+
+def _connect(path: str, *, synchronous: Synchronous, timeout_s: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=timeout_s, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_place(path: str) -> None:
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116
+    except FileNotFoundError:
+        parent = Path(path).parent
+        if not parent.is_dir():
+            raise StoreError(f"{path}: the folder {str(parent)!r} does not exist") from None
+        return
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}") from error
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        raise StoreError(f"{path}: expected a database file, this is {kind}")
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise StoreError(f"{path}: the file may not be read and written by this process")
+
+
+def _check_header(path: str) -> None:
+    """Raise unless the file is new, empty or ours, as far as its first bytes tell."""
+    try:
+        with Path(path).open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except FileNotFoundError:
+        return
+    if not header:
+        return
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        raise StoreError(f"{path}: this is no SQLite database; it was left as it is")
+    application_id = int.from_bytes(header[68:72], "big")
+    if application_id == APPLICATION_ID:
+        _check_version(path, int.from_bytes(header[60:64], "big"))
+    elif application_id or not _is_empty(path):
+        raise _foreign(path)
+
+
+def _check_version(path: str, version: int) -> None:
+    if version > VERSION:
+        raise StoreError(
+            f"{path}: written by a newer version of this library (schema {version}, this one knows {VERSION}); "
+            "update the library"
+        )
+    if version not in MIGRATIONS and version != VERSION:
+        raise StoreError(f"{path}: schema {version} is not known to this library")
+
+
+def _foreign(path: str) -> StoreError:
+    return StoreError(f"{path}: this SQLite database belongs to another application; it was left as it is")
+
+
+def _is_empty(path: str) -> bool:
+    """Tell whether a SQLite database without an owner holds nothing, without a lock and without its journals."""
+    for suffix in ("-wal", "-journal"):
+        try:
+            if Path(path + suffix).stat().st_size:
+                return False
+        except FileNotFoundError:
+            pass
+    try:
+        connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        try:
+            return _tables(connection) == 0
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        return False
+
+
+def _tables(connection: sqlite3.Connection) -> int:
+    (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    assert isinstance(count, int)
+    return count
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    (value,) = connection.execute(f"PRAGMA {name}").fetchone()
+    assert isinstance(value, int)
+    return value
+
+
+def _is_current(connection: sqlite3.Connection) -> bool:
+    return _pragma(connection, "application_id") == APPLICATION_ID and _pragma(connection, "user_version") == VERSION
+
+
+def _bring_up(connection: sqlite3.Connection, path: str) -> None:
+    """Make the tables of a new file, or bring those of an older version up to date, in one transaction."""
+    if _is_current(connection):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Looked at again: another process may have done it meanwhile.
+        if not _is_current(connection):
+            _make_tables(connection, path)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _make_tables(connection: sqlite3.Connection, path: str) -> None:
+    if _pragma(connection, "application_id") == APPLICATION_ID:
+        version = _pragma(connection, "user_version")
+        _check_version(path, version)
+        for step in range(version, VERSION):
+            MIGRATIONS[step](connection)
+    elif _tables(connection):
+        raise _foreign(path)
+    else:
+        for statement in SCHEMA:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _use_wal(connection: sqlite3.Connection, timeout_s: float) -> None:
+    # SQLite does not wait for others here as it does elsewhere, and two processes may open a new file at once.
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return
