@@ -143,6 +143,7 @@ class Recorder:
         self._calls_by_key: dict[Hashable, OpenCall] = {}
         self._synthesized = 0
         self._caused: list[Event] = []
+        self._kept: list[Event] = []
 
     # -- where it stands
 
@@ -164,6 +165,35 @@ class Recorder:
     def open_fragment(self, kind: str) -> OpenFragment | None:
         """Return what is open of a kind. For decoders that append on a hot path; see `DecoderBase`."""
         return self._open.get(kind)
+
+    def so_far(self) -> list[Event]:
+        """Return events that give the message as far as it has come out: the durable ones, and what is open in one delta each."""
+        events = list(self._kept)
+        if self._rejoin is not None:
+            return events
+        message_id = self.message_id
+        for fragment in self._open.values():
+            if isinstance(fragment, OpenMedia):
+                if fragment.data.length:
+                    events.append(MediaDelta(message_id=message_id, offset=0, delta=fragment.data.value()))
+            elif fragment.buffer.length:
+                cls = TextDelta if fragment.kind == "text" else ReasoningDelta
+                events.append(cls(message_id=message_id, offset=0, delta=fragment.buffer.value()))
+        for call in self._calls.values():
+            if self._life.call(call.call_id) is CallPhase.INPUT_OPEN and call.buffer.length:
+                text = call.buffer.value()
+                events.append(ToolInputDelta(message_id=message_id, call_id=call.call_id, offset=0, delta=text))
+        return events
+
+    def open_input(self, key: Hashable) -> OpenCall | None:
+        """Return the call of this key while its input is open. For decoders that append on a hot path."""
+        call = self._calls_by_key.get(key)
+        return call if call is not None and self._life.call(call.call_id) is CallPhase.INPUT_OPEN else None
+
+    def is_settled(self, key: Hashable) -> bool:
+        """Tell whether the call of this key has an answer, of whatever kind."""
+        call = self._calls_by_key.get(key)
+        return call is not None and self._life.call(call.call_id) is CallPhase.SETTLED
 
     def unanswered(self, *, provider_executed: bool) -> list[str]:
         """Return the ids of the calls that stand and have no answer, oldest first."""
@@ -819,6 +849,7 @@ class Recorder:
         return self._hand_on(caused)
 
     def _hand_on(self, events: list[Event]) -> list[Event]:
+        self._kept += [event for event in events if event.durable]
         if self.sink is not None:
             self.sink += events
         return events

@@ -1,0 +1,27 @@
+"""
+Dialects: provider streams to events, one package for each wire format.
+
+`load_dialect("gemini-interactions").decoder("m1")` gives a decoder; authors of adapters subclass `DecoderBase`.
+"""
+
+from assistant_events.adapters.base import DecoderBase, Note, Prior
+from assistant_events.adapters.dialects import (
+    Dialect,
+    detect_dialect,
+    dialect_names,
+    load_dialect,
+)
+from assistant_events.adapters.framing import Framing, JsonLines, Sse
+
+__all__ = [
+    "DecoderBase",
+    "Dialect",
+    "Framing",
+    "JsonLines",
+    "Note",
+    "Prior",
+    "Sse",
+    "detect_dialect",
+    "dialect_names",
+    "load_dialect",
+]

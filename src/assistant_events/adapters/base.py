@@ -1,0 +1,336 @@
+"""
+What every decoder shares: framing, recorder, closing, rejoining.
+
+An author of an adapter subclasses `DecoderBase` and writes `on_event`: it names the part of the wire and calls verbs of
+`self.recorder`. It reads fields with the functions of `reading`, for which a wrong type counts as missing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, TypeAlias, final
+
+import attrs
+
+from assistant_events.adapters.framing import DONE, FramingFactory, Sse
+from assistant_events.adapters.reading import Fields
+from assistant_events.errors import JsonError, LocalProtocolError
+from assistant_events.events import Event
+from assistant_events.messages import AssistantMessage, Transcript
+from assistant_events.recorder import Recorder
+from assistant_events.reducer import fold
+from assistant_events.values import ErrorInfo, ErrorKind, Origin, Run, read_json
+from assistant_events.values.fields import NO_FIELDS, NO_STATE
+
+MAX_NOTES = 100
+"""How many notes are kept; more are only counted."""
+
+Prior: TypeAlias = AssistantMessage | Iterable[AssistantMessage] | None
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Note:
+    """Something in a stream that a decoder could not use, or had to guess about. It never holds what the provider sent."""
+
+    code: str
+    """A word for programs, for example `bad-json`."""
+
+    message: str
+
+
+class DecoderBase(ABC):
+    """
+    Turns what a provider streams into events of one message.
+
+    `feed` takes bytes, `feed_event` parsed objects, `close` says that nothing more comes; each returns the events it caused. A
+    decoder never raises for what a provider sent. What is unusable becomes a note; the step fails only when no valid end comes,
+    and keeps what came before.
+
+    Hop n of an answer that a provider gives in several responses is a message of its own, `{message_id}.n`.
+
+    Args:
+        message_id: Id of the message that the stream becomes.
+
+        request: The body that was sent. It decides what the stream alone cannot say: whether the run can be resumed, which
+            model was asked for, whose a call is.
+
+        prior: The message as it stands already (or the messages of all hops), to rejoin it: the provider's stream is fed from
+            its start, and only what is new comes out.
+    """
+
+    dialect: ClassVar[str]
+    """Name of the wire format."""
+
+    provider: ClassVar[str]
+    """Who runs the model."""
+
+    framing: ClassVar[FramingFactory] = Sse
+
+    def __init__(self, message_id: str, *, request: Fields | None = None, prior: Prior = None) -> None:
+        if request is not None and not isinstance(request, Mapping):
+            raise TypeError(f"request: expected a mapping or None, got {type(request).__name__}")
+        self.message_id = message_id
+        self.request: Fields = NO_FIELDS if request is None else request
+        self.error: ErrorInfo | None = None
+        """Why the last step failed; `None` when it did not."""
+
+        self.failure: Exception | None = None
+        """What `on_event` raised, if it did: a fault of the adapter, not of the provider."""
+
+        self.notes: list[Note] = []
+        self.notes_left_out = 0
+        self.closed = False
+        self.terminal = False
+        """Whether the answer has come to its end; what is fed after it causes nothing."""
+
+        self._prior = _by_id(prior)
+        self._sink: list[Event] = []
+        self._hop = 1
+        self.recorder = self._make_recorder(message_id)
+        self._framing = type(self).framing()
+
+    # -- for whoever has a stream
+
+    @final
+    def feed(self, data: bytes) -> list[Event]:
+        """
+        Take bytes as they come, cut anywhere, and return the events they cause.
+
+        Raises:
+            LocalProtocolError: After `close`.
+
+            TypeError: For anything but bytes.
+        """
+        if self.closed:
+            raise LocalProtocolError("the decoder is closed, nothing can be fed")
+        if not isinstance(data, bytes):
+            if not isinstance(data, (bytearray, memoryview)):
+                raise TypeError(f"data: expected bytes, got {type(data).__name__}")
+            data = bytes(data)
+        if self.terminal:
+            return []
+        self.on_payloads(self._framing.feed(data))
+        return self._taken()
+
+    @final
+    def feed_event(self, event: object) -> list[Event]:
+        """
+        Take one event that is parsed already: a mapping, or an object of an SDK that can be dumped (`model_dump`).
+
+        Raises:
+            LocalProtocolError: After `close`.
+
+            TypeError: For anything else.
+        """
+        if self.closed:
+            raise LocalProtocolError("the decoder is closed, nothing can be fed")
+        fields = _dumped(event)
+        if self.terminal:
+            return []
+        self.on_parsed(fields)
+        return self._taken()
+
+    @final
+    def close(self, error: ErrorInfo | None = None) -> list[Event]:
+        """
+        Say that nothing more comes, and return the events that settle what is open. Again it does nothing.
+
+        Args:
+            error: Why, when it is known (`aborted`, `network`, …); `interrupted` by default. Plays no part when the answer had
+                come to its end.
+        """
+        if self.closed:
+            return []
+        if not self.terminal:
+            self.on_payloads(self._framing.close())
+        self.closed = True
+        if not self.terminal:
+            try:
+                self.on_close(error)
+            except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
+                self._break(failure)
+            if not self.terminal and not (self._hop > 1 and not self.recorder.started):
+                self.fail_step(self.interruption() if error is None else error)
+        return self._taken()
+
+    @final
+    def rejoin(self) -> None:
+        """
+        Say that the connection was lost and that the provider's stream will be fed once more from its start.
+
+        Only what is new comes out then. To rejoin in another decoder or process, pass `prior`.
+
+        Raises:
+            LocalProtocolError: After `close`.
+        """
+        if self.closed:
+            raise LocalProtocolError("the decoder is closed, it cannot rejoin; make a new one with prior")
+        if not self.terminal:
+            self._framing = type(self).framing()
+            self.replay_begins()
+
+    @property
+    def tail(self) -> str:
+        """Text after the last frame that is no frame, such as a bare JSON error; empty when there is none."""
+        return self._framing.tail
+
+    # -- for authors of adapters
+
+    @abstractmethod
+    def on_event(self, event: Fields) -> None:
+        """Read one event of the wire and call verbs of `self.recorder`."""
+
+    def on_done(self) -> None:
+        """Take the mark `[DONE]`. It says nothing by default: only a terminal event ends an answer."""
+
+    def on_close(self, error: ErrorInfo | None) -> None:
+        """Do what is left when the stream is over without an end, before the step is failed. Nothing by default."""
+
+    def on_rejoin(self) -> None:
+        """Forget what was read: the stream begins again. Nothing by default."""
+
+    def interruption(self) -> ErrorInfo:
+        """Say what is wrong with a stream that is over without an end."""
+        return ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the stream stopped before its end", retryable=True)
+
+    def origin(self, *, served_model: str | None = None) -> Origin:
+        """Return the origin of the step: the model that was asked for, or the one reported when the request is not known."""
+        return Origin(
+            provider=self.provider,
+            model=self.requested_model() or served_model,
+            dialect=self.dialect,
+            served_model=served_model,
+        )
+
+    def requested_model(self) -> str | None:
+        """Return the model that the request names; `None` when it is not known."""
+        model = self.request.get("model")
+        return model if isinstance(model, str) and model else None
+
+    def ensure_started(self) -> None:
+        """Begin the step if nothing has."""
+        if not self.recorder.started:
+            self.recorder.start(self.origin())
+
+    def end_answer(self) -> None:
+        """Say that the answer has come to its end."""
+        self.terminal = True
+
+    def next_hop(self) -> None:
+        """Go on in the message of the next hop."""
+        self._hop += 1
+        self.recorder = self._make_recorder(f"{self.message_id}.{self._hop}")
+
+    def replay_begins(self) -> None:
+        """Take what follows as a replay of the current hop from its start: compare it, and let through what is new."""
+        message = self._current_message()
+        if message is not None:
+            self._prior[message.id] = message
+        self.recorder = self._make_recorder(self.recorder.message_id)
+        self.on_rejoin()
+
+    def fail_step(self, error: ErrorInfo, *, run: Run | None = None, state: Fields = NO_STATE, **more: Any) -> None:
+        """Fail the step and with it the answer."""
+        # Any: passed on to `Recorder.fail`, which names and types them.
+        self.ensure_started()
+        self.error = error
+        self.recorder.fail(error, run=run, state=state, **more)
+        self.end_answer()
+
+    def note(self, code: str, message: str) -> None:
+        """Remember something that could not be used."""
+        if len(self.notes) < MAX_NOTES:
+            self.notes.append(Note(code=code, message=message))
+        else:
+            self.notes_left_out += 1
+
+    def on_payloads(self, payloads: list[bytes]) -> None:
+        """Take the payloads of whole frames. A dialect may take a shorter way for the frames that come by the thousand."""
+        for payload in payloads:
+            self.on_payload(payload)
+
+    def on_payload(self, payload: bytes) -> None:
+        """Parse one payload and hand it to `on_event`."""
+        if payload == DONE:
+            if not self.terminal:
+                self.on_done()
+            return
+        try:
+            event = read_json(payload)
+        except JsonError:
+            event = self._read_damaged(payload)
+        if isinstance(event, dict):
+            self.on_parsed(event, payload)
+        elif event is not None:
+            self.note("no-object", f"a frame holds {type(event).__name__} where an object belongs")
+
+    def on_parsed(self, event: Fields, payload: bytes | None = None) -> None:
+        """Hand one parsed event to `on_event`; what that raises ends the step with kind `adapter`."""
+        if self.terminal:
+            return
+        try:
+            self.on_event(event)
+        except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
+            self._break(failure)
+
+    def frame_name(self, payload: bytes | None) -> str | None:
+        """Return the name beside a payload, for wires on which the document itself does not say what it is."""
+        return None if payload is None else self._framing.name(payload)
+
+    # -- inside
+
+    def _read_damaged(self, payload: bytes) -> Any:
+        """Read a payload that is no JSON as it stands: bytes that are no UTF-8 become U+FFFD, as server-sent events want it."""
+        try:
+            return read_json(payload.decode("utf-8", "replace"))
+        except JsonError as error:
+            self.note("bad-json", f"a frame of {len(payload)} bytes is {error}")
+            return None
+
+    def _break(self, failure: Exception) -> None:
+        self.failure = failure
+        if self.terminal:
+            return
+        error = ErrorInfo(
+            kind=ErrorKind.ADAPTER, message=f"the adapter {self.dialect!r} failed with {type(failure).__name__}"
+        )
+        self.fail_step(error)
+
+    def _make_recorder(self, message_id: str) -> Recorder:
+        return Recorder(message_id, prior=self._prior.get(message_id), sink=self._sink)
+
+    def _taken(self) -> list[Event]:
+        events = self._sink
+        if events:
+            self._sink = self.recorder.sink = []
+        return events
+
+    def _current_message(self) -> AssistantMessage | None:
+        """Return the message of the current hop as far as it has come out of this decoder."""
+        prior = self._prior.get(self.recorder.message_id)
+        start = None if prior is None else Transcript(messages=(prior,))
+        message = fold(self.recorder.so_far(), start=start).last
+        return message if isinstance(message, AssistantMessage) else None
+
+
+def _by_id(prior: Prior) -> dict[str, AssistantMessage]:
+    if prior is None:
+        return {}
+    messages = [prior] if isinstance(prior, AssistantMessage) else list(prior)
+    for message in messages:
+        if not isinstance(message, AssistantMessage):
+            raise TypeError(f"prior: expected an AssistantMessage, got {type(message).__name__}")
+    return {message.id: message for message in messages}
+
+
+def _dumped(event: object) -> Fields:
+    if isinstance(event, Mapping):
+        return event
+    dump = getattr(event, "model_dump", None)
+    if callable(dump):
+        fields = dump(mode="json", by_alias=True, exclude_none=True)
+        if isinstance(fields, Mapping):
+            return fields
+    raise TypeError(f"event: expected a mapping or an object with model_dump, got {type(event).__name__}")

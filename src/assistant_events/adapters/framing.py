@@ -1,0 +1,230 @@
+"""
+Bytes to frames: where one message of the wire ends and the next begins.
+
+A framing is fed bytes as they come and returns the payloads that are whole. It never raises for what a provider sent, and its
+cost grows with the bytes however they are cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from assistant_events.errors import JsonError
+from assistant_events.values import read_json
+
+MAX_TAIL = 1 << 16
+"""How much text outside of any frame is kept. The one that matters, a JSON error after a cut, is under 300 bytes."""
+
+DONE: Final = b"[DONE]"
+
+
+class Framing(Protocol):
+    """What `DecoderBase` needs of a framing."""
+
+    tail: str
+    """Text that is no frame and looks like JSON: some gateways end a broken stream with a bare error document."""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take more bytes and return the payloads that are whole now."""
+        ...
+
+    def close(self) -> list[bytes]:
+        """Return the payload that was whole but for its end mark, if there is one."""
+        ...
+
+    def name(self, payload: bytes) -> str | None:
+        """Return the name beside a payload of the last `feed` or `close`; `None` when it has none."""
+        ...
+
+
+class Sse:
+    """
+    Server-sent events, as in the HTML standard (section 9.2.6, seen 2026-11), with three liberties.
+
+    The end of the input ends a pending event whose data is whole; lines that are no field and look like JSON are kept as `tail`;
+    when several `data` lines of one event make no JSON together, those that do alone are taken one by one (a reader that
+    was cut and goes on with a replay sees half an event run into the next).
+    """
+
+    # `event: …` then `data: …` then a blank line, or without the first: what every provider sends. See `_quick`.
+    _NAMED = re.compile(rb"event: ?[^\n]*\ndata: ?([^\n]*)\n\n")
+    _BARE = re.compile(rb"data: ?([^\n]*)\n\n")
+
+    def __init__(self) -> None:
+        self.tail = ""
+        self._pending: list[bytes] = []
+        self._begun = False
+        self._skip_lf = False
+        self._ends_line = False
+        self._block = b""
+        self._payloads: list[bytes] = []
+        self._names: list[str | None] | None = None
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take more bytes and return the payloads that are whole now."""
+        if not self._begun:
+            data = self._without_mark(data)
+        if self._skip_lf or b"\r" in data:
+            data = self._with_lf(data)
+        if not data:
+            return []
+        pending = self._pending
+        if not pending and data[-2:] == b"\n\n":
+            return self._split(data)
+        if b"\n\n" not in data and not (pending and data[0] == 10 and self._ends_line):
+            pending.append(data)
+            self._ends_line = data[-1] == 10
+            return []
+        whole = b"".join([*pending, data])
+        end = whole.rfind(b"\n\n") + 2
+        rest = whole[end:]
+        self._pending = [rest] if rest else []
+        self._ends_line = rest[-1:] == b"\n"
+        return self._split(whole[:end])
+
+    def close(self) -> list[bytes]:
+        """Return the payload that was whole but for its end mark, if there is one."""
+        rest = b"".join(self._pending)
+        self._pending = []
+        self._payloads, self._names = [], []
+        self._careful(rest, whole=False)
+        return self._payloads
+
+    def name(self, payload: bytes) -> str | None:
+        """Return the `event` field beside a payload of the last `feed` or `close`; `None` when it has none."""
+        if self._names is None:
+            payloads = self._payloads
+            self._payloads, self._names = [], []
+            self._careful(self._block, whole=True)
+            self._payloads = payloads
+        for at, other in enumerate(self._payloads):
+            if other is payload:
+                return self._names[at]
+        return None
+
+    def _without_mark(self, data: bytes) -> bytes:
+        data = b"".join([*self._pending, data])
+        self._pending = []
+        if len(data) < 3 and b"\xef\xbb\xbf".startswith(data):
+            if data:
+                self._pending = [data]
+            return b""
+        self._begun = True
+        return data.removeprefix(b"\xef\xbb\xbf")
+
+    def _with_lf(self, data: bytes) -> bytes:
+        """Make CR and CRLF into LF. A CR at the end counts at once; a LF that follows it is skipped then."""
+        if self._skip_lf and data:
+            data = data.removeprefix(b"\n")
+            self._skip_lf = False
+        if data:
+            self._skip_lf = data[-1] == 13
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    def _split(self, block: bytes) -> list[bytes]:
+        """Split what ends with a blank line."""
+        payloads = self._quick(block)
+        if payloads is not None:
+            self._block, self._payloads, self._names = block, payloads, None
+            return payloads
+        self._payloads, self._names = [], []
+        self._careful(block, whole=True)
+        return self._payloads
+
+    def _quick(self, block: bytes) -> list[bytes] | None:
+        """
+        Split a block in which every event has the usual two (or one) lines; `None` when it has anything else.
+
+        The counts make it exact: every event begins after a blank line, and there is no line that the pattern did not take.
+        """
+        if block[:6] == b"event:":
+            found = self._NAMED.findall(block)
+            lines, separator = 3, b"\n\nevent:"
+        elif block[:5] == b"data:":
+            found = self._BARE.findall(block)
+            lines, separator = 2, b"\n\ndata:"
+        else:
+            return None
+        count = len(found)
+        if block.count(b"\n") != lines * count or block.count(separator) != count - 1:
+            return None
+        return found
+
+    def _careful(self, block: bytes, *, whole: bool) -> None:
+        for event in block.split(b"\n\n"):
+            name: str | None = None
+            data: list[bytes] = []
+            for line in event.split(b"\n"):
+                if not line or line[:1] == b":":
+                    continue
+                if line[:1] in b'[{]}"':
+                    self._add_tail(line)
+                    continue
+                field, _, value = line.partition(b":")
+                value = value.removeprefix(b" ")
+                if field == b"data":
+                    data.append(value)
+                elif field == b"event":
+                    name = value.decode("utf-8", "replace")
+            if not data:
+                continue
+            payload = b"\n".join(data)
+            if len(data) > 1 and not _is_whole(payload):
+                for line in data:
+                    if _is_whole(line):
+                        self._payloads.append(line)
+                        self._names_list().append(name)
+                continue
+            if whole or payload == DONE or _is_whole(payload):
+                self._payloads.append(payload)
+                self._names_list().append(name)
+
+    def _names_list(self) -> list[str | None]:
+        if self._names is None:  # pragma: no cover - callers begin with a fresh list
+            self._names = []
+        return self._names
+
+    def _add_tail(self, line: bytes) -> None:
+        if len(self.tail) < MAX_TAIL:
+            self.tail += line[:MAX_TAIL].decode("utf-8", "replace") + "\n"
+
+
+class JsonLines:
+    """One JSON document a line. Blank lines are skipped; the end of the input ends the last line."""
+
+    def __init__(self) -> None:
+        self.tail = ""
+        self._pending: list[bytes] = []
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take more bytes and return the lines that are whole now."""
+        if b"\n" not in data:
+            if data:
+                self._pending.append(data)
+            return []
+        *lines, rest = b"".join([*self._pending, data]).split(b"\n")
+        self._pending = [rest] if rest else []
+        return [line for line in map(bytes.strip, lines) if line]
+
+    def close(self) -> list[bytes]:
+        """Return the last line when it is whole but for its end."""
+        line = b"".join(self._pending).strip()
+        self._pending = []
+        return [line] if line and _is_whole(line) else []
+
+    def name(self, payload: bytes) -> str | None:
+        """Return `None`: lines have no names."""
+        return None
+
+
+FramingFactory = Callable[[], Framing]
+
+
+def _is_whole(payload: bytes) -> bool:
+    try:
+        read_json(payload.decode("utf-8", "replace"))
+    except JsonError:
+        return False
+    return True

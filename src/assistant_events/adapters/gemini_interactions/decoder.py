@@ -1,0 +1,446 @@
+"""
+Gemini Interactions to events.
+
+All generations of the wire: 1.x (`content.*`, until June 2026), 2.x (`step.*`), and long decode, where one answer comes as
+several interactions. The names of both generations may stand in one stream. Facts: SDK types of google-genai 1.75, 2.19 and
+3.4, recordings of 2026-01 to 2026-09, Google's migration page of May 2026.
+
+A *wire step* is one item of an interaction's `steps`; the step of the events is the whole interaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from assistant_events.adapters.base import DecoderBase, Prior
+from assistant_events.adapters.gemini_interactions import wire
+from assistant_events.adapters.gemini_interactions.lane import Lane
+from assistant_events.adapters.gemini_interactions.steps import (
+    CallStep,
+    OpaqueStep,
+    OutputStep,
+    ResultStep,
+    ThoughtStep,
+    WireStep,
+)
+from assistant_events.adapters.reading import Fields, integer, mapping, string
+from assistant_events.errors import JsonError
+from assistant_events.values import ErrorInfo, ErrorKind, Finish, Run, Usage, read_json
+
+
+class GeminiInteractionsDecoder(DecoderBase):
+    """
+    Decodes streams of `POST /interactions` and `GET /interactions/{id}?stream=true`.
+
+    `request` tells whether the run can be resumed (`background`, `store`, `agent`) and which model or agent was asked for.
+    """
+
+    dialect: ClassVar[str] = "gemini-interactions"
+    provider: ClassVar[str] = "google"
+
+    fast: ClassVar[bool] = True
+    """Whether deltas may take the short way (`lane`). A test proves that it changes nothing."""
+
+    def __init__(self, message_id: str, *, request: Fields | None = None, prior: Prior = None) -> None:
+        super().__init__(message_id, request=request, prior=prior)
+        self.last_event_id: str | None = None
+        """Cursor of the last event that carried one; only background runs have them. `None` when there was none."""
+
+        self._seen_event_ids: set[str] = set()
+        self._lane: Lane | None = None
+        self._begin_hop()
+
+    def _begin_hop(self) -> None:
+        self._interaction_id = ""
+        self._environment_id: str | None = None
+        self._continuation_token: str | None = None
+        self._status: str | None = None
+        self._running_usage: Fields | None = None
+        self._steps: dict[int, WireStep] = {}
+        self._order: list[WireStep] = []
+        self._calls: dict[str, CallStep] = {}
+        self._early_results: list[ResultStep] = []
+        self._output_error: Fields | None = None
+        self._paused = False
+        self._created_again: Fields | None = None
+        self._lane = None
+
+    # -- the shape that DecoderBase asks for
+
+    def on_payloads(self, payloads: list[bytes]) -> None:
+        """Take the short way for deltas of the fragment that is open, the plain way for all else."""
+        if not self.fast:
+            super().on_payloads(payloads)
+            return
+        for payload in payloads:
+            lane = self._lane
+            if lane is not None:
+                try:
+                    event = read_json(payload)
+                except JsonError:
+                    event = None
+                if event.__class__ is dict:
+                    if not lane.take(event, self._sink):
+                        self.on_parsed(event, payload)
+                    continue
+            self.on_payload(payload)
+            if self.terminal:
+                return
+
+    def on_parsed(self, event: Fields, payload: bytes | None = None) -> None:
+        """Read the name of an event, which may stand beside its document, and hand it on."""
+        if not isinstance(event.get("event_type"), str):
+            name = self.frame_name(payload) or string(event, "type")
+            if name is not None:
+                event = {**event, "event_type": name}
+        self._lane = None
+        super().on_parsed(event, payload)
+
+    def on_event(self, event: Fields) -> None:
+        """Read one event of either generation."""
+        name = string(event, "event_type")
+        event_id = string(event, "event_id")
+        if event_id:
+            if event_id in self._seen_event_ids and not self._may_begin_replay(name):
+                return
+            self._seen_event_ids.add(event_id)
+            self.last_event_id = event_id
+        self._note_usage(event)
+        match name:
+            case "step.delta" | "content.delta":
+                self._on_delta(event)
+            case "step.start" | "content.start":
+                self._on_start(event, mapping(event, "step") or mapping(event, "content"))
+            case "step.stop" | "content.stop":
+                self._on_stop(event)
+            case "interaction.created" | "interaction.start":
+                self._on_created(mapping(event, "interaction"))
+            case "interaction.completed" | "interaction.complete":
+                self._on_completed(mapping(event, "interaction"), None)
+            case "interaction.failed" | "interaction.cancelled" | "interaction.incomplete":
+                # Third-party servers name the terminal event after its status.
+                self._on_completed(mapping(event, "interaction") or event, name.partition(".")[2])
+            case "interaction.status_update" | "interaction.in_progress" | "interaction.requires_action":
+                self._on_status(event)
+            case "error":
+                self._on_error(mapping(event, "error"))
+            case "done" | "finish":
+                pass
+            case _:
+                self.note("unknown-event", "an event of an unknown type was left out")
+
+    def on_rejoin(self) -> None:
+        """Forget what was read: the interaction begins again."""
+        self._seen_event_ids.clear()
+        self._begin_hop()
+
+    def on_close(self, error: ErrorInfo | None) -> None:
+        """Fail the step with what is known of its run: where it could be resumed, and how far it had come."""
+        if self._paused:
+            self.end_answer()
+            return
+        self._fail(self.interruption() if error is None else error)
+
+    def requested_model(self) -> str | None:
+        """Return the model or the agent of the request."""
+        return super().requested_model() or string(self.request, "agent") or None
+
+    # -- the interaction
+
+    def _on_created(self, interaction: Fields) -> None:
+        interaction_id = string(interaction, "id") or ""
+        if self._paused:
+            if interaction_id and interaction_id == self._interaction_id:
+                return
+            self.next_hop()
+            self._begin_hop()
+        elif self.recorder.started:
+            if interaction_id and self._interaction_id and interaction_id != self._interaction_id:
+                self.note("id-changed", "another interaction began before the first had ended")
+                self._end_hop_without_end()
+            else:
+                if interaction_id and not self._interaction_id:
+                    self._learn(interaction)
+                # Once more the same: the first event of a replay, if its steps follow from the first on.
+                self._created_again = interaction if self._order else None
+                return
+        self._learn(interaction)
+        served = string(interaction, "model") or string(interaction, "agent")
+        self.recorder.start(self.origin(served_model=served or None), self._run(), self._state())
+
+    def _learn(self, interaction: Fields) -> None:
+        self._interaction_id = string(interaction, "id") or self._interaction_id
+        self._environment_id = string(interaction, "environment_id") or self._environment_id
+
+    def _end_hop_without_end(self) -> None:
+        error = self.interruption()
+        self.error = error
+        self.recorder.fail(error, usage=self._usage({}), run=self._run(), state=self._state())
+        self.next_hop()
+        self._begin_hop()
+
+    def _on_status(self, event: Fields) -> None:
+        self._status = string(event, "status") or self._status
+        self._continuation_token = string(event, "continuation_token") or self._continuation_token
+
+    def _on_completed(self, interaction: Fields, status: str | None) -> None:
+        if self._paused:
+            return
+        self._learn(interaction)
+        if not self.recorder.started:
+            served = string(interaction, "model") or string(interaction, "agent")
+            self.recorder.start(self.origin(served_model=served or None), self._run(), self._state())
+        if not self._order:
+            self._backfill(interaction)
+        # The token of the terminal event is the one that counts; without it earlier checkpoints are void.
+        self._continuation_token = string(interaction, "continuation_token") or None
+        status = string(interaction, "status") or status
+        self._settle_steps()
+        usage = self._usage(interaction)
+        match status:
+            case "failed":
+                self._fail(wire.failure(interaction, self._output_error), usage)
+            case "cancelled":
+                self._fail(ErrorInfo(kind=ErrorKind.CANCELLED, message="the interaction was cancelled"), usage)
+            case "in_progress" | "queued":
+                self._fail(
+                    ErrorInfo(
+                        kind=ErrorKind.INTERRUPTED,
+                        message=f"the stream ended while the interaction was {status}",
+                        retryable=True,
+                    ),
+                    usage,
+                )
+            case _:
+                self._finish(status, usage)
+
+    def _finish(self, status: str | None, usage: Usage | None) -> None:
+        pending = bool(self.recorder.unanswered(provider_executed=False))
+        finish = wire.finish(status, pending=pending, content=bool(self._order))
+        if status == "requires_action" and not pending:
+            self.note("no-call", "the interaction requires an action but holds no call to answer")
+        self.recorder.finish(finish, status, usage, self._state(), self._run())
+        if finish is Finish.PAUSE:
+            self._paused = True
+        else:
+            self.end_answer()
+
+    def _fail(self, error: ErrorInfo, usage: Usage | None = None) -> None:
+        self._settle_steps()
+        self.fail_step(error, usage=usage or self._usage({}), run=self._run(), state=self._state())
+
+    def _on_error(self, error: Fields) -> None:
+        info = wire.stream_error(error)
+        if info is None:
+            # Seen live in runs that went on to their end (big-AGI, 2026).
+            self.note("empty-error", "an error event without code and message was left out")
+        elif not self._paused:
+            self._fail(info)
+
+    def _backfill(self, interaction: Fields) -> None:
+        """Read the steps of the resource when none were streamed; documented as absent in a stream's terminal event."""
+        steps = wire.resource_steps(interaction)
+        for step in steps:
+            index = len(self._steps)
+            self._on_start({"index": index}, step)
+            self._on_stop({"index": index})
+
+    def _run(self) -> Run | None:
+        if not self._interaction_id:
+            return None
+        return Run(id=self._interaction_id, resumable=wire.is_resumable(self.request), kind="interaction")
+
+    def _state(self) -> dict[str, object]:
+        state: dict[str, object] = {}
+        if self._interaction_id:
+            state["interaction_id"] = self._interaction_id
+        if self._environment_id:
+            state["environment_id"] = self._environment_id
+        if self._continuation_token:
+            state["continuation_token"] = self._continuation_token
+        return state
+
+    def _note_usage(self, event: Fields) -> None:
+        """Remember usage that is said on the way; it counts only when the terminal event has none."""
+        metadata = mapping(event, "metadata")
+        usage = mapping(event, "usage") or mapping(metadata, "total_usage") or mapping(metadata, "usage")
+        if usage:
+            self._running_usage = usage
+
+    def _usage(self, interaction: Fields) -> Usage | None:
+        usage = mapping(interaction, "usage")
+        if usage:
+            return wire.usage(usage)
+        return None if self._running_usage is None else wire.usage({**self._running_usage, "partial": True})
+
+    # -- wire steps
+
+    def _on_start(self, event: Fields, fields: Fields) -> None:
+        kind = string(fields, "type") or ""
+        index = self._index(event)
+        if index is None:
+            index = max(self._steps, default=-1) + 1
+        if self._is_replay(index, kind):
+            return
+        known = self._steps.get(index)
+        if known is not None:
+            if known.implied and not known.ended and known.accepts(kind):
+                known.begin(fields)
+                return
+            if known.type == wire.step_type(kind) and known.same_item(fields):
+                return
+            known.stop()
+        if wire.step_type(kind) == "user_input":
+            self._steps[index] = WireStep(self, "user_input", -1)
+            return
+        self._open_step(index, kind, implied=False).begin(fields)
+
+    def _on_delta(self, event: Fields) -> None:
+        delta = mapping(event, "delta")
+        kind = wire.delta_type(delta)
+        if kind is None:
+            if delta:
+                self.note("unknown-delta", "a delta without a type was left out")
+            return
+        index = self._index(event)
+        if index is None:
+            index = next((at for at in reversed(self._steps) if not self._steps[at].ended), None)
+            self.note("no-index", "a delta without an index was taken for the step that is open")
+            if index is None:
+                index = max(self._steps, default=-1) + 1
+        step = self._steps.get(index)
+        if step is None:
+            step = self._open_step(index, wire.step_of_delta(kind), implied=True)
+        step.delta(kind, delta)
+        if self.fast and not self.recorder.rejoining:
+            self._lane = step.lane(kind, index, event)
+
+    def _on_stop(self, event: Fields) -> None:
+        index = self._index(event)
+        step = (
+            self._steps.get(index)
+            if index is not None
+            else next((step for step in reversed(self._order) if not step.ended), None)
+        )
+        if step is not None:
+            step.stop()
+
+    def _index(self, event: Fields) -> int | None:
+        return integer(event, "index")
+
+    def _open_step(self, index: int, kind: str, *, implied: bool) -> WireStep:
+        self.ensure_started()
+        self._created_again = None
+        kind = wire.step_type(kind)
+        place = len(self._order)
+        step: WireStep
+        if kind == "model_output":
+            step = OutputStep(self, kind, place)
+        elif kind == "thought":
+            step = ThoughtStep(self, kind, place)
+        elif kind in wire.CALLS:
+            step = CallStep(self, kind, place)
+        elif kind in wire.RESULTS:
+            step = ResultStep(self, kind, place)
+        else:
+            self.note("unknown-step", "a step of an unknown type was kept raw")
+            step = OpaqueStep(self, kind, place)
+        step.implied = implied
+        # A new step under an old index: the old one keeps its place in the order.
+        self._steps[index] = step
+        self._order.append(step)
+        return step
+
+    def _may_begin_replay(self, name: str | None) -> bool:
+        """Tell whether an event that was seen before may still matter: it is how a replay begins."""
+        if self._created_again is not None:
+            return name in ("step.start", "content.start")
+        return name in ("interaction.created", "interaction.start")
+
+    def _is_replay(self, index: int, kind: str) -> bool:
+        """Tell whether a replay of the interaction begins here; if so this event has been read again as its first."""
+        created = self._created_again
+        if created is None:
+            return False
+        self._created_again = None
+        first = self._steps.get(index)
+        if first is None or first is not self._order[0] or first.type != wire.step_type(kind):
+            return False
+        self.replay_begins()
+        self._on_created(created)
+        return False
+
+    def _settle_steps(self) -> None:
+        """End what the provider has not ended, in the order of opening, and answer calls with results that came before them."""
+        for step in self._order:
+            step.stop()
+        for result in self._early_results:
+            result.settle(synthesize=True)
+        self._early_results = []
+
+    # -- what wire steps ask for
+
+    def adopt_call(self, step: CallStep, wire_id: str) -> None:
+        """Remember which call an id names by now."""
+        self._calls[wire_id] = step
+
+    def call_of(self, wire_id: str) -> CallStep | None:
+        """Return the call that a result names; `None` when it has not come."""
+        return self._calls.get(wire_id)
+
+    def hold_result(self, result: ResultStep) -> None:
+        """Keep a result whose call has not come."""
+        self._early_results.append(result)
+
+    def fail_output(self, error: Fields) -> None:
+        """Remember the error that a `model_output` step carries; it counts when the interaction has failed."""
+        self._output_error = error
+
+
+def decode_resource(
+    resource: Mapping[str, Any], message_id: str, *, request: Fields | None = None, prior: Prior = None
+) -> list[Any]:
+    """
+    Return the events of an interaction that came as one JSON document (`GET`, or `POST` without `stream`).
+
+    Takes 2.x `steps` and 1.x `outputs`, and error documents. Both forms of one response fold to the same message.
+
+    Args:
+        resource: The parsed document.
+
+        message_id: Id of the message that it becomes.
+
+        request: The body that was sent, as for the decoder.
+
+        prior: As for the decoder.
+
+    Raises:
+        TypeError: When *resource* is no mapping.
+    """
+    # Any in the signature: the document is not known until it is read.
+    if not isinstance(resource, Mapping):
+        raise TypeError(f"resource: expected a mapping, got {type(resource).__name__}")
+    decoder = GeminiInteractionsDecoder(message_id, request=request, prior=prior)
+    events = []
+    if not string(resource, "status") and (mapping(resource, "error") and not wire.resource_steps(resource)):
+        events += decoder.feed_event({"event_type": "error", "error": resource["error"]})
+        return events + decoder.close()
+    head = {key: value for key, value in resource.items() if key not in ("steps", "outputs", "usage")}
+    events += decoder.feed_event({"event_type": "interaction.created", "interaction": head})
+    for index, step in enumerate(wire.resource_steps(resource)):
+        events += decoder.feed_event({"event_type": "step.start", "index": index, "step": step})
+        events += decoder.feed_event({"event_type": "step.stop", "index": index})
+    if not decoder.terminal:
+        status = string(resource, "status")
+        if status in wire.UNFINISHED:
+            events += decoder.feed_event({**head, "event_type": "interaction.status_update"})
+        else:
+            usage = mapping(resource, "usage")
+            events += decoder.feed_event(
+                {"event_type": "interaction.completed", "interaction": {**head, "usage": usage}}
+            )
+    return events + decoder.close()
+
+
+__all__ = ["GeminiInteractionsDecoder", "decode_resource"]

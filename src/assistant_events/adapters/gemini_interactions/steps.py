@@ -1,0 +1,576 @@
+"""
+The items of an interaction: what each kind of wire step becomes.
+
+A wire step is opened by `step.start` (or implied by a delta that comes first), grows by deltas, and ends by `step.stop` or with
+the interaction. States hold `i`, the place of the step among the generated ones, by which an encoder merges parts of one step.
+"""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from assistant_events.adapters.gemini_interactions import citations, wire
+from assistant_events.adapters.gemini_interactions.lane import Lane
+from assistant_events.adapters.reading import Fields, flag, mapping, mappings, string
+from assistant_events.events import TextDelta, ToolInputDelta
+from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, TextContent, thaw
+from assistant_events.values.content import ContentInput
+
+if TYPE_CHECKING:
+    from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
+
+_DETAILS = ("search_type", "server_name", "retrieval_type")
+_MEDIA_KEYS = frozenset({"type", "data", "mime_type", "uri"})
+_THOUGHT_KEYS = frozenset({"type", "summary", "signature"})
+_OUTPUT_KEYS = frozenset({"type", "content", "text", "annotations", "error"})
+_CALL_KEYS = frozenset({"type", "id", "name", "arguments", "signature", *_DETAILS})
+_RESULT_KEYS = frozenset({"type", "call_id", "name", "result", "is_error", "signature", *_DETAILS})
+
+
+class WireStep:
+    """An item of the interaction; this base is for those that mean nothing here, such as the echo of the input."""
+
+    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
+        self.decoder = decoder
+        self.type = kind
+        self.place = place
+        self.implied = False
+        """Whether only a delta has told of it so far."""
+
+        self.ended = False
+        self.extra: dict[str, Any] = {}
+        """Fields that are not documented, kept for the way back."""
+
+    @property
+    def recorder(self) -> Any:
+        # Any: the recorder changes with every hop and replay; naming its type here would make the imports circular.
+        return self.decoder.recorder
+
+    def accepts(self, kind: str) -> bool:
+        """Tell whether a step that was implied may turn out to be one of *kind*."""
+        return wire.step_type(kind) == self.type
+
+    def same_item(self, fields: Fields) -> bool:
+        """Tell whether a second start under the same index means this step once more."""
+        return True
+
+    def begin(self, fields: Fields) -> None:
+        """Take the fields of the start."""
+
+    def delta(self, kind: str, delta: Fields) -> None:
+        """Take one delta."""
+
+    def stop(self) -> None:
+        """End the step; again it does nothing."""
+
+    def lane(self, kind: str, index: int, event: Fields) -> Lane | None:
+        """Return the short way for more deltas like the one just taken; `None` when there is none."""
+        return None
+
+    def state(self) -> dict[str, Any]:
+        """Return what every part of this step keeps."""
+        kept: dict[str, Any] = {"i": self.place}
+        if self.extra:
+            kept["extra"] = self.extra
+        return kept
+
+    def keep_extra(self, fields: Fields, known: frozenset[str]) -> None:
+        """Keep the fields that are not documented."""
+        for key, value in fields.items():
+            if key not in known:
+                self.extra[key] = value
+
+    def keep_delta(self, delta: Fields) -> None:
+        """Keep a delta of an unknown type raw."""
+        self.decoder.note("unknown-delta", "a delta of an unknown type was kept raw")
+        self.extra.setdefault("deltas", []).append(delta)
+
+
+class OutputStep(WireStep):
+    """What the model shows: text and media, in runs. A medium ends the text before it; text after it is a part of its own."""
+
+    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
+        super().__init__(decoder, kind, place)
+        self._annotations: list[Fields] = []
+        self._text_open = False
+        self._audio: str | None = None
+        self._audio_state: dict[str, Any] = {}
+
+    def begin(self, fields: Fields) -> None:
+        """Take content that came with the start; deltas append to it."""
+        self.implied = False
+        if wire.step_type(string(fields, "type") or "") != string(fields, "type"):
+            blocks = [fields] if set(fields) - {"type"} else []  # 1.x: the block is the step
+        else:
+            self.keep_extra(fields, _OUTPUT_KEYS)
+            blocks = wire.content_of(fields)
+        for block in blocks:
+            self._add_block(block)
+        error = mapping(fields, "error")
+        if error:
+            self.decoder.fail_output(error)
+
+    def delta(self, kind: str, delta: Fields) -> None:
+        """Append text, take a medium, or note sources of the text so far."""
+        if self.ended:
+            # The text of an ended step becomes one more part with the same place.
+            self.ended = False
+        if kind in ("text_annotation", "text_annotation_delta"):
+            self._annotations += mappings(delta, "annotations")
+        elif kind == "text" or kind in wire.MEDIA:
+            self._add_block(delta, streamed=True)
+        else:
+            self.keep_delta(delta)
+
+    def stop(self) -> None:
+        """End the text or the sound that is open."""
+        self._end_audio()
+        self._end_text()
+        self.ended = True
+
+    def lane(self, kind: str, index: int, event: Fields) -> Lane | None:
+        """Return the short way for text."""
+        fragment = self.recorder.open_fragment("text")
+        if kind != "text" or fragment is None or fragment.key is not self or fragment.held:
+            return None
+        return Lane(
+            message_id=self.recorder.message_id,
+            event_type=event["event_type"],
+            index=index,
+            kind=kind,
+            field="text",
+            cls=TextDelta,
+            fragment=fragment,
+        )
+
+    def _add_block(self, block: Fields, *, streamed: bool = False) -> None:
+        kind = string(block, "type") or "text"
+        if kind == "text":
+            self._add_text(string(block, "text") or "", mappings(block, "annotations"))
+        elif kind == "audio" and streamed:
+            self._add_audio(block)
+        elif kind in wire.MEDIA:
+            self._end_audio()
+            self._end_text()
+            self._add_medium(kind, block)
+        else:
+            self.decoder.note("unknown-content", "a content block of an unknown type was kept raw")
+            self._end_audio()
+            self._end_text()
+            self.recorder.opaque({**self.state(), "content": block})
+
+    def _add_text(self, text: str, annotations: list[Fields]) -> None:
+        # A stream cannot show where one block ends, so the blocks of a document are one text too; what they cite moves along.
+        if annotations:
+            self._annotations += citations.shifted(annotations, self._text_length())
+        if text:
+            self._end_audio()
+            self.recorder.text(text, key=self, state=self.state())
+            self._text_open = True
+
+    def _text_length(self) -> int:
+        fragment = self.recorder.open_fragment("text")
+        if fragment is None or fragment.key is not self:
+            return 0
+        return len(fragment.buffer.value().encode())
+
+    def _end_text(self) -> None:
+        annotations = citations.unique(self._annotations)
+        if not self._text_open and not annotations:
+            return
+        self._annotations = []
+        state = self.state()
+        if annotations:
+            state["annotations"] = annotations
+        fragment = self.recorder.open_fragment("text")
+        text = fragment.buffer.value() if annotations and fragment is not None and fragment.key is self else ""
+        self.recorder.end_text(state, citations=citations.cited(annotations, text), key=self)
+        self._text_open = False
+
+    def _add_audio(self, block: Fields) -> None:
+        """Consecutive pieces of sound of one type are one medium (unverified: no recording has more than one)."""
+        data = _bytes(string(block, "data"))
+        media_type = string(block, "mime_type") or "audio/*"
+        if not data:
+            self._end_audio()
+            self._end_text()
+            self._add_medium("audio", block)
+            return
+        if self._audio != media_type:
+            self._end_audio()
+            self._end_text()
+            self._audio = media_type
+            self._audio_state = self._media_state("audio", block)
+        self.recorder.media(data, media_type, key=self, state=self._audio_state)
+
+    def _end_audio(self) -> None:
+        if self._audio is not None:
+            self._audio = None
+            self.recorder.end_media(self._audio_state, key=self)
+
+    def _add_medium(self, kind: str, block: Fields) -> None:
+        media_type = string(block, "mime_type") or f"{kind}/*"
+        raw = string(block, "data")
+        data, uri = _bytes(raw), string(block, "uri")
+        state = self._media_state(kind, block)
+        if data is None and not uri:
+            if raw:
+                state["data"] = raw
+            self.decoder.note("no-media", "a medium came without bytes that can be read and without a place")
+        self.recorder.end_media(
+            state,
+            data,
+            None if data is not None else uri or None,
+            media_type=media_type,
+            key=self,
+            complete=data is not None or bool(uri),
+        )
+
+    def _media_state(self, kind: str, block: Fields) -> dict[str, Any]:
+        state = {**self.state(), "type": kind}
+        more = {key: value for key, value in block.items() if key not in _MEDIA_KEYS}
+        if "data" in block and "uri" in block and _bytes(string(block, "data")) is not None:
+            more["uri"] = block["uri"]
+        if more:
+            state["block"] = more
+        return state
+
+
+class ThoughtStep(WireStep):
+    """What the model thinks. It may have a signature and no text; the signature comes after the text."""
+
+    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
+        super().__init__(decoder, kind, place)
+        self._summary: list[Fields] = []
+        self._signature = ""
+        self._late_signature = False
+        self.recorder.begin_reasoning(key=self, state=self.state())
+
+    def begin(self, fields: Fields) -> None:
+        """Take a summary and a signature that came with the start."""
+        self.implied = False
+        self.keep_extra(fields, _THOUGHT_KEYS)
+        for item in wire.summary_of(fields):
+            self._add_item(item)
+        self._sign(fields)
+
+    def delta(self, kind: str, delta: Fields) -> None:
+        """Append to the summary or set the signature."""
+        if kind == "thought_summary":
+            content = mapping(delta, "content")
+            # An old mock server has the text beside the type.
+            text = string(delta, "text")
+            self._add_item(content or ({"type": "text", "text": text} if text else {}))
+        elif kind == "thought_signature":
+            self._sign(delta)
+        elif kind == "thought":
+            for item in wire.summary_of(delta):
+                self._add_item(item)
+            self._sign(delta)
+        else:
+            self.keep_delta(delta)
+        if self.ended and (self._late_signature or kind == "thought_summary"):
+            self._end()
+
+    def stop(self) -> None:
+        """End the reasoning."""
+        if not self.ended:
+            self.ended = True
+            self._end()
+
+    def lane(self, kind: str, index: int, event: Fields) -> Lane | None:
+        """Return nothing: every summary delta is an item that may have to go back as one."""
+        return None
+
+    def _add_item(self, item: Fields) -> None:
+        if not item:
+            return
+        self._summary.append(item)
+        text = string(item, "text")
+        if text and (string(item, "type") or "text") == "text":
+            self.recorder.reasoning(text, key=self, state=self.state())
+
+    def _sign(self, fields: Fields) -> None:
+        # Deep Research sends "" now and then (live); the last real one counts.
+        signature = string(fields, "signature")
+        if signature:
+            self._signature = signature
+            self._late_signature = self.ended
+
+    def _end(self) -> None:
+        self._late_signature = False
+        state = self.state()
+        if self._signature:
+            state["signature"] = self._signature
+        if len(self._summary) > 1 or any(_is_special(item) for item in self._summary):
+            state["summary"] = self._summary
+        self.recorder.end_reasoning(state, key=self)
+
+
+class CallStep(WireStep):
+    """A call: the app's (`function_call`) or one that the provider runs."""
+
+    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
+        super().__init__(decoder, kind, place)
+        self._wire_id: str | None = None
+        self._name = wire.CALLS[kind]
+        self._arguments: Fields | None = None
+        self._raw: list[str] = []
+        self._signature = ""
+        self._details: dict[str, Any] = {}
+        self._opened = False
+
+    @property
+    def provider_executed(self) -> bool:
+        """Whether the provider runs it: all but functions, and the functions of an Antigravity sandbox."""
+        if self.type != "function_call":
+            return True
+        agent = string(self.decoder.request, "agent") or ""
+        return agent.startswith("antigravity") and self._name in wire.SANDBOX_TOOLS
+
+    def same_item(self, fields: Fields) -> bool:
+        """Tell by the id whether a second start means this call once more."""
+        wire_id = string(fields, "id")
+        return not wire_id or not self._wire_id or wire_id == self._wire_id
+
+    def begin(self, fields: Fields) -> None:
+        """Take id, name and arguments that came with the start; the call is known once id and name are."""
+        self.implied = False
+        self.keep_extra(fields, _CALL_KEYS)
+        self._take(fields)
+        if "id" in fields and self._name:
+            self._open()
+
+    def delta(self, kind: str, delta: Fields) -> None:
+        """Append a piece of the arguments, or replace them whole."""
+        if self.ended:
+            self.decoder.note("late-arguments", "arguments came after their call had ended")
+            return
+        if kind == "arguments_delta":
+            piece = string(delta, "arguments") or string(delta, "partial_arguments") or ""
+            if self._opened:
+                self._add(piece)
+            else:
+                self._raw.append(piece)
+            self._sign(delta)
+        elif kind == self.type:
+            self._take(delta)
+            if not self._opened and self._name and self._wire_id is not None:
+                self._open()
+        else:
+            self.keep_delta(delta)
+
+    def stop(self) -> None:
+        """End the input: the recorder makes a call of it, or says why it is none."""
+        if self.ended:
+            return
+        self.ended = True
+        if not self._opened:
+            if not self._name:
+                self._keep_raw()
+                return
+            self._open()
+        self.recorder.end_tool_input(
+            state=self.state(), key=self, prefill={} if self._arguments is None else self._arguments
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Return what goes back with the call."""
+        state = super().state()
+        if self.type != "function_call":
+            state["type"] = self.type
+        state.update(self._details)
+        if self._signature:
+            state["signature"] = self._signature
+        return state
+
+    def lane(self, kind: str, index: int, event: Fields) -> Lane | None:
+        """Return the short way for pieces of the arguments."""
+        call = self.recorder.open_input(self)
+        if kind != "arguments_delta" or call is None or call.held:
+            return None
+        return Lane(
+            message_id=self.recorder.message_id,
+            event_type=event["event_type"],
+            index=index,
+            kind=kind,
+            field="arguments",
+            cls=ToolInputDelta,
+            fragment=call,
+        )
+
+    def _take(self, fields: Fields) -> None:
+        wire_id = string(fields, "id")
+        if wire_id or self._wire_id is None:
+            self._wire_id = wire_id
+        if wire.CALLS[self.type] is None:
+            self._name = string(fields, "name") or self._name
+        arguments = fields.get("arguments")
+        if isinstance(arguments, Mapping):
+            self._arguments = arguments
+        elif isinstance(arguments, str) and arguments:
+            self._add(arguments) if self._opened else self._raw.append(arguments)
+        for key in _DETAILS:
+            value = string(fields, key)
+            if value is not None:
+                self._details[key] = value
+        self._sign(fields)
+
+    def _sign(self, fields: Fields) -> None:
+        self._signature = string(fields, "signature") or self._signature
+
+    def _open(self) -> None:
+        self._opened = True
+        if self._wire_id:
+            self.decoder.adopt_call(self, self._wire_id)
+        self.recorder.tool_input(
+            self._wire_id, self._name, key=self, provider_executed=self.provider_executed, state=self.state()
+        )
+        for piece in self._raw:
+            self._add(piece)
+        self._raw = []
+
+    def _add(self, piece: str) -> None:
+        self.recorder.tool_input(self._wire_id, self._name, piece, key=self)
+
+    def _keep_raw(self) -> None:
+        self.decoder.note("nameless-call", "a call without a name was kept raw")
+        arguments = "".join(self._raw) if self._raw else self._arguments
+        self.recorder.opaque({**self.state(), "type": self.type, "id": self._wire_id, "arguments": arguments})
+
+
+class ResultStep(WireStep):
+    """The result of a call that the provider ran."""
+
+    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
+        super().__init__(decoder, kind, place)
+        self._call_id = ""
+        self._fields: dict[str, Any] = {}
+        self._signature = ""
+
+    def same_item(self, fields: Fields) -> bool:
+        """Tell by the id of the call whether a second start means this result once more."""
+        call_id = string(fields, "call_id")
+        return not call_id or not self._call_id or call_id == self._call_id
+
+    def begin(self, fields: Fields) -> None:
+        """Take what came with the start."""
+        self.implied = False
+        self.keep_extra(fields, _RESULT_KEYS)
+        self._take(fields)
+
+    def delta(self, kind: str, delta: Fields) -> None:
+        """Take the result."""
+        if kind == self.type:
+            self._take(delta)
+        else:
+            self.keep_delta(delta)
+
+    def stop(self) -> None:
+        """Answer the call."""
+        if not self.ended:
+            self.ended = True
+            self.settle(synthesize=False)
+
+    def settle(self, *, synthesize: bool) -> None:
+        """Answer the call; when it has not come, wait for it, or make it up at the end: its signature may be needed."""
+        call = self.decoder.call_of(self._call_id)
+        if call is None:
+            if not synthesize:
+                self.decoder.hold_result(self)
+                return
+            self._make_up_call()
+        else:
+            call.stop()
+        key = self if call is None else call
+        if self.recorder.is_settled(key):
+            self.decoder.note("second-result", "a second result of one call was left out")
+            return
+        result = self._fields.get("result")
+        output: ContentInput = () if result is None else _output(result)
+        if flag(self._fields, "is_error") is True:
+            error = ErrorInfo(kind=ErrorKind.TOOL, message="the tool reported an error")
+            self.recorder.tool_failed(None, error, output, key=key, provider_executed=True, state=self.state())
+        else:
+            self.recorder.tool_success(None, output, key=key, provider_executed=True, state=self.state())
+
+    def state(self) -> dict[str, Any]:
+        """Return what goes back with the result."""
+        state = {**super().state(), "type": self.type}
+        for key in (*_DETAILS, "name"):
+            value = string(self._fields, key)
+            if value is not None:
+                state[key] = value
+        is_error = flag(self._fields, "is_error")
+        if is_error is not None:
+            state["is_error"] = is_error
+        if self._signature:
+            state["signature"] = self._signature
+        return state
+
+    def _take(self, fields: Fields) -> None:
+        self._call_id = string(fields, "call_id") or self._call_id
+        self._fields.update({key: fields[key] for key in _RESULT_KEYS if fields.get(key) is not None})
+        self._signature = string(fields, "signature") or self._signature
+
+    def _make_up_call(self) -> None:
+        self.decoder.note("orphan-result", "a result came without its call, which was made up")
+        call_type = self.type.removesuffix("_result") + "_call"
+        name = wire.CALLS[call_type] or string(self._fields, "name") or "function"
+        state = {**WireStep.state(self), "type": call_type, "orphan": True}
+        self.recorder.tool_input(self._call_id or None, name, key=self, provider_executed=True, state=state)
+        self.recorder.end_tool_input(key=self, prefill={})
+
+
+class OpaqueStep(WireStep):
+    """A step of a type that is not known here, kept raw."""
+
+    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
+        super().__init__(decoder, kind, place)
+        self._fields: Fields = {"type": kind}
+        self._deltas: list[Fields] = []
+
+    def accepts(self, kind: str) -> bool:
+        """Take any type: a delta told nothing of it."""
+        return True
+
+    def begin(self, fields: Fields) -> None:
+        """Keep the start."""
+        self.implied = False
+        self._fields = fields
+
+    def delta(self, kind: str, delta: Fields) -> None:
+        """Keep the delta."""
+        self._deltas.append(delta)
+
+    def stop(self) -> None:
+        """Hand on what was kept."""
+        if self.ended:
+            return
+        self.ended = True
+        state: dict[str, Any] = {**self.state(), "step": self._fields}
+        if self._deltas:
+            state["deltas"] = self._deltas
+        self.recorder.opaque(state)
+
+
+def _bytes(data: str | None) -> bytes | None:
+    """Return the bytes of standard base64, padded or not; `None` for anything else."""
+    if not data:
+        return None
+    try:
+        return b64decode(data + "=" * (-len(data) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _is_special(item: Fields) -> bool:
+    """Tell whether a summary item says more than its text."""
+    return (string(item, "type") or "text") != "text" or bool(set(item) - {"type", "text"})
+
+
+def _output(result: object) -> ContentInput:
+    return (TextContent(result),) if isinstance(result, str) else (JsonContent(thaw(result)),)
