@@ -1,0 +1,41 @@
+"""Every benchmark under the name by which it is run and reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+from benchmarks.codec import converters_event, converters_message
+from benchmarks.decode import (
+    sse_to_message,
+    sse_to_message_live,
+    sse_to_message_live_stdlib,
+    sse_to_message_stdlib,
+)
+from benchmarks.growth import growth
+from benchmarks.imports import import_time
+from benchmarks.measure import Figure, Note, Settings
+from benchmarks.memory import bytes_per_event, peak_memory
+from benchmarks.peers import peers
+from benchmarks.storage import read_and_fold, sqlite_append
+
+Benchmark: TypeAlias = Callable[[Settings], Iterable[Figure | Note]]
+
+BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
+    {
+        "sse_to_message": sse_to_message,
+        "sse_to_message_live": sse_to_message_live,
+        "sse_to_message_stdlib": sse_to_message_stdlib,
+        "sse_to_message_live_stdlib": sse_to_message_live_stdlib,
+        "growth": growth,
+        "import": import_time,
+        "peak_memory": peak_memory,
+        "converters_event": converters_event,
+        "converters_message": converters_message,
+        "sqlite_append": sqlite_append,
+        "read_and_fold": read_and_fold,
+        "peers": peers,
+        "bytes_per_event": bytes_per_event,
+    }
+)

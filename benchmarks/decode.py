@@ -1,0 +1,161 @@
+"""
+From the bytes of a stream to the durable message.
+
+Every event is made, one for each delta, and handed to the builder. Before anything is timed, the message is compared
+with the answer that the stream was made from.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import attrs
+
+from assistant_events import AssistantMessage, Builder, ReasoningPart, thaw
+from assistant_events.adapters.gemini_interactions import dialect
+from benchmarks.answers import ANSWERS, Answer
+from benchmarks.limit import parse_all
+from benchmarks.measure import Comparison, Figure, Settings, compare, ratio_figure
+from benchmarks.wire import in_chunks, interactions
+
+LIVE_GOAL = 3.4
+STDLIB_GOAL = 5.5
+_LONG_TEXT_GOAL = 2.3
+_GOAL = 2.6
+
+
+def sse_to_message(settings: Settings) -> Iterator[Figure]:
+    """
+    What does it cost to make a durable message of a whole stream, as a multiple of parsing its JSON?
+
+    Five Gemini Interactions streams in chunks of 16 KiB, as replays, proxies and bursts bring them: `chat` 2,000 deltas
+    of text, `long` 50,000, `big_tool` one call with 1 MB of input in 20,000 fragments, `many_tools` 200 calls of 50
+    fragments, `steps` 100 times reasoning, text and a call. CPU time over the limit (split the lines, `orjson.loads`
+    each payload).
+    """
+    goals = {"chat": _LONG_TEXT_GOAL, "long": _LONG_TEXT_GOAL}
+    return _over_limit(settings, live=False, goals={name: goals.get(name, _GOAL) for name in ANSWERS})
+
+
+def sse_to_message_live(settings: Settings) -> Iterator[Figure]:
+    """
+    What does the same cost when every event arrives in a chunk of its own, as in a chat that one watches?
+
+    The same streams and the same limit, which has the whole stream at once.
+    """
+    return _over_limit(settings, live=True, goals=dict.fromkeys(ANSWERS, LIVE_GOAL))
+
+
+def sse_to_message_stdlib(settings: Settings) -> Iterator[Figure]:
+    """
+    What does a whole stream cost where msgspec is not installed?
+
+    As `sse_to_message`, in a process that cannot import msgspec. The limit still uses orjson.
+    """
+    return _without_msgspec(settings, live=False)
+
+
+def sse_to_message_live_stdlib(settings: Settings) -> Iterator[Figure]:
+    """
+    What does one event a chunk cost where msgspec is not installed?
+
+    As `sse_to_message_live`, in a process that cannot import msgspec. The limit still uses orjson.
+    """
+    return _without_msgspec(settings, live=True)
+
+
+def consume(chunks: Iterable[bytes]) -> AssistantMessage:
+    """Make the message of a stream as an app does: decode it and hand each event to a builder."""
+    decoder = dialect.decoder("m1")
+    builder = Builder()
+    for chunk in chunks:
+        builder.extend(decoder.feed(chunk))
+    builder.extend(decoder.close())
+    message = builder.transcript.last
+    assert isinstance(message, AssistantMessage)
+    return message
+
+
+def check(answer: Answer, chunks: Sequence[bytes]) -> None:
+    """
+    Check that the message of *chunks* says all that *answer* says, and that no delta was left out or merged.
+
+    Raises:
+        AssertionError: With a sentence on the first difference.
+    """
+    check_message(answer, consume(chunks))
+    decoder = dialect.decoder("m1")
+    live = sum(not event.durable for chunk in chunks for event in decoder.feed(chunk))
+    assert live == answer.deltas, f"{answer.name}: expected {answer.deltas} live events, got {live}"
+
+
+def check_message(answer: Answer, message: AssistantMessage) -> None:
+    """
+    Check that *message* says all that *answer* says.
+
+    Raises:
+        AssertionError: With a sentence on the first difference.
+    """
+    name = answer.name
+    assert message.status == "completed", f"{name}: expected a completed message, got {message.status}: {message.error}"
+    assert message.text == answer.text, f"{name}: the text is not what was streamed"
+    assert message.reasoning == answer.reasoning, f"{name}: the reasoning is not what was streamed"
+    signatures = [str(thaw(part.state)) for part in message.parts if isinstance(part, ReasoningPart)]
+    for signature, state in zip(answer.signatures, signatures, strict=True):
+        assert signature in state, f"{name}: a signature got lost"
+    assert len(message.calls) == len(answer.calls), (
+        f"{name}: expected {len(answer.calls)} calls, got {len(message.calls)}"
+    )
+    for call, part in zip(answer.calls, message.calls, strict=True):
+        assert (part.call_id, part.name) == (call.call_id, call.name), f"{name}: call {call.call_id} is another one"
+        assert part.pending, f"{name}: call {call.call_id} is not waiting for an answer"
+        assert part.arguments == json.loads("".join(call.pieces)), f"{name}: call {call.call_id} has another input"
+
+
+def compare_with_limit(chunks: Sequence[bytes], settings: Settings) -> Comparison:
+    """Time `consume` against the limit on the same bytes."""
+    data = b"".join(chunks)
+    return compare(lambda: consume(chunks), lambda: parse_all(data), settings)
+
+
+def _over_limit(settings: Settings, *, live: bool, goals: dict[str, float]) -> Iterator[Figure]:
+    for name, make in ANSWERS.items():
+        answer = make(settings.scale)
+        frames = list(interactions(answer))
+        chunks = frames if live else in_chunks(frames)
+        check(answer, chunks)
+        comparison = compare_with_limit(chunks, settings)
+        per_event = comparison.candidate_s / len(frames) * 1e6
+        size = sum(map(len, chunks)) / 1e3
+        detail = f"{len(frames):,} frames, {size:,.0f} kB, {per_event:.2f} us a frame"
+        yield ratio_figure(name, comparison, goal=goals[name], detail=detail)
+
+
+def _without_msgspec(settings: Settings, *, live: bool) -> Iterator[Figure]:
+    question = json.dumps({"live": live, "settings": attrs.asdict(settings)})
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.decode", question],
+        cwd=Path(__file__).parents[1],
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    for figure in json.loads(done.stdout):
+        yield Figure(**figure | {"samples": tuple(figure["samples"])})
+
+
+def _answer_without_msgspec(question: str) -> None:
+    asked = json.loads(question)
+    goals = dict.fromkeys(ANSWERS, STDLIB_GOAL)
+    figures = _over_limit(Settings(**asked["settings"]), live=asked["live"], goals=goals)
+    print(json.dumps([attrs.asdict(figure) for figure in figures]))
+
+
+if __name__ == "__main__":
+    assert "msgspec" not in sys.modules, "something imports msgspec before it is needed"
+    # An entry of None makes every later import of msgspec fail as if it were not installed.
+    sys.modules["msgspec"] = None  # type: ignore[assignment]
+    _answer_without_msgspec(sys.argv[1])
