@@ -30,35 +30,35 @@ from assistant_events.values import (
     fields,
     valid_text,
 )
-from assistant_events.values.content import content_field, media_bytes
-from assistant_events.values.facts import finish
-from assistant_events.values.fields import NO_FIELDS, Extensible
+from assistant_events.values.content import as_content, size_only, to_bytes
+from assistant_events.values.facts import as_citations, to_finish
+from assistant_events.values.fields import NO_FIELDS, NO_STATE, Extensible, Shown
 
 
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class _Event(Extensible):
-    message_id: str = fields.name()
+    message_id: str = attrs.field(validator=fields.check_name)
     """The message that this event belongs to."""
 
 
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class _Durable(_Event):
     durable: ClassVar[Literal[True]] = True
     version: ClassVar[int] = 1
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class PromptSubmitted(_Durable):
     """The user (or the app in their name) said something. It is a whole message."""
 
     type: ClassVar[Literal["prompt.submitted"]] = "prompt.submitted"
 
-    content: tuple[Content, ...] = content_field(required=True)
+    content: tuple[Content, ...] = attrs.field(converter=as_content)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class HistoryRewound(_Durable):
     """The message and all after it leave the transcript; the log keeps them. For regenerate and edit."""
 
@@ -66,36 +66,36 @@ class HistoryRewound(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class StepStarted(_Durable):
     """A model began to answer: one response of one model, which is one assistant message."""
 
     type: ClassVar[Literal["step.started"]] = "step.started"
 
-    origin: Origin = fields.one_of(Origin)
+    origin: Origin = attrs.field(validator=fields.IsA(Origin))
 
-    run: Run | None = fields.optional(Run)
+    run: Run | None = attrs.field(default=None, validator=fields.IsA(Run, optional=True))
     """The response on the provider's side; `None` when it does not live there."""
 
-    state: State = fields.state()
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class StepRestarted(_Durable):
     """What was received is void; the same message starts over."""
 
     type: ClassVar[Literal["step.restarted"]] = "step.restarted"
 
-    reason: str = fields.text()
+    reason: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
     """Why, for people."""
 
-    run: Run | None = fields.optional(Run)
-    state: State = fields.state()
+    run: Run | None = attrs.field(default=None, validator=fields.IsA(Run, optional=True))
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class StepEnded(_Durable):
     """
     The provider's answer is complete.
@@ -105,36 +105,38 @@ class StepEnded(_Durable):
 
     type: ClassVar[Literal["step.ended"]] = "step.ended"
 
-    finish: Finish = finish()
+    finish: Finish = attrs.field(converter=to_finish)
 
-    raw_finish: str | None = fields.optional_text()
+    raw_finish: str | None = attrs.field(
+        default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none
+    )
     """The provider's own word; `None` when it gave none."""
 
-    usage: Usage | None = fields.optional(Usage)
+    usage: Usage | None = attrs.field(default=None, validator=fields.IsA(Usage, optional=True))
     """`None` when the provider did not report any."""
 
-    run: Run | None = fields.optional(Run)
+    run: Run | None = attrs.field(default=None, validator=fields.IsA(Run, optional=True))
     """Replaces the one of the start when it is not `None`."""
 
-    state: State = fields.state()
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
     """Replaces the one of the start when it is not empty."""
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class StepFailed(_Durable):
     """No valid end came. What was received before stays in the message."""
 
     type: ClassVar[Literal["step.failed"]] = "step.failed"
 
-    error: ErrorInfo = fields.one_of(ErrorInfo)
-    usage: Usage | None = fields.optional(Usage)
-    run: Run | None = fields.optional(Run)
-    state: State = fields.state()
+    error: ErrorInfo = attrs.field(validator=fields.IsA(ErrorInfo))
+    usage: Usage | None = attrs.field(default=None, validator=fields.IsA(Usage, optional=True))
+    run: Run | None = attrs.field(default=None, validator=fields.IsA(Run, optional=True))
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class TextStarted(_Durable):
     """Visible text begins."""
 
@@ -142,23 +144,23 @@ class TextStarted(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class TextEnded(_Durable):
     """Visible text is over; here is all of it."""
 
     type: ClassVar[Literal["text.ended"]] = "text.ended"
 
-    text: str = fields.text()
+    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
 
-    complete: bool = fields.flag(default=True)
+    complete: bool = attrs.field(default=True, validator=fields.check_flag)
     """False when it was cut; its state then never goes back to a provider."""
 
-    citations: tuple[Citation, ...] = fields.tuple_of(Citation)
-    state: State = fields.state()
+    citations: tuple[Citation, ...] = attrs.field(default=(), converter=as_citations)
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class ReasoningStarted(_Durable):
     """Reasoning begins."""
 
@@ -166,39 +168,41 @@ class ReasoningStarted(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class ReasoningEnded(_Durable):
     """Reasoning is over. The text may be empty: its state alone is worth keeping."""
 
     type: ClassVar[Literal["reasoning.ended"]] = "reasoning.ended"
 
-    text: str = fields.text()
-    complete: bool = fields.flag(default=True)
-    state: State = fields.state()
+    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
+    complete: bool = attrs.field(default=True, validator=fields.check_flag)
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class MediaStarted(_Durable):
     """An image, a sound, a film or a document begins."""
 
     type: ClassVar[Literal["media.started"]] = "media.started"
 
-    media_type: str = fields.name()
+    media_type: str = attrs.field(validator=fields.check_name)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class MediaEnded(_Durable):
     """A medium is over: its bytes, or where they are. Neither only when it was cut before anything came."""
 
     type: ClassVar[Literal["media.ended"]] = "media.ended"
 
-    media_type: str = fields.name()
-    data: bytes | None = media_bytes(optional=True)
-    uri: str | None = fields.optional_text()
-    complete: bool = fields.flag(default=True)
-    state: State = fields.state()
+    media_type: str = attrs.field(validator=fields.check_name)
+    data: bytes | None = attrs.field(
+        default=None, converter=to_bytes, validator=fields.IsA(bytes, optional=True), repr=size_only
+    )
+    uri: str | None = attrs.field(default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none)
+    complete: bool = attrs.field(default=True, validator=fields.check_flag)
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
 
     def __attrs_post_init__(self) -> None:
         if self.data is not None and self.uri is not None:
@@ -208,132 +212,132 @@ class MediaEnded(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class ToolInputStarted(_Durable):
     """The model begins to write the input of a call."""
 
     type: ClassVar[Literal["tool.input.started"]] = "tool.input.started"
 
-    call_id: str = fields.name()
+    call_id: str = attrs.field(validator=fields.check_name)
     """Unique inside its message."""
 
-    name: str = fields.name()
-    provider_executed: bool = fields.flag(default=False)
+    name: str = attrs.field(validator=fields.check_name)
+    provider_executed: bool = attrs.field(default=False, validator=fields.check_flag)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class ToolInputEnded(_Durable):
     """The input is over; here is all of it as the model wrote it."""
 
     type: ClassVar[Literal["tool.input.ended"]] = "tool.input.ended"
 
-    call_id: str = fields.name()
+    call_id: str = attrs.field(validator=fields.check_name)
 
-    text: str = fields.text()
+    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
     """Raw and unparsed."""
 
-    complete: bool = fields.flag(default=True)
+    complete: bool = attrs.field(default=True, validator=fields.check_flag)
 
-    state: State = fields.state()
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
     """State of the call."""
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class ToolCalled(_Durable):
     """The call stands: its input is an object. Legal without `tool.input.*` before it."""
 
     type: ClassVar[Literal["tool.called"]] = "tool.called"
 
-    call_id: str = fields.name()
-    name: str = fields.name()
-    input: JsonObject = fields.json_object(required=True)
-    provider_executed: bool = fields.flag(default=False)
+    call_id: str = attrs.field(validator=fields.check_name)
+    name: str = attrs.field(validator=fields.check_name)
+    input: JsonObject = attrs.field(converter=fields.as_input)
+    provider_executed: bool = attrs.field(default=False, validator=fields.check_flag)
 
-    state: State = fields.state()
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
     """Replaces the state of `tool.input.ended` when it is not empty."""
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class ToolSuccess(_Durable):
     """The call was answered."""
 
     type: ClassVar[Literal["tool.success"]] = "tool.success"
 
-    call_id: str = fields.name()
-    output: tuple[Content, ...] = content_field(required=False)
-    provider_executed: bool = fields.flag(default=False)
+    call_id: str = attrs.field(validator=fields.check_name)
+    output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
+    provider_executed: bool = attrs.field(default=False, validator=fields.check_flag)
 
-    state: State = fields.state()
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
     """State of the result."""
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class ToolFailed(_Durable):
     """The call failed, was cut, or never had an input to run with."""
 
     type: ClassVar[Literal["tool.failed"]] = "tool.failed"
 
-    call_id: str = fields.name()
-    error: ErrorInfo = fields.one_of(ErrorInfo)
-    output: tuple[Content, ...] = content_field(required=False)
-    provider_executed: bool = fields.flag(default=False)
-    state: State = fields.state()
+    call_id: str = attrs.field(validator=fields.check_name)
+    error: ErrorInfo = attrs.field(validator=fields.IsA(ErrorInfo))
+    output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
+    provider_executed: bool = attrs.field(default=False, validator=fields.check_flag)
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class OpaqueReceived(_Durable):
     """An item of the provider that has no word of ours, kept raw at its place so that it can go back."""
 
     type: ClassVar[Literal["opaque.received"]] = "opaque.received"
 
-    state: State = fields.state()
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class CompactionStarted(_Durable):
     """The app begins to write a summary that will stand for the messages before it."""
 
     type: ClassVar[Literal["compaction.started"]] = "compaction.started"
 
     reason: Literal["auto", "manual"] = attrs.field(validator=attrs.validators.in_(("auto", "manual")))
-    origin: Origin | None = fields.optional(Origin)
+    origin: Origin | None = attrs.field(default=None, validator=fields.IsA(Origin, optional=True))
     """The model that writes it; `None` when no model does."""
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class CompactionEnded(_Durable):
     """The summary is written."""
 
     type: ClassVar[Literal["compaction.ended"]] = "compaction.ended"
 
-    text: str = fields.text()
-    state: State = fields.state()
+    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class CompactionFailed(_Durable):
     """No summary came of it; nothing changes."""
 
     type: ClassVar[Literal["compaction.failed"]] = "compaction.failed"
 
-    error: ErrorInfo = fields.one_of(ErrorInfo)
+    error: ErrorInfo = attrs.field(validator=fields.IsA(ErrorInfo))
 
 
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class _Live(_Event):
     durable: ClassVar[Literal[False]] = False
     version: ClassVar[int] = 1
 
 
-@attrs.frozen(kw_only=True, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class _Delta(_Live):
     # Deltas are made by the thousand. Their constructor is written by hand, and a slot of `extra` that was never filled reads
     # as empty, so that nothing is spent on it.
@@ -348,7 +352,7 @@ class _Delta(_Live):
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False, init=False)
 class TextDelta(_Delta):
     """A piece of the open text."""
 
@@ -361,7 +365,7 @@ class TextDelta(_Delta):
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False, init=False)
 class ReasoningDelta(_Delta):
     """A piece of the open reasoning."""
 
@@ -374,7 +378,7 @@ class ReasoningDelta(_Delta):
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False, init=False)
 class MediaDelta(_Delta):
     """A piece of the open medium."""
 
@@ -396,7 +400,7 @@ class MediaDelta(_Delta):
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False, init=False)
 class ToolInputDelta(_Delta):
     """A piece of the input of a call."""
 
@@ -415,7 +419,7 @@ class ToolInputDelta(_Delta):
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False, init=False)
 class CompactionDelta(_Delta):
     """A piece of the summary."""
 
@@ -428,19 +432,19 @@ class CompactionDelta(_Delta):
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class ToolProgress(_Live):
     """What a running call shows meanwhile. Replaces the last one."""
 
     type: ClassVar[Literal["tool.progress"]] = "tool.progress"
 
-    call_id: str = fields.name()
-    output: tuple[Content, ...] = content_field(required=False)
+    call_id: str = attrs.field(validator=fields.check_name)
+    output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
-class UnknownEvent:
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+class UnknownEvent(Shown):
     """
     A stored event of a type or version that this version of the library does not know.
 
@@ -449,10 +453,10 @@ class UnknownEvent:
 
     durable: ClassVar[Literal[True]] = True
 
-    type: str = fields.name()
-    version: int = fields.count()
+    type: str = attrs.field(validator=fields.check_name)
+    version: int = attrs.field(validator=fields.check_count)
 
-    data: State = fields.state()
+    data: State = attrs.field(default=NO_STATE, converter=fields.as_state)
     """The whole document. Hidden like a state, since it may hold one."""
 
     @property
@@ -509,8 +513,8 @@ DurableEvent: TypeAlias = (
 LiveEvent: TypeAlias = TextDelta | ReasoningDelta | MediaDelta | ToolInputDelta | ToolProgress | CompactionDelta
 Event: TypeAlias = DurableEvent | LiveEvent | UnknownEvent
 
-DURABLE_EVENTS: tuple[type[DurableEvent], ...] = DurableEvent.__args__  # type: ignore[attr-defined]
-LIVE_EVENTS: tuple[type[LiveEvent], ...] = LiveEvent.__args__  # type: ignore[attr-defined]
+DURABLE_EVENTS: tuple[type[DurableEvent], ...] = DurableEvent.__args__
+LIVE_EVENTS: tuple[type[LiveEvent], ...] = LiveEvent.__args__
 EVENT_TYPES: Mapping[str, type[DurableEvent | LiveEvent]] = MappingProxyType(
     {cls.type: cls for cls in (*DURABLE_EVENTS, *LIVE_EVENTS)}
 )
@@ -532,11 +536,11 @@ def _check_seq(instance: object, field: Attribute[Any], value: object) -> None:
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
-class Record:
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+class Record(Shown):
     """A durable event with its place in a log."""
 
-    session_id: str = fields.name()
+    session_id: str = attrs.field(validator=fields.check_name)
 
     seq: int = attrs.field(validator=_check_seq)
     """1, 2, 3, … without gaps."""
@@ -548,5 +552,5 @@ class Record:
         validator=attrs.validators.instance_of((*DURABLE_EVENTS, UnknownEvent))
     )
 
-    meta: JsonObject = fields.json_object()
+    meta: JsonObject = attrs.field(default=NO_FIELDS, converter=fields.as_meta)
     """The app's own; never read by the library, never sent to a provider."""

@@ -141,7 +141,7 @@ _STARTS: Final = frozenset[KnownType]({PromptSubmitted, StepStarted, CompactionS
 _COMPACTION: Final = frozenset[KnownType]({CompactionDelta, CompactionEnded, CompactionFailed})
 _STEP: Final = _CONTENT | _STEP_TERMINALS | {StepRestarted}
 
-ALL_EVENTS: Final[tuple[KnownType, ...]] = (*DurableEvent.__args__, *LiveEvent.__args__)  # type: ignore[attr-defined]
+ALL_EVENTS: Final[tuple[KnownType, ...]] = (*DurableEvent.__args__, *LiveEvent.__args__)
 
 
 def _row(

@@ -7,7 +7,7 @@ come from records, are `None` without them, and take no part in `==`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, final
@@ -49,8 +49,9 @@ from assistant_events.values import (
     thaw,
     write_json,
 )
-from assistant_events.values.content import ContentInput, content_field, media_bytes
-from assistant_events.values.fields import NO_FIELDS, NO_STATE
+from assistant_events.values.content import ContentInput, as_content, size_only, to_bytes
+from assistant_events.values.facts import as_citations
+from assistant_events.values.fields import NO_FIELDS, NO_STATE, Shown
 
 
 class MessageStatus(StrEnum):
@@ -85,104 +86,101 @@ class CallStatus(StrEnum):
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
-class Times:
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+class Times(Shown):
     """When something began and ended, in UTC, as the records of its first and last event say."""
 
     started: datetime | None = None
     ended: datetime | None = None
 
 
-def _times() -> Any:
-    # Any: attrs fields are typed by the annotation beside them.
-    return attrs.field(default=None, eq=False, repr=False)
-
-
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
-class TextPart:
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+class TextPart(Shown):
     """Visible text."""
 
     type: ClassVar[Literal["text"]] = "text"
 
-    text: str = fields.text()
+    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
     status: PartStatus = attrs.field(converter=PartStatus)
-    citations: tuple[Citation, ...] = fields.tuple_of(Citation)
-    state: State = fields.state()
-    times: Times | None = _times()
+    citations: tuple[Citation, ...] = attrs.field(default=(), converter=as_citations)
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
-class ReasoningPart:
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+class ReasoningPart(Shown):
     """Reasoning; its text may be empty where only its state was given."""
 
     type: ClassVar[Literal["reasoning"]] = "reasoning"
 
-    text: str = fields.text()
+    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
     status: PartStatus = attrs.field(converter=PartStatus)
-    state: State = fields.state()
-    times: Times | None = _times()
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
-class MediaPart:
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+class MediaPart(Shown):
     """An image, a sound, a film or a document."""
 
     type: ClassVar[Literal["media"]] = "media"
 
-    media_type: str = fields.name()
+    media_type: str = attrs.field(validator=fields.check_name)
 
-    data: bytes | None = media_bytes(optional=True)
+    data: bytes | None = attrs.field(
+        default=None, converter=to_bytes, validator=fields.IsA(bytes, optional=True), repr=size_only
+    )
     """What has come so far while it streams; `None` when it is elsewhere (`uri`) or nothing came."""
 
-    uri: str | None = fields.optional_text()
+    uri: str | None = attrs.field(default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none)
     status: PartStatus = attrs.field(converter=PartStatus)
-    state: State = fields.state()
-    times: Times | None = _times()
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
-class ToolPart:
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+class ToolPart(Shown):
     """A call and its answer."""
 
     type: ClassVar[Literal["tool"]] = "tool"
 
-    message_id: str = fields.name()
+    message_id: str = attrs.field(validator=fields.check_name)
     """The message that the call stands in; call ids are unique only there."""
 
-    call_id: str = fields.name()
-    name: str = fields.name()
+    call_id: str = attrs.field(validator=fields.check_name)
+    name: str = attrs.field(validator=fields.check_name)
 
-    provider_executed: bool = fields.flag(default=False)
+    provider_executed: bool = attrs.field(default=False, validator=fields.check_flag)
     """Whether the provider runs it. Otherwise the app does."""
 
     status: CallStatus = attrs.field(converter=CallStatus)
 
-    raw_input: str = attrs.field(default="", validator=fields._check_text)
+    raw_input: str = attrs.field(default="", validator=fields.check_text)
     """The input as the model wrote it, unparsed; empty when it came whole (`tool.called` alone)."""
 
     input_status: PartStatus | None = attrs.field(default=None, converter=attrs.converters.optional(PartStatus))
     """How far `raw_input` is; `None` when the input did not stream."""
 
-    input: JsonObject | None = fields.optional(JsonObject)
+    input: JsonObject | None = attrs.field(default=None, validator=fields.IsA(JsonObject, optional=True))
     """The input once it stands; `None` before, and for ever when the input was no object."""
 
-    output: tuple[Content, ...] = content_field(required=False)
+    output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
     """The answer; before it the last progress."""
 
-    error: ErrorInfo | None = fields.optional(ErrorInfo)
+    error: ErrorInfo | None = attrs.field(default=None, validator=fields.IsA(ErrorInfo, optional=True))
     """Why the call failed; `None` unless it did."""
 
-    state: State = fields.state()
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
     """State of the call."""
 
-    result_state: State = fields.state()
+    result_state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
     """State of the result."""
 
-    times: Times | None = _times()
+    times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -243,31 +241,35 @@ class ToolPart:
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
-class OpaquePart:
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+class OpaquePart(Shown):
     """An item of the provider without a word of ours."""
 
     type: ClassVar[Literal["opaque"]] = "opaque"
 
     status: PartStatus = attrs.field(default=PartStatus.COMPLETED, converter=PartStatus)
-    state: State = fields.state()
-    times: Times | None = _times()
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
 
 Part: TypeAlias = TextPart | ReasoningPart | MediaPart | ToolPart | OpaquePart
-PART_CLASSES: tuple[type[Part], ...] = Part.__args__  # type: ignore[attr-defined]
+PART_CLASSES: tuple[type[Part], ...] = Part.__args__
+
+
+def _as_parts(value: Iterable[Part]) -> tuple[Part, ...]:
+    return fields.tuple_of(value, PART_CLASSES, "parts", "a part")
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
-class UserMessage:
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+class UserMessage(Shown):
     """What the user said."""
 
     type: ClassVar[Literal["user"]] = "user"
 
-    id: str = fields.name()
-    content: tuple[Content, ...] = content_field(required=True)
-    times: Times | None = _times()
+    id: str = attrs.field(validator=fields.check_name)
+    content: tuple[Content, ...] = attrs.field(converter=as_content)
+    times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def text(self) -> str:
@@ -276,29 +278,31 @@ class UserMessage:
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
-class AssistantMessage:
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+class AssistantMessage(Shown):
     """One step: one response of one model."""
 
     type: ClassVar[Literal["assistant"]] = "assistant"
 
-    id: str = fields.name()
-    origin: Origin = fields.one_of(Origin)
-    run: Run | None = fields.optional(Run)
-    parts: tuple[Part, ...] = fields.tuple_of(PART_CLASSES)
+    id: str = attrs.field(validator=fields.check_name)
+    origin: Origin = attrs.field(validator=fields.IsA(Origin))
+    run: Run | None = attrs.field(default=None, validator=fields.IsA(Run, optional=True))
+    parts: tuple[Part, ...] = attrs.field(default=(), converter=_as_parts)
     status: MessageStatus = attrs.field(default=MessageStatus.RUNNING, converter=MessageStatus)
 
     finish: Finish | None = attrs.field(default=None, converter=attrs.converters.optional(Finish))
     """`None` unless completed."""
 
-    raw_finish: str | None = fields.optional_text()
-    usage: Usage | None = fields.optional(Usage)
+    raw_finish: str | None = attrs.field(
+        default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none
+    )
+    usage: Usage | None = attrs.field(default=None, validator=fields.IsA(Usage, optional=True))
 
-    error: ErrorInfo | None = fields.optional(ErrorInfo)
+    error: ErrorInfo | None = attrs.field(default=None, validator=fields.IsA(ErrorInfo, optional=True))
     """`None` unless failed."""
 
-    state: State = fields.state()
-    times: Times | None = _times()
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def text(self) -> str:
@@ -329,29 +333,33 @@ class AssistantMessage:
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
-class CompactionMessage:
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+class CompactionMessage(Shown):
     """A summary, written by the app, of what stands before it."""
 
     type: ClassVar[Literal["compaction"]] = "compaction"
 
-    id: str = fields.name()
+    id: str = attrs.field(validator=fields.check_name)
     reason: Literal["auto", "manual"] = attrs.field(validator=attrs.validators.in_(("auto", "manual")))
-    origin: Origin | None = fields.optional(Origin)
+    origin: Origin | None = attrs.field(default=None, validator=fields.IsA(Origin, optional=True))
     status: MessageStatus = attrs.field(default=MessageStatus.RUNNING, converter=MessageStatus)
-    text: str = attrs.field(default="", validator=fields._check_text)
-    error: ErrorInfo | None = fields.optional(ErrorInfo)
-    state: State = fields.state()
-    times: Times | None = _times()
+    text: str = attrs.field(default="", validator=fields.check_text)
+    error: ErrorInfo | None = attrs.field(default=None, validator=fields.IsA(ErrorInfo, optional=True))
+    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
 
 Message: TypeAlias = UserMessage | AssistantMessage | CompactionMessage
-MESSAGE_CLASSES: tuple[type[Message], ...] = Message.__args__  # type: ignore[attr-defined]
+MESSAGE_CLASSES: tuple[type[Message], ...] = Message.__args__
+
+
+def _as_messages(value: Iterable[Message]) -> tuple[Message, ...]:
+    return fields.tuple_of(value, MESSAGE_CLASSES, "messages", "a message")
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
-class Turn:
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+class Turn(Shown):
     """Everything from one prompt to the next."""
 
     prompt: UserMessage | None
@@ -361,13 +369,13 @@ class Turn:
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
-class Transcript:
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+class Transcript(Shown):
     """The messages of a session as far as the events that were folded tell."""
 
-    messages: tuple[Message, ...] = fields.tuple_of(MESSAGE_CLASSES)
+    messages: tuple[Message, ...] = attrs.field(default=(), converter=_as_messages)
 
-    seq: int = attrs.field(default=0, validator=fields._check_count)
+    seq: int = attrs.field(default=0, validator=fields.check_count)
     """Place of the last record that was folded; 0 when there was none."""
 
     rewound: frozenset[str] = attrs.field(default=frozenset(), converter=frozenset)

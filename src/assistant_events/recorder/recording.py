@@ -260,7 +260,7 @@ class Recorder:
         Every call that has no answer fails as `interrupted`: the calls of a failed step are not to be run.
         """
         self._require_running()
-        if self._rejoin is not None and not self._rejoin.reached(error):
+        if self._rejoin is not None:
             # What was recorded before is more than the replay has said so far; it is closed where it stands.
             self._life.phase = MessagePhase.FAILED
             self._caused = []
@@ -845,6 +845,9 @@ class Recorder:
         if self._rejoin is not None:
             caused = self._rejoin.admit(caused)
             if self._rejoin.over:
+                for call_id in self._rejoin.answered():
+                    if self._life.call(call_id) is CallPhase.CALLED:
+                        self._life.step(ToolSuccess(message_id=self.message_id, call_id=call_id))
                 self._rejoin = None
         return self._hand_on(caused)
 

@@ -5,9 +5,11 @@ The recorder is driven from the start of the step as if nothing had been; what c
 it stands, and only what is new goes on:
 
 - A running message is continued. Where the replay says something else than what was recorded, the message is restarted.
-- A message that failed was closed by a cut. Nothing goes on until the replay has passed all that was recorded, then the message
-  is restarted and the whole of the replay follows. So a replay that fails never leaves less than there was.
+- A message that failed was closed by a cut. Nothing goes on until the replay has passed all that was recorded, then the
+  message is restarted and the whole of the replay follows. So a replay that fails never leaves less than there was. The
+  same holds when the closing itself was cut.
 - A message that completed needs nothing.
+- A message with a call that the app has answered is never restarted.
 """
 
 from __future__ import annotations
@@ -25,7 +27,6 @@ from assistant_events.events import (
     ReasoningEnded,
     ReasoningStarted,
     StepEnded,
-    StepFailed,
     StepRestarted,
     StepStarted,
     TextDelta,
@@ -68,7 +69,7 @@ class Rejoin:
     def __init__(self, prior: AssistantMessage) -> None:
         self._prior = prior
         self._parts = prior.parts
-        self._status = prior.status
+        self._status = MessageStatus.FAILED if _half_closed(prior) else prior.status
         self._answered = any(call.answered for call in prior.calls)
         self._history: list[Event] = []
         self._fresh: list[Event] = []
@@ -91,17 +92,19 @@ class Rejoin:
                 return [*admitted, *events[at + 1 :]]
         return admitted
 
-    def reached(self, error: ErrorInfo) -> bool:
-        """Tell whether the replay, which now fails, has said all that was recorded, so that its own closing may go on."""
-        return self.over
-
     def closing(self, error: ErrorInfo) -> list[Event]:
-        """Return the events that close the message as it was recorded."""
-        return [*closing(self._prior, error)]
+        """Return the events that close the message as it was recorded, unless that has been done."""
+        return [] if self._status is MessageStatus.COMPLETED else [*closing(self._prior, error)]
+
+    def answered(self) -> list[str]:
+        """Return the ids of the calls that the app has answered already, which no replay knows."""
+        return [call.call_id for call in self._prior.calls if call.answered]
 
     def _admit(self, event: Event) -> list[Event]:
-        if self._status is MessageStatus.COMPLETED or (self._status is MessageStatus.FAILED and self._answered):
+        if self._status is MessageStatus.COMPLETED:
             return []
+        if self._status is MessageStatus.FAILED and self._answered:
+            return self._contradict()
         self._history.append(event)
         if not self._contradicted:
             try:
@@ -184,7 +187,7 @@ class Rejoin:
             if part.state != event.state:
                 raise _Contradiction
             self._passed.add(place)
-        elif not isinstance(part, OpaquePart) and _content(part) in ("", b"") and not _ended(part):
+        elif not isinstance(part, OpaquePart) and _content(part) in ("", b"") and not self._is_final(part):
             self._passed.add(place)
 
     def _compare_delta(self, event: TextDelta | ReasoningDelta | MediaDelta) -> None:
@@ -193,7 +196,9 @@ class Rejoin:
             self._fresh.append(event)
             return
         part = cast("TextPart | ReasoningPart | MediaPart", self._parts[place])
-        rest = _beyond(_content(part), event.offset, event.delta, closed=_ended(part))
+        if self._is_final(part):
+            return  # its end says all of it once more
+        rest = _beyond(_content(part), event.offset, event.delta)
         if rest:
             length = len(_content(part))
             start = max(event.offset, length)
@@ -202,7 +207,7 @@ class Rejoin:
             else:
                 cls = event.__class__
                 self._fresh.append(cls(message_id=event.message_id, offset=start, delta=cast(str, rest)))
-        if not _ended(part) and event.offset + len(event.delta) >= len(_content(part)):
+        if event.offset + len(event.delta) >= len(_content(part)):
             self._passed.add(place)
 
     def _compare_end(self, event: TextEnded | ReasoningEnded | MediaEnded) -> None:
@@ -211,7 +216,7 @@ class Rejoin:
             self._fresh.append(event)
             return
         part = cast("TextPart | ReasoningPart | MediaPart", self._parts[place])
-        if _ended(part):
+        if self._is_final(part):
             if not _same_end(part, event):
                 raise _Contradiction
         else:
@@ -220,6 +225,12 @@ class Rejoin:
                 raise _Contradiction
             self._fresh.append(event)
         self._passed.add(place)
+
+    def _is_final(self, part: TextPart | ReasoningPart | MediaPart) -> bool:
+        """Tell whether the provider ended this part. In a message that failed, an incomplete one was ended by the cut."""
+        return part.status is PartStatus.COMPLETED or (
+            part.status is PartStatus.INCOMPLETE and self._status is MessageStatus.RUNNING
+        )
 
     def _compare_call_start(self, event: ToolInputStarted | ToolCalled) -> None:
         place = self._count
@@ -243,23 +254,20 @@ class Rejoin:
             self._fresh.append(event)
             return
         part = cast(ToolPart, self._parts[place])
-        cut = part.error is not None and part.error.kind == ErrorKind.INTERRUPTED
+        cut = _was_cut(part)
         match event:
             case ToolInputDelta():
-                streaming = part.input_status is PartStatus.STREAMING
-                rest = _beyond(
-                    part.raw_input, event.offset, event.delta, closed=part.input_status is PartStatus.COMPLETED
-                )
-                if rest and streaming:
+                if part.input_status is PartStatus.COMPLETED:
+                    return
+                rest = _beyond(part.raw_input, event.offset, event.delta)
+                if rest and part.input_status is PartStatus.STREAMING:
                     start = max(event.offset, len(part.raw_input))
                     self._fresh.append(
                         ToolInputDelta(
                             message_id=event.message_id, call_id=event.call_id, offset=start, delta=cast(str, rest)
                         )
                     )
-                if part.input_status is not PartStatus.COMPLETED and (
-                    event.offset + len(event.delta) >= len(part.raw_input)
-                ):
+                if event.offset + len(event.delta) >= len(part.raw_input):
                     self._passed.add(place)
             case ToolInputEnded():
                 if part.input_status is PartStatus.COMPLETED:
@@ -309,12 +317,22 @@ def _content(part: TextPart | ReasoningPart | MediaPart) -> str | bytes:
     return (part.data or b"") if isinstance(part, MediaPart) else part.text
 
 
-def _ended(part: Part) -> bool:
-    return not isinstance(part, ToolPart) and part.status is PartStatus.COMPLETED
+def _half_closed(message: AssistantMessage) -> bool:
+    """Tell whether a running message was being closed when the log was cut: only a closing leaves such parts."""
+    return message.status is MessageStatus.RUNNING and any(
+        part.input_status is PartStatus.INCOMPLETE or _was_cut(part)
+        if isinstance(part, ToolPart)
+        else isinstance(part, (TextPart, ReasoningPart)) and part.status is PartStatus.INCOMPLETE
+        for part in message.parts
+    )
+
+
+def _was_cut(call: ToolPart) -> bool:
+    return call.error is not None and call.error.kind == ErrorKind.INTERRUPTED
 
 
 def _same_end(part: TextPart | ReasoningPart | MediaPart, event: TextEnded | ReasoningEnded | MediaEnded) -> bool:
-    if part.state != event.state or not event.complete:
+    if part.state != event.state or event.complete is not (part.status is PartStatus.COMPLETED):
         return False
     if isinstance(part, TextPart):
         return isinstance(event, TextEnded) and (part.text, part.citations) == (event.text, event.citations)
@@ -323,15 +341,12 @@ def _same_end(part: TextPart | ReasoningPart | MediaPart, event: TextEnded | Rea
     return isinstance(event, MediaEnded) and (part.data, part.uri) == (event.data, event.uri)
 
 
-def _beyond(recorded: str | bytes, offset: int, delta: str | bytes, *, closed: bool) -> str | bytes:
+def _beyond(recorded: str | bytes, offset: int, delta: str | bytes) -> str | bytes:
     """Return what of *delta* lies beyond what was recorded; what lies inside must be the same."""
     inside = len(recorded) - offset
     if inside > 0 and recorded[offset : offset + len(delta)] != delta[:inside]:
         raise _Contradiction
-    rest = delta[max(inside, 0) :]
-    if rest and closed:
-        raise _Contradiction
-    return rest
+    return delta[max(inside, 0) :]
 
 
 def _size(part: Part) -> int:
@@ -356,7 +371,5 @@ def _said(event: Event) -> int:
             TextStarted() | ReasoningStarted() | MediaStarted() | OpaqueReceived() | ToolInputStarted() | ToolSuccess()
         ):
             return 1
-        case StepFailed():
-            return 0
         case _:
             return 0

@@ -13,15 +13,15 @@ from assistant_events.values.frozen import JsonValue, freeze, same_as
 
 
 @final
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen(repr=False, weakref_slot=False)
 class TextContent(Extensible):
     """Plain text."""
 
-    text: str = fields.text()
+    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
 
 
 @final
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen(repr=False, weakref_slot=False)
 class JsonContent(Extensible):
     """Any JSON value."""
 
@@ -29,35 +29,28 @@ class JsonContent(Extensible):
     """Frozen on the way in; `thaw` gives plain Python back."""
 
 
-def _to_bytes(value: object) -> Any:
-    # Any: the validator after this converter reports what is no bytes.
+def to_bytes(value: bytes | bytearray | memoryview | None) -> bytes | None:
+    """Return *value* as bytes; a buffer that can change is copied."""
     return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
 
 
-def media_bytes(*, optional: bool) -> Any:
-    """Bytes; a `bytearray` or `memoryview` is copied."""
-    return attrs.field(
-        default=None if optional else attrs.NOTHING,
-        converter=_to_bytes,
-        validator=fields._InstanceOf(bytes, optional=optional),
-        repr=_size_only,
-    )
-
-
-def _size_only(value: bytes | None) -> str:
+def size_only(value: bytes | None) -> str:
+    """Show how long *value* is, and nothing of it."""
     return "None" if value is None else f"<{len(value)} bytes>"
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class MediaContent(Extensible):
     """An image, a sound, a film or a document: its bytes, or where they are."""
 
-    media_type: str = fields.name()
+    media_type: str = attrs.field(validator=fields.check_name)
     """MIME type with its parameters, for example `image/png`."""
 
-    data: bytes | None = media_bytes(optional=True)
-    uri: str | None = fields.optional_text()
+    data: bytes | None = attrs.field(
+        default=None, converter=to_bytes, validator=fields.IsA(bytes, optional=True), repr=size_only
+    )
+    uri: str | None = attrs.field(default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none)
 
     def __attrs_post_init__(self) -> None:
         if (self.data is None) == (self.uri is None):
@@ -99,8 +92,3 @@ def _item(value: object, at: int) -> Content:
     if isinstance(value, str):
         return TextContent(value)
     raise TypeError(f"$[{at}]: expected a Content or str beside other contents, got {type(value).__name__}")
-
-
-def content_field(*, required: bool) -> Any:
-    """A tuple of contents; whatever `as_content` takes. Empty by default unless *required*."""
-    return attrs.field(default=attrs.NOTHING if required else (), converter=as_content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, final
 
@@ -9,7 +10,7 @@ import attrs
 from attrs import Attribute
 
 from assistant_events.values import fields
-from assistant_events.values.fields import Extensible
+from assistant_events.values.fields import NO_FIELDS, Extensible
 from assistant_events.values.frozen import JsonObject
 
 
@@ -66,7 +67,7 @@ class ErrorKind(StrEnum):
     UNKNOWN = "unknown"
 
 
-def _to_finish(value: object) -> Finish:
+def to_finish(value: Finish | str) -> Finish:
     try:
         return Finish(value)
     except ValueError:
@@ -74,58 +75,52 @@ def _to_finish(value: object) -> Finish:
         raise ValueError(f"finish: expected one of {known}; got {value!r}") from None
 
 
-def _to_kind(value: object) -> Any:
-    # Any: the validator after this converter reports what is no string.
+def _to_kind(value: ErrorKind | str) -> ErrorKind | str:
     try:
         return ErrorKind(value)
     except ValueError:
         return value
 
 
-def finish() -> Any:
-    """A `Finish` or its word."""
-    return attrs.field(converter=_to_finish)
-
-
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class ErrorInfo(Extensible):
     """What went wrong, for programs (`kind`) and for people (`message`)."""
 
-    kind: ErrorKind | str = attrs.field(converter=_to_kind, validator=fields._check_name)
+    kind: ErrorKind | str = attrs.field(converter=_to_kind, validator=fields.check_name)
     """An `ErrorKind`; another word when a newer version wrote it."""
 
-    message: str = fields.text()
+    message: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
 
-    code: str | None = fields.optional_text()
+    code: str | None = attrs.field(default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none)
     """The provider's own code, as text; `None` when it gave none."""
 
-    status: int | None = fields.optional_count()
+    status: int | None = attrs.field(default=None, validator=fields.check_count_or_none)
     """HTTP status; `None` when the error did not come as one."""
 
-    retryable: bool | None = fields.optional_flag()
+    retryable: bool | None = attrs.field(default=None, validator=fields.check_flag_or_none)
     """Whether the same request may succeed later; `None` when nobody said."""
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class Usage(Extensible):
     """
     Tokens of one step. The counts do not overlap, so their sum is the total; `None` means unknown, not zero.
     """
 
-    input: int | None = fields.optional_count()
+    input: int | None = attrs.field(default=None, validator=fields.check_count_or_none)
     """Read by the model, neither from a cache nor into one."""
 
-    cache_read: int | None = fields.optional_count()
-    cache_write: int | None = fields.optional_count()
+    cache_read: int | None = attrs.field(default=None, validator=fields.check_count_or_none)
+    cache_write: int | None = attrs.field(default=None, validator=fields.check_count_or_none)
 
-    output: int | None = fields.optional_count()
+    output: int | None = attrs.field(default=None, validator=fields.check_count_or_none)
     """Written by the model, without reasoning."""
 
-    reasoning: int | None = fields.optional_count()
+    reasoning: int | None = attrs.field(default=None, validator=fields.check_count_or_none)
 
-    details: JsonObject = fields.json_object()
+    details: JsonObject = attrs.field(default=NO_FIELDS, converter=fields.as_details)
     """The provider's own figures as they came."""
 
     @property
@@ -140,20 +135,24 @@ class Usage(Extensible):
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class Origin(Extensible):
     """Who issued a step. What was issued under one origin may go back to the same one."""
 
-    provider: str = fields.name()
+    provider: str = attrs.field(validator=fields.check_name)
     """Who runs the model, for example `google`."""
 
-    model: str | None = fields.optional_text()
+    model: str | None = attrs.field(
+        default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none
+    )
     """Model (or agent) as the app asked for it; as reported when the request is not known; `None` when neither is."""
 
-    dialect: str = fields.name()
+    dialect: str = attrs.field(validator=fields.check_name)
     """Wire format, for example `gemini-interactions`."""
 
-    served_model: str | None = fields.optional_text()
+    served_model: str | None = attrs.field(
+        default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none
+    )
     """Model as the provider reported it. Plays no part in `same_as`."""
 
     def same_as(self, other: Origin) -> bool:
@@ -162,38 +161,47 @@ class Origin(Extensible):
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class Run(Extensible):
     """A response that lives on the provider's side."""
 
-    id: str = fields.name()
+    id: str = attrs.field(validator=fields.check_name)
 
-    resumable: bool = fields.flag(default=False)
+    resumable: bool = attrs.field(default=False, validator=fields.check_flag)
     """Whether the provider goes on without us and lets us come back."""
 
-    kind: str = fields.name()
+    kind: str = attrs.field(validator=fields.check_name)
     """What `id` names at the provider, for example `interaction`."""
 
 
 def _check_span(instance: Citation, field: Attribute[Any], value: int | None) -> None:
-    fields._check_count_or_none(instance, field, value)
+    fields.check_count_or_none(instance, field, value)
     if value is not None and instance.start is not None and value < instance.start:
         raise ValueError(f"Citation.end: expected start ({instance.start}) or more, got {value}")
 
 
 @final
-@attrs.frozen(kw_only=True, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
 class Citation(Extensible):
     """A source of a stretch of text."""
 
-    url: str | None = fields.optional_text()
-    title: str | None = fields.optional_text()
+    url: str | None = attrs.field(default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none)
+    title: str | None = attrs.field(
+        default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none
+    )
 
-    start: int | None = fields.optional_count()
+    start: int | None = attrs.field(default=None, validator=fields.check_count_or_none)
     """First code point of the part's text that is cited; `None` when unknown or outside the text."""
 
     end: int | None = attrs.field(default=None, validator=_check_span)
     """One past the last code point; `None` when unknown or outside the text."""
 
-    cited_text: str | None = fields.optional_text()
+    cited_text: str | None = attrs.field(
+        default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none
+    )
     """What the source says, where the provider quotes it."""
+
+
+def as_citations(value: Iterable[Citation]) -> tuple[Citation, ...]:
+    """Return *value* as a tuple of citations."""
+    return fields.tuple_of(value, Citation, "citations", "a Citation")

@@ -182,14 +182,16 @@ class same_as:  # noqa: N801 - reads as what it does in a field definition
         return hash(self.value)
 
 
-def as_object(value: Mapping[str, object]) -> JsonObject:
-    """Return *value* as a `JsonObject`; the same one when it is one already."""
-    return value if type(value) is JsonObject else JsonObject(value)
+def plain_mapping(value: object) -> object:
+    """
+    Return the items of a `JsonObject`, for writers of JSON that know only `dict`; they must not change it.
 
-
-def as_state(value: Mapping[str, object]) -> State:
-    """Return *value* as a `State`; the same one when it is one already."""
-    return value if type(value) is State else State(value)
+    Raises:
+        TypeError: For anything else.
+    """
+    if isinstance(value, JsonObject):
+        return value._items
+    raise TypeError(f"expected JSON, got {type(value).__name__}")
 
 
 def _wrap(cls: type[_Object], items: dict[str, JsonValue]) -> _Object:

@@ -1,0 +1,100 @@
+"""JSON with the standard library, made as strict and as exact as `reading` promises."""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from typing import Any
+
+from assistant_events.errors import JsonError
+from assistant_events.values.frozen import JsonObject, plain_mapping
+
+_INT_DIGITS = 4000
+"""Python converts up to 4,300 digits at once (`sys.get_int_max_str_digits`); longer integers go in pieces."""
+
+
+def read_plain(data: bytes | str) -> Any:
+    """
+    Parse one JSON document.
+
+    Raises:
+        JsonError: For anything else, with the reason and never with the data.
+    """
+    # Any: as in `read_json`.
+    try:
+        text = data if isinstance(data, str) else bytes(data).decode("utf-8")
+        return _READER.decode(text.removeprefix("\ufeff"))
+    except RecursionError:
+        raise JsonError("nested too deeply") from None
+    except UnicodeDecodeError as error:
+        raise JsonError(f"no UTF-8 at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise JsonError(f"no JSON: {error.msg.lower()} at character {error.pos}") from None
+
+
+def write_plain(value: object) -> bytes:
+    """
+    Write JSON as compact UTF-8.
+
+    Raises:
+        TypeError: For what is no JSON.
+
+        ValueError: For what needs `spell`: a lone surrogate, or an integer of over 4,300 digits.
+    """
+    return _WRITER.encode(value).encode()
+
+
+def spell(value: object) -> str:
+    """
+    Write JSON as ASCII, with escapes for lone surrogates and integers of any size.
+
+    Raises:
+        TypeError: For what is no JSON.
+    """
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return json.dumps(value)
+    if isinstance(value, int):
+        return _digits(value)
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise TypeError(f"expected JSON, got {value!r}")
+        return repr(value)
+    if isinstance(value, (dict, JsonObject)):
+        return "{" + ",".join([f"{json.dumps(str(key))}:{spell(item)}" for key, item in value.items()]) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join([spell(item) for item in value]) + "]"
+    raise TypeError(f"expected JSON, got {type(value).__name__}")
+
+
+def _exact_int(digits: str) -> int:
+    if len(digits) <= _INT_DIGITS:
+        return int(digits)
+    if digits[0] == "-":
+        return -_exact_int(digits[1:])
+    half = len(digits) // 2
+    return _exact_int(digits[:-half]) * 10**half + _exact_int(digits[-half:])
+
+
+def _digits(value: int) -> str:
+    if value.bit_length() < _INT_DIGITS * 3:
+        return str(value)
+    if value < 0:
+        return "-" + _digits(-value)
+    half = value.bit_length() * 3 // 20  # about half of its decimal digits
+    high, low = divmod(value, 10**half)
+    return _digits(high) + _digits(low).zfill(half)
+
+
+def _finite_float(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise JsonError("number out of range")
+    return value
+
+
+def _refuse_constant(name: str) -> Any:
+    raise JsonError(f"no JSON: {name}")
+
+
+_READER = json.JSONDecoder(parse_int=_exact_int, parse_float=_finite_float, parse_constant=_refuse_constant)
+_WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=plain_mapping)
