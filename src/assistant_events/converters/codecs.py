@@ -4,7 +4,7 @@ What reads and writes one kind of value, made when it is first needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -54,8 +54,35 @@ def ready(read: Reader, write: Writer, pack: Writer | None = None) -> Codec:
     return Codec(lambda: read, lambda: write, lambda: pack or write)
 
 
+class UnionCodec(Codec):
+    """The codec of a union: the class of a value tells how it is written."""
+
+    def __init__(self, read: Callable[[], Reader], codecs: Callable[[type], Codec]) -> None:
+        super().__init__(read, lambda: _by_class(self.writers), lambda: _by_class(self.packers))
+        self.writers = OnDemand(lambda cls: codecs(cls).write)
+        self.packers = OnDemand(lambda cls: codecs(cls).pack)
+
+
+class OnDemand(dict[Any, Any]):
+    """A table that makes an entry when it is first asked for. What cannot be made is a `KeyError`."""
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: Any) -> Any:
+        made = self[key] = self._make(key)
+        return made
+
+
 def array_of(codec: Codec) -> Codec:
     """Return the codec of a tuple, an array on the wire, of what *codec* reads and writes."""
+    if isinstance(codec, UnionCodec):
+        return Codec(
+            lambda: _tuple_reader(codec.read),
+            lambda: _mixed_list_writer(codec.writers),
+            lambda: _mixed_list_writer(codec.packers),
+        )
     return Codec(
         lambda: _tuple_reader(codec.read), lambda: _list_writer(codec.write), lambda: _list_writer(codec.pack)
     )
@@ -63,7 +90,7 @@ def array_of(codec: Codec) -> Codec:
 
 def _tuple_reader(read: Reader) -> Reader:
     def read_tuple(value: Any) -> tuple[Any, ...]:
-        if type(value) is not list and type(value) is not tuple:
+        if type(value) is not list:
             raise wrong("", "an array", value)
         made: list[Any] = []
         append = made.append
@@ -82,3 +109,14 @@ def _list_writer(write: Writer) -> Writer:
         return [write(value) for value in values]
 
     return write_list
+
+
+def _mixed_list_writer(writers: Mapping[type, Writer]) -> Writer:
+    def write_list(values: Iterable[Any]) -> list[Any]:
+        return [writers[type(value)](value) for value in values]
+
+    return write_list
+
+
+def _by_class(writers: Mapping[type, Writer]) -> Writer:
+    return lambda value: writers[type(value)](value)

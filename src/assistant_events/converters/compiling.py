@@ -23,7 +23,7 @@ from assistant_events.converters import faults
 from assistant_events.converters.codecs import Codec, Reader, Writer, array_of
 from assistant_events.converters.faults import Fault
 from assistant_events.converters.kinds import NAME, SEQ, SPAN_END, Kind, called, optional
-from assistant_events.converters.plain import as_dict, read_object
+from assistant_events.converters.plain import read_object
 from assistant_events.events import _check_seq
 from assistant_events.values import JsonObject, fields, thaw, valid_text
 from assistant_events.values.facts import _check_span
@@ -126,7 +126,7 @@ class _Field:
 
 # One annotation, several rules: the validator tells which.
 _BY_VALIDATOR: dict[tuple[object, object], Kind] = {
-    (fields._check_name, str): NAME,
+    (fields.check_name, str): NAME,
     (_check_seq, int): SEQ,
     (_check_span, int): SPAN_END,
 }
@@ -146,7 +146,7 @@ def _kind(field: Attribute[Any], hint: Any, kind_of: Callable[[Any], Kind | None
 
 def _reader(plan: _Plan) -> Reader:
     least = len(plan.constants) + len(plan.required)
-    body = ["if type(document) is not dict:", "    document = as_dict(document)"]
+    body = ["if type(document) is not dict:", "    raise wrong('', 'an object', document)"]
     if plan.required:
         body += ["try:", *[f"    {field.name} = document[{field.name!r}]" for field in plan.required]]
         body += ["except KeyError as error:", "    raise missing(error) from None"]
@@ -174,7 +174,6 @@ def _reader(plan: _Plan) -> Reader:
             "no_word": faults.no_word,
             "missing": faults.missing,
             "broken_rule": faults.broken_rule,
-            "as_dict": as_dict,
             "valid_text": valid_text,
             "unknown_fields": _unknown_fields if plan.extensible else _refuse_unknown_fields,
             "NAMES": plan.names,

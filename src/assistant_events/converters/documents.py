@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 
 from typing_extensions import TypeForm
 
-from assistant_events.converters.codecs import Reader
+from assistant_events.converters.codecs import OnDemand, Reader
 from assistant_events.converters.faults import Fault
-from assistant_events.converters.wire import CODECS, OnDemand, class_codec
+from assistant_events.converters.plain import owned
+from assistant_events.converters.wire import CODECS, class_codec
 from assistant_events.values import read_json, write_json
+from assistant_events.values.unicode import has_surrogates
 
 _T = TypeVar("_T")
 
@@ -54,7 +56,7 @@ def structure(data: object, cls: TypeForm[_T]) -> _T:
     """
     read = _READERS.get(id(cls)) or _reader(cls)
     try:
-        return read(data)  # type: ignore[no-any-return]  # the reader of a class returns its objects
+        return read(owned(data))  # type: ignore[no-any-return]  # the reader of a class returns its objects
     except Fault as fault:
         raise fault.as_error() from None
 
@@ -92,8 +94,9 @@ def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:
         TypeError: For a *cls* that is not stored by this library.
     """
     read = _READERS.get(id(cls)) or _reader(cls)
+    document = read_json(data, max_depth=_NO_LIMIT)
     try:
-        return read(read_json(data, max_depth=_NO_LIMIT))  # type: ignore[no-any-return]
+        return read(owned(document) if type(data) is str and has_surrogates(data) else document)  # type: ignore[no-any-return]
     except Fault as fault:
         raise fault.as_error() from None
 

@@ -53,7 +53,7 @@ def _register(converter: cattrs.Converter, cls: Any, codec: Codec) -> None:
     # Any: the unions are registered as well as the classes.
     def structured(data: Any, _: Any) -> Any:
         try:
-            return codec.read(data)
+            return codec.read(plain.owned(data))
         except Fault as fault:
             raise fault.as_error() from None
 

@@ -61,7 +61,6 @@ def word_of(words: Iterable[str]) -> Kind:
         "try:\n    {x} = words_{x}[{x}]\nexcept (KeyError, TypeError):\n"
         "    raise no_word('.{x}', words_{x}, {x}) from None",
         "{value}._value_",
-        "{value}._value_",
         words={str.__str__(word): word for word in words},
     )
 
@@ -82,10 +81,9 @@ TEXT = Kind(
     "if type({x}) is not str:\n    raise wrong('.{x}', 'a string', {x})\n"
     "if not {x}.isascii():\n    {x} = valid_text({x})"
 )
-REASON = evolve(word_of(("auto", "manual")), write="{value}", pack="{value}")
+REASON = evolve(word_of(("auto", "manual")), write="{value}")
 ERROR_KIND = Kind(
     f"{NAME.read}\n{{x}} = words_{{x}}.get({{x}}, {{x}})",
-    "write_word({value})",
     "write_word({value})",
     words={kind.value: kind for kind in ErrorKind},
 )

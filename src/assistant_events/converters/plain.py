@@ -1,18 +1,20 @@
 """
-Single values between plain JSON and Python: frozen JSON, bytes, moments, ids.
+Single values between plain JSON and Python: frozen JSON, bytes, moments, names.
 
-Readers take what a JSON reader gives or what a caller hands in, and raise `Fault` for anything else.
+Readers own the document they are given: it is of the exact types of a JSON reader, no surrogate pairs are left apart in its
+strings, nobody else has it, and what becomes frozen JSON is frozen where it lies. `owned` makes such a document out of
+what a caller hands in.
 """
 
 from __future__ import annotations
 
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any, cast
 
-from assistant_events.converters.codecs import array_of, ready
+from assistant_events.converters.codecs import Reader, array_of, ready
 from assistant_events.converters.faults import Fault, kind_of, wrong
 from assistant_events.values import MAX_DEPTH, JsonObject, State, thaw
 from assistant_events.values.unicode import joined_pairs
@@ -23,11 +25,55 @@ DOCUMENT_DEPTH = MAX_DEPTH + 8
 _UTC = timedelta(0)
 
 
-def as_dict(value: object) -> dict[str, Any]:
-    """Return a mapping as a `dict` of that very class."""
+def owned(value: object, levels: int = DOCUMENT_DEPTH) -> Any:
+    """
+    Return a copy of *value* that readers may own, without going deeper than *levels*.
+
+    Raises:
+        Fault: For what is no JSON.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return joined_pairs(str.__str__(value))
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float) and isfinite(value):
+        return float(value)
     if isinstance(value, Mapping):
-        return dict(cast("Mapping[str, Any]", value))
-    raise wrong("", "an object", value)
+        return _owned_object(cast("Mapping[object, object]", value), levels)
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
+        return _owned_array(cast("Sequence[object]", value), levels)
+    raise Fault("JSON", "a number that is not finite" if isinstance(value, float) else kind_of(value))
+
+
+def _owned_object(value: Mapping[object, object], levels: int) -> dict[str, Any]:
+    _check_levels(levels, DOCUMENT_DEPTH)
+    copy: dict[str, Any] = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise Fault("string keys", kind_of(key))
+        try:
+            copy[joined_pairs(str.__str__(key))] = owned(item, levels - 1)
+        except Fault as fault:
+            raise fault.under(f".{key}") from None
+    return copy
+
+
+def _owned_array(value: Sequence[object], levels: int) -> list[Any]:
+    _check_levels(levels, DOCUMENT_DEPTH)
+    copy: list[Any] = []
+    try:
+        for item in value:
+            copy.append(owned(item, levels - 1))  # noqa: PERF401 - its length tells where a fault is
+    except Fault as fault:
+        raise fault.under(f"[{len(copy)}]") from None
+    return copy
+
+
+def _check_levels(levels: int, limit: int) -> None:
+    if not levels:
+        raise Fault(f"at most {limit} levels", "more")
 
 
 def write_object(value: JsonObject) -> dict[str, Any]:
@@ -49,70 +95,46 @@ class _Unfrozen(Mapping[str, Any]):
     __getitem__ = __iter__ = __len__ = None  # type: ignore[assignment]
 
 
-def _freezer(cls: type[JsonObject]) -> tuple[Callable[[Any, int], Any], Callable[[Any, int], Any]]:
-    """
-    Return functions that freeze an object, and any value, into *cls*: both take how many levels it may have.
+def _freezer(cls: type[JsonObject]) -> tuple[Reader, Callable[[Any, int], Any]]:
+    """Return functions that freeze an object, and any value of so many levels; objects become *cls*."""
 
-    The same as `cls(value)` in a third of its time, because what comes from a JSON reader is of a few exact types.
-    """
-
-    def freeze_object(value: Any, levels: int) -> Any:
-        if type(value) is not dict:
-            value = as_dict(value)
-        if not levels:
-            raise Fault(f"at most {MAX_DEPTH} levels", "more")
-        items: dict[str, Any] = {}
-        for key, item in value.items():
-            if type(key) is not str:
-                raise Fault("string keys", type(key).__name__)
-            if not key.isascii():
-                key = joined_pairs(key)  # noqa: PLW2901
+    def freeze_object(items: Any, levels: int = MAX_DEPTH) -> Any:
+        if type(items) is not dict:
+            raise wrong("", "an object", items)
+        _check_levels(levels, MAX_DEPTH)
+        for key, item in items.items():
             kind = type(item)
-            if kind is str:
-                items[key] = item if item.isascii() else joined_pairs(item)
-            elif kind is int or kind is bool or item is None:
-                items[key] = item
-            else:
-                items[key] = freeze_value(item, levels - 1)
+            if kind is dict or kind is list:
+                items[key] = freeze(item, levels - 1)
         made = _Unfrozen()
         made._items = items
         made.__class__ = cls  # type: ignore[assignment]
         return made
 
-    def freeze_value(value: Any, levels: int) -> Any:
+    def freeze(value: Any, levels: int = MAX_DEPTH) -> Any:
         kind = type(value)
-        if kind is str:
-            return value if value.isascii() else joined_pairs(value)
-        if kind is list or kind is tuple:
-            if not levels:
-                raise Fault(f"at most {MAX_DEPTH} levels", "more")
-            return tuple([freeze_value(item, levels - 1) for item in value])
-        if kind is int or kind is bool or value is None or (kind is float and isfinite(value)):
-            return value
-        if isinstance(value, Mapping):
+        if kind is dict:
             return freeze_object(value, levels)
-        raise Fault("JSON", "a number that is not finite" if kind is float else kind_of(value))
+        if kind is list:
+            _check_levels(levels, MAX_DEPTH)
+            return tuple([freeze(item, levels - 1) for item in value])
+        return value
 
-    return freeze_object, freeze_value
+    return freeze_object, freeze
 
 
-_freeze_object, _freeze_value = _freezer(JsonObject)
-_freeze_state, _ = _freezer(State)
+_read_object, _read_value = _freezer(JsonObject)
+_read_state, _ = _freezer(State)
 
 
 def read_object(value: Any) -> JsonObject:
     """Freeze an object."""
-    return _freeze_object(value, MAX_DEPTH)  # type: ignore[no-any-return]
-
-
-def read_state(value: Any) -> State:
-    """Freeze an object into a state."""
-    return _freeze_state(value, MAX_DEPTH)  # type: ignore[no-any-return]
+    return _read_object(value)  # type: ignore[no-any-return]
 
 
 def read_document(document: Any) -> State:
     """Freeze a whole document with values of any legal depth inside it."""
-    return _freeze_state(document, DOCUMENT_DEPTH)  # type: ignore[no-any-return]
+    return _read_state(document, DOCUMENT_DEPTH)  # type: ignore[no-any-return]
 
 
 def _read_bytes(value: Any) -> bytes:
@@ -152,9 +174,9 @@ def _read_name(value: Any) -> str:
 
 _names = array_of(ready(_read_name, str))
 
-OBJECT = ready(read_object, write_object, pack_object)
-STATE = ready(read_state, write_object, pack_object)
-VALUE = ready(lambda value: _freeze_value(value, MAX_DEPTH), thaw, lambda value: value)
+OBJECT = ready(_read_object, write_object, pack_object)
+STATE = ready(_read_state, write_object, pack_object)
+VALUE = ready(_read_value, thaw, lambda value: value._items if type(value) is JsonObject else value)
 BYTES = ready(_read_bytes, _write_bytes)
 MOMENT = ready(_read_moment, _write_moment)
 NAMES = ready(lambda value: frozenset(_names.read(value)), sorted)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Literal, get_type_hints
 
 from assistant_events.converters import kinds, plain
-from assistant_events.converters.codecs import Codec, Reader, Writer, ready
+from assistant_events.converters.codecs import Codec, OnDemand, Reader, UnionCodec, ready
 from assistant_events.converters.compiling import compiled
 from assistant_events.converters.faults import Fault, no_tag, wrong
 from assistant_events.converters.kinds import Kind, called, word_of
@@ -86,7 +86,7 @@ def tagged(types: Mapping[str, type], codecs: Callable[[type], Codec]) -> Codec:
 
         def read(document: Any) -> Any:
             if type(document) is not dict:
-                document = plain.as_dict(document)
+                raise wrong("", "an object", document)
             try:
                 read_class = readers[document["type"]]
             except (KeyError, TypeError):
@@ -95,7 +95,7 @@ def tagged(types: Mapping[str, type], codecs: Callable[[type], Codec]) -> Codec:
 
         return read
 
-    return Codec(reader, lambda: _by_class(codecs, "write"), lambda: _by_class(codecs, "pack"))
+    return UnionCodec(reader, codecs)
 
 
 def versioned(types: Mapping[str, Any], codecs: Callable[[type], Codec], upcasters: Upcasters) -> Codec:
@@ -111,7 +111,7 @@ def versioned(types: Mapping[str, Any], codecs: Callable[[type], Codec], upcaste
 
         def read(document: Any) -> Any:
             if type(document) is not dict:
-                document = plain.as_dict(document)
+                raise wrong("", "an object", document)
             try:
                 current, read_class = known[document["type"]]
                 version = document["v"]
@@ -136,7 +136,7 @@ def versioned(types: Mapping[str, Any], codecs: Callable[[type], Codec], upcaste
 
         return read
 
-    return Codec(reader, lambda: _by_class(codecs, "write"), lambda: _by_class(codecs, "pack"))
+    return UnionCodec(reader, codecs)
 
 
 def narrowed(union: Codec, classes: Collection[type], expected: str) -> Codec:
@@ -155,23 +155,6 @@ def narrowed(union: Codec, classes: Collection[type], expected: str) -> Codec:
         return read
 
     return Codec(reader, lambda: union.write, lambda: union.pack)
-
-
-class OnDemand(dict[Any, Any]):
-    """A table that makes an entry when it is first asked for; what cannot be made is a `KeyError`."""
-
-    def __init__(self, make: Callable[[Any], Any]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, key: Any) -> Any:
-        made = self[key] = self._make(key)
-        return made
-
-
-def _by_class(codecs: Callable[[type], Codec], name: str) -> Writer:
-    writers = OnDemand(lambda cls: getattr(codecs(cls), name))
-    return lambda value: writers[type(value)](value)
 
 
 def _kind_of(hint: Any) -> Kind | None:
@@ -208,7 +191,7 @@ def _transcript_reader() -> Reader:
 
     def read(document: Any) -> Any:
         if type(document) is not dict:
-            document = plain.as_dict(document)
+            raise wrong("", "an object", document)
         version = document.get("v", TRANSCRIPT_VERSION)
         if type(version) is not int or version < 1:
             raise wrong(".v", "an integer of 1 or more", version)
