@@ -30,9 +30,19 @@ from assistant_events.messages import AssistantMessage
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import fold
 from assistant_events.testing.deterministic import Clock
-from assistant_events.values import Citation, ContentInput, ErrorInfo, ErrorKind, Finish, Origin, Run, Usage, write_json
+from assistant_events.values import (
+    Citation,
+    ContentInput,
+    ErrorInfo,
+    ErrorKind,
+    Finish,
+    JsonObject,
+    Origin,
+    Run,
+    Usage,
+    write_json,
+)
 from assistant_events.values.fields import NO_FIELDS, NO_STATE
-from assistant_events.values.frozen import as_object
 
 _Json = Mapping[str, object]
 
@@ -248,7 +258,7 @@ def records(
     now = Clock() if clock is None else clock
     kept = [event for event in events if isinstance(event, UnknownEvent) or event.durable is True]
     return [
-        Record(session_id=session_id, seq=seq, at=now(), event=event, meta=as_object(meta))
+        Record(session_id=session_id, seq=seq, at=now(), event=event, meta=JsonObject(meta))
         for seq, event in enumerate(kept, after + 1)
     ]
 

@@ -201,8 +201,9 @@ def events(
 
         call_ids: What `call_id` is drawn from.
     """
-    wanted = classes or tuple(_FIELDS)
-    return st.one_of([_event(cls, message_ids or names(), call_ids or names()) for cls in wanted])
+    messages = names() if message_ids is None else message_ids
+    calls = names() if call_ids is None else call_ids
+    return st.one_of([_event(cls, messages, calls) for cls in classes or tuple(_FIELDS)])
 
 
 def records() -> SearchStrategy[Record]:
