@@ -32,23 +32,23 @@ from assistant_events.values import (
 )
 from assistant_events.values.content import as_content, size_only, to_bytes
 from assistant_events.values.facts import as_citations, to_finish
-from assistant_events.values.fields import NO_FIELDS, NO_STATE, Extensible, Shown
+from assistant_events.values.fields import NO_FIELDS, NO_STATE, Extensible, Frozen
 
 
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class _Event(Extensible):
     message_id: str = attrs.field(validator=fields.check_name)
     """The message that this event belongs to."""
 
 
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class _Durable(_Event):
     durable: ClassVar[Literal[True]] = True
     version: ClassVar[int] = 1
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class PromptSubmitted(_Durable):
     """The user (or the app in their name) said something. It is a whole message."""
 
@@ -58,7 +58,7 @@ class PromptSubmitted(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class HistoryRewound(_Durable):
     """The message and all after it leave the transcript; the log keeps them. For regenerate and edit."""
 
@@ -66,7 +66,7 @@ class HistoryRewound(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class StepStarted(_Durable):
     """A model began to answer: one response of one model, which is one assistant message."""
 
@@ -81,7 +81,7 @@ class StepStarted(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class StepRestarted(_Durable):
     """What was received is void; the same message starts over."""
 
@@ -95,7 +95,7 @@ class StepRestarted(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class StepEnded(_Durable):
     """
     The provider's answer is complete.
@@ -123,7 +123,7 @@ class StepEnded(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class StepFailed(_Durable):
     """No valid end came. What was received before stays in the message."""
 
@@ -136,7 +136,7 @@ class StepFailed(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class TextStarted(_Durable):
     """Visible text begins."""
 
@@ -144,7 +144,7 @@ class TextStarted(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class TextEnded(_Durable):
     """Visible text is over; here is all of it."""
 
@@ -160,7 +160,7 @@ class TextEnded(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ReasoningStarted(_Durable):
     """Reasoning begins."""
 
@@ -168,7 +168,7 @@ class ReasoningStarted(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ReasoningEnded(_Durable):
     """Reasoning is over. The text may be empty: its state alone is worth keeping."""
 
@@ -180,7 +180,7 @@ class ReasoningEnded(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class MediaStarted(_Durable):
     """An image, a sound, a film or a document begins."""
 
@@ -190,7 +190,7 @@ class MediaStarted(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class MediaEnded(_Durable):
     """A medium is over: its bytes, or where they are. Neither only when it was cut before anything came."""
 
@@ -212,7 +212,7 @@ class MediaEnded(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ToolInputStarted(_Durable):
     """The model begins to write the input of a call."""
 
@@ -226,7 +226,7 @@ class ToolInputStarted(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ToolInputEnded(_Durable):
     """The input is over; here is all of it as the model wrote it."""
 
@@ -244,7 +244,7 @@ class ToolInputEnded(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ToolCalled(_Durable):
     """The call stands: its input is an object. Legal without `tool.input.*` before it."""
 
@@ -260,7 +260,7 @@ class ToolCalled(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ToolSuccess(_Durable):
     """The call was answered."""
 
@@ -275,7 +275,7 @@ class ToolSuccess(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ToolFailed(_Durable):
     """The call failed, was cut, or never had an input to run with."""
 
@@ -289,7 +289,7 @@ class ToolFailed(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class OpaqueReceived(_Durable):
     """An item of the provider that has no word of ours, kept raw at its place so that it can go back."""
 
@@ -299,7 +299,7 @@ class OpaqueReceived(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class CompactionStarted(_Durable):
     """The app begins to write a summary that will stand for the messages before it."""
 
@@ -311,7 +311,7 @@ class CompactionStarted(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class CompactionEnded(_Durable):
     """The summary is written."""
 
@@ -322,7 +322,7 @@ class CompactionEnded(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class CompactionFailed(_Durable):
     """No summary came of it; nothing changes."""
 
@@ -331,13 +331,13 @@ class CompactionFailed(_Durable):
     error: ErrorInfo = attrs.field(validator=fields.IsA(ErrorInfo))
 
 
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class _Live(_Event):
     durable: ClassVar[Literal[False]] = False
     version: ClassVar[int] = 1
 
 
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class _Delta(_Live):
     # Deltas are made by the thousand. Their constructor is written by hand, and a slot of `extra` that was never filled reads
     # as empty, so that nothing is spent on it.
@@ -352,7 +352,7 @@ class _Delta(_Live):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False, init=False)
 class TextDelta(_Delta):
     """A piece of the open text."""
 
@@ -365,7 +365,7 @@ class TextDelta(_Delta):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False, init=False)
 class ReasoningDelta(_Delta):
     """A piece of the open reasoning."""
 
@@ -378,7 +378,7 @@ class ReasoningDelta(_Delta):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False, init=False)
 class MediaDelta(_Delta):
     """A piece of the open medium."""
 
@@ -400,7 +400,7 @@ class MediaDelta(_Delta):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False, init=False)
 class ToolInputDelta(_Delta):
     """A piece of the input of a call."""
 
@@ -419,7 +419,7 @@ class ToolInputDelta(_Delta):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False, init=False)
 class CompactionDelta(_Delta):
     """A piece of the summary."""
 
@@ -432,7 +432,7 @@ class CompactionDelta(_Delta):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ToolProgress(_Live):
     """What a running call shows meanwhile. Replaces the last one."""
 
@@ -443,8 +443,8 @@ class ToolProgress(_Live):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class UnknownEvent(Shown):
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class UnknownEvent(Frozen):
     """
     A stored event of a type or version that this version of the library does not know.
 
@@ -536,8 +536,8 @@ def _check_seq(instance: object, field: Attribute[Any], value: object) -> None:
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class Record(Shown):
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class Record(Frozen):
     """A durable event with its place in a log."""
 
     session_id: str = attrs.field(validator=fields.check_name)

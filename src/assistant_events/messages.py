@@ -51,7 +51,7 @@ from assistant_events.values import (
 )
 from assistant_events.values.content import ContentInput, as_content, size_only, to_bytes
 from assistant_events.values.facts import as_citations
-from assistant_events.values.fields import NO_FIELDS, NO_STATE, Shown
+from assistant_events.values.fields import NO_FIELDS, NO_STATE, Frozen
 
 
 class MessageStatus(StrEnum):
@@ -86,8 +86,8 @@ class CallStatus(StrEnum):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class Times(Shown):
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class Times(Frozen):
     """When something began and ended, in UTC, as the records of its first and last event say."""
 
     started: datetime | None = None
@@ -95,8 +95,8 @@ class Times(Shown):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class TextPart(Shown):
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class TextPart(Frozen):
     """Visible text."""
 
     type: ClassVar[Literal["text"]] = "text"
@@ -109,8 +109,8 @@ class TextPart(Shown):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class ReasoningPart(Shown):
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class ReasoningPart(Frozen):
     """Reasoning; its text may be empty where only its state was given."""
 
     type: ClassVar[Literal["reasoning"]] = "reasoning"
@@ -122,8 +122,8 @@ class ReasoningPart(Shown):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class MediaPart(Shown):
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class MediaPart(Frozen):
     """An image, a sound, a film or a document."""
 
     type: ClassVar[Literal["media"]] = "media"
@@ -142,8 +142,8 @@ class MediaPart(Shown):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class ToolPart(Shown):
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class ToolPart(Frozen):
     """A call and its answer."""
 
     type: ClassVar[Literal["tool"]] = "tool"
@@ -241,8 +241,8 @@ class ToolPart(Shown):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class OpaquePart(Shown):
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class OpaquePart(Frozen):
     """An item of the provider without a word of ours."""
 
     type: ClassVar[Literal["opaque"]] = "opaque"
@@ -261,8 +261,8 @@ def _as_parts(value: Iterable[Part]) -> tuple[Part, ...]:
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class UserMessage(Shown):
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class UserMessage(Frozen):
     """What the user said."""
 
     type: ClassVar[Literal["user"]] = "user"
@@ -278,8 +278,8 @@ class UserMessage(Shown):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class AssistantMessage(Shown):
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class AssistantMessage(Frozen):
     """One step: one response of one model."""
 
     type: ClassVar[Literal["assistant"]] = "assistant"
@@ -333,8 +333,8 @@ class AssistantMessage(Shown):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class CompactionMessage(Shown):
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class CompactionMessage(Frozen):
     """A summary, written by the app, of what stands before it."""
 
     type: ClassVar[Literal["compaction"]] = "compaction"
@@ -358,8 +358,8 @@ def _as_messages(value: Iterable[Message]) -> tuple[Message, ...]:
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class Turn(Shown):
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class Turn(Frozen):
     """Everything from one prompt to the next."""
 
     prompt: UserMessage | None
@@ -369,8 +369,8 @@ class Turn(Shown):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class Transcript(Shown):
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class Transcript(Frozen):
     """The messages of a session as far as the events that were folded tell."""
 
     messages: tuple[Message, ...] = attrs.field(default=(), converter=_as_messages)

@@ -13,7 +13,7 @@ from assistant_events.values.frozen import JsonValue, freeze, same_as
 
 
 @final
-@attrs.frozen(repr=False, weakref_slot=False)
+@attrs.frozen(repr=False, eq=False, weakref_slot=False)
 class TextContent(Extensible):
     """Plain text."""
 
@@ -21,7 +21,7 @@ class TextContent(Extensible):
 
 
 @final
-@attrs.frozen(repr=False, weakref_slot=False)
+@attrs.frozen(repr=False, eq=False, weakref_slot=False)
 class JsonContent(Extensible):
     """Any JSON value."""
 
@@ -40,7 +40,7 @@ def size_only(value: bytes | None) -> str:
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class MediaContent(Extensible):
     """An image, a sound, a film or a document: its bytes, or where they are."""
 

@@ -83,7 +83,7 @@ def _to_kind(value: ErrorKind | str) -> ErrorKind | str:
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ErrorInfo(Extensible):
     """What went wrong, for programs (`kind`) and for people (`message`)."""
 
@@ -103,7 +103,7 @@ class ErrorInfo(Extensible):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Usage(Extensible):
     """
     Tokens of one step. The counts do not overlap, so their sum is the total; `None` means unknown, not zero.
@@ -135,7 +135,7 @@ class Usage(Extensible):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Origin(Extensible):
     """Who issued a step. What was issued under one origin may go back to the same one."""
 
@@ -161,7 +161,7 @@ class Origin(Extensible):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Run(Extensible):
     """A response that lives on the provider's side."""
 
@@ -181,7 +181,7 @@ def _check_span(instance: Citation, field: Attribute[Any], value: int | None) ->
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Citation(Extensible):
     """A source of a stretch of text."""
 

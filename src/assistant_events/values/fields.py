@@ -7,7 +7,9 @@ in its error. Documents from outside are checked by the converters instead, whic
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import attrs
@@ -134,26 +136,57 @@ class IsA:
         raise _wrong(type(instance), field, self.label, value)
 
 
-class Shown:
+class Frozen:
     """
-    Gives a class its `repr`, from the fields that attrs knows.
+    Gives a class its `repr`, `==` and hash, from the fields that attrs knows.
 
-    One function for all instead of one compiled for each class: that is an eighth of the time to import them.
+    Once for all, instead of three functions compiled for each class: that is a third of the time to import them.
     """
 
     __slots__ = ()
 
     def __repr__(self) -> str:
         shown: list[str] = []
-        for field in attrs.fields(type(self)):
+        for field in _fields_of(type(self)):
             if field.repr is not False:
                 value = getattr(self, field.name)
                 shown.append(f"{field.name}={repr(value) if field.repr is True else field.repr(value)}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        key = _key_of(self.__class__)
+        return bool(key(self) == key(other))
 
-@attrs.frozen(kw_only=True, repr=False, weakref_slot=False)
-class Extensible(Shown):
+    def __hash__(self) -> int:
+        return hash((self.__class__, _key_of(self.__class__)(self)))
+
+
+@cache
+def _key_of(cls: type) -> Callable[[object], object]:
+    """Return what reads from an instance all that `==` compares."""
+    compared = [field for field in _fields_of(cls) if field.eq]
+    keys = {field.name: field.eq_key for field in compared if field.eq_key is not None}
+    if not compared:
+        return lambda instance: ()
+    read = attrgetter(*[field.name for field in compared])
+    if not keys:
+        return read
+    return lambda instance: tuple([keys.get(field.name, _same)(getattr(instance, field.name)) for field in compared])
+
+
+def _same(value: object) -> object:
+    return value
+
+
+def _fields_of(cls: type) -> tuple[Attribute[Any], ...]:
+    # Any: attributes of all types.
+    return cls.__attrs_attrs__  # type: ignore[attr-defined, no-any-return]  # every class here is made by attrs
+
+
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class Extensible(Frozen):
     """Base of everything that is stored: it keeps the fields of a newer writer that this version does not know."""
 
     extra: JsonObject = attrs.field(default=NO_FIELDS, converter=as_extra, repr=False)
