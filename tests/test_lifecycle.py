@@ -1,0 +1,385 @@
+"""
+Phases times events as the full product. The tables here are written from the rules, not from the module.
+
+A cell is the phase that follows, or why the event is out of place: `again`, `conflict`, `late`, `orphan`.
+"""
+
+import pytest
+
+from assistant_events import DURABLE_EVENTS, EVENT_TYPES, LIVE_EVENTS
+from assistant_events.events import (
+    CompactionDelta,
+    CompactionEnded,
+    CompactionFailed,
+    CompactionStarted,
+    HistoryRewound,
+    MediaDelta,
+    MediaEnded,
+    MediaStarted,
+    OpaqueReceived,
+    PromptSubmitted,
+    ReasoningDelta,
+    ReasoningEnded,
+    ReasoningStarted,
+    StepEnded,
+    StepFailed,
+    StepRestarted,
+    StepStarted,
+    TextDelta,
+    TextEnded,
+    TextStarted,
+    ToolCalled,
+    ToolFailed,
+    ToolInputDelta,
+    ToolInputEnded,
+    ToolInputStarted,
+    ToolProgress,
+    ToolSuccess,
+)
+from assistant_events.lifecycle import (
+    ALL_EVENTS,
+    CALL,
+    FRAGMENT,
+    FRAGMENT_KINDS,
+    GUARDS,
+    MESSAGE,
+    CallPhase,
+    FragmentPhase,
+    Life,
+    MessagePhase,
+    Refusal,
+)
+from assistant_events.testing import error, origin
+
+# A message that is not there can only begin. A prompt is whole at once. The end of a step ends the provider's answer, not
+# the calls of the app. A step that failed may start over, and calls that it left open may be failed. A compaction knows
+# only its own events. Nothing happens to what was rewound.
+MESSAGES = """
+                    unknown     prompt    running   ended     failed    compacting  compacted  rewound
+prompt.submitted    prompt      again     conflict  conflict  conflict  conflict    conflict   late
+history.rewound     orphan      rewound   rewound   rewound   rewound   rewound     rewound    again
+step.started        running     conflict  conflict  conflict  conflict  conflict    conflict   late
+step.restarted      orphan      conflict  running   late      running   conflict    conflict   late
+step.ended          orphan      conflict  ended     again     again     conflict    conflict   late
+step.failed         orphan      conflict  failed    again     again     conflict    conflict   late
+text.started        orphan      conflict  running   late      late      conflict    conflict   late
+text.delta          orphan      conflict  running   late      late      conflict    conflict   late
+text.ended          orphan      conflict  running   late      late      conflict    conflict   late
+reasoning.started   orphan      conflict  running   late      late      conflict    conflict   late
+reasoning.delta     orphan      conflict  running   late      late      conflict    conflict   late
+reasoning.ended     orphan      conflict  running   late      late      conflict    conflict   late
+media.started       orphan      conflict  running   late      late      conflict    conflict   late
+media.delta         orphan      conflict  running   late      late      conflict    conflict   late
+media.ended         orphan      conflict  running   late      late      conflict    conflict   late
+tool.input.started  orphan      conflict  running   late      late      conflict    conflict   late
+tool.input.delta    orphan      conflict  running   late      late      conflict    conflict   late
+tool.input.ended    orphan      conflict  running   late      late      conflict    conflict   late
+tool.called         orphan      conflict  running   late      late      conflict    conflict   late
+tool.progress       orphan      conflict  running   ended     late      conflict    conflict   late
+tool.success        orphan      conflict  running   ended     late      conflict    conflict   late
+tool.failed         orphan      conflict  running   ended     failed    conflict    conflict   late
+opaque.received     orphan      conflict  running   late      late      conflict    conflict   late
+compaction.started  compacting  conflict  conflict  conflict  conflict  conflict    conflict   late
+compaction.delta    orphan      conflict  conflict  conflict  conflict  compacting  late       late
+compaction.ended    orphan      conflict  conflict  conflict  conflict  compacted   again      late
+compaction.failed   orphan      conflict  conflict  conflict  conflict  compacted   again      late
+"""
+
+# One fragment of a kind is open at a time; when it has ended another may start.
+FRAGMENTS = """
+                   absent  open      closed
+text.started       open    conflict  open
+text.delta         orphan  open      late
+text.ended         orphan  closed    again
+reasoning.started  open    conflict  open
+reasoning.delta    orphan  open      late
+reasoning.ended    orphan  closed    again
+media.started      open    conflict  open
+media.delta        orphan  open      late
+media.ended        orphan  closed    again
+"""
+
+# streaming -> called -> settled, or streaming -> settled; never back. An input is over before the call is anything else.
+CALLS = """
+                    unknown     input_open   input_ended  called    settled
+tool.input.started  input_open  conflict     conflict     conflict  conflict
+tool.input.delta    orphan      input_open   late         late      late
+tool.input.ended    orphan      input_ended  again        again     again
+tool.called         called      conflict     called       again     again
+tool.progress       orphan      conflict     conflict     called    late
+tool.success        orphan      conflict     conflict     settled   again
+tool.failed         orphan      conflict     settled      settled   again
+"""
+
+
+def cells(table, phases):
+    """
+    Return a row for each cell: the phase, the type of the event, what is expected.
+    """
+    head, *rows = [line.split() for line in table.strip().splitlines()]
+    return [
+        pytest.param(phases[phase.upper()], EVENT_TYPES[name], _expected(cell, phases), id=f"{phase}-{name}")
+        for name, *row in rows
+        for phase, cell in zip(head, row, strict=True)
+    ]
+
+
+def _expected(cell, phases):
+    return Refusal(cell) if cell in {refusal.value for refusal in Refusal} else phases[cell.upper()]
+
+
+MESSAGE_CELLS = cells(MESSAGES, MessagePhase)
+FRAGMENT_CELLS = cells(FRAGMENTS, FragmentPhase)
+CALL_CELLS = cells(CALLS, CallPhase)
+
+ABOUT = {"message_id": "a1"}
+CALLED = {**ABOUT, "call_id": "c1"}
+ONE_OF_EACH = {
+    type(event): event
+    for event in (
+        PromptSubmitted(**ABOUT, content="hi"),
+        HistoryRewound(**ABOUT),
+        StepStarted(**ABOUT, origin=origin()),
+        StepRestarted(**ABOUT, reason="again"),
+        StepEnded(**ABOUT, finish="stop"),
+        StepFailed(**ABOUT, error=error()),
+        TextStarted(**ABOUT),
+        TextDelta(**ABOUT, offset=0, delta="a"),
+        TextEnded(**ABOUT, text="a"),
+        ReasoningStarted(**ABOUT),
+        ReasoningDelta(**ABOUT, offset=0, delta="a"),
+        ReasoningEnded(**ABOUT, text="a"),
+        MediaStarted(**ABOUT, media_type="image/png"),
+        MediaDelta(**ABOUT, offset=0, delta=b"a"),
+        MediaEnded(**ABOUT, media_type="image/png", data=b"a"),
+        ToolInputStarted(**CALLED, name="search"),
+        ToolInputDelta(**CALLED, offset=0, delta="a"),
+        ToolInputEnded(**CALLED, text="{}"),
+        ToolCalled(**CALLED, name="search", input={}),
+        ToolProgress(**CALLED, output="some"),
+        ToolSuccess(**CALLED, output="all"),
+        ToolFailed(**CALLED, error=error()),
+        OpaqueReceived(**ABOUT),
+        CompactionStarted(**ABOUT, reason="auto"),
+        CompactionDelta(**ABOUT, offset=0, delta="a"),
+        CompactionEnded(**ABOUT, text="a"),
+        CompactionFailed(**ABOUT, error=error()),
+    )
+}
+
+TO_CALL_PHASE = {
+    CallPhase.UNKNOWN: [],
+    CallPhase.INPUT_OPEN: [ToolInputStarted],
+    CallPhase.INPUT_ENDED: [ToolInputStarted, ToolInputEnded],
+    CallPhase.CALLED: [ToolInputStarted, ToolInputEnded, ToolCalled],
+    CallPhase.SETTLED: [ToolInputStarted, ToolInputEnded, ToolCalled, ToolSuccess],
+}
+
+
+def running(*events):
+    """
+    Return the life of a step to which *events* have happened; a class stands for the one of its kind above.
+    """
+    life = Life(MessagePhase.RUNNING)
+    for event in events:
+        assert life.step(ONE_OF_EACH.get(event, event)) is None
+    return life
+
+
+def test_the_tables_are_whole():
+    """
+    Every event stands in every phase of a message, and nothing else does.
+    """
+    assert {(*DURABLE_EVENTS, *LIVE_EVENTS)} == {ALL_EVENTS}
+    assert len(MessagePhase) * len(ALL_EVENTS) == len(MESSAGE_CELLS)
+    assert {(phase, cls) for phase, row in MESSAGE.items() for cls in row} == {
+        (phase, cls) for phase in MessagePhase for cls in ALL_EVENTS
+    }
+    assert len(FRAGMENT_CELLS) == sum(len(row) for rows in FRAGMENT.values() for row in rows.values())
+    assert len(CALL_CELLS) == sum(len(row) for row in CALL.values())
+    assert set(ONE_OF_EACH) == set(ALL_EVENTS)
+
+
+@pytest.mark.parametrize(("phase", "cls", "expected"), MESSAGE_CELLS)
+def test_a_message(phase, cls, expected):
+    """
+    A message in this phase takes this event as the table says.
+    """
+    assert expected is MESSAGE[phase][cls]
+
+
+@pytest.mark.parametrize(("phase", "cls", "expected"), MESSAGE_CELLS)
+def test_a_message_stays_where_it_is_when_it_refuses(phase, cls, expected):
+    """
+    What the table refuses is refused for that reason, and the phase stays; no content can make it legal.
+    """
+    life = Life(phase)
+    refusal = life.step(ONE_OF_EACH[cls])
+
+    assert refusal is expected or isinstance(expected, MessagePhase)
+    assert phase is life.phase or refusal is None
+
+
+@pytest.mark.parametrize(("phase", "cls", "expected"), FRAGMENT_CELLS)
+def test_a_fragment(phase, cls, expected):
+    """
+    The fragments of a kind in this phase take this event as the table says.
+    """
+    kind = cls.type.partition(".")[0]
+    start, end = EVENT_TYPES[f"{kind}.started"], EVENT_TYPES[f"{kind}.ended"]
+    life = running(*{"ABSENT": [], "OPEN": [start], "CLOSED": [start, end]}[phase.name])
+    refusal = life.step(ONE_OF_EACH[cls])
+
+    assert expected is (refusal or life.fragment(kind))
+    assert refusal is None or phase is life.fragment(kind)
+    assert expected is FRAGMENT[kind][phase][cls]
+
+
+@pytest.mark.parametrize(("phase", "cls", "expected"), CALL_CELLS)
+def test_a_call(phase, cls, expected):
+    """
+    A call in this phase takes this event as the table says.
+    """
+    life = running(*TO_CALL_PHASE[phase])
+    refusal = life.step(ONE_OF_EACH[cls])
+
+    assert expected is (refusal or life.call("c1"))
+    assert refusal is None or phase is life.call("c1")
+    assert expected is CALL[phase][cls]
+
+
+@pytest.mark.parametrize("cls", [StepEnded, StepFailed])
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param([TextStarted], id="text"),
+        pytest.param([ReasoningStarted], id="reasoning"),
+        pytest.param([MediaStarted], id="media"),
+        pytest.param([ToolInputStarted], id="input"),
+        pytest.param([ToolInputStarted, ToolInputEnded], id="input that became no call"),
+        pytest.param(
+            [ToolCalled(**CALLED, name="search", input={}, provider_executed=True)], id="call of the provider"
+        ),
+    ],
+)
+def test_a_step_does_not_end_before_what_is_in_it(cls, before):
+    """
+    Fragments, inputs and calls of the provider end before the step does.
+    """
+    life = running(*before)
+
+    assert Refusal.CONFLICT is life.step(ONE_OF_EACH[cls])
+    assert MessagePhase.RUNNING is life.phase
+
+
+@pytest.mark.parametrize(("cls", "phase"), [(StepEnded, MessagePhase.ENDED), (StepFailed, MessagePhase.FAILED)])
+def test_a_step_ends_before_the_calls_of_the_app(cls, phase):
+    """
+    A call that the app runs does not keep the step from ending.
+    """
+    life = running(ToolCalled)
+
+    assert life.step(ONE_OF_EACH[cls]) is None
+    assert phase is life.phase
+
+
+def test_a_call_is_the_providers_when_any_event_says_so():
+    """
+    `provider_executed` is a claim that later events may add and never take back.
+    """
+    life = running(ToolInputStarted, ToolInputEnded)
+
+    assert life.step(ToolCalled(**CALLED, name="search", input={}, provider_executed=True)) is None
+    assert ["c1"] == life.unsettled_calls()
+
+
+@pytest.mark.parametrize(
+    ("answer", "refusal"),
+    [
+        pytest.param(ToolSuccess(**CALLED), Refusal.CONFLICT, id="success"),
+        pytest.param(ToolFailed(**CALLED, error=error("tool")), Refusal.CONFLICT, id="failed"),
+        pytest.param(ToolFailed(**CALLED, error=error("interrupted")), None, id="interrupted"),
+        pytest.param(ToolSuccess(**CALLED, provider_executed=True), None, id="answered by the provider"),
+    ],
+)
+def test_a_step_does_not_start_over_once_the_app_has_answered(answer, refusal):
+    """
+    A restart would void what a tool did; a call that was only cut has done nothing.
+    """
+    life = running(ToolCalled, answer)
+
+    assert refusal is life.step(ONE_OF_EACH[StepRestarted])
+
+
+def test_an_input_that_was_no_object_is_not_an_answer():
+    """
+    A call that failed before it could be run does not keep the step from starting over.
+    """
+    life = running(ToolInputStarted, ToolInputEnded, ToolFailed)
+
+    assert life.step(ONE_OF_EACH[StepRestarted]) is None
+
+
+def test_a_restart_forgets_fragments_and_calls():
+    """
+    After a restart every fragment and call is unknown again.
+    """
+    life = running(TextStarted, TextEnded, ReasoningStarted, ToolInputStarted, StepRestarted)
+
+    assert [FragmentPhase.ABSENT] * 3 == [life.fragment(kind) for kind in FRAGMENT_KINDS]
+    assert CallPhase.UNKNOWN is life.call("c1")
+    assert [] == life.open_fragments()
+
+
+def test_a_call_keeps_its_name():
+    """
+    A call that begins under one name cannot be made under another.
+    """
+    life = running(ToolInputStarted, ToolInputEnded)
+
+    assert Refusal.CONFLICT is life.step(ToolCalled(**CALLED, name="fetch", input={}))
+    assert CallPhase.INPUT_ENDED is life.call("c1")
+
+
+@pytest.mark.parametrize("end", [StepEnded, StepFailed])
+@pytest.mark.parametrize(
+    ("before", "event", "expected"),
+    [
+        pytest.param([TextStarted, TextEnded], TextEnded, Refusal.AGAIN, id="text"),
+        pytest.param([], TextEnded, Refusal.LATE, id="text that never was"),
+        pytest.param([ReasoningStarted, ReasoningEnded], ReasoningEnded, Refusal.AGAIN, id="reasoning"),
+        pytest.param([MediaStarted, MediaEnded], MediaEnded, Refusal.AGAIN, id="media"),
+        pytest.param([TextStarted, TextEnded], TextDelta, Refusal.LATE, id="delta"),
+        pytest.param([ToolCalled], ToolCalled, Refusal.AGAIN, id="call"),
+        pytest.param([ToolInputStarted, ToolInputEnded, ToolCalled], ToolInputEnded, Refusal.AGAIN, id="input"),
+        pytest.param([], ToolCalled, Refusal.LATE, id="call that never was"),
+        pytest.param([ToolCalled, ToolSuccess], ToolSuccess, Refusal.AGAIN, id="success"),
+        pytest.param([ToolCalled, ToolFailed], ToolFailed, Refusal.AGAIN, id="failed"),
+    ],
+)
+def test_a_closed_step_knows_ends_that_come_again(end, before, event, expected):
+    """
+    After the end of a step, the end of something in it may still be the one that was there before; the rest is late.
+    """
+    life = running(*before, end)
+
+    assert expected is life.step(ONE_OF_EACH[event])
+
+
+def test_guards_name_the_events_that_look_across():
+    """
+    The rules that no table can hold are said for exactly these events.
+    """
+    assert {StepEnded, StepFailed, StepRestarted} == set(GUARDS)
+
+
+def test_a_known_message_is_adopted():
+    """
+    Where fragments and calls of a known message stand can be set.
+    """
+    life = Life(MessagePhase.RUNNING)
+    life.adopt_fragment("text", FragmentPhase.OPEN)
+    life.adopt_call("c1", "search", CallPhase.CALLED, provider_executed=True, answered=False)
+
+    assert ["text"] == life.open_fragments()
+    assert ["c1"] == life.unsettled_calls()
