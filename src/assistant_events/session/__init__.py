@@ -1,0 +1,26 @@
+"""
+What the author of an app uses: a conversation in a store, and the ways to go on with it.
+
+A turn with tools, from the prompt to the last answer:
+
+    async def turn(session, dialect, ask, tools, question):
+        await session.prompt(question)
+        while True:
+            decoder = dialect.decoder(session.new_id())
+            async for event in session.receive(decoder, ask(session.transcript)):
+                if isinstance(event, TextDelta):
+                    print(event.delta, end="", flush=True)
+            calls = session.transcript.pending_calls
+            if not calls:
+                return session.transcript.last
+            await session.append(*[call.succeed(tools[call.name](**call.arguments)) for call in calls])
+
+`session` is from `await Session.open(store, "s1")`, `dialect` from `load_dialect`, and `ask` gives the bytes of the
+provider's answer. `SyncSession` is the same without `await`.
+"""
+
+from assistant_events.session.asynchronous import Session
+from assistant_events.session.reception import Decoder
+from assistant_events.session.synchronous import SyncSession
+
+__all__ = ["Decoder", "Session", "SyncSession"]

@@ -1,0 +1,257 @@
+"""The face of a session for apps with an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Coroutine, Iterable
+from typing import Any, Self, TypeVar, final
+
+from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
+from assistant_events.messages import UserMessage
+from assistant_events.session.core import Core, Meta, Script, perform
+from assistant_events.session.reading import awaited_iterator
+from assistant_events.session.reception import Decoder, Reception
+from assistant_events.stores.base import Store
+from assistant_events.values import ContentInput, as_content
+
+_T = TypeVar("_T")
+
+
+@final
+class Session(Core):
+    """
+    One conversation, kept in a store: what it adds up to (`transcript`), and the ways to go on with it.
+
+    Everything that is appended or received is stored before the transcript moves, as the next records after those that
+    this session knows. When somebody else has written meanwhile, that is a `ConflictError`; the session stays usable,
+    and `refresh` reads what they wrote.
+
+    Tasks of one event loop may share a session: what they append and receive is stored one batch after another. When a
+    task is cancelled, a batch on its way into the store still gets there, and the transcript moves, before
+    `CancelledError` goes on up.
+
+    Make one with `open`.
+    """
+
+    def __init__(self, store: Store, session_id: str, *, snapshot_every: int | None = None) -> None:
+        super().__init__(session_id, snapshot_every)
+        self._store = store
+        self._lock = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, store: Store, session_id: str, *, snapshot_every: int | None = None) -> Self:
+        """
+        Read where a session stands: its snapshot, if there is one, and the records after it.
+
+        Args:
+            store: Where the session is kept. It works in threads of its own, so that the event loop never waits for it.
+
+            session_id: Any non-empty string. A session that is not known yet is empty; its first batch makes it.
+
+            snapshot_every: Store a snapshot whenever so many records have come since the last one, so that the session
+            opens
+                fast however long it grows. `None` stores none. When a snapshot is refused, that is logged and no more.
+
+        Raises:
+            StoreError: The store could not be read.
+        """
+        session = cls(store, session_id, snapshot_every=snapshot_every)
+        await session._run(session._opening())
+        return session
+
+    async def append(self, *events: DurableEvent | UnknownEvent, meta: Meta = None) -> tuple[Record, ...]:
+        """
+        Store *events* as one batch, all or none, and return their records.
+
+        What is there already, equal, is skipped: appending twice is appending once.
+
+        Args:
+            events: Durable events.
+
+            meta: The app's own, kept with each record; nothing by default.
+
+        Raises:
+            LocalProtocolError: An event is live, or is out of place in the transcript. Nothing was stored.
+
+            ConflictError: Somebody else has written meanwhile. Nothing was stored; `refresh` and decide again.
+
+            StoreError: The store could not do it.
+        """
+        return await self._run(self._appending(lambda: self._admitted(events), meta))
+
+    async def prompt(self, content: ContentInput, *, message_id: str | None = None, meta: Meta = None) -> UserMessage:
+        """
+        Append what the user says, and return the message.
+
+        Args:
+            content: A string, one content, or several; whatever `as_content` takes.
+
+            message_id: Id of the message; a fresh one by default. With an id of the app's own, saying the same twice is
+            saying
+                it once.
+
+            meta: See `append`.
+
+        Raises:
+            LocalProtocolError: Another message has this id.
+
+            ConflictError: See `append`.
+
+            StoreError: See `append`.
+        """
+        name = self.new_id() if message_id is None else message_id
+        await self.append(PromptSubmitted(message_id=name, content=as_content(content)), meta=meta)
+        return self._prompt(name)
+
+    def receive(
+        self, decoder: Decoder, chunks: AsyncIterable[object] | Iterable[object], *, meta: Meta = None
+    ) -> AsyncGenerator[Event, None]:
+        """
+        Feed *chunks* to *decoder*, store what comes of them, and give the events one by one.
+
+        The durable events of a chunk are stored, as one batch, before any event of it is given, the live ones included.
+        Events that would not apply, such as a call's end after the app has answered it, are neither stored nor given.
+
+        What the provider or the transport did does not raise: a stream that breaks closes the message, which then says
+        why (`transcript.last.error`). What the store did does raise. What it has not taken is kept: `refresh`, then
+        receive the same decoder and the rest of the chunks again.
+
+        Whoever leaves before the end closes the message as `aborted`, what had come is kept: a task that is cancelled,
+        before `CancelledError` goes on up; a loop that is left by `break`, `return` or an exception, as soon as Python
+        drops the iterator, or at a place of your choice with `contextlib.aclosing`. A message that has ended stays as
+        it is.
+
+        Args:
+            decoder: A new decoder for a new message, or one that has `transcript[message_id]` as its `prior`, to rejoin
+            that.
+
+            chunks: An iterable, asynchronous or not, of bytes cut anywhere, or of parsed events (mappings, objects of
+            an SDK);
+                bytes alone are one chunk. It is read until the answer has come to its end, and not closed.
+
+            meta: See `append`.
+
+        Raises:
+            TypeError: *chunks* is something else.
+
+            LocalProtocolError: The message is there already and the decoder does not rejoin it, or it is being received
+            by
+                somebody else, too.
+
+            ConflictError: Somebody else has written meanwhile.
+
+            StoreError: The store could not do it.
+        """
+        return self._receive(decoder, awaited_iterator(chunks), meta)
+
+    async def refresh(self) -> tuple[Record, ...]:
+        """
+        Read what others have written, and return the records that are new here.
+
+        Raises:
+            StoreError: The store could not be read.
+        """
+        return await self._run(self._reading())
+
+    async def reconcile(
+        self, *, abandon_calls: bool = False, abandon_runs: bool = False, meta: Meta = None
+    ) -> tuple[Record, ...]:
+        """
+        Settle what nobody will end, for example after a restart, and return the records of it.
+
+        Messages that this session is receiving are left alone. Nothing is run again.
+
+        Args:
+            abandon_calls: Fail the calls that the app still owes an answer to; by default they stay.
+
+            abandon_runs: Close running steps even when their run can be resumed; by default they stay.
+
+            meta: See `append`.
+
+        Raises:
+            ConflictError: See `append`.
+
+            StoreError: See `append`.
+        """
+        return await self._run(
+            self._appending(lambda: self._unsettled(abandon_calls=abandon_calls, abandon_runs=abandon_runs), meta)
+        )
+
+    async def snapshot(self) -> None:
+        """
+        Store what the records up to `seq` fold to, so that the next `open` need not read them.
+
+        Raises:
+            StoreError: There are no records, or a newer snapshot is there.
+        """
+        await self._run(self._snapshotting())
+
+    async def _receive(
+        self, decoder: Decoder, chunks: AsyncIterator[object], meta: Meta
+    ) -> AsyncGenerator[Event, None]:
+        reception = self._begin(decoder)
+        try:
+            while True:
+                for event in await self._store_gathered(reception, meta):
+                    yield event
+                if reception.over:
+                    return
+                try:
+                    item = await anext(chunks)
+                except StopAsyncIteration:
+                    reception.end()
+                except Exception as error:  # noqa: BLE001 - whatever the transport did is an error of the message
+                    reception.fail(error)
+                else:
+                    reception.take(item)
+        except BaseException as reason:
+            if not reception.stuck:
+                await self._abort(reception, reason, meta)
+            raise
+        finally:
+            self._leave(reception)
+
+    async def _abort(self, reception: Reception, reason: BaseException, meta: Meta) -> None:
+        reception.abort(reason)
+        try:
+            await self._store_gathered(reception, meta)
+        except Exception as error:  # noqa: BLE001 - it goes up, or with what goes up
+            self._not_closed(reception, error, reason)
+
+    async def _store_gathered(self, reception: Reception, meta: Meta) -> list[Event]:
+        # Live events never wait for the store: they move nothing that a batch on its way depends on.
+        return await self._run(self._storing(reception, meta)) if reception.storing else reception.pass_live()
+
+    async def _run(self, script: Script[_T]) -> _T:
+        return await _to_the_end(self._run_alone(script))
+
+    async def _run_alone(self, script: Script[_T]) -> _T:
+        async with self._lock:
+            try:
+                request = next(script)
+                while True:
+                    try:
+                        answer = await asyncio.to_thread(perform, self._store, self.session_id, request)
+                    except BaseException as error:  # noqa: BLE001 - the script knows what to do about it
+                        request = script.throw(error)
+                    else:
+                        request = script.send(answer)
+            except StopIteration as result:
+                returned: _T = result.value
+                return returned
+
+
+async def _to_the_end(work: Coroutine[Any, Any, _T]) -> _T:
+    """Await *work*, however often this task is cancelled meanwhile; then be cancelled."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is None:
+        return task.result()
+    if not task.cancelled() and (failure := task.exception()) is not None:
+        cancelled.add_note(f"meanwhile the store raised {failure!r}")
+    raise cancelled

@@ -1,0 +1,28 @@
+"""
+Fixtures for both faces of a session.
+"""
+
+import asyncio
+
+import pytest
+
+from tests.session.scripted import Store, opener
+
+
+@pytest.fixture
+def store():
+    return Store()
+
+
+@pytest.fixture(params=["async", "sync"])
+def open_session(request):
+    """
+    Opens a session with either face; what is awaited is run by the fixture.
+    """
+    with asyncio.Runner() as runner:
+        yield opener(request.param, runner)
+
+
+@pytest.fixture
+def session(open_session, store):
+    return open_session(store)

@@ -1,0 +1,281 @@
+"""
+Opening a session, appending to it, and what others write meanwhile. Both faces.
+"""
+
+import pytest
+
+from assistant_events.errors import ConflictError, LocalProtocolError, PrunedError, StoreError
+from assistant_events.events import PromptSubmitted, TextDelta, ToolSuccess, UnknownEvent
+from assistant_events.messages import Transcript
+from assistant_events.reducer import fold
+from assistant_events.session import core
+from assistant_events.testing import Call, answer, durable, ids, prompt, rewind
+
+ASKED = durable(answer(calls=[Call("weather", call_id="c1")]))
+
+
+def test_an_unknown_session_is_empty(session):
+    """
+    A session that the store does not know begins with nothing.
+    """
+    assert (Transcript(), 0, "s1") == (session.transcript, session.seq, session.session_id)
+
+
+def test_open_folds_the_log(open_session, store):
+    """
+    What is in the log is the transcript.
+    """
+    store.append("s1", [prompt(), *durable(answer("Hello"))])
+    session = open_session(store)
+
+    assert fold(store.read("s1")) == session.transcript
+    assert 5 == session.seq
+
+
+def test_open_reads_a_long_log_in_pages(open_session, store, monkeypatch):
+    """
+    A log of several pages is read to its end, and so is one that ends with a page.
+    """
+    monkeypatch.setattr(core, "PAGE", 2)
+    make = ids("u")
+    store.append("s1", [prompt(message_id=make()) for _ in range(4)])
+
+    assert ["u1", "u2", "u3", "u4"] == [message.id for message in open_session(store).transcript]
+
+
+def test_open_starts_from_the_snapshot(open_session, store):
+    """
+    Where a snapshot stands for records, they are not needed.
+    """
+    store.append("s1", [prompt(), *durable(answer("Hello"))])
+    store.snapshot("s1", fold(store.read("s1")))
+    store.prune("s1", 5)
+    store.append("s1", [prompt("more", message_id="u2")])
+    session = open_session(store)
+
+    assert ["u1", "a1", "u2"] == [message.id for message in session.transcript]
+    assert 6 == session.seq
+
+
+def test_a_log_pruned_while_it_is_opened(open_session, store):
+    """
+    When the log is pruned between the look for a snapshot and the reading, the snapshot that stands for it is taken.
+    """
+    store.append("s1", [prompt(), prompt("more", message_id="u2")])
+
+    def prune_behind(session_id):
+        del store.load_snapshot
+        store.snapshot("s1", fold(store.read("s1")))
+        store.prune("s1", 2)
+
+    store.load_snapshot = prune_behind
+
+    assert 2 == open_session(store).seq
+
+
+def test_a_log_pruned_without_a_snapshot(open_session, store):
+    """
+    Records that nothing stands for cannot be opened over.
+    """
+    store.append("s1", [prompt()])
+    store.snapshot("s1", fold(store.read("s1")))
+    store.prune("s1", 1)
+    store.load_snapshot = lambda session_id: None
+
+    with pytest.raises(PrunedError):
+        open_session(store)
+
+
+def test_append_stores_one_batch(session, store):
+    """
+    The events of one call are one batch; their records come back and the transcript moves.
+    """
+    records = session.append(prompt(), *ASKED)
+
+    assert [[event.type for event in (prompt(), *ASKED)]] == store.batches
+    assert list(store.read("s1")) == list(records)
+    assert fold(records) == session.transcript
+
+
+def test_append_keeps_meta(session, store):
+    """
+    `meta` stands beside each record of the batch.
+    """
+    session.append(prompt(), meta={"user": "ada"})
+
+    assert [{"user": "ada"}] == [record.meta for record in store.read("s1")]
+
+
+def test_append_of_nothing(session, store):
+    """
+    Nothing is not a batch.
+    """
+    assert () == session.append()
+    assert [] == store.batches
+
+
+def test_append_skips_equal_duplicates(session, store):
+    """
+    What is there already is not stored again; what is new is.
+    """
+    session.append(prompt())
+    session.append(prompt(), prompt("more", message_id="u2"))
+
+    assert ["u1", "u2"] == [event.message_id for event in store.events]
+    assert () == session.append(prompt())
+
+
+OUT_OF_PLACE = {
+    "conflict": (prompt("other"), "prompt.submitted of message 'u1' is out of place (conflict)"),
+    "orphan": (
+        ToolSuccess(message_id="a9", call_id="c1"),
+        "tool.success of message 'a9', call 'c1' is out of place (orphan)",
+    ),
+    "late": (prompt(message_id="u0"), "prompt.submitted of message 'u0' is out of place (late)"),
+}
+
+
+@pytest.mark.parametrize(("event", "text"), OUT_OF_PLACE.values(), ids=OUT_OF_PLACE)
+def test_append_refuses_what_is_out_of_place(session, store, event, text):
+    """
+    An event that would not apply is an error that names it and says why, and nothing of its batch is stored.
+    """
+    session.append(prompt(message_id="u0"), rewind("u0"), prompt())
+
+    with pytest.raises(LocalProtocolError) as caught:
+        session.append(prompt(message_id="u2"), event)
+
+    assert text == str(caught.value)
+    assert 3 == session.seq == store.seq("s1")
+
+
+def test_append_judges_a_batch_in_its_order(session):
+    """
+    An event may stand on one before it in the same batch.
+    """
+    session.append(*ASKED, ToolSuccess(message_id="a1", call_id="c1", output="rain"))
+
+    assert () == session.transcript.pending_calls
+
+
+def test_append_refuses_live_events(session, store):
+    """
+    A live event is refused by its name.
+    """
+    with pytest.raises(LocalProtocolError) as caught:
+        session.append(TextDelta(message_id="a1", offset=0, delta="x"))
+
+    assert "text.delta of message 'a1' is live; only durable events are appended" == str(caught.value)
+    assert [] == store.batches
+
+
+def test_append_refuses_what_is_no_event(session):
+    """
+    Anything else is a TypeError.
+    """
+    with pytest.raises(TypeError, match="expected an event, got str"):
+        session.append("hi")
+
+
+def test_append_keeps_events_of_newer_versions(session, store):
+    """
+    What this version does not know is stored as it came.
+    """
+    event = UnknownEvent(type="text.begun", version=2, data={"message_id": "a1"})
+    session.append(event)
+
+    assert [event] == store.events
+
+
+def test_a_refusal_of_the_store_leaves_the_transcript(session, store):
+    """
+    The transcript moves only after the store has taken the batch.
+    """
+    store.refuse = StoreError("disk full")
+
+    with pytest.raises(StoreError, match="disk full"):
+        session.append(prompt())
+
+    assert Transcript() == session.transcript
+
+
+def test_another_writer_is_a_conflict(session, open_session, store):
+    """
+    Every append expects the log where the session stands.
+    """
+    open_session(store).append(prompt())
+
+    with pytest.raises(ConflictError) as caught:
+        session.append(prompt("more", message_id="u2"))
+
+    assert (0, 1) == (caught.value.expected_seq, caught.value.actual_seq)
+    assert ["u1"] == [event.message_id for event in store.events]
+
+
+def test_refresh_reads_what_others_wrote(session, open_session, store):
+    """
+    After a conflict the session goes on from what the others wrote.
+    """
+    other = open_session(store)
+    session.append(prompt())
+    written = other.refresh() + other.append(prompt("more", message_id="u2"))
+
+    assert written[1:] == session.refresh()
+    assert other.transcript == session.transcript
+    assert 3 == session.append(prompt("again", message_id="u3"))[0].seq
+
+
+def test_refresh_without_news(session):
+    """
+    When nobody has written, nothing is new.
+    """
+    session.append(prompt())
+
+    assert () == session.refresh()
+
+
+def test_prompt_is_a_message(session):
+    """
+    A prompt gets a fresh id and is the newest message.
+    """
+    message = session.prompt("Hello")
+
+    assert "Hello" == message.text
+    assert session.transcript.last == message
+
+
+def test_prompt_with_an_id_of_the_app(session, store):
+    """
+    Saying the same twice under one id is saying it once.
+    """
+    first = session.prompt("Hello", message_id="u1", meta={"n": 1})
+    second = session.prompt("Hello", message_id="u1")
+
+    assert first == second
+    assert [PromptSubmitted(message_id="u1", content="Hello")] == store.events
+
+
+def test_prompt_with_an_id_that_is_taken(session):
+    """
+    Two prompts cannot share an id.
+    """
+    session.prompt("Hello", message_id="u1")
+
+    with pytest.raises(LocalProtocolError, match="conflict"):
+        session.prompt("Bye", message_id="u1")
+
+
+def test_new_ids_differ(session):
+    """
+    Ids are fresh.
+    """
+    assert session.new_id() != session.new_id()
+
+
+def test_repr_names_the_session(session):
+    """
+    The repr says which session it is and where it stands, and nothing of what was said.
+    """
+    session.prompt("secret")
+
+    assert repr(session) in {"Session('s1', seq=1)", "SyncSession('s1', seq=1)"}

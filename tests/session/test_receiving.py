@@ -1,0 +1,380 @@
+"""
+Receiving a stream: what is stored, what is handed on, and when. Both faces.
+"""
+
+import logging
+from contextlib import closing
+
+import pytest
+
+from assistant_events.errors import LocalProtocolError
+from assistant_events.events import (
+    StepEnded,
+    StepFailed,
+    StepStarted,
+    TextDelta,
+    TextEnded,
+    TextStarted,
+    ToolSuccess,
+)
+from assistant_events.messages import MessageStatus
+from assistant_events.reducer import fold
+from assistant_events.testing import prompt, rewind
+from assistant_events.values import ErrorKind
+from tests.session.scripted import ASKS, CALL, CUT, HELLO, Scripted, line
+
+
+def broken(*chunks, error):
+    """Give *chunks*, then raise."""
+    yield from chunks
+    raise error
+
+
+def test_receive_hands_on_every_event(session):
+    """
+    Durable and live events come in the order in which the decoder gives them.
+    """
+    events = list(session.receive(Scripted("a1"), HELLO))
+
+    assert [StepStarted, TextStarted, TextDelta, TextDelta, TextEnded, StepEnded] == [type(event) for event in events]
+
+
+def test_receive_stores_the_durable_events(session, store):
+    """
+    The log holds the durable events, and they fold to the transcript.
+    """
+    list(session.receive(Scripted("a1"), HELLO))
+
+    assert ["step.started", "text.started", "text.ended", "step.ended"] == store.types
+    assert fold(store.read("s1")) == session.transcript
+
+
+def test_a_feed_is_one_batch(session, store):
+    """
+    The durable events of one chunk are appended at once, those of the next apart from them.
+    """
+    list(session.receive(Scripted("a1"), [line(say="Hello") + line(call=CALL), line(stop="tool-calls")]))
+
+    assert [["step.started", "text.started", "text.ended", "tool.called"], ["step.ended"]] == store.batches
+
+
+def test_what_is_handed_on_is_stored(session, store):
+    """
+    When the first event of a chunk is handed on, live or not, the whole batch of that chunk is in the log.
+    """
+    seen = [
+        (event.type, store.seq("s1")) for event in session.receive(Scripted("a1"), [line(say="Hel"), line(stop="stop")])
+    ]
+
+    assert [
+        ("step.started", 2),
+        ("text.started", 2),
+        ("text.delta", 2),
+        ("text.ended", 4),
+        ("step.ended", 4),
+    ] == seen
+
+
+def test_the_transcript_shows_text_as_it_grows(session):
+    """
+    Live events move the transcript, too.
+    """
+    seen = [
+        session.transcript.last.text for event in session.receive(Scripted("a1"), HELLO) if isinstance(event, TextDelta)
+    ]
+
+    assert ["Hel", "Hello"] == seen
+
+
+def test_a_chunk_without_durable_events_asks_nothing_of_the_store(session, store):
+    """
+    Deltas alone do not wait for the store.
+    """
+    list(session.receive(Scripted("a1"), HELLO))
+
+    assert 2 == len(store.batches)
+
+
+def test_receive_keeps_meta(session, store):
+    """
+    `meta` stands beside each record.
+    """
+    list(session.receive(Scripted("a1"), HELLO, meta={"request": 7}))
+
+    assert [{"request": 7}] * 4 == [record.meta for record in store.read("s1")]
+
+
+class Dumpable:
+    def model_dump(self, **_):
+        return {"say": "Hello", "stop": "stop"}
+
+
+CHUNKS = {
+    "bytes alone": line(say="Hello", stop="stop"),
+    "memory alone": memoryview(line(say="Hello", stop="stop")),
+    "cut anywhere": [bytes([byte]) for byte in line(say="Hello", stop="stop")],
+    "parts of a buffer": [bytearray(b'{"say":"Hello",'), memoryview(b'"stop":"stop"}\n')],
+    "parsed": [{"say": "Hello"}, {"stop": "stop"}],
+    "objects of an SDK": [Dumpable()],
+}
+
+
+@pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
+def test_chunks_of_all_kinds(session, chunks):
+    """
+    A stream is bytes cut anywhere, or parsed events, from anything that can be iterated over.
+    """
+    list(session.receive(Scripted("a1"), chunks))
+
+    assert ("Hello", MessageStatus.COMPLETED) == (session.transcript.last.text, session.transcript.last.status)
+
+
+@pytest.mark.parametrize("chunks", ["text", 7, None], ids=repr)
+def test_chunks_that_are_none(session, chunks):
+    """
+    What is no stream is refused at once, and the store is not asked for anything.
+    """
+    with pytest.raises(TypeError, match="chunks: expected an iterable of bytes or parsed events, got"):
+        session.receive(Scripted("a1"), chunks)
+
+
+def test_a_chunk_of_text(session):
+    """
+    Text has lost how it was framed: it is the caller's mistake, and the message is closed.
+    """
+    with pytest.raises(TypeError, match="expected bytes or parsed events, got str; iterate over bytes"):
+        list(session.receive(Scripted("a1"), [line(say="Hel"), '{"say":"lo"}\n']))
+
+    assert ("Hel", ErrorKind.ABORTED) == (session.transcript.last.text, session.transcript.last.error.kind)
+    assert "the app stopped listening with TypeError" == session.transcript.last.error.message
+
+
+def test_reading_stops_at_the_end_of_the_answer(session):
+    """
+    Once the answer has come to its end, nothing more is read.
+    """
+    chunks = iter([*HELLO, b"more"])
+    list(session.receive(Scripted("a1"), chunks))
+
+    assert b"more" == next(chunks)
+
+
+def test_a_stream_that_stops_early(session):
+    """
+    A stream that is over without an end fails the message; what came stays.
+    """
+    list(session.receive(Scripted("a1"), HELLO[:1]))
+
+    assert ("Hel", ErrorKind.INTERRUPTED) == (session.transcript.last.text, session.transcript.last.error.kind)
+
+
+def test_a_stream_without_anything(session):
+    """
+    An empty stream is a failed message.
+    """
+    list(session.receive(Scripted("a1"), []))
+
+    assert ErrorKind.INTERRUPTED == session.transcript.last.error.kind
+
+
+def test_a_stream_that_breaks_does_not_raise(session, store):
+    """
+    What the transport raised is the error of the message, in the log as well.
+    """
+    events = list(session.receive(Scripted("a1"), broken(HELLO[0], error=ConnectionResetError("gone"))))
+
+    assert StepFailed is type(events[-1])
+    assert events[-1] == store.events[-1]
+    assert (ErrorKind.NETWORK, "ConnectionResetError: gone") == (
+        session.transcript.last.error.kind,
+        session.transcript.last.error.message,
+    )
+
+
+def test_a_stream_that_breaks_for_no_known_reason(session, caplog):
+    """
+    An exception that no transport is known to raise may be a mistake of the app, so its traceback is logged.
+    """
+    list(session.receive(Scripted("a1"), broken(HELLO[0], error=RuntimeError("oops"))))
+
+    assert ErrorKind.UNKNOWN == session.transcript.last.error.kind
+    assert [("assistant_events.session", logging.WARNING, "the stream of message 'a1' raised")] == caplog.record_tuples
+    assert caplog.records[0].exc_info is not None
+
+
+def test_an_iterable_that_cannot_begin(session):
+    """
+    A request that fails before its first byte is an error of the message, too.
+    """
+    list(session.receive(Scripted("a1"), broken(error=TimeoutError())))
+
+    assert (ErrorKind.TIMEOUT, "TimeoutError") == (
+        session.transcript.last.error.kind,
+        session.transcript.last.error.message,
+    )
+
+
+def test_nothing_happens_before_the_first_event_is_asked_for(session, store):
+    """
+    Receiving begins with the iteration.
+    """
+    session.receive(Scripted("a1"), HELLO)
+
+    assert [] == store.batches
+
+
+def test_a_call_that_was_answered_meanwhile(session, store):
+    """
+    The decoder fails every open call when the stream breaks; one that the app has answered keeps its answer.
+    """
+    events = []
+    for event in session.receive(Scripted("a1"), broken(ASKS[0], error=OSError("gone"))):
+        events.append(event.type)
+        if event.type == "tool.called":
+            session.append(ToolSuccess(message_id="a1", call_id="c1", output="rain"))
+
+    assert ["step.started", "tool.called", "step.failed"] == events
+    assert ["step.started", "tool.called", "tool.success", "step.failed"] == store.types
+    assert fold(store.read("s1"), strict=True) == session.transcript
+
+
+def test_a_message_that_was_rewound_meanwhile(session, store):
+    """
+    What still comes for a message that was rewound is neither stored nor handed on.
+    """
+    events = []
+    for event in session.receive(Scripted("a1"), HELLO):
+        events.append(event.type)
+        if event.type == "text.delta":
+            session.append(rewind("a1"))
+
+    assert ["step.started", "text.started", "text.delta"] == events
+    assert ["step.started", "text.started", "history.rewound"] == store.types
+
+
+def test_a_prompt_while_receiving(session, store):
+    """
+    Appending from inside the loop takes its place in the log between two chunks.
+    """
+    for event in session.receive(Scripted("a1"), HELLO):
+        if event.type == "text.started":
+            session.append(prompt())
+
+    assert ["step.started", "text.started", "prompt.submitted", "text.ended", "step.ended"] == store.types
+
+
+def test_a_message_that_is_there_already(session, store):
+    """
+    A decoder that begins a message anew is the caller's mistake; the error names the remedy, and nothing is stored.
+    """
+    list(session.receive(Scripted("a1"), HELLO))
+
+    with pytest.raises(LocalProtocolError) as caught:
+        list(session.receive(Scripted("a1"), HELLO))
+
+    assert (
+        "message 'a1' is there already; to go on with it, give the decoder the message as prior, else another id"
+        == str(caught.value)
+    )
+    assert 4 == session.seq == store.seq("s1")
+
+
+def test_rejoin_after_a_cut(session):
+    """
+    A decoder with the message as prior goes on with it; the result is the one of a stream that was not cut.
+    """
+    list(session.receive(Scripted("a1"), HELLO[:1]))
+    list(session.receive(Scripted("a1", prior=session.transcript["a1"]), HELLO))
+
+    assert ("Hello", MessageStatus.COMPLETED) == (session.transcript.last.text, session.transcript.last.status)
+
+
+def test_rejoin_a_complete_message(session, store):
+    """
+    The same stream once more adds nothing.
+    """
+    list(session.receive(Scripted("a1"), HELLO))
+
+    assert [] == list(session.receive(Scripted("a1", prior=session.transcript["a1"]), HELLO))
+    assert 4 == store.seq("s1")
+
+
+def test_rejoin_in_another_process(open_session, store):
+    """
+    A message that a killed process left running is continued from the log alone.
+    """
+    store.append("s1", CUT)
+    session = open_session(store)
+    list(session.receive(Scripted("a1", prior=session.transcript["a1"]), HELLO))
+
+    assert ("Hello", MessageStatus.COMPLETED) == (session.transcript.last.text, session.transcript.last.status)
+    assert 1 == store.types.count("step.started")
+
+
+def test_an_answer_of_several_hops(session):
+    """
+    One decoder may write several messages.
+    """
+    list(session.receive(Scripted("a1"), [line(say="one"), line(hop="pause"), line(say="two"), line(stop="stop")]))
+
+    assert [("a1", "one"), ("a1.2", "two")] == [(message.id, message.text) for message in session.transcript]
+
+
+def test_a_message_is_received_once_at_a_time(session):
+    """
+    Two loops cannot write the same message.
+    """
+    with closing(session.receive(Scripted("a1"), HELLO)) as stream:
+        next(stream)
+
+        with pytest.raises(LocalProtocolError, match="message 'a1' is being received already"):
+            list(session.receive(Scripted("a1"), HELLO))
+
+
+def test_two_messages_at_once(session):
+    """
+    Streams of two messages may be received side by side.
+    """
+    one = session.receive(Scripted("a1"), [line(say="one"), line(stop="stop")])
+    two = session.receive(Scripted("a2"), [line(say="two"), line(stop="stop")])
+    next(one)
+    next(two)
+    list(one)
+    list(two)
+
+    assert ["one", "two"] == [message.text for message in session.transcript]
+
+
+def test_reconcile_settles_what_a_crash_left(open_session, store):
+    """
+    After a restart a step that nobody will end is closed.
+    """
+    store.append("s1", CUT)
+    session = open_session(store)
+    records = session.reconcile(meta={"why": "restart"})
+
+    assert ["text.ended", "step.failed"] == [record.event.type for record in records]
+    assert ErrorKind.INTERRUPTED == session.transcript.last.error.kind
+    assert {"why": "restart"} == records[0].meta
+    assert () == session.reconcile()
+
+
+def test_reconcile_leaves_what_is_being_received(session):
+    """
+    A message that this session is receiving is no remnant.
+    """
+    stream = session.receive(Scripted("a1"), HELLO)
+    next(stream)
+
+    assert () == session.reconcile()
+    assert "step.ended" == list(stream)[-1].type
+
+
+def test_reconcile_can_abandon_calls(session):
+    """
+    Calls wait for the app unless it says that nobody will answer.
+    """
+    list(session.receive(Scripted("a1"), ASKS))
+
+    assert () == session.reconcile(abandon_runs=True)
+    assert ["tool.failed"] == [record.event.type for record in session.reconcile(abandon_calls=True)]
