@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from operator import length_hint
 from typing import Any, TypeAlias
 
 from assistant_events.converters.faults import Fault, wrong
@@ -92,14 +93,11 @@ def _tuple_reader(read: Reader) -> Reader:
     def read_tuple(value: Any) -> tuple[Any, ...]:
         if type(value) is not list:
             raise wrong("", "an array", value)
-        made: list[Any] = []
-        append = made.append
+        rest = iter(value)
         try:
-            for item in value:
-                append(read(item))
+            return tuple(map(read, rest))
         except Fault as fault:
-            raise fault.under(f"[{len(made)}]") from None
-        return tuple(made)
+            raise fault.under(f"[{len(value) - length_hint(rest) - 1}]") from None
 
     return read_tuple
 

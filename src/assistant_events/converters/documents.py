@@ -4,6 +4,9 @@ Everything that is stored, to plain JSON and JSON text and back.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from typing_extensions import TypeForm
@@ -74,12 +77,10 @@ def dumps(value: object) -> bytes:
         pack = _PACKERS[type(value)]
     except KeyError:
         raise _not_stored(value) from None
-    packed = pack(value)
     try:
-        return write_json(packed)
-    except TypeError:
-        # Huge integers and lone surrogates are spelled out, which is done with plain JSON only.
-        return write_json(_WRITERS[type(value)](value))
+        return _packed_writer()(pack(value))
+    except _REFUSALS:
+        return write_json(unstructure(value))
 
 
 def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:
@@ -100,6 +101,19 @@ def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:
     except Fault as fault:
         raise fault.as_error() from None
 
+
+@cache
+def _packed_writer() -> Callable[[Any], bytes]:
+    # What is packed may hold frozen JSON at any depth; a getter in C opens it without a call of Python for each object.
+    try:
+        import msgspec
+    except ImportError:
+        return write_json
+    return msgspec.json.Encoder(enc_hook=attrgetter("_items")).encode
+
+
+# Huge integers and lone surrogates, which `write_json` spells out.
+_REFUSALS = (OverflowError, UnicodeEncodeError, RecursionError)
 
 _WRITERS = OnDemand(lambda cls: class_codec(cls).write)
 _PACKERS = OnDemand(lambda cls: class_codec(cls).pack)

@@ -8,6 +8,7 @@ a `StructureError` with the whole path.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 
 from assistant_events.errors import StructureError
 
@@ -75,7 +76,7 @@ def kind_of(value: object) -> str:
         case int():
             return "an integer" if value >= 0 else "a negative integer"
         case float():
-            return "a number"
+            return "a number" if isfinite(value) else "a number that is not finite"
         case Mapping():
             return "an object"
         case list() | tuple():

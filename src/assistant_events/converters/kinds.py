@@ -79,7 +79,9 @@ SPAN_END = Kind(
 )
 TEXT = Kind(
     "if type({x}) is not str:\n    raise wrong('.{x}', 'a string', {x})\n"
-    "if not {x}.isascii():\n    {x} = valid_text({x})"
+    # Only text with a lone surrogate cannot be encoded.
+    "if not {x}.isascii():\n"
+    "    try:\n        {x}.encode()\n    except UnicodeEncodeError:\n        {x} = valid_text({x})"
 )
 REASON = evolve(word_of(("auto", "manual")), write="{value}")
 ERROR_KIND = Kind(

@@ -11,12 +11,13 @@ from __future__ import annotations
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from gc import is_tracked
 from math import isfinite
 from typing import Any, cast
 
-from assistant_events.converters.codecs import Reader, array_of, ready
+from assistant_events.converters.codecs import array_of, ready
 from assistant_events.converters.faults import Fault, kind_of, wrong
-from assistant_events.values import MAX_DEPTH, JsonObject, State, thaw
+from assistant_events.values import MAX_DEPTH, JsonObject, JsonValue, State
 from assistant_events.values.unicode import joined_pairs
 
 DOCUMENT_DEPTH = MAX_DEPTH + 8
@@ -25,43 +26,46 @@ DOCUMENT_DEPTH = MAX_DEPTH + 8
 _UTC = timedelta(0)
 
 
-def owned(value: object, levels: int = DOCUMENT_DEPTH) -> Any:
+def owned(value: Any, levels: int = DOCUMENT_DEPTH) -> Any:
     """
     Return a copy of *value* that readers may own, without going deeper than *levels*.
 
     Raises:
         Fault: For what is no JSON.
     """
-    if value is None or isinstance(value, bool):
+    kind = type(value)
+    if kind is str:
+        return value if value.isascii() else joined_pairs(value)
+    if kind is int or kind is bool or value is None:
         return value
-    if isinstance(value, str):
-        return joined_pairs(str.__str__(value))
-    if isinstance(value, int):
-        return int(value)
-    if isinstance(value, float) and isfinite(value):
-        return float(value)
-    if isinstance(value, Mapping):
-        return _owned_object(cast("Mapping[object, object]", value), levels)
-    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
-        return _owned_array(cast("Sequence[object]", value), levels)
-    raise Fault("JSON", "a number that is not finite" if isinstance(value, float) else kind_of(value))
+    if kind is dict:
+        return _owned_object(value, levels)
+    if kind is list:
+        return _owned_array(value, levels)
+    return _owned_other(value, levels)
 
 
-def _owned_object(value: Mapping[object, object], levels: int) -> dict[str, Any]:
-    _check_levels(levels, DOCUMENT_DEPTH)
+def _owned_object(value: Mapping[Any, Any], levels: int) -> dict[str, Any]:
+    if not levels:
+        raise _too_deep(DOCUMENT_DEPTH)
     copy: dict[str, Any] = {}
-    for key, item in value.items():
-        if not isinstance(key, str):
-            raise Fault("string keys", kind_of(key))
-        try:
-            copy[joined_pairs(str.__str__(key))] = owned(item, levels - 1)
-        except Fault as fault:
-            raise fault.under(f".{key}") from None
+    key: Any = None
+    try:
+        for key, item in value.items():
+            if type(key) is str and key.isascii():
+                copy[key] = owned(item, levels - 1)
+            elif isinstance(key, str):
+                copy[joined_pairs(str.__str__(key))] = owned(item, levels - 1)
+            else:
+                raise Fault("string keys", kind_of(key))
+    except Fault as fault:
+        raise fault.under(f".{key}") from None
     return copy
 
 
-def _owned_array(value: Sequence[object], levels: int) -> list[Any]:
-    _check_levels(levels, DOCUMENT_DEPTH)
+def _owned_array(value: Sequence[Any], levels: int) -> list[Any]:
+    if not levels:
+        raise _too_deep(DOCUMENT_DEPTH)
     copy: list[Any] = []
     try:
         for item in value:
@@ -71,14 +75,42 @@ def _owned_array(value: Sequence[object], levels: int) -> list[Any]:
     return copy
 
 
-def _check_levels(levels: int, limit: int) -> None:
-    if not levels:
-        raise Fault(f"at most {limit} levels", "more")
+def _owned_other(value: object, levels: int) -> Any:
+    match value:
+        case str():
+            return joined_pairs(str.__str__(value))
+        case int():
+            return int(value)
+        case float() if isfinite(value):
+            return float(value)
+        case Mapping():
+            return _owned_object(cast("Mapping[Any, Any]", value), levels)
+        case bytes() | bytearray() | memoryview():
+            raise Fault("JSON", kind_of(value))
+        case Sequence():
+            return _owned_array(cast("Sequence[Any]", value), levels)
+        case _:
+            raise Fault("JSON", kind_of(value))
+
+
+def _too_deep(limit: int) -> Fault:
+    return Fault(f"at most {limit} levels", "more")
 
 
 def write_object(value: JsonObject) -> dict[str, Any]:
     """Write frozen JSON as a fresh `dict`."""
-    return {key: thaw(item) for key, item in value._items.items()}
+    items: dict[str, Any] = value._items
+    if is_tracked(items):
+        return {key: write_value(item) for key, item in items.items()}
+    return items.copy()
+
+
+def write_value(value: Any) -> Any:
+    """Write any frozen JSON as plain JSON: `thaw` for what is known to be frozen."""
+    if isinstance(value, tuple):
+        return [write_value(item) for item in cast("tuple[Any, ...]", value)]
+    kind = type(value)
+    return write_object(value) if kind is JsonObject or kind is State else value
 
 
 def pack_object(value: JsonObject) -> dict[str, Any]:
@@ -95,36 +127,51 @@ class _Unfrozen(Mapping[str, Any]):
     __getitem__ = __iter__ = __len__ = None  # type: ignore[assignment]
 
 
-def _freezer(cls: type[JsonObject]) -> tuple[Reader, Callable[[Any, int], Any]]:
-    """Return functions that freeze an object, and any value of so many levels; objects become *cls*."""
+def _freezer(cls: type[JsonObject]) -> Callable[..., Any]:
+    """Return a function that freezes an object, with so many levels, into *cls*."""
 
     def freeze_object(items: Any, levels: int = MAX_DEPTH) -> Any:
         if type(items) is not dict:
             raise wrong("", "an object", items)
-        _check_levels(levels, MAX_DEPTH)
-        for key, item in items.items():
-            kind = type(item)
-            if kind is dict or kind is list:
-                items[key] = freeze(item, levels - 1)
+        if not levels:
+            raise _too_deep(MAX_DEPTH)
+        # What the garbage collector does not track holds nothing but strings, numbers and the like.
+        if is_tracked(items):
+            for key, item in items.items():
+                if type(item) is dict:
+                    items[key] = freeze_object(item, levels - 1)
+                elif type(item) is list:
+                    items[key] = freeze_array(item, levels - 1)
         made = _Unfrozen()
         made._items = items
         made.__class__ = cls  # type: ignore[assignment]
         return made
 
-    def freeze(value: Any, levels: int = MAX_DEPTH) -> Any:
-        kind = type(value)
-        if kind is dict:
-            return freeze_object(value, levels)
-        if kind is list:
-            _check_levels(levels, MAX_DEPTH)
-            return tuple([freeze(item, levels - 1) for item in value])
-        return value
+    def freeze_array(items: list[Any], levels: int) -> tuple[Any, ...]:
+        if not levels:
+            raise _too_deep(MAX_DEPTH)
+        below = levels - 1
+        return tuple(
+            [
+                freeze_object(item, below)
+                if type(item) is dict
+                else freeze_array(item, below)
+                if type(item) is list
+                else item
+                for item in items
+            ]
+        )
 
-    return freeze_object, freeze
+    return freeze_object
 
 
-_read_object, _read_value = _freezer(JsonObject)
-_read_state, _ = _freezer(State)
+_read_object = _freezer(JsonObject)
+_read_state = _freezer(State)
+
+
+def _read_value(value: Any) -> JsonValue:
+    # In an object, so that there is one place that looks into arrays.
+    return _read_object({"": value}, MAX_DEPTH + 1)[""]  # type: ignore[no-any-return]
 
 
 def read_object(value: Any) -> JsonObject:
@@ -176,7 +223,7 @@ _names = array_of(ready(_read_name, str))
 
 OBJECT = ready(_read_object, write_object, pack_object)
 STATE = ready(_read_state, write_object, pack_object)
-VALUE = ready(_read_value, thaw, lambda value: value._items if type(value) is JsonObject else value)
+VALUE = ready(_read_value, write_value, lambda value: value._items if type(value) is JsonObject else value)
 BYTES = ready(_read_bytes, _write_bytes)
 MOMENT = ready(_read_moment, _write_moment)
 NAMES = ready(lambda value: frozenset(_names.read(value)), sorted)
