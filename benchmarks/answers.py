@@ -101,7 +101,7 @@ class Answer:
 def chat(deltas: int = 2_000) -> Answer:
     """Make a chat answer: a signed thought without words, then text."""
     random = Random("chat")
-    return Answer("chat", (Thought((), _signature(random)), Text(_tokens(random, deltas))))
+    return Answer("chat", (Thought((), make_signature(random)), Text(_tokens(random, deltas))))
 
 
 def big_tool(size: int = 1_000_000) -> Answer:
@@ -135,7 +135,7 @@ def steps(rounds: int = 100) -> Answer:
     random = Random("steps")
     parts: list[Part] = []
     for number in range(1, rounds + 1):
-        parts.append(Thought(_tokens(random, 20), _signature(random)))
+        parts.append(Thought(_tokens(random, 20), make_signature(random)))
         parts.append(Text(_tokens(random, 40)))
         parts.append(_call(random, number, fragments=10))
     return Answer("steps", tuple(parts))
@@ -144,7 +144,7 @@ def steps(rounds: int = 100) -> Answer:
 def fragments(pieces: int = 5_000) -> Answer:
     """Make one reasoning, one text and one call with *pieces* deltas each."""
     random = Random("fragments")
-    thought = Thought(_tokens(random, pieces), _signature(random))
+    thought = Thought(_tokens(random, pieces), make_signature(random))
     return Answer("fragments", (thought, Text(_tokens(random, pieces)), *long_tool_input(pieces).parts))
 
 
@@ -159,11 +159,12 @@ def long_tool_input(fragments: int) -> Answer:
     """
     Make one call that writes a file: its input is a path and one string, in fragments of exactly 50 characters.
 
-    The input is an object, as every input has to be, but there is nothing in it to build: it stays text.
+    The input is an object, as every input has to be, but there is nothing in it to build: it stays text. It is ASCII:
+    with one emoji Python keeps every character in four bytes, and a long input would measure the kernel's pages.
     """
     head, tail = '{"path":"report.md","content":"', '"}'
     room = 50 * fragments - len(head) - len(tail)
-    page = _json(words(Random("long_tool_input"), 20_000))[1:-1]
+    page = _json(words(Random("long_tool_input"), 20_000).encode("ascii", "ignore").decode())[1:-1]
     whole, rest = divmod(room, len(page))
     # An escape must not be cut: what does not fill a page is plain letters.
     text = head + page * whole + "x" * rest + tail
@@ -174,6 +175,11 @@ def long_tool_input(fragments: int) -> Answer:
 def words(random: Random, count: int) -> str:
     """Return the text of *count* tokens."""
     return "".join(_tokens(random, count))
+
+
+def make_signature(random: Random) -> str:
+    """Return 600 characters that mean nothing."""
+    return b64encode(random.randbytes(450)).decode()
 
 
 def _long(scale: float) -> Answer:
@@ -194,10 +200,6 @@ ANSWERS: Mapping[str, Callable[[float], Answer]] = MappingProxyType(
 
 def _tokens(random: Random, count: int) -> tuple[str, ...]:
     return tuple(random.choices(_WORDS, _WEIGHTS, k=count))
-
-
-def _signature(random: Random) -> str:
-    return b64encode(random.randbytes(450)).decode()
 
 
 def _call(random: Random, number: int, *, fragments: int) -> Call:

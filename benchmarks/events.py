@@ -35,7 +35,7 @@ from assistant_events import (
     Usage,
     as_content,
 )
-from benchmarks.answers import words
+from benchmarks.answers import make_signature, words
 
 _ORIGIN = Origin(
     provider="google", model="gemini-3-flash", dialect="gemini-interactions", served_model="gemini-3-flash-001"
@@ -54,17 +54,23 @@ def mixed(count: int) -> list[Event]:
 
 
 def session(turns: int) -> Iterator[DurableEvent]:
-    """Make the durable events of *turns* turns, eleven each: a question, reasoning, text, a call and its answer."""
+    """
+    Make the durable events of *turns* turns, eleven each: a question, reasoning, text, a call and its answer.
+
+    They are as large as in a chat: a question of 30 tokens, 150 of reasoning with its signature, 250 of text, and a
+    result of 100.
+    """
     random = Random("session")
     for number in range(turns):
         message, call = f"answer_{number}", f"call_{number}"
-        text, query = words(random, 60), words(random, 8)
-        yield PromptSubmitted(message_id=f"prompt_{number}", content=as_content(words(random, 15)))
+        yield PromptSubmitted(message_id=f"prompt_{number}", content=as_content(words(random, 30)))
         yield StepStarted(message_id=message, origin=_ORIGIN, run=_RUN)
         yield ReasoningStarted(message_id=message)
-        yield ReasoningEnded(message_id=message, text=words(random, 40), state=_state(random))
+        yield ReasoningEnded(
+            message_id=message, text=words(random, 150), state=State({"signature": make_signature(random)})
+        )
         yield TextStarted(message_id=message)
-        yield TextEnded(message_id=message, text=text)
+        yield TextEnded(message_id=message, text=words(random, 250))
         yield ToolInputStarted(message_id=message, call_id=call, name="search_orders")
         yield ToolInputEnded(message_id=message, call_id=call, text=f'{{"limit":10,"query":"{number}"}}')
         yield ToolCalled(
@@ -74,9 +80,8 @@ def session(turns: int) -> Iterator[DurableEvent]:
             input=JsonObject({"limit": 10, "query": str(number)}),
         )
         yield StepEnded(message_id=message, finish=Finish.TOOL_CALLS, raw_finish="requires_action", usage=_USAGE)
-        yield ToolSuccess(
-            message_id=message, call_id=call, output=as_content({"orders": [number, number + 1], "note": query})
-        )
+        result = {"orders": [number, number + 1], "note": words(random, 100)}
+        yield ToolSuccess(message_id=message, call_id=call, output=as_content(result))
 
 
 def _round(random: Random, message: str) -> Iterator[Event]:

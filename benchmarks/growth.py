@@ -18,7 +18,7 @@ def growth(settings: Settings) -> Iterator[Figure]:
     """
     Does the cost of a delta stay the same from a thousand of them to a million?
 
-    One text, and the input of one call (a file of text, 50 characters a fragment), in chunks of 16 KiB. At each size
+    One text, and the input of one call (a file in ASCII, 50 characters a fragment), in chunks of 16 KiB. At each size
     the cost over the limit; then the quotient of the largest and the smallest, and the exponent of CPU time over size.
     The quotient is what to judge by: caches and pages make the limit itself dearer by the byte as streams grow.
     """
@@ -35,7 +35,7 @@ def _of_kind(kind: str, make: Callable[[int], Answer], settings: Settings) -> It
         answer = make(deltas)
         chunks = in_chunks(interactions(answer))
         check_message(answer, consume(chunks))
-        comparison = compare_with_limit(chunks, settings.at_most(5) if size > 100_000 else settings)
+        comparison = compare_with_limit(chunks, settings if size <= 100_000 else settings.fewer())
         ratios[deltas], costs[deltas], limits[deltas] = comparison.ratio, comparison.candidate_s, comparison.reference_s
         per_delta = comparison.candidate_s / deltas * 1e6
         yield ratio_figure(f"{kind}_{size}", comparison, detail=f"{deltas:,} deltas, {per_delta:.2f} us a delta")

@@ -36,9 +36,9 @@ class Settings:
     scale: float = 1.0
     """Size of what is measured; 1.0 is the size that the questions state."""
 
-    def at_most(self, repeats: int) -> Settings:
-        """Return the same with fewer repeats, for what takes seconds."""
-        return attrs.evolve(self, repeats=min(repeats, self.repeats))
+    def fewer(self) -> Settings:
+        """Return the same with half the samples, for what takes seconds."""
+        return attrs.evolve(self, repeats=(self.repeats + 1) // 2)
 
     def scaled(self, count: int) -> int:
         """Return *count* at this scale, 1 at least."""

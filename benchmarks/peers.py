@@ -47,7 +47,7 @@ def peers(settings: Settings) -> Iterator[Figure | Note]:
             continue
         for answer, (run, data) in zip(answers, prepared, strict=True):
             run()
-            comparison = compare(run, partial(parse_all, data), settings.at_most(5))
+            comparison = compare(run, partial(parse_all, data), settings.fewer())
             yield ratio_figure(
                 f"{name}/{answer.name}", comparison, detail=_microseconds(comparison.candidate_s, answer)
             )

@@ -41,7 +41,7 @@ CASES = {
     "peak_memory": {"fold", "decode_and_fold", "decode_and_build"},
     "converters_event": {"dump", "load"},
     "converters_message": {"dump", "load"},
-    "sqlite_append": {"batch_1", "batch_10", "batch_100"},
+    "sqlite_append": {f"{case}_{size}" for case in ("batch", "same_rows") for size in (1, 10, 100)},
     "read_and_fold": {"records"},
     "bytes_per_event": {"text.delta", "reasoning.delta", "tool.input.delta", "durable"},
 }
