@@ -51,9 +51,9 @@ from assistant_events.lifecycle import (
 )
 from assistant_events.testing import error, origin
 
-# A message that is not there can only begin. A prompt is whole at once. The end of a step ends the provider's answer, not
-# the calls of the app. A step that failed may start over, and calls that it left open may be failed. A compaction knows
-# only its own events. Nothing happens to what was rewound.
+# A message that is not there can only begin. A prompt is whole at once. The end of a step ends the provider's answer,
+# not the calls of the app. A step that failed may start over, and calls that it left open may be failed. A compaction
+# knows only its own events. Nothing happens to what was rewound.
 MESSAGES = """
                     unknown     prompt    running   ended     failed    compacting  compacted  rewound
 prompt.submitted    prompt      again     conflict  conflict  conflict  conflict    conflict   late
@@ -99,7 +99,7 @@ media.delta        orphan  open      late
 media.ended        orphan  closed    again
 """
 
-# streaming -> called -> settled, or streaming -> settled; never back. An input is over before the call is anything else.
+# streaming -> called -> settled, or streaming -> settled; never back. An input is over before anything else happens.
 CALLS = """
                     unknown     input_open   input_ended  called    settled
 tool.input.started  input_open  conflict     conflict     conflict  conflict

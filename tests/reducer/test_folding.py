@@ -1,0 +1,611 @@
+"""
+What events add up to: parts, calls, steps, restarts, rewinds, compactions, places and times.
+"""
+
+from datetime import timedelta
+
+import pytest
+
+from assistant_events import (
+    AssistantMessage,
+    Builder,
+    CallStatus,
+    Citation,
+    CompactionFailed,
+    CompactionMessage,
+    CompactionStarted,
+    ErrorInfo,
+    Finish,
+    JsonContent,
+    MediaDelta,
+    MediaEnded,
+    MediaPart,
+    MediaStarted,
+    MessageStatus,
+    OpaquePart,
+    OpaqueReceived,
+    PartStatus,
+    ReasoningDelta,
+    ReasoningPart,
+    ReasoningStarted,
+    StepEnded,
+    StepFailed,
+    StepRestarted,
+    StepStarted,
+    TextContent,
+    TextDelta,
+    TextEnded,
+    TextPart,
+    TextStarted,
+    Times,
+    ToolCalled,
+    ToolFailed,
+    ToolInputDelta,
+    ToolInputEnded,
+    ToolInputStarted,
+    ToolPart,
+    ToolProgress,
+    ToolSuccess,
+    Transcript,
+    Usage,
+    UserMessage,
+    fold,
+    reduce,
+)
+from assistant_events.testing import (
+    Call,
+    Clock,
+    answer,
+    compaction,
+    deltas,
+    durable,
+    error,
+    origin,
+    prompt,
+    records,
+    rewind,
+    run,
+)
+from assistant_events.testing.deterministic import START as DAWN
+
+A = {"message_id": "a1"}
+C = {"message_id": "a1", "call_id": "c1"}
+START = StepStarted(**A, origin=origin())
+END = StepEnded(**A, finish="stop")
+
+
+def only(events):
+    """
+    Return the one message that *events* give, in order.
+    """
+    transcript = fold(events, strict=True)
+    assert len(transcript) == 1
+    return transcript.last
+
+
+def call(events):
+    """
+    Return the one call of the one message.
+    """
+    (part,) = only(events).calls
+    return part
+
+
+def at(second):
+    return DAWN + timedelta(seconds=second)
+
+
+def test_a_prompt_is_a_user_message():
+    """
+    What was submitted is a message as a whole.
+    """
+    assert UserMessage(id="u1", content=(TextContent("hi"),)) == only([prompt()])
+
+
+def test_a_started_step_is_a_running_message():
+    """
+    A step is a message from its start on, with what is known of it.
+    """
+    start = StepStarted(**A, origin=origin("acme", "x"), run=run(), state={"s": 1})
+
+    assert AssistantMessage(id="a1", origin=origin("acme", "x"), run=run(), state={"s": 1}) == only([start])
+
+
+def test_an_ended_step_is_completed():
+    """
+    The end brings finish, usage, run and state.
+    """
+    end = StepEnded(**A, finish="length", raw_finish="MAX", usage=Usage(output=9), run=run(), state={"s": 1})
+    message = only([START, end])
+
+    assert (MessageStatus.COMPLETED, Finish.LENGTH, "MAX") == (message.status, message.finish, message.raw_finish)
+    assert (Usage(output=9), run(), {"s": 1}) == (message.usage, message.run, message.state)
+    assert message.error is None
+
+
+def test_a_failed_step_keeps_what_came():
+    """
+    A failure brings error and usage; the parts stay, and there is no finish.
+    """
+    message = only(
+        [START, TextStarted(**A), TextEnded(**A, text="Hel", complete=False), StepFailed(**A, error=error())]
+    )
+
+    assert (MessageStatus.FAILED, None, error()) == (message.status, message.finish, message.error)
+    assert "Hel" == message.text
+
+
+def test_the_end_leaves_run_and_state_that_it_does_not_say_anew():
+    """
+    Run and state of the start stay unless the end has others.
+    """
+    message = only([StepStarted(**A, origin=origin(), run=run(), state={"s": 1}), END])
+
+    assert (run(), {"s": 1}) == (message.run, message.state)
+
+
+def test_a_text_streams():
+    """
+    Deltas are joined while the text is open.
+    """
+    message = only([START, TextStarted(**A), *deltas("Hello")])
+
+    assert (TextPart(text="Hello", status=PartStatus.STREAMING),) == message.parts
+
+
+def test_a_text_ends():
+    """
+    The end of a text brings all of it, with citations and state.
+    """
+    end = TextEnded(**A, text="Hello", citations=[Citation(url="https://x.test")], state={"s": 1})
+    (part,) = only([START, TextStarted(**A), end]).parts
+
+    assert ("Hello", PartStatus.COMPLETED, {"s": 1}) == (part.text, part.status, part.state)
+    assert (Citation(url="https://x.test"),) == part.citations
+
+
+def test_a_delta_that_is_partly_covered_adds_the_rest():
+    """
+    What overlaps is not doubled.
+    """
+    events = [START, TextStarted(**A), *deltas("Hello"), TextDelta(**A, offset=3, delta="lo, you")]
+
+    assert "Hello, you" == only(events).text
+
+
+def test_offsets_count_code_points():
+    """
+    A character outside the basic plane is one.
+    """
+    events = [START, TextStarted(**A), TextDelta(**A, offset=0, delta="😀"), TextDelta(**A, offset=1, delta="!")]
+
+    assert "😀!" == only(events).text
+
+
+def test_a_medium_streams_and_ends():
+    """
+    Bytes are joined while the medium is open; its end may say that they are elsewhere.
+    """
+    open_ = [START, MediaStarted(**A, media_type="image/png")]
+    streaming = [*open_, MediaDelta(**A, offset=0, delta=b"ab"), MediaDelta(**A, offset=1, delta=b"bc")]
+    ended = [*streaming, MediaEnded(**A, media_type="image/webp", uri="https://x.test/1", state={"s": 1})]
+
+    assert [(None, PartStatus.STREAMING)] == [(part.data, part.status) for part in only(open_).media]
+    assert [(b"abc", PartStatus.STREAMING)] == [(part.data, part.status) for part in only(streaming).media]
+    assert (MediaPart(media_type="image/webp", uri="https://x.test/1", status="completed", state={"s": 1}),) == only(
+        ended
+    ).media
+
+
+def test_an_opaque_item_is_a_part():
+    """
+    What has no word of ours keeps its place among the parts.
+    """
+    message = only([START, OpaqueReceived(**A, state={"raw": 1}), TextStarted(**A)])
+
+    assert (OpaquePart(state={"raw": 1}), TextPart(text="", status="streaming")) == message.parts
+
+
+def test_parts_stand_in_the_order_of_their_start():
+    """
+    Which of them ends first plays no part.
+    """
+    events = [
+        START,
+        ReasoningStarted(**A),
+        TextStarted(**A),
+        TextEnded(**A, text="t"),
+        ReasoningDelta(**A, offset=0, delta="r"),
+    ]
+
+    assert [("reasoning", "r"), ("text", "t")] == [(part.type, part.text) for part in only(events).parts]
+
+
+def test_a_call_streams():
+    """
+    The raw input is there while it is written, and nothing else yet.
+    """
+    events = [START, ToolInputStarted(**C, name="search", provider_executed=True), *deltas('{"a"', call_id="c1")]
+
+    assert ToolPart(
+        **C,
+        name="search",
+        provider_executed=True,
+        status="streaming",
+        raw_input='{"a"',
+        input_status="streaming",
+    ) == call(events)
+
+
+def test_a_call_whose_input_ended_waits():
+    """
+    Between the end of its input and `tool.called` a call is still streaming.
+    """
+    part = call([START, ToolInputStarted(**C, name="search"), ToolInputEnded(**C, text="{}", state={"s": 1})])
+
+    assert (CallStatus.STREAMING, PartStatus.COMPLETED, None) == (part.status, part.input_status, part.input)
+    assert ("{}", {"s": 1}) == (part.raw_input, part.state)
+
+
+def test_a_call_keeps_raw_and_parsed_input():
+    """
+    What the model wrote stands beside what it means.
+    """
+    part = call(answer(calls=[Call("search", '{"a" : 1}')]))
+
+    assert ('{"a" : 1}', {"a": 1}, CallStatus.CALLED) == (part.raw_input, part.input, part.status)
+
+
+def test_a_call_that_came_whole_has_no_raw_input():
+    """
+    `tool.called` alone makes a call, with its state.
+    """
+    part = call([START, ToolCalled(**C, name="search", input={"a": 1}, state={"s": 1})])
+
+    assert ("", None, {"a": 1}, {"s": 1}) == (part.raw_input, part.input_status, part.input, part.state)
+
+
+@pytest.mark.parametrize(("state", "expected"), [({}, {"s": 1}), ({"s": 2}, {"s": 2})])
+def test_the_state_of_a_call(state, expected):
+    """
+    The state of `tool.called` replaces that of the input unless it is empty.
+    """
+    events = [START, ToolInputStarted(**C, name="search"), ToolInputEnded(**C, text="{}", state={"s": 1})]
+
+    assert expected == call([*events, ToolCalled(**C, name="search", input={}, state=state)]).state
+
+
+def test_progress_replaces_the_last_one():
+    """
+    The output of a running call is its last progress.
+    """
+    called = [START, ToolCalled(**C, name="search", input={})]
+    events = [*called, ToolProgress(**C, output="a"), ToolProgress(**C, output=[1, 2])]
+
+    assert (JsonContent([1, 2]),) == call(events).output
+
+
+def test_success_replaces_progress():
+    """
+    The answer stands where the progress stood, with a state of its own.
+    """
+    called = [START, ToolCalled(**C, name="search", input={}, state={"s": 1}), ToolProgress(**C, output="a")]
+    part = call([*called, ToolSuccess(**C, output="b", state={"s": 2})])
+
+    assert (CallStatus.SUCCESS, (TextContent("b"),)) == (part.status, part.output)
+    assert ({"s": 1}, {"s": 2}) == (part.state, part.result_state)
+
+
+def test_a_failure_keeps_what_it_says_it_had():
+    """
+    A failed call has an error, and the output that the event gives.
+    """
+    called = [START, ToolCalled(**C, name="search", input={"a": 1})]
+    part = call([*called, ToolFailed(**C, error=error("tool"), output="half", state={"s": 2})])
+
+    assert (CallStatus.FAILED, error("tool"), (TextContent("half"),)) == (part.status, part.error, part.output)
+    assert ({"a": 1}, {"s": 2}) == (part.input, part.result_state)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        pytest.param([ToolCalled(**C, name="t", input={}, provider_executed=True), ToolSuccess(**C)], id="called"),
+        pytest.param([ToolCalled(**C, name="t", input={}), ToolSuccess(**C, provider_executed=True)], id="answered"),
+        pytest.param(
+            [ToolCalled(**C, name="t", input={}), ToolFailed(**C, error=error(), provider_executed=True)], id="failed"
+        ),
+        pytest.param(
+            [
+                ToolInputStarted(**C, name="t", provider_executed=True),
+                ToolInputEnded(**C, text="{}"),
+                ToolCalled(**C, name="t", input={}),
+            ],
+            id="begun",
+        ),
+    ],
+)
+def test_whose_a_call_is_stays_said(events):
+    """
+    One event that says that the provider runs a call is enough.
+    """
+    assert call([START, *events]).provider_executed
+
+
+def test_a_restart_empties_the_message():
+    """
+    Parts, error and usage go; origin, run and state stay unless they are said anew.
+    """
+    start = StepStarted(**A, origin=origin(), run=run(), state={"s": 1})
+    failed = StepFailed(**A, error=error(), usage=Usage(output=1))
+    restarted = only([start, TextStarted(**A), TextEnded(**A, text="a"), failed, StepRestarted(**A, reason="again")])
+
+    assert AssistantMessage(id="a1", origin=origin(), run=run(), state={"s": 1}) == restarted
+
+
+def test_a_restart_may_bring_another_run_and_state():
+    """
+    What the restart says of run and state replaces what the start said.
+    """
+    start = StepStarted(**A, origin=origin(), run=run(), state={"s": 1})
+    restarted = only([start, StepRestarted(**A, reason="again", run=run("run-2"), state={"s": 2})])
+
+    assert (run("run-2"), {"s": 2}) == (restarted.run, restarted.state)
+
+
+def test_a_restarted_step_goes_on_as_a_fresh_one():
+    """
+    After a restart the same kinds and call ids begin anew.
+    """
+    before = [START, TextStarted(**A), *deltas("old"), ToolInputStarted(**C, name="t"), *deltas("{", call_id="c1")]
+    again = [StepRestarted(**A, reason="again"), *answer("new", calls=[Call("t", call_id="c1")])[1:]]
+
+    assert only(answer("new", calls=[Call("t", call_id="c1")])) == only([*before, *again])
+
+
+def test_a_rewind_takes_all_after_it():
+    """
+    The message and all after it leave; their ids stay spent.
+    """
+    transcript = fold([prompt(), *answer("a"), prompt(message_id="u2"), rewind("a1")], strict=True)
+
+    assert ["u1"] == [message.id for message in transcript]
+    assert {"a1", "u2"} == transcript.rewound
+
+
+def test_after_a_rewind_the_session_goes_on():
+    """
+    New messages come under new ids; what still comes for the old ones is late.
+    """
+    events = [prompt(), *answer("a"), rewind("a1"), *answer("b", message_id="a2")]
+    transcript = fold(events, strict=True)
+
+    assert ["hi", "b"] == [message.text for message in transcript]
+    assert "late" == reduce(transcript, TextDelta(**A, offset=1, delta="!")).outcome
+    assert transcript == fold([*events, *answer("again")])
+
+
+def test_messages_interleave():
+    """
+    Events of several messages may come mixed; messages stand in the order of their first event.
+    """
+    one, two = answer("one", message_id="m1"), answer("two", message_id="m2")
+    mixed = [event for pair in zip(one, two, strict=True) for event in pair]
+
+    assert fold([*one, *two]) == fold(mixed, strict=True)
+
+
+def test_the_same_call_id_in_two_messages_is_two_calls():
+    """
+    A call id is unique only inside its message.
+    """
+    events = [
+        *answer(calls=[Call("a", call_id="c1")]),
+        *answer(calls=[Call("b", call_id="c1")], message_id="a2"),
+        ToolSuccess(message_id="a1", call_id="c1", output="done"),
+    ]
+
+    assert [("a1", "success"), ("a2", "called")] == [
+        (part.message_id, part.status) for message in fold(events, strict=True) for part in message.calls
+    ]
+
+
+def test_a_compaction_streams_and_ends():
+    """
+    A summary is a message of its own; its end says all of it.
+    """
+    events = compaction("Summary", reason="manual", origin=origin())
+
+    assert ("Summ", MessageStatus.RUNNING) == (only(events[:2]).text, only(events[:2]).status)
+    assert CompactionMessage(id="c1", reason="manual", origin=origin(), status="completed", text="Summary") == only(
+        events
+    )
+
+
+def test_a_compaction_that_failed_has_no_text():
+    """
+    What came live is not in the log, so it does not stay.
+    """
+    message = only([*compaction("Summary")[:-1], CompactionFailed(message_id="c1", error=error())])
+
+    assert ("", MessageStatus.FAILED, error()) == (message.text, message.status, message.error)
+
+
+def test_a_compaction_goes_on_from_a_snapshot():
+    """
+    Deltas of a summary continue where the transcript stands.
+    """
+    events = compaction("Summary")
+
+    assert fold(events) == fold(events[2:], start=fold(events[:2]), strict=True)
+
+
+def test_context_begins_at_the_last_completed_compaction():
+    """
+    A model sees the last summary that was completed and what began after it.
+    """
+    events = [
+        prompt(),
+        *compaction("one"),
+        prompt(message_id="u2"),
+        *compaction("two", message_id="c2"),
+        prompt(message_id="u3"),
+        CompactionStarted(message_id="c3", reason="auto"),
+    ]
+
+    assert ["c2", "u3", "c3"] == [message.id for message in fold(events, strict=True).context()]
+
+
+def test_records_fill_seq_and_times():
+    """
+    Times are those of the first and the last record; an opaque item takes no time.
+    """
+    events = [
+        prompt(),
+        *durable(answer("Hi", reasoning="Hm", calls=[Call("t", output="x")])),
+    ]
+    events.insert(2, OpaqueReceived(**A))
+    transcript = fold(records(events), strict=True)
+    user, message = transcript.messages
+
+    # 0 prompt, 1 start, 2 opaque, 3-4 reasoning, 5-6 text, 7 input started, 8 input ended, 9 called, 10 end, 11 success
+    assert 12 == transcript.seq
+    assert Times(started=at(0)) == user.times
+    assert Times(started=at(1), ended=at(10)) == message.times
+    assert [(at(2), at(2)), (at(3), at(4)), (at(5), at(6)), (at(7), at(11))] == [
+        (part.times.started, part.times.ended) for part in message.parts
+    ]
+
+
+def test_times_of_a_call_that_came_whole():
+    """
+    A call without input events begins when it is made.
+    """
+    events = [START, ToolCalled(**C, name="t", input={}), ToolSuccess(**C)]
+
+    assert Times(started=at(1), ended=at(2)) == call(records(events)).times
+
+
+def test_times_of_a_compaction():
+    """
+    A summary has times as an answer has them.
+    """
+    assert Times(started=at(0), ended=at(1)) == only(records(compaction())).times
+
+
+def test_a_restart_opens_the_time_of_its_message():
+    """
+    A message that starts over began when it first began, and has not ended.
+    """
+    events = [START, StepFailed(**A, error=error()), StepRestarted(**A, reason="again")]
+
+    assert Times(started=at(0)) == only(records(events)).times
+
+
+def test_without_records_there_are_no_times():
+    """
+    Events alone say nothing of when.
+    """
+    message = only(answer("Hi", calls=[Call("t", output=1)]))
+
+    assert message.times is None
+    assert [None, None] == [part.times for part in message.parts]
+
+
+def test_an_end_that_is_recorded_has_its_time():
+    """
+    A part that began live and ended in the log has only an end.
+    """
+    transcript = fold([START, TextStarted(**A)])
+    after = fold(records([TextEnded(**A, text="Hi")]), start=transcript, strict=True)
+
+    assert Times(ended=at(0)) == after.last.parts[0].times
+
+
+def test_times_play_no_part_in_equality():
+    """
+    The same events with other times are the same transcript.
+    """
+    events = [prompt(), *answer("Hi")]
+    later = records(events, clock=Clock(at(500)))
+
+    assert fold(records(events)) == fold(later)
+    assert fold(records(events)).last.times != fold(later).last.times
+
+
+def test_the_builder_hands_out_what_it_does_not_change():
+    """
+    A transcript that was taken stays as it was while the builder goes on.
+    """
+    builder = Builder()
+    builder.extend(answer("Hello")[:3])
+    taken = builder.transcript
+    builder.extend(answer("Hello")[3:])
+
+    assert "Hell" == taken.last.text
+    assert "Hello" == builder.transcript.last.text
+
+
+def test_what_did_not_change_is_shared():
+    """
+    A new transcript holds the very messages and parts that an event did not touch.
+    """
+    before = fold([prompt(), *answer("a"), START.__class__(message_id="a2", origin=origin())])
+    after = reduce(before, TextStarted(message_id="a2")).transcript
+
+    assert before.messages[0] is after.messages[0]
+    assert before.messages[1] is after.messages[1]
+
+
+def test_the_builder_knows_where_the_log_stands():
+    """
+    `seq` is the place of the last record.
+    """
+    builder = Builder(Transcript(seq=4))
+    builder.apply(records([prompt()], after=4)[0])
+
+    assert 5 == builder.seq
+
+
+def test_many_messages_are_found():
+    """
+    An event for an old message lands there however many came since, after rewinds too.
+    """
+    events = [event for n in range(20) for event in answer(calls=[Call("t")], message_id=f"m{n}")]
+    builder = Builder(fold(events))
+    builder.apply(ToolSuccess(message_id="m3", call_id="call-1", output="x"))
+    builder.apply(rewind("m10"))
+    builder.extend(answer("new", message_id="n1"))
+    builder.apply(ToolSuccess(message_id="m4", call_id="call-1", output="x"))
+    transcript = builder.transcript
+
+    assert ["m3", "m4"] == [part.message_id for message in transcript for part in message.calls if part.settled]
+    assert "new" == transcript.last.text
+
+
+def test_an_input_of_a_call_goes_on_after_a_snapshot():
+    """
+    An input that was open in the snapshot takes the next delta at its offset.
+    """
+    start = fold([START, ToolInputStarted(**C, name="t"), *deltas('{"a"', call_id="c1")])
+    after = fold([ToolInputDelta(**C, offset=4, delta=":1}")], start=start, strict=True)
+
+    assert '{"a":1}' == after.last.calls[0].raw_input
+
+
+def test_a_reasoning_may_be_empty():
+    """
+    A reasoning without text keeps its state.
+    """
+    message = only(answer("Hi", reasoning_state={"signature": "abc"}))
+
+    assert ReasoningPart(text="", status="completed", state={"signature": "abc"}) == message.parts[0]
+
+
+def test_an_error_of_an_unknown_kind_is_kept():
+    """
+    A kind that a newer version wrote folds like any other.
+    """
+    message = only([START, StepFailed(**A, error=ErrorInfo(kind="newer", message="x"))])
+
+    assert "newer" == message.error.kind
