@@ -303,8 +303,9 @@ class DecoderBase(ABC):
 
     def _taken(self) -> list[Event]:
         events = self._sink
-        if events:
-            self._sink = self.recorder.sink = []
+        if not events:
+            return []  # not the sink itself: it is what the next call fills
+        self._sink = self.recorder.sink = []
         return events
 
     def _current_message(self) -> AssistantMessage | None:
