@@ -196,7 +196,6 @@ class GeminiInteractionsDecoder(DecoderBase):
         # The token of the terminal event is the one that counts; without it earlier checkpoints are void.
         self._continuation_token = string(interaction, "continuation_token") or None
         status = string(interaction, "status") or status
-        self._settle_steps()
         usage = self._usage(interaction)
         match status:
             case "failed":
@@ -216,6 +215,7 @@ class GeminiInteractionsDecoder(DecoderBase):
                 self._finish(status, usage)
 
     def _finish(self, status: str | None, usage: Usage | None) -> None:
+        self._settle_steps()
         pending = bool(self.recorder.unanswered(provider_executed=False))
         finish = wire.finish(status, pending=pending, content=bool(self._order))
         if status == "requires_action" and not pending:
@@ -227,7 +227,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             self.end_answer()
 
     def _fail(self, error: ErrorInfo, usage: Usage | None = None) -> None:
-        self._settle_steps()
+        # Wire steps that have not ended stay as they are: what is open is then marked incomplete.
         self.fail_step(error, usage=usage or self._usage({}), run=self._run(), state=self._state())
 
     def _on_error(self, error: Fields) -> None:
@@ -243,8 +243,8 @@ class GeminiInteractionsDecoder(DecoderBase):
         steps = wire.resource_steps(interaction)
         for step in steps:
             index = len(self._steps)
-            self._on_start({"index": index}, step)
-            self._on_stop({"index": index})
+            self._on_start({"event_type": "step.start", "index": index}, step)
+            self._on_stop({"event_type": "step.stop", "index": index})
 
     def _run(self) -> Run | None:
         if not self._interaction_id:
