@@ -423,7 +423,7 @@ def decode_resource(
         raise TypeError(f"resource: expected a mapping, got {type(resource).__name__}")
     decoder = GeminiInteractionsDecoder(message_id, request=request, prior=prior)
     events = []
-    if not string(resource, "status") and (mapping(resource, "error") and not wire.resource_steps(resource)):
+    if not string(resource, "status") and "error" in resource and not wire.resource_steps(resource):
         events += decoder.feed_event({"event_type": "error", "error": resource["error"]})
         return events + decoder.close()
     head = {key: value for key, value in resource.items() if key not in ("steps", "outputs", "usage")}

@@ -10,7 +10,7 @@ _PREFIXES = ("interaction.", "step.", "content.")
 def detect(document: Fields) -> bool:
     """Tell whether *document*, the first frame of a stream or a whole resource, is of this wire."""
     name = string(document, "event_type") or string(document, "type") or ""
-    if name.startswith(_PREFIXES):
+    if name.startswith(_PREFIXES) or string(document, "event_type") == "error":
         return True
     if string(document, "object") == "interaction":
         return True
