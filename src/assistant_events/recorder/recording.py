@@ -14,6 +14,7 @@ private name of the provider's item; it never leaves. Rules the reader may rely 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
 
 from assistant_events.errors import JsonError, LocalProtocolError
@@ -138,10 +139,15 @@ class Recorder:
         self._rejoin = None if prior is None else Rejoin(prior)
         self._open: dict[str, OpenFragment] = {}
         self._early: dict[tuple[str, Hashable], OpenFragment] = {}
-        self._waiting: dict[str, list[OpenFragment]] = {}
+        self._waiting: dict[str, list[KnownEvent]] = {}
         self._calls: dict[str, OpenCall] = {}
         self._calls_by_key: dict[Hashable, OpenCall] = {}
+        # Under our id and the provider's: newest last, those whose input has ended are dropped when met; `None` holds all.
+        self._inputs: dict[str | None, list[OpenCall]] = {}
+        # Under both ids: oldest first, those that are settled are dropped when met, but for the last.
+        self._awaited: dict[str | None, deque[OpenCall]] = {}
         self._synthesized = 0
+        self._uses: dict[str, int] = {}
         self._caused: list[Event] = []
         self._kept: list[Event] = []
 
@@ -385,12 +391,18 @@ class Recorder:
 
             complete: False when it cannot be used as it came.
         """
+        self._require_running()
         fragment = self._open.get("media")
         if fragment is None or fragment.key != key:
+            late = self._early.get(("media", key))
+            if late is not None:
+                self._end_late_media(late, state, data, uri, complete=complete)
+                return self._deliver()
             if media_type is None:
                 raise LocalProtocolError("end_media: no medium is open; expected a media_type")
             fragment = self._fragment("media", key, state, media_type)
-        self._close_fragment(fragment, state, None, (), complete=complete, data=data, uri=uri)
+        assert isinstance(fragment, OpenMedia)
+        self._close_media(fragment, state, data, uri, complete=complete)
         return self._deliver()
 
     # -- calls
@@ -415,17 +427,10 @@ class Recorder:
                 The provider's own value is then in `state.id`.
         """
         self._require_running()
+        _check_text("tool_input", delta)
         call = self._open_input(call_id, key)
         if call is None:
-            call = self._begin_call(call_id, name, key, state, provider_executed=provider_executed)
-            self._emit(
-                ToolInputStarted(
-                    message_id=self.message_id,
-                    call_id=call.call_id,
-                    name=name,
-                    provider_executed=provider_executed,
-                )
-            )
+            call = self._begin_input(call_id, name, key, state, provider_executed=provider_executed)
         if delta:
             self._add_input(call, delta)
         return self._deliver()
@@ -471,19 +476,23 @@ class Recorder:
         """Record a call that came whole. A `str` is JSON text and is parsed like streamed input."""
         self._require_running()
         if isinstance(input, str):
-            events = self.tool_input(call_id, name, input, key=key, provider_executed=provider_executed, state=state)
-            return [*events, *self.end_tool_input(call_id, key=key)]
-        call = self._begin_call(call_id, name, key, state, provider_executed=provider_executed)
-        self._emit(
-            ToolCalled(
-                message_id=self.message_id,
-                call_id=call.call_id,
-                name=name,
-                input=input,
-                provider_executed=provider_executed,
-                state=call.state,
-            )
+            call = self._begin_input(call_id, name, key, state, provider_executed=provider_executed)
+            if input:
+                self._add_input(call, input)
+            self._end_input(call, NO_STATE, None, None)
+            return self._deliver()
+        call = self._new_call(call_id, name, key, state, provider_executed=provider_executed)
+        called = ToolCalled(
+            message_id=self.message_id,
+            call_id=call.call_id,
+            name=name,
+            input=input,
+            provider_executed=provider_executed,
+            state=call.state,
         )
+        self._end_unkeyed(None)
+        self._emit(called)
+        self._register(call)
         return self._deliver()
 
     def tool_progress(self, call_id: str | None, output: ContentInput = (), *, key: Hashable = None) -> list[Event]:
@@ -560,21 +569,27 @@ class Recorder:
         early = self._early.get((kind, key))
         if early is not None:
             return early
+        # Made before anything happens, since they refuse what is no state or media type.
+        known = state if type(state) is State else State(state)
+        made = OpenMedia(key, known, media_type) if kind == "media" else OpenFragment(kind, key, known)
+        started = self._started(made)
         self._end_unkeyed(kind)
         if open_ is not None:
             self._end_early(open_)
-        known = state if type(state) is State else State(state)
-        made = OpenMedia(key, known, media_type) if kind == "media" else OpenFragment(kind, key, known)
+        self._emit(started)
         self._open[kind] = made
-        if kind == "text":
-            self._emit(TextStarted(message_id=self.message_id))
-        elif kind == "reasoning":
-            self._emit(ReasoningStarted(message_id=self.message_id))
-        else:
-            self._emit(MediaStarted(message_id=self.message_id, media_type=media_type))
         return made
 
+    def _started(self, fragment: OpenFragment) -> KnownEvent:
+        if fragment.kind == "text":
+            return TextStarted(message_id=self.message_id)
+        if fragment.kind == "reasoning":
+            return ReasoningStarted(message_id=self.message_id)
+        assert isinstance(fragment, OpenMedia)
+        return MediaStarted(message_id=self.message_id, media_type=fragment.media_type)
+
     def _add_text(self, kind: str, delta: str, key: Hashable, state: _STATE) -> list[Event]:
+        _check_text(kind, delta)
         if not delta:
             return []
         fragment = self._fragment(kind, key, state)
@@ -602,11 +617,11 @@ class Recorder:
         """End what is open without a key, but not of *kind*: without a key only the channel tells fragments apart."""
         for other in list(self._open.values()):
             if other.key is None and other.kind != kind:
-                self._close_fragment(other, NO_STATE, None, (), complete=True)
+                self._close(other, complete=True)
 
     def _end_early(self, fragment: OpenFragment) -> None:
         """End a fragment because another of its kind begins; what still comes for it is collected."""
-        self._close_fragment(fragment, NO_STATE, None, (), complete=True)
+        self._close(fragment, complete=True)
         if fragment.key is not None:
             again = (
                 OpenMedia(fragment.key, fragment.state, fragment.media_type)
@@ -622,40 +637,48 @@ class Recorder:
         self._require_running()
         fragment = self._open.get(kind)
         if fragment is not None and fragment.key == key:
-            self._close_fragment(fragment, state, text, citations, complete=True)
+            self._close_text(fragment, state, text, citations, complete=True)
             return
-        late = self._early.pop((kind, key), None)
+        late = self._early.get((kind, key))
         if late is None:
             if not state and not text:
                 return
+            self._end_unkeyed(kind)
             late = OpenFragment(kind, key, NO_STATE)
-            whole = text or ""
-        elif text is not None:
-            whole = text
-        else:
-            self._release(late)
-            whole = late.buffer.value()
         known = State(state) if state else late.state
-        if not whole and known == late.state:
+        if text is None:
+            self._release(late)
+        whole = late.buffer.value() if text is None else text
+        if whole or known != late.state:
+            self._follow(late, [self._started(late), self._ended(kind, whole, known, citations, complete=True)])
+        self._early.pop((kind, key), None)
+
+    def _end_late_media(
+        self, late: OpenFragment, state: _STATE, data: bytes | None, uri: str | None, *, complete: bool
+    ) -> None:
+        """End a medium that ended early already: what came since is one more."""
+        assert isinstance(late, OpenMedia)
+        known = State(state) if state else late.state
+        if late.data.length or data is not None or uri is not None or known != late.state:
+            self._follow(late, [self._started(late), self._ended_media(late, known, data, uri, complete=complete)])
+        del self._early["media", late.key]
+
+    def _follow(self, late: OpenFragment, events: list[KnownEvent]) -> None:
+        """Emit one more fragment for an item that ended early: now, or once what is open of its kind has ended."""
+        if late.kind in self._open:
+            self._waiting.setdefault(late.kind, []).extend(events)
             return
-        made = OpenFragment(kind, key, known)
-        made.buffer.append(valid_text(whole))
-        if fragment is None:
-            self._flush(made)
-        else:
-            self._waiting.setdefault(kind, []).append(made)
+        for event in events:
+            self._emit(event)
 
-    def _flush(self, late: OpenFragment) -> None:
-        """Emit what came late for an item as one more fragment."""
-        text = late.buffer.value()
-        if late.kind == "text":
-            self._emit(TextStarted(message_id=self.message_id))
-            self._emit(TextEnded(message_id=self.message_id, text=text, state=late.state))
+    def _close(self, fragment: OpenFragment, *, complete: bool) -> None:
+        """End a fragment with what it has."""
+        if isinstance(fragment, OpenMedia):
+            self._close_media(fragment, NO_STATE, None, None, complete=complete)
         else:
-            self._emit(ReasoningStarted(message_id=self.message_id))
-            self._emit(ReasoningEnded(message_id=self.message_id, text=text, state=late.state))
+            self._close_text(fragment, NO_STATE, None, (), complete=complete)
 
-    def _close_fragment(
+    def _close_text(
         self,
         fragment: OpenFragment,
         state: _STATE,
@@ -663,71 +686,95 @@ class Recorder:
         citations: tuple[Citation, ...],
         *,
         complete: bool,
-        data: bytes | None = None,
-        uri: str | None = None,
     ) -> None:
-        self._require_running()
         known = State(state) if state else fragment.state
-        if isinstance(fragment, OpenMedia):
-            collected = fragment.data.value() or None
-            self._emit(
-                MediaEnded(
-                    message_id=self.message_id,
-                    media_type=fragment.media_type,
-                    data=collected if data is None and uri is None else data,
-                    uri=uri,
-                    complete=complete and not (collected is None and data is None and uri is None),
-                    state=known,
-                )
+        self._release(fragment)
+        whole = fragment.buffer.value() if text is None else text
+        self._emit(self._ended(fragment.kind, whole, known, citations, complete=complete))
+        self._closed(fragment)
+
+    def _ended(
+        self, kind: str, text: str, state: State, citations: tuple[Citation, ...], *, complete: bool
+    ) -> KnownEvent:
+        if kind == "text":
+            return TextEnded(
+                message_id=self.message_id, text=text, complete=complete, citations=citations, state=state
             )
-        else:
-            self._release(fragment)
-            whole = fragment.buffer.value() if text is None else text
-            if fragment.kind == "text":
-                self._emit(
-                    TextEnded(
-                        message_id=self.message_id, text=whole, complete=complete, citations=citations, state=known
-                    )
-                )
-            else:
-                self._emit(ReasoningEnded(message_id=self.message_id, text=whole, complete=complete, state=known))
+        return ReasoningEnded(message_id=self.message_id, text=text, complete=complete, state=state)
+
+    def _close_media(
+        self, fragment: OpenMedia, state: _STATE, data: bytes | None, uri: str | None, *, complete: bool
+    ) -> None:
+        known = State(state) if state else fragment.state
+        self._emit(self._ended_media(fragment, known, data, uri, complete=complete))
+        self._closed(fragment)
+
+    def _ended_media(
+        self, fragment: OpenMedia, state: State, data: bytes | None, uri: str | None, *, complete: bool
+    ) -> KnownEvent:
+        if data is None and uri is None:
+            data = fragment.data.value() or None
+        return MediaEnded(
+            message_id=self.message_id,
+            media_type=fragment.media_type,
+            data=data,
+            uri=uri,
+            complete=complete and not (data is None and uri is None),
+            state=state,
+        )
+
+    def _closed(self, fragment: OpenFragment) -> None:
         del self._open[fragment.kind]
-        for late in self._waiting.pop(fragment.kind, ()):
-            self._flush(late)
+        for event in self._waiting.pop(fragment.kind, ()):
+            self._emit(event)
 
     def _end_all(self, *, complete: bool) -> None:
         for fragment in list(self._open.values()):
-            self._close_fragment(fragment, NO_STATE, None, (), complete=complete)
-        for late in list(self._early.values()):
+            self._close(fragment, complete=complete)
+        for late in self._early.values():
             if isinstance(late, OpenMedia):
                 if late.data.length:
-                    self._emit(MediaStarted(message_id=self.message_id, media_type=late.media_type))
-                    self._open["media"] = late
-                    self._close_fragment(late, NO_STATE, None, (), complete=complete)
+                    self._emit(self._started(late))
+                    self._emit(self._ended_media(late, late.state, None, None, complete=complete))
                 continue
             self._release(late)
             if late.buffer.length:
-                self._flush(late)
+                self._emit(self._started(late))
+                self._emit(self._ended(late.kind, late.buffer.value(), late.state, (), complete=complete))
         self._early.clear()
 
     # -- inside: calls
 
-    def _begin_call(
+    def _begin_input(
+        self, provider_id: str | None, name: str, key: Hashable, state: _STATE, *, provider_executed: bool
+    ) -> OpenCall:
+        call = self._new_call(provider_id, name, key, state, provider_executed=provider_executed)
+        started = ToolInputStarted(
+            message_id=self.message_id, call_id=call.call_id, name=name, provider_executed=provider_executed
+        )
+        self._end_unkeyed(None)
+        self._emit(started)
+        self._register(call)
+        for known_as in {None, call.call_id, call.provider_id}:
+            self._inputs.setdefault(known_as, []).append(call)
+        return call
+
+    def _new_call(
         self, provider_id: str | None, name: str, key: Hashable, state: _STATE, *, provider_executed: bool
     ) -> OpenCall:
         self._require_running()
-        if not isinstance(name, str) or not name:
-            raise TypeError("name: expected a non-empty string")
-        self._end_unkeyed(None)
         call_id = self._unique(provider_id)
         known = State(state)
         if call_id != provider_id:
             known |= {"id": provider_id}
-        call = OpenCall(call_id, provider_id, name, key, known, provider_executed=provider_executed)
-        self._calls[call_id] = call
-        if key is not None:
-            self._calls_by_key[key] = call
-        return call
+        return OpenCall(call_id, provider_id, name, key, known, provider_executed=provider_executed)
+
+    def _register(self, call: OpenCall) -> None:
+        self._calls[call.call_id] = call
+        if call.key is not None:
+            self._calls_by_key[call.key] = call
+        for known_as in {call.call_id, call.provider_id}:
+            self._awaited.setdefault(known_as, deque()).append(call)
 
     def _unique(self, provider_id: str | None) -> str:
         if not provider_id:
@@ -738,9 +785,10 @@ class Recorder:
                     return made
         if provider_id not in self._calls:
             return provider_id
-        count = 2
+        count = self._uses.get(provider_id, 1) + 1
         while f"{provider_id}#{count}" in self._calls:
             count += 1
+        self._uses[provider_id] = count
         return f"{provider_id}#{count}"
 
     def _open_input(self, provider_id: str | None, key: Hashable) -> OpenCall | None:
@@ -749,28 +797,23 @@ class Recorder:
             if call is not None and self._life.call(call.call_id) is not CallPhase.INPUT_OPEN:
                 raise LocalProtocolError(f"the input of call {call.call_id!r} has ended")
             return call
-        for call in reversed(self._calls.values()):
-            if self._life.call(call.call_id) is CallPhase.INPUT_OPEN and provider_id in (
-                None,
-                call.provider_id,
-                call.call_id,
-            ):
-                return call
-        return None
+        begun = self._inputs.get(provider_id, [])
+        while begun and self._life.call(begun[-1].call_id) is not CallPhase.INPUT_OPEN:
+            begun.pop()
+        return begun[-1] if begun else None
 
     def _called(self, call_id: str | None, key: Hashable, verb: str) -> OpenCall:
-        """Return the call that an answer belongs to: by key, by our id, by the provider's, the oldest that is not answered."""
+        """Return the call that an answer belongs to: that of the key, or the oldest of the id that has no answer."""
         if not self.started:
             self._require_running()
         if key is not None and key in self._calls_by_key:
             return self._calls_by_key[key]
-        candidates = [call for call in self._calls.values() if call_id in (call.call_id, call.provider_id)]
-        for call in candidates:
-            if self._life.call(call.call_id) is not CallPhase.SETTLED:
-                return call
-        if candidates:
-            return candidates[-1]
-        raise LocalProtocolError(f"{verb}: call {call_id!r} is unknown")
+        awaited = self._awaited.get(call_id)
+        if awaited is None:
+            raise LocalProtocolError(f"{verb}: call {call_id!r} is unknown")
+        while len(awaited) > 1 and self._life.call(awaited[0].call_id) is CallPhase.SETTLED:
+            awaited.popleft()
+        return awaited[0]
 
     def _add_input(self, call: OpenCall, delta: str) -> None:
         if call.held or has_surrogates(delta):
@@ -863,7 +906,15 @@ class Recorder:
         self._waiting.clear()
         self._calls.clear()
         self._calls_by_key.clear()
+        self._inputs.clear()
+        self._awaited.clear()
         self._synthesized = 0
+        self._uses.clear()
+
+
+def _check_text(verb: str, delta: object) -> None:
+    if not isinstance(delta, str):
+        raise TypeError(f"{verb}: expected str, got {type(delta).__name__}")
 
 
 def _joined(held: str, delta: str) -> tuple[str, str]:
