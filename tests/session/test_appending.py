@@ -225,6 +225,18 @@ def test_refresh_reads_what_others_wrote(session, open_session, store):
     assert 3 == session.append(prompt("again", message_id="u3"))[0].seq
 
 
+def test_append_knows_what_a_refresh_has_read(session, store):
+    """
+    What others wrote decides what is in place.
+    """
+    session.append(prompt())
+    store.append("s1", [prompt("theirs", message_id="u2")])
+    session.refresh()
+
+    with pytest.raises(LocalProtocolError, match="conflict"):
+        session.append(prompt("mine", message_id="u2"))
+
+
 def test_refresh_without_news(session):
     """
     When nobody has written, nothing is new.

@@ -238,12 +238,13 @@ def test_a_call_that_was_answered_meanwhile(session, store):
     assert fold(store.read("s1"), strict=True) == session.transcript
 
 
-def test_a_message_that_was_rewound_meanwhile(session, store):
+@pytest.mark.parametrize("rest", [HELLO[1:], [line(say="lo", stop="stop")]], ids=["apart", "at once"])
+def test_a_message_that_was_rewound_meanwhile(session, store, rest):
     """
-    What still comes for a message that was rewound is neither stored nor handed on.
+    What still comes for a message that was rewound, live or not, is neither stored nor handed on.
     """
     events = []
-    for event in session.receive(Scripted("a1"), HELLO):
+    for event in session.receive(Scripted("a1"), [HELLO[0], *rest]):
         events.append(event.type)
         if event.type == "text.delta":
             session.append(rewind("a1"))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Coroutine, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Iterable
 from typing import Any, Self, TypeVar, final
 
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
 from assistant_events.messages import UserMessage
 from assistant_events.session.core import Core, Meta, Script, perform
-from assistant_events.session.reading import awaited_iterator
+from assistant_events.session.reading import awaited_reader
 from assistant_events.session.reception import Decoder, Reception
 from assistant_events.stores.base import Store
 from assistant_events.values import ContentInput, as_content
@@ -142,7 +142,7 @@ class Session(Core):
 
             StoreError: The store could not do it.
         """
-        return self._receive(decoder, awaited_iterator(chunks), meta)
+        return self._receive(decoder, awaited_reader(chunks), meta)
 
     async def refresh(self) -> tuple[Record, ...]:
         """
@@ -187,7 +187,7 @@ class Session(Core):
         await self._run(self._snapshotting())
 
     async def _receive(
-        self, decoder: Decoder, chunks: AsyncIterator[object], meta: Meta
+        self, decoder: Decoder, read: Callable[[], Awaitable[object]], meta: Meta
     ) -> AsyncGenerator[Event, None]:
         reception = self._begin(decoder)
         try:
@@ -197,7 +197,7 @@ class Session(Core):
                 if reception.over:
                     return
                 try:
-                    item = await anext(chunks)
+                    item = await read()
                 except StopAsyncIteration:
                     reception.end()
                 except Exception as error:  # noqa: BLE001 - whatever the transport did is an error of the message

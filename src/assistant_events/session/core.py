@@ -20,7 +20,7 @@ from assistant_events.lifecycle import Outcome
 from assistant_events.messages import Transcript, UserMessage
 from assistant_events.reducer import describe, reconcile
 from assistant_events.session.reception import KEPT, STORED, Decoder, Reception
-from assistant_events.session.standing import Standing
+from assistant_events.session.standing import Batch, Standing
 from assistant_events.stores.base import Store, StoredEvent
 
 Meta: TypeAlias = Mapping[str, object] | None
@@ -35,8 +35,7 @@ _log = logging.getLogger("assistant_events.session")
 class Append:
     """Answered with the records of the batch."""
 
-    events: tuple[StoredEvent, ...]
-    expected_seq: int
+    batch: Batch
     meta: Meta
 
 
@@ -78,7 +77,8 @@ def perform(store: Store, session_id: str, request: Request) -> Any:
     """Do what a script wants of a store, and return the answer."""
     match request:
         case Append():
-            return store.append(session_id, request.events, expected_seq=request.expected_seq, meta=request.meta)
+            batch = request.batch
+            return store.append(session_id, batch.events, expected_seq=batch.after, meta=request.meta)
         case Read():
             return tuple(store.read(session_id, request.after, limit=request.limit))
         case LoadSnapshot():
@@ -144,7 +144,7 @@ class Core:
 
     def _reading(self) -> Script[tuple[Record, ...]]:
         known = self.seq
-        doubtful = [reception.sent_after for reception in self._receptions if reception.in_doubt]
+        doubtful = [batch.after for reception in self._receptions if (batch := reception.in_doubt) is not None]
         after, records = yield from self._read(min([known, *doubtful]), None)
         self._standing.extend(records)
         for reception in self._receptions:
@@ -164,12 +164,13 @@ class Core:
             records = yield Read(after, limit)
         return after, records
 
-    def _appending(self, events: Callable[[], tuple[StoredEvent, ...]], meta: Meta) -> Script[tuple[Record, ...]]:
-        kept = events()
-        if not kept:
+    def _appending(self, plan: Callable[[], Batch], meta: Meta) -> Script[tuple[Record, ...]]:
+        batch = plan()
+        if not batch.events:
             return ()
-        records: tuple[Record, ...] = yield Append(kept, self.seq, meta)
+        records: tuple[Record, ...] = yield Append(batch, meta)
         self._standing.extend(records)
+        self._standing.performed(batch)
         yield from self._keeping_snapshot()
         return records
 
@@ -177,12 +178,12 @@ class Core:
         try:
             if reception.in_doubt:
                 yield from self._reading()
-            events = reception.plan()
-            records: tuple[Record, ...] = (yield Append(events, self.seq, meta)) if events else ()
+            batch = reception.plan()
+            records: tuple[Record, ...] = (yield Append(batch, meta)) if batch.events else ()
         except Exception as error:
             reception.stick(error)
             raise
-        handed_on = reception.accept(records)
+        handed_on = reception.accept(batch, records)
         yield from self._keeping_snapshot()
         return handed_on
 
@@ -206,27 +207,27 @@ class Core:
         self._standing.start_from(snapshot)
         self._snapshot_seq = snapshot.seq
 
-    def _admitted(self, events: Sequence[Event]) -> tuple[StoredEvent, ...]:
+    def _admitted(self, events: Sequence[Event]) -> Batch:
         """Return what of *events* is to be stored: all but equal duplicates."""
-        trial = self._standing.trial()
+        rehearsal = self._standing.rehearsal()
         kept: list[StoredEvent] = []
         for event in events:
             if not isinstance(event, STORED):
                 if isinstance(event, LIVE_EVENTS):
                     raise LocalProtocolError(f"{describe(event)} is live; only durable events are appended")
                 raise TypeError(f"expected an event, got {type(event).__name__}")
-            outcome = trial.apply(event)
+            outcome = rehearsal.apply(event)
             if outcome in KEPT:
                 kept.append(event)
             elif outcome is not Outcome.DUPLICATE:
                 raise LocalProtocolError(f"{describe(event)} is out of place ({outcome.value})")
-        return tuple(kept)
+        return Batch(tuple(kept), self.seq, rehearsal)
 
-    def _unsettled(self, *, abandon_calls: bool, abandon_runs: bool) -> tuple[StoredEvent, ...]:
+    def _unsettled(self, *, abandon_calls: bool, abandon_runs: bool) -> Batch:
         """Return what settles all that nobody will end. What this session is receiving is left alone."""
         busy = {name for reception in self._receptions if reception.active for name in reception.message_ids}
         events = reconcile(self.transcript, abandon_calls=abandon_calls, abandon_runs=abandon_runs)
-        return tuple([event for event in events if event.message_id not in busy])
+        return self._admitted([event for event in events if event.message_id not in busy])
 
     def _prompt(self, message_id: str) -> UserMessage:
         message = self.transcript[message_id]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator
 from typing import Final
 
 BYTES: Final[tuple[type, ...]] = (bytes, bytearray, memoryview)
@@ -23,27 +23,20 @@ def blocking_iterator(chunks: Iterable[object]) -> Iterator[object]:
     return iter(chunks)
 
 
-def awaited_iterator(chunks: AsyncIterable[object] | Iterable[object]) -> AsyncIterator[object]:
+def awaited_reader(chunks: AsyncIterable[object] | Iterable[object]) -> Callable[[], Awaitable[object]]:
     """
-    Return an asynchronous iterator over *chunks*.
+    Return a function that gives the next of *chunks*, and raises `StopAsyncIteration` after the last.
 
     Raises:
         TypeError: They cannot be iterated over.
     """
-    return aiter(chunks) if isinstance(chunks, AsyncIterable) else _Stepwise(blocking_iterator(chunks))
+    if isinstance(chunks, AsyncIterable):
+        return aiter(chunks).__anext__
+    items = blocking_iterator(chunks)
 
-
-class _Stepwise:
-    # No generator: one that is left early leaves work to the garbage collector.
-    __slots__ = ("_iterator",)
-
-    def __init__(self, iterator: Iterator[object]) -> None:
-        self._iterator = iterator
-
-    def __aiter__(self) -> _Stepwise:
-        return self
-
-    async def __anext__(self) -> object:
-        for item in self._iterator:
+    async def read() -> object:
+        for item in items:
             return item
         raise StopAsyncIteration
+
+    return read

@@ -24,7 +24,7 @@ from assistant_events.events import (
 )
 from assistant_events.lifecycle import Outcome
 from assistant_events.session.reading import BYTES
-from assistant_events.session.standing import Standing
+from assistant_events.session.standing import Batch, Standing
 from assistant_events.session.transport import abortion, transport_error
 from assistant_events.stores.base import StoredEvent
 from assistant_events.values import ErrorInfo, ErrorKind
@@ -93,15 +93,12 @@ class Reception:
         self.message_ids: set[str | None] = {decoder.message_id}
         """Messages that the decoder writes: several for an answer of several hops."""
 
-        self.sent_after = 0
-        """Place in the log after which the last batch was to be stored."""
-
         self._standing = standing
         self._pending: list[Event] = []
         self._stored = 0
         """How many of the durable events among them, from the first, are known to be in the log."""
 
-        self._sent: list[StoredEvent] | None = None
+        self._sent: Batch | None = None
         self._contested = False
 
     # -- gathering
@@ -155,11 +152,11 @@ class Reception:
         return bool(self._pending)
 
     @property
-    def in_doubt(self) -> bool:
-        """Whether a batch was given to the store and nothing is known of it since."""
-        return self._sent is not None
+    def in_doubt(self) -> Batch | None:
+        """The batch that was given to the store and of which nothing is known since; `None` when there is none."""
+        return self._sent
 
-    def plan(self) -> tuple[StoredEvent, ...]:
+    def plan(self) -> Batch:
         """
         Return what is to be stored now. What would not apply is left out, and will not be handed on.
 
@@ -172,7 +169,7 @@ class Reception:
                 f"message {self.decoder.message_id!r} is written by somebody else, too; "
                 "to go on with it, give a new decoder the message as prior"
             )
-        trial = self._standing.trial()
+        rehearsal = self._standing.rehearsal()
         planned: list[Event] = []
         sent: list[StoredEvent] = []
         stored = self._stored
@@ -180,7 +177,7 @@ class Reception:
             if isinstance(event, STORED):
                 if stored:
                     stored -= 1
-                elif trial.apply(event) in KEPT:
+                elif rehearsal.apply(event) in KEPT:
                     sent.append(event)
                 elif isinstance(event, StepStarted):
                     raise LocalProtocolError(
@@ -191,11 +188,10 @@ class Reception:
                     continue
             planned.append(event)
         self._pending = planned
-        self._sent = sent
-        self.sent_after = self._standing.seq
-        return tuple(sent)
+        self._sent = Batch(tuple(sent), self._standing.seq, rehearsal)
+        return self._sent
 
-    def accept(self, records: Sequence[Record]) -> list[Event]:
+    def accept(self, batch: Batch, records: Sequence[Record]) -> list[Event]:
         """Say that what was planned is stored as *records*, and return what is handed on."""
         stored, new = self._stored, iter(records)
         handed_on: list[Event] = []
@@ -213,6 +209,7 @@ class Reception:
         self._pending = []
         self._stored = 0
         self._sent = None
+        self._standing.performed(batch)
         return handed_on
 
     def pass_live(self) -> list[Event]:
@@ -231,15 +228,14 @@ class Reception:
     def recognise(self, after: int, records: Sequence[Record]) -> None:
         """Learn from all records after a place whether a batch in doubt was stored, and whether others write, too."""
         own_end = 0
-        if self._sent is not None:
-            # Where a snapshot stands for its place, nobody can tell, and storing it once more might double what it
-            # says.
-            self._contested = self._contested or after > self.sent_after
-            end = self.sent_after + len(self._sent)
-            if self._sent == [record.event for record in records if self.sent_after < record.seq <= end]:
-                self._stored += len(self._sent)
+        sent, self._sent = self._sent, None
+        if sent is not None:
+            # Where a snapshot stands for its place nobody can tell, and storing it again might double what it says.
+            self._contested = self._contested or after > sent.after
+            end = sent.after + len(sent.events)
+            if sent.events == tuple([record.event for record in records if sent.after < record.seq <= end]):
+                self._stored += len(sent.events)
                 own_end = end
-            self._sent = None
         self._contested = self._contested or any(
             record.seq > own_end
             and record.event.message_id in self.message_ids

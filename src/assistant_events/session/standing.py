@@ -26,6 +26,21 @@ from assistant_events.messages import (
     UserMessage,
 )
 from assistant_events.reducer import Builder
+from assistant_events.stores.base import StoredEvent
+
+
+@final
+@attrs.frozen
+class Batch:
+    """What is to be stored at once."""
+
+    events: tuple[StoredEvent, ...]
+
+    after: int
+    """Place in the log that it follows."""
+
+    rehearsal: Builder
+    """What it was tried on."""
 
 
 @final
@@ -35,6 +50,7 @@ class Standing:
     def __init__(self) -> None:
         self._builder = Builder()
         self._transcript: Transcript | None = None
+        self._rehearsed: tuple[int, Builder] | None = None
 
     @property
     def transcript(self) -> Transcript:
@@ -52,6 +68,7 @@ class Standing:
         """Begin anew where *snapshot* stands."""
         self._builder = Builder(snapshot)
         self._transcript = None
+        self._rehearsed = None
 
     def extend(self, records: Iterable[Record]) -> None:
         """Move by records; those that are known already change nothing."""
@@ -63,9 +80,18 @@ class Standing:
         self._transcript = None
         return self._builder.apply(item)
 
-    def trial(self) -> Builder:
-        """Return a builder that starts here and moves on its own."""
-        return Builder(self.transcript)
+    def rehearsal(self) -> Builder:
+        """
+        Return a builder that tells what becomes of durable events here, and moves on its own.
+
+        A new one costs the parts of the messages it touches; one that went as rehearsed serves again (see `performed`).
+        """
+        rehearsed, self._rehearsed = self._rehearsed, None
+        return rehearsed[1] if rehearsed is not None and rehearsed[0] == self.seq else Builder(self.transcript)
+
+    def performed(self, batch: Batch) -> None:
+        """Say that *batch* has become records, and that they were applied."""
+        self._rehearsed = (self.seq, batch.rehearsal)
 
     def recorded(self) -> Transcript:
         """Return what the records alone fold to: the transcript without what has only streamed."""

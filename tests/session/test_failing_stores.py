@@ -1,0 +1,294 @@
+"""
+Receiving while the store refuses, while others write, and while it is not known what was stored. Both faces.
+"""
+
+import pytest
+
+from assistant_events.errors import ConflictError, LocalProtocolError, StoreError
+from assistant_events.events import ToolSuccess
+from assistant_events.messages import MessageStatus
+from assistant_events.reducer import fold, problems
+from assistant_events.testing import prompt
+from tests.session.scripted import ASKS, HELLO, Scripted, line
+
+WHOLE = ["step.started", "text.started", "text.delta", "text.delta", "text.ended", "step.ended"]
+"""The types of everything that `HELLO` gives."""
+
+
+class Listener:
+    """
+    Receives one answer, as often as it takes, and remembers what was handed on.
+    """
+
+    def __init__(self, session, chunks=HELLO, decoder=None):
+        self.session = session
+        self.decoder = Scripted("a1") if decoder is None else decoder
+        self.chunks = iter(chunks)
+        self.types = []
+
+    def listen(self, until=None):
+        """Receive up to the end, or up to the first event of the type *until*."""
+        for event in self.session.receive(self.decoder, self.chunks):
+            self.types.append(event.type)
+            if event.type == until:
+                yield
+
+
+@pytest.fixture
+def listener(session):
+    return Listener(session)
+
+
+def finish(listening):
+    """Receive the rest."""
+    for _ in listening:
+        pass
+
+
+def test_what_was_not_stored_is_not_handed_on(listener, store):
+    """
+    When the store refuses a batch, nothing of its chunk has been seen by anyone.
+    """
+    store.refuse = StoreError("disk full")
+
+    with pytest.raises(StoreError, match="disk full"):
+        finish(listener.listen())
+
+    assert [] == listener.types == store.types
+    assert 0 == len(listener.session.transcript)
+
+
+def test_receiving_again_after_a_refusal(listener, store):
+    """
+    What the store refused is kept: the same decoder goes on where it was, and nothing is missing or doubled.
+    """
+    store.refuse = StoreError("locked")
+    with pytest.raises(StoreError):
+        finish(listener.listen())
+    finish(listener.listen())
+
+    assert WHOLE == listener.types
+    assert fold(store.read("s1"), strict=True) == listener.session.transcript
+
+
+def test_receiving_again_after_a_lost_answer(listener, store):
+    """
+    When the store has taken a batch and could not say so, it is found in the log and not stored twice.
+    """
+    store.lose = StoreError("connection lost")
+    with pytest.raises(StoreError):
+        finish(listener.listen())
+    finish(listener.listen())
+
+    assert WHOLE == listener.types
+    assert ["step.started", "text.started", "text.ended", "step.ended"] == store.types
+    assert fold(store.read("s1"), strict=True) == listener.session.transcript
+
+
+def test_appending_after_a_lost_answer(listener, store):
+    """
+    Appending finds the log further than expected; after a refresh both go on.
+    """
+    store.lose = StoreError("connection lost")
+    with pytest.raises(StoreError):
+        finish(listener.listen())
+    with pytest.raises(ConflictError):
+        listener.session.append(prompt())
+    listener.session.refresh()
+    listener.session.append(prompt())
+    finish(listener.listen())
+
+    assert ["step.started", "text.started", "prompt.submitted", "text.ended", "step.ended"] == store.types
+    assert WHOLE == listener.types
+
+
+def test_a_lost_answer_to_a_batch_that_was_not_stored(listener, store):
+    """
+    A batch that is not in the log, because others stand in its place, is stored after them.
+    """
+    store.refuse = StoreError("connection lost")
+    with pytest.raises(StoreError):
+        finish(listener.listen())
+    store.append("s1", [prompt()])
+    finish(listener.listen())
+
+    assert ["prompt.submitted", "step.started", "text.started", "text.ended", "step.ended"] == store.types
+    assert WHOLE == listener.types
+
+
+def test_a_lost_answer_that_was_pruned(listener, store):
+    """
+    Where a snapshot stands in the place of the batch nobody can tell, and the message is not written any further.
+    """
+    store.lose = StoreError("connection lost")
+    with pytest.raises(StoreError):
+        finish(listener.listen())
+    store.snapshot("s1", fold(store.read("s1")))
+    store.prune("s1", 2)
+
+    with pytest.raises(LocalProtocolError, match="message 'a1' is written by somebody else, too"):
+        finish(listener.listen())
+
+    assert 2 == store.seq("s1")
+
+
+def test_another_writer_stops_the_stream(listener, store):
+    """
+    Somebody else has written: one conflict, and the log has no event of the chunk that lost.
+    """
+    listening = listener.listen(until="text.delta")
+    next(listening)
+    store.append("s1", [prompt()])
+
+    with pytest.raises(ConflictError):
+        finish(listening)
+
+    assert ["step.started", "text.started", "prompt.submitted"] == store.types
+
+
+def test_going_on_after_a_conflict(listener, store):
+    """
+    After a refresh the same decoder goes on, and nothing is missing or doubled.
+    """
+    listening = listener.listen(until="text.delta")
+    next(listening)
+    store.append("s1", [prompt()])
+    with pytest.raises(ConflictError):
+        finish(listening)
+    listener.session.refresh()
+    finish(listener.listen())
+
+    assert WHOLE == listener.types
+    assert "Hello" == listener.session.transcript["a1"].text
+    assert [] == problems(store.read("s1"))
+
+
+def test_going_on_without_a_refresh(listener, store):
+    """
+    Without a refresh it is a conflict again.
+    """
+    listening = listener.listen(until="text.delta")
+    next(listening)
+    store.append("s1", [prompt()])
+    with pytest.raises(ConflictError):
+        finish(listening)
+
+    with pytest.raises(ConflictError):
+        finish(listener.listen())
+
+
+def test_answers_of_others_do_not_contest_a_message(session, store):
+    """
+    A call may be answered by another process while its message is still being received.
+    """
+    listener = Listener(session, ASKS)
+    listening = listener.listen(until="tool.called")
+    next(listening)
+    store.append("s1", [ToolSuccess(message_id="a1", call_id="c1", output="rain")])
+    session.refresh()
+    finish(listening)
+
+    assert ["step.started", "tool.called", "step.ended"] == listener.types
+    assert () == session.transcript.pending_calls
+
+
+def test_two_writers_of_one_message(open_session, store):
+    """
+    Of two processes that receive the same answer one gets a conflict, and cannot go on after it: no text is doubled.
+    """
+    one, two = Listener(open_session(store)), Listener(open_session(store))
+    listening = one.listen(until="text.delta")
+    next(listening)
+    with pytest.raises(ConflictError):
+        finish(two.listen())
+    two.session.refresh()
+    with pytest.raises(LocalProtocolError) as caught:
+        finish(two.listen())
+    finish(listening)
+
+    assert (
+        "message 'a1' is written by somebody else, too; "
+        "to go on with it, give a new decoder the message as prior" == str(caught.value)
+    )
+    assert WHOLE == one.types
+    assert "Hello" == fold(store.read("s1"), strict=True)["a1"].text
+
+
+def test_a_message_taken_over_by_others(listener, open_session, store):
+    """
+    When another process rejoins the message, the first one stops.
+    """
+    listening = listener.listen(until="text.delta")
+    next(listening)
+    other = open_session(store)
+    finish(Listener(other, decoder=Scripted("a1", prior=other.transcript["a1"])).listen())
+    with pytest.raises(ConflictError):
+        finish(listening)
+    listener.session.refresh()
+
+    with pytest.raises(LocalProtocolError, match="written by somebody else"):
+        finish(listener.listen())
+
+    assert "Hello" == listener.session.transcript["a1"].text
+
+
+def test_a_new_decoder_after_a_failure(listener, store):
+    """
+    A new decoder with the message as prior takes the place of the one that the store cut short.
+    """
+    listening = listener.listen(until="text.delta")
+    next(listening)
+    store.refuse = StoreError("locked")
+    with pytest.raises(StoreError):
+        finish(listening)
+    session = listener.session
+    finish(Listener(session, decoder=Scripted("a1", prior=session.transcript["a1"])).listen())
+
+    assert ("Hello", MessageStatus.COMPLETED) == (session.transcript["a1"].text, session.transcript["a1"].status)
+    assert fold(store.read("s1"), strict=True) == session.transcript
+
+
+def test_a_decoder_that_never_comes_back(listener, store):
+    """
+    What waits for a decoder is no obstacle for the rest: the message can be settled.
+    """
+    listening = listener.listen(until="text.delta")
+    next(listening)
+    store.refuse = StoreError("locked")
+    with pytest.raises(StoreError):
+        finish(listening)
+    listener.session.reconcile()
+
+    assert MessageStatus.FAILED is listener.session.transcript["a1"].status
+
+
+def test_a_prompt_between_two_chunks_of_others(listener, store):
+    """
+    Reading what others wrote while a stream is received keeps the stream going, without a conflict.
+    """
+    listening = listener.listen(until="text.delta")
+    next(listening)
+    store.append("s1", [prompt()])
+    listener.session.refresh()
+    finish(listening)
+
+    assert WHOLE == listener.types
+
+
+def test_an_unusable_chunk_while_others_write(session, store):
+    """
+    The caller's mistake goes up; that the message could not be closed stands beside it.
+    """
+    listener = Listener(session, [line(say="Hel"), "text"])
+    listening = listener.listen(until="text.delta")
+    next(listening)
+    store.append("s1", [prompt()])
+
+    with pytest.raises(TypeError) as caught:
+        finish(listening)
+    (note,) = caught.value.__notes__
+
+    assert (
+        "message 'a1' could not be closed: session 's1': expected seq 2, store holds 3; "
+        "read the new records and try again" == note
+    )

@@ -1,0 +1,85 @@
+"""
+Whatever goes wrong between a stream and its store, nothing is lost and nothing is there twice.
+"""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant_events.errors import ConflictError, StoreError
+from assistant_events.recorder import Recorder
+from assistant_events.reducer import fold, problems
+from assistant_events.session import SyncSession
+from assistant_events.testing import durable, ids, prompt
+from assistant_events.testing.strategies import steps
+from tests.session.scripted import Store
+
+MISHAPS = ("none", "none", "none", "none", "refused", "answer lost", "another writer", "refreshed")
+
+
+class Doing:
+    """
+    A decoder whose chunks are verbs of a recorder.
+    """
+
+    message_id = "a1"
+
+    def __init__(self):
+        self.recorder = Recorder(self.message_id)
+
+    @property
+    def terminal(self):
+        return self.recorder.terminal
+
+    def feed_event(self, verb):
+        return verb.attempt(self.recorder)
+
+    def close(self, error=None):
+        return self.recorder.close(error)
+
+
+def stumbling(verbs, mishaps, session, store):
+    """
+    Give the verbs, and before each of them let happen what was drawn for it.
+    """
+    make = ids("u")
+    for verb, mishap in zip(verbs, mishaps, strict=True):
+        store.refuse = store.lose = None
+        match mishap:
+            case "refused":
+                store.refuse = StoreError("locked")
+            case "answer lost":
+                store.lose = StoreError("connection lost")
+            case "another writer" | "refreshed":
+                store.append("s1", [prompt(message_id=make())])
+        if mishap == "refreshed":
+            session.refresh()
+        yield verb
+
+
+@given(steps(), st.data())
+def test_mishaps(verbs, data):
+    """
+    With a store that refuses or falls silent, and with other writers, an app that refreshes and receives again gets
+    every durable event once, and the log tells what the stream told.
+    """
+    mishaps = data.draw(st.lists(st.sampled_from(MISHAPS), min_size=len(verbs), max_size=len(verbs)))
+    store, decoder, handed_on = Store(), Doing(), []
+    session = SyncSession.open(store, "s1")
+    chunks = stumbling(verbs, mishaps, session, store)
+    done = False
+    while not done:
+        try:
+            handed_on += session.receive(decoder, chunks)
+            done = True
+        except ConflictError:
+            session.refresh()
+        except StoreError:
+            continue
+    session.refresh()
+    session.snapshot()
+    recorder = Recorder("a1")
+    told = [event for verb in verbs for event in verb.attempt(recorder)] + recorder.close()
+
+    assert durable(told) == durable(handed_on) == [event for event in store.events if event.message_id == "a1"]
+    assert [] == problems(store.read("s1"))
+    assert fold(store.read("s1")) == store.load_snapshot("s1")

@@ -1,0 +1,116 @@
+"""
+Several tasks, or several threads, with one session.
+"""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+from assistant_events.messages import MessageStatus
+from assistant_events.reducer import fold, problems
+from assistant_events.session import Session, SyncSession
+from assistant_events.testing import ids
+from tests.session.scripted import Scripted, line
+
+
+def asking(count):
+    """An answer with as many calls, each in a chunk of its own."""
+    return [
+        *[line(call={"id": f"c{at}", "name": "weather"}) for at in range(count)],
+        line(say="so"),
+        line(stop="tool-calls"),
+    ]
+
+
+def test_tools_that_answer_while_the_stream_goes_on(store):
+    """
+    Each call is run by a task of its own as soon as it stands, while the message is still being received.
+    """
+
+    async def run(session, call):
+        await session.append(call.succeed("rain"))
+
+    async def main():
+        session = await Session.open(store, "s1")
+        async with asyncio.TaskGroup() as tools:
+            async for event in session.receive(Scripted("a1"), asking(5)):
+                if event.type == "tool.called":
+                    (call,) = (call for call in session.transcript["a1"].calls if call.call_id == event.call_id)
+                    tools.create_task(run(session, call))
+        return session
+
+    session = asyncio.run(main())
+
+    assert 5 == store.types.count("tool.success")
+    assert [] == problems(store.read("s1"))
+    assert fold(store.read("s1")) == session.transcript
+    assert MessageStatus.COMPLETED is session.transcript["a1"].status
+
+
+def test_many_tasks_append(store):
+    """
+    Appends of many tasks never conflict with each other.
+    """
+
+    async def main():
+        session = await Session.open(store, "s1")
+        await asyncio.gather(*[session.prompt("hi") for _ in range(20)])
+        return session
+
+    session = asyncio.run(main())
+
+    assert 20 == session.seq == len(session.transcript)
+
+
+def test_appends_keep_their_order(store):
+    """
+    Tasks get their turn in the order in which they asked.
+    """
+    make = ids("u")
+
+    async def main():
+        session = await Session.open(store, "s1")
+        await asyncio.gather(*[session.prompt("hi", message_id=make()) for _ in range(5)])
+
+    asyncio.run(main())
+
+    assert ["u1", "u2", "u3", "u4", "u5"] == [event.message_id for event in store.events]
+
+
+def test_many_streams_in_one_session(store):
+    """
+    Messages that are received at the same time do not disturb each other.
+    """
+
+    async def receive(session, message_id):
+        async for _ in session.receive(Scripted(message_id), [line(say=message_id), line(stop="stop")]):
+            await asyncio.sleep(0)
+
+    async def main():
+        session = await Session.open(store, "s1")
+        await asyncio.gather(*[receive(session, f"a{at}") for at in range(5)])
+        return session
+
+    session = asyncio.run(main())
+
+    assert {f"a{at}" for at in range(5)} == {message.text for message in session.transcript}
+    assert [] == problems(store.read("s1"))
+
+
+def test_threads_share_a_session(store):
+    """
+    Threads that append and receive with one blocking session never conflict with each other.
+    """
+    session = SyncSession.open(store, "s1")
+    together = Barrier(4)
+
+    def work(at):
+        together.wait(10)
+        session.prompt("hi", message_id=f"u{at}")
+        list(session.receive(Scripted(f"a{at}"), [line(say="Hel"), line(say="lo"), line(stop="stop")]))
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
+
+    assert 8 == len(session.transcript)
+    assert fold(store.read("s1"), strict=True) == session.transcript
