@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeAlias, final
 import attrs
 
 from assistant_events.adapters.framing import DONE, FramingFactory, Sse
-from assistant_events.adapters.reading import Fields
+from assistant_events.adapters.reading import Fields, plain_json
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, Transcript
@@ -72,7 +72,7 @@ class DecoderBase(ABC):
         if request is not None and not isinstance(request, Mapping):
             raise TypeError(f"request: expected a mapping or None, got {type(request).__name__}")
         self.message_id = message_id
-        self.request: Fields = NO_FIELDS if request is None else request
+        self.request: Fields = plain_json({} if request is None else request)
         self.error: ErrorInfo | None = None
         """Why the last step failed; `None` when it did not."""
 
@@ -327,11 +327,9 @@ def _by_id(prior: Prior) -> dict[str, AssistantMessage]:
 
 
 def _dumped(event: object) -> Fields:
-    if isinstance(event, Mapping):
-        return event
     dump = getattr(event, "model_dump", None)
-    if callable(dump):
-        fields = dump(mode="json", by_alias=True, exclude_none=True)
-        if isinstance(fields, Mapping):
-            return fields
+    fields = dump(mode="json", by_alias=True, exclude_none=True) if callable(dump) else event
+    if isinstance(fields, Mapping):
+        plain: dict[str, Any] = plain_json(fields)
+        return plain
     raise TypeError(f"event: expected a mapping or an object with model_dump, got {type(event).__name__}")

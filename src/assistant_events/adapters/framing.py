@@ -56,6 +56,9 @@ class Sse:
         self.tail = ""
         self._pending: list[bytes] = []
         self._begun = False
+        self._clean = False
+        """Whether the next byte begins an event."""
+
         self._skip_lf = False
         self._ends_line = False
         self._block = b""
@@ -64,10 +67,26 @@ class Sse:
 
     def feed(self, data: bytes) -> list[bytes]:
         """Take more bytes and return the payloads that are whole now."""
+        if self._clean and data[-2:] == b"\n\n" and data[:7] == b"event: ":
+            # One event in its usual lines is what a live stream brings most of the time.
+            at = data.find(b"\n") + 1
+            if data.find(b"\n", at) == len(data) - 2 and data[at : at + 6] == b"data: " and b"\r" not in data:
+                self._block, self._names = data, None
+                self._payloads = [data[at + 6 : -2]]
+                return self._payloads
+        return self._feed(data)
+
+    def _feed(self, data: bytes) -> list[bytes]:
         if not self._begun:
             data = self._without_mark(data)
         if self._skip_lf or b"\r" in data:
             data = self._with_lf(data)
+        payloads = self._blocks(data)
+        self._clean = self._begun and not self._skip_lf and not self._pending
+        return payloads
+
+    def _blocks(self, data: bytes) -> list[bytes]:
+        """Split off what ends with a blank line, and keep the rest."""
         if not data:
             return []
         pending = self._pending

@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any, TypeAlias
 
+from assistant_events.values import MAX_DEPTH
+from assistant_events.values.unicode import joined_pairs
+
 Fields: TypeAlias = Mapping[str, Any]
-"""A parsed JSON object of the wire. `Any`, because nothing is known of it until it is read with the functions here."""
+"""A parsed JSON object of the wire, in `dict`, `list` and scalars. `Any`, because nothing is known of it until it is read with the functions here."""
 
 _NOTHING: Fields = {}
+
+
+def plain_json(value: object, depth: int = 0) -> Any:
+    """
+    Return a plain copy of what a caller parsed or dumped: `dict`, `list` and scalars, as a JSON reader gives them.
+
+    What is no JSON (objects, NaN, keys that are no strings, what nests too deeply) is left out of objects and is `None` in
+    arrays; bytes become base64.
+    """
+    # Any: see `Fields`.
+    if isinstance(value, str):
+        return joined_pairs(str.__str__(value))
+    if isinstance(value, (Mapping, list, tuple)) and depth >= MAX_DEPTH:
+        return None
+    if isinstance(value, Mapping):
+        copies = {str.__str__(key): plain_json(item, depth + 1) for key, item in value.items() if isinstance(key, str)}
+        return {key: item for key, item in copies.items() if item is not None or value[key] is None}
+    if isinstance(value, (list, tuple)):
+        return [plain_json(item, depth + 1) for item in value]
+    if isinstance(value, (bytes, bytearray)):
+        return b64encode(value).decode()
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float) and isfinite(value):
+        return float(value)
+    return None
 
 
 def string(fields: Fields, key: str) -> str | None:
@@ -42,12 +75,12 @@ def flag(fields: Fields, key: str) -> bool | None:
 def mapping(fields: Fields, key: str) -> Fields:
     """Return an object; an empty one when there is none."""
     value = fields.get(key)
-    return value if isinstance(value, Mapping) else _NOTHING
+    return value if isinstance(value, dict) else _NOTHING
 
 
 def mappings(fields: Fields, key: str) -> list[Fields]:
     """Return the objects of an array; nothing when there is none. What is no object inside is left out."""
-    return [item for item in array(fields, key) if isinstance(item, Mapping)]
+    return [item for item in array(fields, key) if isinstance(item, dict)]
 
 
 def array(fields: Fields, key: str) -> Sequence[Any]:

@@ -55,13 +55,14 @@ from assistant_events.values import (
     Run,
     State,
     Usage,
+    own,
     read_json,
     valid_text,
     write_json,
 )
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.content import ContentInput
-from assistant_events.values.fields import NO_STATE
+from assistant_events.values.fields import NO_STATE, as_state
 from assistant_events.values.unicode import has_surrogates, is_high_surrogate
 
 _STATE = Mapping[str, object]
@@ -570,7 +571,7 @@ class Recorder:
         if early is not None:
             return early
         # Made before anything happens, since they refuse what is no state or media type.
-        known = state if type(state) is State else State(state)
+        known = as_state(state)
         made = OpenMedia(key, known, media_type) if kind == "media" else OpenFragment(kind, key, known)
         started = self._started(made)
         self._end_unkeyed(kind)
@@ -645,7 +646,7 @@ class Recorder:
                 return
             self._end_unkeyed(kind)
             late = OpenFragment(kind, key, NO_STATE)
-        known = State(state) if state else late.state
+        known = as_state(state) if state else late.state
         if text is None:
             self._release(late)
         whole = late.buffer.value() if text is None else text
@@ -658,7 +659,7 @@ class Recorder:
     ) -> None:
         """End a medium that ended early already: what came since is one more."""
         assert isinstance(late, OpenMedia)
-        known = State(state) if state else late.state
+        known = as_state(state) if state else late.state
         if late.data.length or data is not None or uri is not None or known != late.state:
             self._follow(late, [self._started(late), self._ended_media(late, known, data, uri, complete=complete)])
         del self._early["media", late.key]
@@ -687,7 +688,7 @@ class Recorder:
         *,
         complete: bool,
     ) -> None:
-        known = State(state) if state else fragment.state
+        known = as_state(state) if state else fragment.state
         self._release(fragment)
         whole = fragment.buffer.value() if text is None else text
         self._emit(self._ended(fragment.kind, whole, known, citations, complete=complete))
@@ -705,7 +706,7 @@ class Recorder:
     def _close_media(
         self, fragment: OpenMedia, state: _STATE, data: bytes | None, uri: str | None, *, complete: bool
     ) -> None:
-        known = State(state) if state else fragment.state
+        known = as_state(state) if state else fragment.state
         self._emit(self._ended_media(fragment, known, data, uri, complete=complete))
         self._closed(fragment)
 
@@ -764,7 +765,7 @@ class Recorder:
     ) -> OpenCall:
         self._require_running()
         call_id = self._unique(provider_id)
-        known = State(state)
+        known = as_state(state)
         if call_id != provider_id:
             known |= {"id": provider_id}
         return OpenCall(call_id, provider_id, name, key, known, provider_executed=provider_executed)
@@ -832,14 +833,14 @@ class Recorder:
 
     def _end_input(self, call: OpenCall, state: _STATE, text: str | None, prefill: Mapping[str, object] | None) -> None:
         self._flush_input(call)
-        raw = valid_text(call.buffer.value() if text is None else text)
+        raw = call.buffer.value() if text is None else valid_text(text)
         parsed, reason = _parsed(raw)
         if parsed is None and prefill is not None and (prefill or not raw):
             parsed = JsonObject(prefill)
             raw = write_json(parsed).decode()
         if state:
-            kept = {"id": call.state["id"]} if "id" in call.state and "id" not in state else {}
-            call.state = State({**kept, **state})
+            renamed = "id" in call.state and "id" not in state
+            call.state = State({"id": call.state["id"], **state}) if renamed else as_state(state)
         self._emit(ToolInputEnded(message_id=self.message_id, call_id=call.call_id, text=raw, state=call.state))
         if parsed is None:
             self._emit(
@@ -933,7 +934,7 @@ def _parsed(raw: str) -> tuple[JsonObject | None, str]:
         return None, f"the input is {error}"
     if not isinstance(value, dict):
         return None, f"the input is no JSON object but {_named(value)}"
-    return JsonObject(value), ""
+    return own(value), ""
 
 
 def _named(value: object) -> str:

@@ -7,9 +7,9 @@ short path; everything else asks `lifecycle` first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import assert_never, cast
+from typing import Any, assert_never, cast
 
 import attrs
 
@@ -72,6 +72,7 @@ from assistant_events.messages import (
     UserMessage,
 )
 from assistant_events.values.buffers import COMPACT_AT, Buffer
+from assistant_events.values.fields import trusted
 
 _DELTAS: dict[str, type] = {"text": TextDelta, "reasoning": ReasoningDelta}
 _OUTCOMES = {Refusal.CONFLICT: Outcome.CONFLICT, Refusal.LATE: Outcome.LATE, Refusal.ORPHAN: Outcome.ORPHAN}
@@ -112,24 +113,48 @@ class Builder:
 
     def extend(self, items: Iterable[Event | Record]) -> None:
         """Apply all of *items*; what is out of place is left out."""
-        apply = self.apply
-        for item in items:
-            cls = item.__class__
-            if cls is TextDelta or cls is ReasoningDelta or cls is ToolInputDelta:
-                # The path of nearly every event: it continues a fragment of the message that was touched last.
-                delta = cast(ToolInputDelta, item)
+        cls: type | None = None
+        buffer: Buffer[str] | None = None
+        keep: Callable[[str], None] = [].append
+        length, room, message_id, call_id = 0, 0, "", ""
+        for each in items:
+            # Any: what is read of a delta is looked at by its class.
+            item: Any = each
+            kind = item.__class__
+            if (
+                kind is cls
+                and item.offset == length
+                and item.message_id == message_id
+                and (kind is not ToolInputDelta or item.call_id == call_id)
+            ):
+                # The path of nearly every event: it continues what the event before it continued.
+                text = item.delta
+                keep(text)
+                length += len(text)
+                room -= 1
+                if not room:
+                    buffer.compact()  # type: ignore[union-attr]  # there is one as long as there is a class
+                    room = COMPACT_AT
+                continue
+            if buffer is not None:
+                buffer.length = length
+                buffer = cls = None
+            if kind is TextDelta or kind is ReasoningDelta or kind is ToolInputDelta:
                 current = self._current
-                if current is not None and delta.message_id == current.id:
-                    buffer = current.buffers.get(delta.call_id if cls is ToolInputDelta else cls)
-                    if buffer is not None and delta.offset == buffer.length:
-                        pieces = buffer.pieces
-                        pieces.append(delta.delta)
-                        buffer.length += len(delta.delta)
-                        current.frozen = None
-                        if len(pieces) >= COMPACT_AT:
-                            buffer.compact()
+                if current is not None and current.id == item.message_id:
+                    buffer = current.buffers.get(item.call_id if kind is ToolInputDelta else kind)
+                    if buffer is not None and buffer.length == item.offset:
+                        cls, message_id = kind, item.message_id
+                        if kind is ToolInputDelta:
+                            call_id = item.call_id
+                        text = item.delta
+                        buffer.append(text)
+                        keep, length, room = buffer.pieces.append, buffer.length, COMPACT_AT - len(buffer.pieces)
                         continue
-            apply(item)
+                    buffer = None
+            self.apply(item)
+        if buffer is not None:
+            buffer.length = length
 
     def apply(self, item: Event | Record) -> Outcome:
         """
@@ -264,7 +289,7 @@ class _Open:
 
     def message(self) -> Message:
         """Return the message as it stands."""
-        if self.frozen is None:
+        if self.frozen is None or self.buffers:
             self.frozen = self._freeze()
         return self.frozen
 
@@ -350,13 +375,25 @@ class _Fragment:
 
 
 class _Call:
-    """A call, at its place among the parts. `buffer` is `None` once its input is over."""
+    """A call, at its place among the parts: the fields of its part, and the part itself once somebody asked for it."""
 
-    __slots__ = ("at", "buffer")
+    __slots__ = ("at", "buffer", "part", "values")
 
-    def __init__(self, at: int, buffer: Buffer[str] | None) -> None:
+    def __init__(self, at: int, values: dict[str, Any], buffer: Buffer[str] | None) -> None:
+        # Any: values of the fields of `ToolPart`, each as its event had it.
         self.at = at
+        self.values = values
         self.buffer = buffer
+        """Of the input while it streams."""
+
+        self.part: ToolPart | None = None
+
+    def as_part(self) -> ToolPart:
+        if self.buffer is not None:
+            return trusted(ToolPart, {**self.values, "raw_input": self.buffer.value()})
+        if self.part is None:
+            self.part = trusted(ToolPart, self.values)
+        return self.part
 
 
 class _OpenAnswer(_Open):
@@ -366,7 +403,8 @@ class _OpenAnswer(_Open):
 
     def __init__(self, at: int, base: AssistantMessage, life: Life) -> None:
         super().__init__(at, base, life)
-        self.parts: list[Part] = list(base.parts)
+        # `None` where a fragment is open or a call stands: their parts are made when somebody asks for the message.
+        self.parts: list[Part | None] = list(base.parts)
         self.calls: dict[str, _Call] = {}
         self.fragments: dict[str, _Fragment] = {}
 
@@ -378,7 +416,8 @@ class _OpenAnswer(_Open):
         for place, part in enumerate(base.parts):
             if isinstance(part, ToolPart):
                 streaming = part.input_status is PartStatus.STREAMING
-                made._add_call(place, part.call_id, Buffer("", part.raw_input) if streaming else None)
+                values = {field.name: getattr(part, field.name) for field in attrs.fields(ToolPart)}
+                made._add_call(place, part.call_id, values, Buffer("", part.raw_input) if streaming else None)
                 life.adopt_call(
                     part.call_id,
                     part.name,
@@ -397,29 +436,12 @@ class _OpenAnswer(_Open):
         if isinstance(event, (TextDelta, ReasoningDelta, MediaDelta)):
             return self._delta(event)
         refusal = self.life.step(event)
+        if isinstance(event, ToolInputDelta) and refusal is None:
+            return self._input_delta(event)
         if refusal is not None:
             return self._again(event) if refusal is Refusal.AGAIN else _OUTCOMES[refusal]
         self.frozen = None
-        match event:
-            case TextStarted() | ReasoningStarted():
-                kind = "text" if isinstance(event, TextStarted) else "reasoning"
-                self._start_fragment(kind, _Fragment(len(self.parts), "", _began(at)))
-            case MediaStarted():
-                self._start_fragment("media", _Fragment(len(self.parts), b"", _began(at), event.media_type))
-            case TextEnded() | ReasoningEnded() | MediaEnded():
-                self._end_fragment(event, at)
-            case ToolInputStarted() | ToolCalled() if event.call_id not in self.calls:
-                self._start_call(event, at)
-            case ToolInputDelta():
-                return self._input_delta(event)
-            case ToolInputEnded() | ToolCalled() | ToolProgress() | ToolSuccess() | ToolFailed():
-                self._change_call(event, at)
-            case OpaqueReceived():
-                self.parts.append(OpaquePart(state=event.state, times=_instant(at)))
-            case StepEnded() | StepFailed() | StepRestarted():
-                self._move_step(event, at)
-            case _:  # pragma: no cover - the table lets nothing else into an answer
-                raise AssertionError(event.type)
+        _CHANGES[event.__class__](self, event, at)
         return Outcome.APPLIED
 
     def _delta(self, event: TextDelta | ReasoningDelta | MediaDelta) -> Outcome:
@@ -432,17 +454,23 @@ class _OpenAnswer(_Open):
         self.frozen = None
         return _append(fragment.buffer, event.offset, event.delta)
 
-    def _start_fragment(self, kind: str, fragment: _Fragment) -> None:
+    def _start_fragment(self, event: TextStarted | ReasoningStarted | MediaStarted, at: datetime | None) -> None:
+        place = len(self.parts)
+        if isinstance(event, MediaStarted):
+            kind, fragment = "media", _Fragment(place, b"", _began(at), event.media_type)
+        else:
+            kind = "text" if isinstance(event, TextStarted) else "reasoning"
+            fragment = _Fragment(place, "", _began(at))
         self._hold(kind, fragment)
-        self.parts.append(_streaming(kind, fragment))
+        self.parts.append(None)
 
     def _hold(self, kind: str, fragment: _Fragment) -> None:
         self.fragments[kind] = fragment
         if kind in _DELTAS:
             self.buffers[_DELTAS[kind]] = fragment.buffer
 
-    def _add_call(self, place: int, call_id: str, buffer: Buffer[str] | None) -> None:
-        self.calls[call_id] = _Call(place, buffer)
+    def _add_call(self, place: int, call_id: str, values: dict[str, Any], buffer: Buffer[str] | None) -> None:
+        self.calls[call_id] = _Call(place, values, buffer)
         if buffer is not None:
             self.buffers[call_id] = buffer
 
@@ -461,73 +489,67 @@ class _OpenAnswer(_Open):
         self.buffers.pop(_DELTAS.get(kind), None)
         self.parts[fragment.at] = _ended_part(event, _ended(fragment.times, at))
 
-    def _start_call(self, event: ToolInputStarted | ToolCalled, at: datetime | None) -> None:
-        place = len(self.parts)
-        if isinstance(event, ToolCalled):
-            self._add_call(place, event.call_id, None)
-            part = ToolPart(
-                message_id=self.id,
-                call_id=event.call_id,
-                name=event.name,
-                provider_executed=event.provider_executed,
-                status=CallStatus.CALLED,
-                input=event.input,
-                state=event.state,
-                times=_began(at),
-            )
+    def _add_opaque(self, event: OpaqueReceived, at: datetime | None) -> None:
+        self.parts.append(OpaquePart(state=event.state, times=_instant(at)))
+
+    def _call(self, event: ToolInputStarted | ToolCalled, at: datetime | None) -> None:
+        if event.call_id in self.calls and isinstance(event, ToolCalled):
+            self._change_call(event, at)
         else:
-            self._add_call(place, event.call_id, Buffer(""))
-            part = ToolPart(
-                message_id=self.id,
-                call_id=event.call_id,
-                name=event.name,
-                provider_executed=event.provider_executed,
-                status=CallStatus.STREAMING,
-                input_status=PartStatus.STREAMING,
-                times=_began(at),
-            )
-        self.parts.append(part)
+            self._start_call(event, at)
+
+    def _start_call(self, event: ToolInputStarted | ToolCalled, at: datetime | None) -> None:
+        values: dict[str, Any] = {
+            "message_id": self.id,
+            "call_id": event.call_id,
+            "name": event.name,
+            "provider_executed": event.provider_executed,
+            "times": _began(at),
+        }
+        buffer: Buffer[str] | None = None
+        if isinstance(event, ToolCalled):
+            values.update(status=CallStatus.CALLED, input=event.input, state=event.state)
+        else:
+            values.update(status=CallStatus.STREAMING, input_status=PartStatus.STREAMING)
+            buffer = Buffer("")
+        self._add_call(len(self.parts), event.call_id, values, buffer)
+        self.parts.append(None)
 
     def _input_delta(self, event: ToolInputDelta) -> Outcome:
         buffer = self.calls[event.call_id].buffer
         if buffer is None:  # pragma: no cover - the table lets deltas only into an open input
             raise AssertionError(event.call_id)
+        self.frozen = None
         return _append(buffer, event.offset, event.delta)
 
     def _change_call(
         self, event: ToolInputEnded | ToolCalled | ToolProgress | ToolSuccess | ToolFailed, at: datetime | None
     ) -> None:
         call = self.calls[event.call_id]
-        part = cast(ToolPart, self.parts[call.at])
-        match event:
-            case ToolInputEnded():
-                call.buffer = None
-                del self.buffers[event.call_id]
-                part = attrs.evolve(part, raw_input=event.text, input_status=_status(event.complete), state=event.state)
-            case ToolCalled():
-                part = attrs.evolve(
-                    part,
-                    status=CallStatus.CALLED,
-                    input=event.input,
-                    provider_executed=part.provider_executed or event.provider_executed,
-                    state=event.state or part.state,
-                )
-            case ToolProgress():
-                part = attrs.evolve(part, output=event.output)
-            case ToolSuccess() | ToolFailed():
-                failed = isinstance(event, ToolFailed)
-                part = attrs.evolve(
-                    part,
-                    status=CallStatus.FAILED if failed else CallStatus.SUCCESS,
-                    output=event.output,
-                    error=event.error if isinstance(event, ToolFailed) else None,
-                    provider_executed=part.provider_executed or event.provider_executed,
-                    result_state=event.state,
-                    times=_ended(part.times, at),
-                )
-            case _ as never:
-                assert_never(never)
-        self.parts[call.at] = part
+        call.part = None
+        values = call.values
+        if isinstance(event, ToolInputEnded):
+            call.buffer = None
+            del self.buffers[event.call_id]
+            values.update(raw_input=event.text, input_status=_status(event.complete), state=event.state)
+            return
+        if isinstance(event, ToolProgress):
+            values["output"] = event.output
+            return
+        values["provider_executed"] = values["provider_executed"] or event.provider_executed
+        if isinstance(event, ToolCalled):
+            values.update(status=CallStatus.CALLED, input=event.input)
+            if event.state:
+                values["state"] = event.state
+            return
+        failed = isinstance(event, ToolFailed)
+        values.update(
+            status=CallStatus.FAILED if failed else CallStatus.SUCCESS,
+            output=event.output,
+            error=event.error if isinstance(event, ToolFailed) else None,
+            result_state=event.state,
+            times=_ended(values["times"], at),
+        )
 
     def _move_step(self, event: StepEnded | StepFailed | StepRestarted, at: datetime | None) -> None:
         run = self.base.run if event.run is None else event.run
@@ -560,11 +582,11 @@ class _OpenAnswer(_Open):
         base = self.base
         match event:
             case TextEnded() | ReasoningEnded() | MediaEnded():
-                last = next(part for part in reversed(self.parts) if part.type == _KINDS[event.__class__])
+                kind = _KINDS[event.__class__]
+                last = next(part for part in reversed(self.parts) if part is not None and part.type == kind)
                 same = last == _ended_part(event, None)
             case ToolInputEnded() | ToolCalled() | ToolSuccess() | ToolFailed():
-                part = cast(ToolPart, self.parts[self.calls[event.call_id].at])
-                same = _same_call(part, event)
+                same = _same_call(self.calls[event.call_id].as_part(), event)
             case StepEnded():
                 same = base.status is MessageStatus.COMPLETED and (
                     (event.finish, event.raw_finish, event.usage) == (base.finish, base.raw_finish, base.usage)
@@ -580,16 +602,33 @@ class _OpenAnswer(_Open):
         return Outcome.DUPLICATE if same else Outcome.CONFLICT
 
     def _freeze(self) -> AssistantMessage:
-        parts = self.parts
+        parts = list(self.parts)
         for kind, fragment in self.fragments.items():
             parts[fragment.at] = _streaming(kind, fragment)
         for call in self.calls.values():
-            if call.buffer is not None:
-                part = cast(ToolPart, parts[call.at])
-                parts[call.at] = attrs.evolve(part, raw_input=call.buffer.value())
-        return attrs.evolve(self.base, parts=tuple(parts), times=self.times)
+            parts[call.at] = call.as_part()
+        return attrs.evolve(self.base, parts=cast("list[Part]", parts), times=self.times)
 
 
+# Any: each of these takes the events that stand beside it here.
+_CHANGES: dict[type, Callable[[_OpenAnswer, Any, datetime | None], None]] = {
+    TextStarted: _OpenAnswer._start_fragment,
+    ReasoningStarted: _OpenAnswer._start_fragment,
+    MediaStarted: _OpenAnswer._start_fragment,
+    TextEnded: _OpenAnswer._end_fragment,
+    ReasoningEnded: _OpenAnswer._end_fragment,
+    MediaEnded: _OpenAnswer._end_fragment,
+    ToolInputStarted: _OpenAnswer._call,
+    ToolCalled: _OpenAnswer._call,
+    ToolInputEnded: _OpenAnswer._change_call,
+    ToolProgress: _OpenAnswer._change_call,
+    ToolSuccess: _OpenAnswer._change_call,
+    ToolFailed: _OpenAnswer._change_call,
+    OpaqueReceived: _OpenAnswer._add_opaque,
+    StepEnded: _OpenAnswer._move_step,
+    StepFailed: _OpenAnswer._move_step,
+    StepRestarted: _OpenAnswer._move_step,
+}
 _KINDS: dict[type, str] = {
     TextDelta: "text",
     TextEnded: "text",
@@ -622,24 +661,20 @@ def _status(complete: bool) -> PartStatus:
 def _streaming(kind: str, fragment: _Fragment) -> Part:
     value = fragment.buffer.value()
     if kind == "text":
-        return TextPart(text=value, status=PartStatus.STREAMING, times=fragment.times)
+        return trusted(TextPart, {"text": value, "status": PartStatus.STREAMING, "times": fragment.times})
     if kind == "reasoning":
-        return ReasoningPart(text=value, status=PartStatus.STREAMING, times=fragment.times)
-    data = cast(bytes, value)
-    return MediaPart(
-        media_type=fragment.media_type, data=data or None, status=PartStatus.STREAMING, times=fragment.times
-    )
+        return trusted(ReasoningPart, {"text": value, "status": PartStatus.STREAMING, "times": fragment.times})
+    values = {"media_type": fragment.media_type, "data": value or None, "times": fragment.times}
+    return trusted(MediaPart, {**values, "status": PartStatus.STREAMING})
 
 
 def _ended_part(event: TextEnded | ReasoningEnded | MediaEnded, times: Times | None) -> Part:
-    status = _status(event.complete)
+    values: dict[str, Any] = {"status": _status(event.complete), "state": event.state, "times": times}
     if isinstance(event, TextEnded):
-        return TextPart(text=event.text, status=status, citations=event.citations, state=event.state, times=times)
+        return trusted(TextPart, {**values, "text": event.text, "citations": event.citations})
     if isinstance(event, ReasoningEnded):
-        return ReasoningPart(text=event.text, status=status, state=event.state, times=times)
-    return MediaPart(
-        media_type=event.media_type, data=event.data, uri=event.uri, status=status, state=event.state, times=times
-    )
+        return trusted(ReasoningPart, {**values, "text": event.text})
+    return trusted(MediaPart, {**values, "media_type": event.media_type, "data": event.data, "uri": event.uri})
 
 
 def _same_call(part: ToolPart, event: ToolInputEnded | ToolCalled | ToolSuccess | ToolFailed) -> bool:

@@ -27,6 +27,7 @@ from assistant_events.values.frozen import (
     JsonValue,
     State,
     freeze,
+    own,
     thaw,
 )
 from assistant_events.values.reading import read_json, write_json
@@ -51,6 +52,7 @@ __all__ = [
     "Usage",
     "as_content",
     "freeze",
+    "own",
     "read_json",
     "thaw",
     "valid_text",

@@ -136,6 +136,28 @@ def freeze(value: object) -> JsonValue:
     return _frozen(value, JsonObject, "$", 0)
 
 
+def own(value: Any, cls: type[JsonObject] = JsonObject) -> Any:
+    """
+    Return plain JSON that `read_json` has just made as immutable JSON, without a copy.
+
+    Whoever calls it hands *value* over: nothing else may hold it or what is inside it, and it must be what JSON gives (`dict`,
+    `list` and scalars, strings without surrogate pairs in halves).
+    """
+    # Any: see `read_json`.
+    kind = type(value)
+    if kind is dict:
+        for key, item in value.items():
+            inner = type(item)
+            if inner is dict or inner is list:
+                value[key] = own(item, cls)
+        made = object.__new__(cls)
+        _set_items(made, value)
+        return made
+    if kind is list:
+        return tuple([own(item, cls) if type(item) is dict or type(item) is list else item for item in value])
+    return value
+
+
 def thaw(value: object) -> Any:
     """Return a fresh plain copy of frozen JSON: `dict`, `list` and scalars, safe to change and to serialise."""
     # Any: plain JSON is what callers index into; a recursive union would make each of them cast.
@@ -194,9 +216,12 @@ def plain_mapping(value: object) -> object:
     raise TypeError(f"expected JSON, got {type(value).__name__}")
 
 
+_set_items = JsonObject._items.__set__  # type: ignore[attr-defined]  # the slot's descriptor, past `__setattr__`
+
+
 def _wrap(cls: type[_Object], items: dict[str, JsonValue]) -> _Object:
     made = object.__new__(cls)
-    object.__setattr__(made, "_items", items)
+    _set_items(made, items)
     return made
 
 

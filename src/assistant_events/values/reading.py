@@ -18,6 +18,10 @@ from assistant_events.errors import JsonError
 from assistant_events.values.frozen import MAX_DEPTH, plain_mapping
 
 
+SAFE_LENGTH = 2 * MAX_DEPTH
+"""A document that is not longer cannot nest too deeply: each level takes two brackets."""
+
+
 def read_json(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> Any:
     """
     Parse one JSON document.
@@ -32,10 +36,10 @@ def read_json(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> Any:
     """
     # Any: the document is not known yet; whoever reads it narrows it.
     try:
-        value = _fast_reader()(data)
+        value = fast_reader()(data)
     except (ValueError, RecursionError):
         value = _standard_reader()(data)
-    if len(data) > 2 * max_depth:  # a shorter document cannot nest deeper
+    if len(data) > 2 * max_depth:
         _check_depth(data, value, max_depth)
     return value
 
@@ -58,7 +62,12 @@ def write_json(value: object) -> bytes:
 
 
 @cache
-def _fast_reader() -> Callable[[bytes | str], Any]:
+def fast_reader() -> Callable[[bytes | str], Any]:
+    """
+    Return the reader that `read_json` tries first, for loops in which a call more for each document is felt.
+
+    It may raise any `ValueError` or `RecursionError`; then, and for documents longer than `SAFE_LENGTH`, ask `read_json`.
+    """
     try:
         import msgspec
     except ImportError:

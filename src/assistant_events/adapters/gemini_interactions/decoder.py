@@ -25,8 +25,7 @@ from assistant_events.adapters.gemini_interactions.steps import (
     WireStep,
 )
 from assistant_events.adapters.reading import Fields, integer, mapping, string
-from assistant_events.errors import JsonError
-from assistant_events.values import ErrorInfo, ErrorKind, Finish, Run, Usage, read_json
+from assistant_events.values import ErrorInfo, ErrorKind, Finish, Run, Usage
 
 
 class GeminiInteractionsDecoder(DecoderBase):
@@ -59,6 +58,8 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._running_usage: Fields | None = None
         self._steps: dict[int, WireStep] = {}
         self._order: list[WireStep] = []
+        self._latest: list[WireStep] = []
+        self._highest = -1
         self._calls: dict[str, CallStep] = {}
         self._early_results: list[ResultStep] = []
         self._output_error: Fields | None = None
@@ -73,20 +74,16 @@ class GeminiInteractionsDecoder(DecoderBase):
         if not self.fast:
             super().on_payloads(payloads)
             return
-        for payload in payloads:
-            lane = self._lane
-            if lane is not None:
-                try:
-                    event = read_json(payload)
-                except JsonError:
-                    event = None
-                if event.__class__ is dict:
-                    if not lane.take(event, self._sink):
-                        self.on_parsed(event, payload)
-                    continue
-            self.on_payload(payload)
+        at, count = 0, len(payloads)
+        while at < count:
+            if self._lane is not None:
+                at = self._lane.run(payloads, at, self._sink)
+                if at == count:
+                    return
+            self.on_payload(payloads[at])
             if self.terminal:
                 return
+            at += 1
 
     def on_parsed(self, event: Fields, payload: bytes | None = None) -> None:
         """Read the name of an event, which may stand beside its document, and hand it on."""
@@ -106,7 +103,8 @@ class GeminiInteractionsDecoder(DecoderBase):
                 return
             self._seen_event_ids.add(event_id)
             self.last_event_id = event_id
-        self._note_usage(event)
+        if "usage" in event or "metadata" in event:
+            self._note_usage(event)
         match name:
             case "step.delta" | "content.delta":
                 self._on_delta(event)
@@ -280,7 +278,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         kind = string(fields, "type") or ""
         index = self._index(event)
         if index is None:
-            index = max(self._steps, default=-1) + 1
+            index = self._highest + 1
         if self._is_replay(index, kind):
             return
         known = self._steps.get(index)
@@ -294,7 +292,10 @@ class GeminiInteractionsDecoder(DecoderBase):
         if wire.step_type(kind) == "user_input":
             self._steps[index] = WireStep(self, "user_input", -1)
             return
-        self._open_step(index, kind, implied=False).begin(fields)
+        step = self._open_step(index, kind, implied=False)
+        step.begin(fields)
+        if self.fast and not self.recorder.rejoining:
+            self._lane = step.lane(step.usual_delta, index, event["event_type"].replace("start", "delta"))
 
     def _on_delta(self, event: Fields) -> None:
         delta = mapping(event, "delta")
@@ -305,24 +306,19 @@ class GeminiInteractionsDecoder(DecoderBase):
             return
         index = self._index(event)
         if index is None:
-            index = next((at for at in reversed(self._steps) if not self._steps[at].ended), None)
             self.note("no-index", "a delta without an index was taken for the step that is open")
-            if index is None:
-                index = max(self._steps, default=-1) + 1
+            latest = self._latest_open()
+            index = self._highest + 1 if latest is None else latest.index
         step = self._steps.get(index)
         if step is None:
             step = self._open_step(index, wire.step_of_delta(kind), implied=True)
         step.delta(kind, delta)
         if self.fast and not self.recorder.rejoining:
-            self._lane = step.lane(kind, index, event)
+            self._lane = step.lane(kind, index, event["event_type"])
 
     def _on_stop(self, event: Fields) -> None:
         index = self._index(event)
-        step = (
-            self._steps.get(index)
-            if index is not None
-            else next((step for step in reversed(self._order) if not step.ended), None)
-        )
+        step = self._latest_open() if index is None else self._steps.get(index)
         if step is not None:
             step.stop()
 
@@ -350,7 +346,16 @@ class GeminiInteractionsDecoder(DecoderBase):
         # A new step under an old index: the old one keeps its place in the order.
         self._steps[index] = step
         self._order.append(step)
+        self._latest.append(step)
+        step.index = index
+        self._highest = max(self._highest, index)
         return step
+
+    def _latest_open(self) -> WireStep | None:
+        """Return the step that was opened last and has not ended; `None` when all have."""
+        while self._latest and self._latest[-1].ended:
+            self._latest.pop()
+        return self._latest[-1] if self._latest else None
 
     def _may_begin_replay(self, name: str | None) -> bool:
         """Tell whether an event that was seen before may still matter: it is how a replay begins."""

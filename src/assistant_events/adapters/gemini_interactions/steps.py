@@ -10,14 +10,15 @@ from __future__ import annotations
 import binascii
 from base64 import b64decode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from assistant_events.adapters.gemini_interactions import citations, wire
 from assistant_events.adapters.gemini_interactions.lane import Lane
 from assistant_events.adapters.reading import Fields, flag, mapping, mappings, string
-from assistant_events.events import TextDelta, ToolInputDelta
-from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, TextContent, thaw
+from assistant_events.events import ReasoningDelta, TextDelta, ToolInputDelta
+from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw
 from assistant_events.values.content import ContentInput
+from assistant_events.values.fields import NO_STATE
 
 if TYPE_CHECKING:
     from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
@@ -33,10 +34,16 @@ _RESULT_KEYS = frozenset({"type", "call_id", "name", "result", "is_error", "sign
 class WireStep:
     """An item of the interaction; this base is for those that mean nothing here, such as the echo of the input."""
 
+    usual_delta: ClassVar[str] = ""
+    """Type of the deltas that make up most of it."""
+
     def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
         self.decoder = decoder
         self.type = kind
         self.place = place
+        self.index = -1
+        """Key of its deltas on the wire."""
+
         self.implied = False
         """Whether only a delta has told of it so far."""
 
@@ -66,21 +73,28 @@ class WireStep:
     def stop(self) -> None:
         """End the step; again it does nothing."""
 
-    def lane(self, kind: str, index: int, event: Fields) -> Lane | None:
+    def lane(self, kind: str, index: int, event_type: str) -> Lane | None:
         """Return the short way for more deltas like the one just taken; `None` when there is none."""
         return None
 
-    def state(self) -> dict[str, Any]:
-        """Return what every part of this step keeps."""
+    def kept(self) -> dict[str, Any]:
+        """Return what every part of this step keeps, as plain JSON that nobody else holds."""
         kept: dict[str, Any] = {"i": self.place}
         if self.extra:
-            kept["extra"] = self.extra
+            kept["extra"] = thaw(self.extra)
         return kept
+
+    def state(self, more: dict[str, Any] | None = None) -> State:
+        """Return what is kept, and *more*, which is handed over, as a state."""
+        kept = self.kept()
+        if more:
+            kept.update(more)
+        return own(kept, State)
 
     def keep_extra(self, fields: Fields, known: frozenset[str]) -> None:
         """Keep the fields that are not documented."""
         for key, value in fields.items():
-            if key not in known:
+            if key not in known and value is not None:
                 self.extra[key] = value
 
     def keep_delta(self, delta: Fields) -> None:
@@ -92,12 +106,14 @@ class WireStep:
 class OutputStep(WireStep):
     """What the model shows: text and media, in runs. A medium ends the text before it; text after it is a part of its own."""
 
+    usual_delta = "text"
+
     def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
         super().__init__(decoder, kind, place)
         self._annotations: list[Fields] = []
         self._text_open = False
         self._audio: str | None = None
-        self._audio_state: dict[str, Any] = {}
+        self._audio_state = NO_STATE
 
     def begin(self, fields: Fields) -> None:
         """Take content that came with the start; deltas append to it."""
@@ -131,14 +147,14 @@ class OutputStep(WireStep):
         self._end_text()
         self.ended = True
 
-    def lane(self, kind: str, index: int, event: Fields) -> Lane | None:
+    def lane(self, kind: str, index: int, event_type: str) -> Lane | None:
         """Return the short way for text."""
         fragment = self.recorder.open_fragment("text")
         if kind != "text" or fragment is None or fragment.key is not self or fragment.held:
             return None
         return Lane(
             message_id=self.recorder.message_id,
-            event_type=event["event_type"],
+            event_type=event_type,
             index=index,
             kind=kind,
             field="text",
@@ -160,7 +176,7 @@ class OutputStep(WireStep):
             self.decoder.note("unknown-content", "a content block of an unknown type was kept raw")
             self._end_audio()
             self._end_text()
-            self.recorder.opaque({**self.state(), "content": block})
+            self.recorder.opaque(self.state({"content": block}))
 
     def _add_text(self, text: str, annotations: list[Fields]) -> None:
         # A stream cannot show where one block ends, so the blocks of a document are one text too; what they cite moves along.
@@ -182,9 +198,7 @@ class OutputStep(WireStep):
         if not self._text_open and not annotations:
             return
         self._annotations = []
-        state = self.state()
-        if annotations:
-            state["annotations"] = annotations
+        state = self.state({"annotations": annotations} if annotations else None)
         fragment = self.recorder.open_fragment("text")
         text = fragment.buffer.value() if annotations and fragment is not None and fragment.key is self else ""
         self.recorder.end_text(state, citations=citations.cited(annotations, text), key=self)
@@ -203,7 +217,7 @@ class OutputStep(WireStep):
             self._end_audio()
             self._end_text()
             self._audio = media_type
-            self._audio_state = self._media_state("audio", block)
+            self._audio_state = own(self._media_state("audio", block), State)
         self.recorder.media(data, media_type, key=self, state=self._audio_state)
 
     def _end_audio(self) -> None:
@@ -221,7 +235,7 @@ class OutputStep(WireStep):
                 state["data"] = raw
             self.decoder.note("no-media", "a medium came without bytes that can be read and without a place")
         self.recorder.end_media(
-            state,
+            own(state, State),
             data,
             None if data is not None else uri or None,
             media_type=media_type,
@@ -230,7 +244,7 @@ class OutputStep(WireStep):
         )
 
     def _media_state(self, kind: str, block: Fields) -> dict[str, Any]:
-        state = {**self.state(), "type": kind}
+        state = {**self.kept(), "type": kind}
         more = {key: value for key, value in block.items() if key not in _MEDIA_KEYS}
         if "data" in block and "uri" in block and _bytes(string(block, "data")) is not None:
             more["uri"] = block["uri"]
@@ -241,6 +255,8 @@ class OutputStep(WireStep):
 
 class ThoughtStep(WireStep):
     """What the model thinks. It may have a signature and no text; the signature comes after the text."""
+
+    usual_delta = "thought_summary"
 
     def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
         super().__init__(decoder, kind, place)
@@ -281,9 +297,21 @@ class ThoughtStep(WireStep):
             self.ended = True
             self._end()
 
-    def lane(self, kind: str, index: int, event: Fields) -> Lane | None:
-        """Return nothing: every summary delta is an item that may have to go back as one."""
-        return None
+    def lane(self, kind: str, index: int, event_type: str) -> Lane | None:
+        """Return the short way for texts of the summary; each is an item that may have to go back as one."""
+        fragment = self.recorder.open_fragment("reasoning")
+        if kind != "thought_summary" or fragment is None or fragment.key is not self or fragment.held:
+            return None
+        return Lane(
+            message_id=self.recorder.message_id,
+            event_type=event_type,
+            index=index,
+            kind=kind,
+            field="text",
+            cls=ReasoningDelta,
+            fragment=fragment,
+            items=self._summary,
+        )
 
     def _add_item(self, item: Fields) -> None:
         if not item:
@@ -302,16 +330,18 @@ class ThoughtStep(WireStep):
 
     def _end(self) -> None:
         self._late_signature = False
-        state = self.state()
+        more: dict[str, Any] = {}
         if self._signature:
-            state["signature"] = self._signature
+            more["signature"] = self._signature
         if len(self._summary) > 1 or any(_is_special(item) for item in self._summary):
-            state["summary"] = self._summary
-        self.recorder.end_reasoning(state, key=self)
+            more["summary"] = self._summary
+        self.recorder.end_reasoning(self.state(more), key=self)
 
 
 class CallStep(WireStep):
     """A call: the app's (`function_call`) or one that the provider runs."""
+
+    usual_delta = "arguments_delta"
 
     def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
         super().__init__(decoder, kind, place)
@@ -377,9 +407,9 @@ class CallStep(WireStep):
             state=self.state(), key=self, prefill={} if self._arguments is None else self._arguments
         )
 
-    def state(self) -> dict[str, Any]:
+    def kept(self) -> dict[str, Any]:
         """Return what goes back with the call."""
-        state = super().state()
+        state = super().kept()
         if self.type != "function_call":
             state["type"] = self.type
         state.update(self._details)
@@ -387,14 +417,14 @@ class CallStep(WireStep):
             state["signature"] = self._signature
         return state
 
-    def lane(self, kind: str, index: int, event: Fields) -> Lane | None:
+    def lane(self, kind: str, index: int, event_type: str) -> Lane | None:
         """Return the short way for pieces of the arguments."""
         call = self.recorder.open_input(self)
         if kind != "arguments_delta" or call is None or call.held:
             return None
         return Lane(
             message_id=self.recorder.message_id,
-            event_type=event["event_type"],
+            event_type=event_type,
             index=index,
             kind=kind,
             field="arguments",
@@ -439,7 +469,7 @@ class CallStep(WireStep):
     def _keep_raw(self) -> None:
         self.decoder.note("nameless-call", "a call without a name was kept raw")
         arguments = "".join(self._raw) if self._raw else self._arguments
-        self.recorder.opaque({**self.state(), "type": self.type, "id": self._wire_id, "arguments": arguments})
+        self.recorder.opaque(self.state({"type": self.type, "id": self._wire_id, "arguments": thaw(arguments)}))
 
 
 class ResultStep(WireStep):
@@ -497,9 +527,9 @@ class ResultStep(WireStep):
         else:
             self.recorder.tool_success(None, output, key=key, provider_executed=True, state=self.state())
 
-    def state(self) -> dict[str, Any]:
+    def kept(self) -> dict[str, Any]:
         """Return what goes back with the result."""
-        state = {**super().state(), "type": self.type}
+        state = {**super().kept(), "type": self.type}
         for key in (*_DETAILS, "name"):
             value = string(self._fields, key)
             if value is not None:
@@ -520,7 +550,7 @@ class ResultStep(WireStep):
         self.decoder.note("orphan-result", "a result came without its call, which was made up")
         call_type = self.type.removesuffix("_result") + "_call"
         name = wire.CALLS[call_type] or string(self._fields, "name") or "function"
-        state = {**WireStep.state(self), "type": call_type, "orphan": True}
+        state = own({**WireStep.kept(self), "type": call_type, "orphan": True}, State)
         self.recorder.tool_input(self._call_id or None, name, key=self, provider_executed=True, state=state)
         self.recorder.end_tool_input(key=self, prefill={})
 
@@ -551,10 +581,10 @@ class OpaqueStep(WireStep):
         if self.ended:
             return
         self.ended = True
-        state: dict[str, Any] = {**self.state(), "step": self._fields}
+        more: dict[str, Any] = {"step": thaw(self._fields)}
         if self._deltas:
-            state["deltas"] = self._deltas
-        self.recorder.opaque(state)
+            more["deltas"] = thaw(self._deltas)
+        self.recorder.opaque(self.state(more))
 
 
 def _bytes(data: str | None) -> bytes | None:
