@@ -40,16 +40,17 @@ CUT_KINDS: Final = frozenset({ErrorKind.INTERRUPTED, ErrorKind.NETWORK, ErrorKin
 class Phase(StrEnum):
     """How far a message is, as far as attention goes."""
 
-    PROMPT = "prompt"
     RUNNING = "running"
-    ENDED = "ended"
     FAILED = "failed"
 
     CUT = "cut"
     """Failed, and its run can be rejoined."""
 
     COMPACTING = "compacting"
-    COMPACTED = "compacted"
+
+    CLOSED = "closed"
+    """Nothing more comes for it but answers to its calls."""
+
     REWOUND = "rewound"
 
 
@@ -85,7 +86,7 @@ class Mark:
         kind = UNFINISHED.get(self.phase)
         if kind is not None:
             found.append(Unfinished(session_id=session_id, message_id=self.message_id, kind=kind, run=self.run))
-        if self.phase in WAITING:
+        if self.phase in _WAITING:
             found += [
                 Unfinished(session_id=session_id, message_id=self.message_id, kind=UnfinishedKind.CALL, call_id=call_id)
                 for call_id in sorted(self.waiting, key=self.waiting.__getitem__)
@@ -108,7 +109,7 @@ class Mark:
     def ended(self, _: object) -> None:
         """Close the provider's answer; calls of the app go on waiting."""
         if self.phase is Phase.RUNNING:
-            self.phase = Phase.ENDED
+            self.phase = Phase.CLOSED
             self.run = None
             self.closed = set()
 
@@ -151,7 +152,7 @@ class Mark:
     def compacted(self, _: object) -> None:
         """Close a summary: it is written, or will never be."""
         if self.phase is Phase.COMPACTING:
-            self.phase = Phase.COMPACTED
+            self.phase = Phase.CLOSED
 
     def _empty(self) -> None:
         self.answered = False
@@ -159,74 +160,59 @@ class Mark:
         self.closed = set()
 
 
-def _nowhere(_: str) -> None:
-    return None
-
-
 @final
 class Watch:
     """
-    The marks of one session, or those that a batch touches while the rest of them lies in a storage.
+    The marks of a session, or those that a batch is concerned with while the rest of them lies in a storage.
 
-    In the second case *find* brings a mark from there. After the batch the storage is brought up to date in this
-    order: all that it holds from `rewound_from` on is rewound, then the marks in `touched` take their places.
+    In the second case the storage is then brought up to date in this order: all that it holds from `rewound_from` on
+    is rewound, then `marks` take their places.
     """
 
-    def __init__(self, find: Callable[[str], Mark | None] = _nowhere) -> None:
-        self._find = find
-
-        self.touched: dict[str, Mark] = {}
-        """The marks that the events have to do with, by message id."""
+    def __init__(self, marks: dict[str, Mark]) -> None:
+        self.marks = marks
+        """By message id; what is missing has not begun. Changed in place."""
 
         self.rewound_from: int | None = None
-        """Messages that the storage holds are rewound from this place on; `None` when none is."""
+        """Messages that were there before are rewound from this place on; `None` when none is."""
 
-    def follow(self, events: Iterable[StoredEvent], first_seq: int) -> None:
-        """Move to where *events* lead; the first of them stands at *first_seq*."""
-        for seq, event in enumerate(events, first_seq):
-            if event.__class__ in _OF_CONCERN:
-                self._step(event, seq)
-
-    def mark(self, message_id: str) -> Mark | None:
-        """Return the mark of a message as the events so far leave it; `None` when it has not begun."""
-        mark = self.touched.get(message_id)
-        if mark is None:
-            mark = self._find(message_id)
-            if mark is not None:
-                if self.rewound_from is not None and mark.first >= self.rewound_from:
-                    mark.rewind()
-                self.touched[message_id] = mark
-        return mark
+    def follow(self, events: Iterable[tuple[int, StoredEvent]]) -> None:
+        """Move to where *events* lead, given with their places: all of them, or what `of_concern` leaves."""
+        # Any: the tables at the end of this module bring each event to the function that takes it.
+        event: Any
+        for seq, event in events:
+            cls = event.__class__
+            mark = self.marks.get(event.message_id)
+            if mark is None:
+                phase = _BEGINS.get(cls)
+                if phase is not None:
+                    run = event.run if cls is StepStarted else None
+                    self.marks[event.message_id] = Mark(event.message_id, seq, phase, run)
+            elif cls is ToolCalled:
+                mark.called(event, seq)
+            elif cls is HistoryRewound:
+                self._rewind(mark)
+            elif cls in _MOVES:
+                _MOVES[cls](mark, event)
 
     def unfinished(self, session_id: str) -> list[Unfinished]:
-        """Return what is unfinished about the messages in `touched`, in their order."""
-        marks = sorted(self.touched.values(), key=lambda mark: mark.first)
+        """Return what is unfinished about the messages in `marks`, in their order."""
+        marks = sorted(self.marks.values(), key=lambda mark: mark.first)
         return [found for mark in marks for found in mark.unfinished(session_id)]
-
-    def _step(self, event: Any, seq: int) -> None:
-        # Any: the tables at the end of this module bring each event to the function that takes it.
-        cls = event.__class__
-        mark = self.mark(event.message_id)
-        if mark is None:
-            phase = _BEGINS.get(cls)
-            if phase is not None:
-                run = event.run if cls is StepStarted else None
-                self.touched[event.message_id] = Mark(event.message_id, seq, phase, run)
-        elif cls is ToolCalled:
-            mark.called(event, seq)
-        elif cls is HistoryRewound:
-            self._rewind(mark)
-        elif cls in _MOVES:
-            _MOVES[cls](mark, event)
 
     def _rewind(self, target: Mark) -> None:
         if target.phase is Phase.REWOUND:
             return
         first = target.first
-        for mark in self.touched.values():
+        for mark in self.marks.values():
             if mark.first >= first:
                 mark.rewind()
         self.rewound_from = first if self.rewound_from is None else min(first, self.rewound_from)
+
+
+def of_concern(events: Iterable[StoredEvent], first_seq: int) -> list[tuple[int, StoredEvent]]:
+    """Return the events that can move a mark, with their places; the first event stands at *first_seq*."""
+    return [(seq, event) for seq, event in enumerate(events, first_seq) if event.__class__ in _OF_CONCERN]
 
 
 def watch_from(start: Transcript | None, events: Iterable[tuple[int, StoredEvent]]) -> Watch:
@@ -238,14 +224,10 @@ def watch_from(start: Transcript | None, events: Iterable[tuple[int, StoredEvent
 
         events: With their places, without gaps, from the first that there is.
     """
-    watch = Watch()
-    if start is not None:
-        for mark in _marks_of(start):
-            watch.touched[mark.message_id] = mark
+    marks = {} if start is None else {mark.message_id: mark for mark in _marks_of(start)}
     after = 0 if start is None else start.seq
-    for seq, event in events:
-        if seq > after:
-            watch.follow((event,), seq)
+    watch = Watch(marks)
+    watch.follow((seq, event) for seq, event in events if seq > after)
     return watch
 
 
@@ -254,10 +236,10 @@ def _marks_of(transcript: Transcript) -> Iterator[Mark]:
         yield Mark(message_id, 0, Phase.REWOUND)
     for place, message in enumerate(transcript.messages, 1):
         # Every message took a record of its own at least, so these places lie before those of the records to come.
-        mark = Mark(message.id, place, Phase.PROMPT)
+        mark = Mark(message.id, place, Phase.CLOSED)
         if isinstance(message, CompactionMessage):
             running = message.status is MessageStatus.RUNNING
-            mark.phase = Phase.COMPACTING if running else Phase.COMPACTED
+            mark.phase = Phase.COMPACTING if running else Phase.CLOSED
         elif isinstance(message, AssistantMessage):
             _mark_answer(mark, message)
         yield mark
@@ -278,10 +260,7 @@ def _mark_answer(mark: Mark, message: AssistantMessage) -> None:
         mark.fail(ErrorKind.UNKNOWN if message.error is None else message.error.kind)
 
 
-WAITING: Final = frozenset({Phase.RUNNING, Phase.ENDED})
-"""Phases of a message whose waiting calls are unfinished."""
-
-UNFINISHED: Final = MappingProxyType(
+UNFINISHED: Final[Mapping[Phase, UnfinishedKind]] = MappingProxyType(
     {
         Phase.RUNNING: UnfinishedKind.STEP,
         Phase.CUT: UnfinishedKind.CUT,
@@ -290,14 +269,15 @@ UNFINISHED: Final = MappingProxyType(
 )
 """Phases of a message that is unfinished itself."""
 
+_WAITING: Final = frozenset({Phase.RUNNING, Phase.CLOSED})
 _MAY_RESTART: Final = frozenset({Phase.RUNNING, Phase.FAILED, Phase.CUT})
 _MAY_SETTLE: Final[Mapping[type, frozenset[Phase]]] = {
-    ToolSuccess: WAITING,
+    ToolSuccess: _WAITING,
     # A call of a failed step is not to be run, but it may be failed.
-    ToolFailed: WAITING | {Phase.FAILED, Phase.CUT},
+    ToolFailed: _WAITING | {Phase.FAILED, Phase.CUT},
 }
 _BEGINS: Final[Mapping[type, Phase]] = {
-    PromptSubmitted: Phase.PROMPT,
+    PromptSubmitted: Phase.CLOSED,
     StepStarted: Phase.RUNNING,
     CompactionStarted: Phase.COMPACTING,
 }

@@ -66,12 +66,12 @@ def put_together(value: _Holder, find: _Find) -> _Holder:
 
 def _size(value: StoredEvent | Transcript) -> int:
     match value:
-        case MediaEnded():
-            return len(value.data or b"")
-        case PromptSubmitted():
-            return _size_of(value.content)
         case ToolSuccess() | ToolFailed():
             return _size_of(value.output)
+        case PromptSubmitted():
+            return _size_of(value.content)
+        case MediaEnded():
+            return len(value.data or b"")
         case Transcript():
             return sum(map(_size_of_message, value.messages))
         case _:

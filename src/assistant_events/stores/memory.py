@@ -11,7 +11,7 @@ from typing import Self, final
 from assistant_events.errors import ConflictError, PrunedError, StoreError
 from assistant_events.events import Event, Record
 from assistant_events.messages import Transcript
-from assistant_events.stores.attention import Watch, watch_from
+from assistant_events.stores.attention import Watch, of_concern, watch_from
 from assistant_events.stores.base import (
     Clock,
     SessionInfo,
@@ -68,7 +68,7 @@ class MemoryStore:
             )
             if records:
                 log.records += records
-                log.watch.follow(kept, seq + 1)
+                log.watch.follow(of_concern(kept, seq + 1))
                 log.updated = time
                 if seq == 0:
                     log.created = time
@@ -189,7 +189,7 @@ class _Log:
         self.pruned = 0
         self.records: list[Record] = []
         self.snapshot: Transcript | None = None
-        self.watch = Watch()
+        self.watch = Watch({})
 
     @property
     def seq(self) -> int:

@@ -3,95 +3,126 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
 from assistant_events.converters import dumps, loads
-from assistant_events.stores.attention import UNFINISHED, Mark, Phase, Watch
-from assistant_events.stores.base import Unfinished, UnfinishedKind
+from assistant_events.stores.attention import UNFINISHED, Mark, Phase, Watch, of_concern
+from assistant_events.stores.base import StoredEvent, Unfinished, UnfinishedKind
 from assistant_events.stores.sqlite.rows import Key, key_of, name_of
 from assistant_events.values import Run
 
-_Row: TypeAlias = tuple[int, str, bytes | None, bool]
+_REWOUND: Final = -1
+
+_IDS_AT_ONCE: Final = 500
+"""SQLite takes at least 999 parameters."""
+
+_Step: TypeAlias = tuple[str, bytes | None, bool]
 _Calls: TypeAlias = dict[str, int | None]
 """Calls with the place since which they wait; `None` for those that do not."""
 
 
+def follow(db: sqlite3.Connection, session: int, events: Sequence[StoredEvent], first_seq: int) -> None:
+    """Bring the marks of a session to where a batch leads; its first event stands at *first_seq*."""
+    moving = of_concern(events, first_seq)
+    if moving:
+        table = MarkTable(db, session)
+        watch = Watch(table.load({str(event.message_id) for _, event in moving}))
+        watch.follow(moving)
+        table.save(watch)
+
+
 class MarkTable:
-    """The marks of one session, inside a transaction. `find` is for a `Watch`, `save` for what it did."""
+    """The marks of one session, inside a transaction."""
 
     def __init__(self, db: sqlite3.Connection, session: int) -> None:
         self._db = db
         self._session = session
-        self._rows: dict[str, _Row] = {}
+        self._steps: dict[str, _Step | None] = {}
         self._calls: dict[str, _Calls] = {}
 
-    def find(self, message_id: str) -> Mark | None:
-        """Return the mark of a message; `None` when it has none."""
-        where = (self._session, key_of(message_id))
-        row = self._db.execute(
-            "SELECT first, phase, run, answered FROM messages WHERE session = ? AND id = ?", where
-        ).fetchone()
-        if row is None:
-            return None
-        first, phase, run, answered = row
-        mark = Mark(message_id, first, Phase(phase), None if run is None else loads(run, Run))
-        mark.answered = bool(answered)
-        for call, since in self._db.execute(
-            "SELECT id, waits_since FROM calls WHERE session = ? AND message = ?", where
+    def load(self, message_ids: Iterable[str]) -> dict[str, Mark]:
+        """Return the marks of those messages that have begun."""
+        marks: dict[str, Mark] = {}
+        keys = list(map(key_of, message_ids))
+        for at in range(0, len(keys), _IDS_AT_ONCE):
+            self._load(marks, keys[at : at + _IDS_AT_ONCE])
+        for message_id, mark in marks.items():
+            self._steps[message_id] = _step_of(mark)
+            self._calls[message_id] = _calls_of(mark)
+        return marks
+
+    def _load(self, marks: dict[str, Mark], keys: list[Key]) -> None:
+        for key, first, phase, run, answered in self._db.execute(
+            _MESSAGES.format(_places(keys)), (self._session, *keys)
         ):
-            if since is None:
-                mark.closed.add(name_of(call))
-            else:
-                mark.waiting[name_of(call)] = since
-        self._rows[message_id] = _row_of(mark)
-        self._calls[message_id] = _calls_of(mark)
-        return mark
+            mark = Mark(name_of(key), first, Phase.REWOUND if first == _REWOUND else Phase.CLOSED)
+            marks[mark.message_id] = mark
+            if phase is not None:
+                mark.phase = Phase(phase)
+                mark.run = None if run is None else loads(run, Run)
+                mark.answered = bool(answered)
+        if marks:
+            for key, call, since in self._db.execute(_CALLS.format(_places(keys)), (self._session, *keys)):
+                mark = marks[name_of(key)]
+                if since is None:
+                    mark.closed.add(name_of(call))
+                else:
+                    mark.waiting[name_of(call)] = since
 
     def save(self, watch: Watch) -> None:
         """Bring the tables to where *watch* stands."""
         if watch.rewound_from is not None:
             self._rewind(watch.rewound_from)
-        rows: list[tuple[int, Key, int, str, bytes | None, bool]] = []
-        gone: list[tuple[int, Key, Key]] = []
-        come: list[tuple[int, Key, Key, int | None]] = []
-        for message_id, mark in watch.touched.items():
-            key = key_of(message_id)
-            row = _row_of(mark)
-            if row != self._rows.get(message_id):
-                rows.append((self._session, key, *row))
+        begun = [
+            (self._session, key_of(message_id), _REWOUND if mark.phase is Phase.REWOUND else mark.first)
+            for message_id, mark in watch.marks.items()
+            if message_id not in self._steps
+        ]
+        if begun:
+            self._db.executemany("INSERT INTO messages (session, id, first) VALUES (?, ?, ?)", begun)
+        for message_id, mark in watch.marks.items():
+            step = _step_of(mark)
+            if step != self._steps.get(message_id):
+                self._save_step(key_of(message_id), step)
+            calls = _calls_of(mark)
             before = self._calls.get(message_id, {})
-            now = _calls_of(mark)
-            if before != now:
-                gone += [(self._session, key, key_of(call)) for call in before if call not in now]
-                come += [
-                    (self._session, key, key_of(call), since)
-                    for call, since in now.items()
-                    if before.get(call, _ABSENT) != since
-                ]
+            if calls != before:
+                self._save_calls(key_of(message_id), before, calls)
+
+    def _save_step(self, key: Key, step: _Step | None) -> None:
+        if step is None:
+            self._db.execute("DELETE FROM steps WHERE session = ? AND message = ?", (self._session, key))
+        else:
+            self._db.execute(
+                "INSERT OR REPLACE INTO steps (session, message, phase, run, answered) VALUES (?, ?, ?, ?, ?)",
+                (self._session, key, *step),
+            )
+
+    def _save_calls(self, key: Key, before: _Calls, now: _Calls) -> None:
         self._db.executemany(
-            "INSERT OR REPLACE INTO messages (session, id, first, phase, run, answered) VALUES (?, ?, ?, ?, ?, ?)", rows
+            "DELETE FROM calls WHERE session = ? AND message = ? AND id = ?",
+            [(self._session, key, key_of(call)) for call in before.keys() - now.keys()],
         )
-        self._db.executemany("DELETE FROM calls WHERE session = ? AND message = ? AND id = ?", gone)
         self._db.executemany(
-            "INSERT OR REPLACE INTO calls (session, message, id, waits_since) VALUES (?, ?, ?, ?)", come
+            "INSERT OR REPLACE INTO calls (session, message, id, waits_since) VALUES (?, ?, ?, ?)",
+            [
+                (self._session, key, key_of(call), since)
+                for call, since in now.items()
+                if call not in before or before[call] != since
+            ],
         )
 
     def _rewind(self, first: int) -> None:
-        where = (self._session, first)
-        self._db.execute(
-            "DELETE FROM calls WHERE session = ?1 AND message IN "
-            "(SELECT id FROM messages WHERE session = ?1 AND first >= ?2)",
-            where,
-        )
-        self._db.execute(
-            "UPDATE messages SET phase = 'rewound', run = NULL, answered = 0 WHERE session = ? AND first >= ?", where
-        )
+        where = {"session": self._session, "first": first, "rewound": _REWOUND}
+        self._db.execute(_DELETE_STEPS, where)
+        self._db.execute(_DELETE_CALLS, where)
+        self._db.execute("UPDATE messages SET first = :rewound WHERE session = :session AND first >= :first", where)
 
 
 def unfinished(db: sqlite3.Connection, session: int | None) -> list[Unfinished]:
     """Return what is unfinished in one session, or in all."""
     only = "" if session is None else "AND messages.session = :session"
-    found = db.execute(_UNFINISHED.format(only=only), {"session": session})
     return [
         Unfinished(
             session_id=name_of(session_key),
@@ -100,35 +131,55 @@ def unfinished(db: sqlite3.Connection, session: int | None) -> list[Unfinished]:
             call_id=None if call is None else name_of(call),
             run=None if run is None else loads(run, Run),
         )
-        for session_key, message, phase, run, call in found
+        for session_key, message, phase, run, call in db.execute(_UNFINISHED.format(only=only), {"session": session})
     ]
 
 
 def delete_marks(db: sqlite3.Connection, session: int) -> None:
     """Remove the marks of a session."""
     db.execute("DELETE FROM messages WHERE session = ?", (session,))
+    db.execute("DELETE FROM steps WHERE session = ?", (session,))
     db.execute("DELETE FROM calls WHERE session = ?", (session,))
 
 
-def _row_of(mark: Mark) -> _Row:
-    return mark.first, mark.phase.value, None if mark.run is None else dumps(mark.run), mark.answered
+def _step_of(mark: Mark) -> _Step | None:
+    if mark.phase is Phase.CLOSED or mark.phase is Phase.REWOUND:
+        return None
+    return mark.phase.value, None if mark.run is None else dumps(mark.run), mark.answered
 
 
 def _calls_of(mark: Mark) -> _Calls:
     return {**mark.waiting, **dict.fromkeys(mark.closed)}
 
 
-_ABSENT: Final = -1
+def _places(keys: Sequence[Key]) -> str:
+    return ", ".join("?" * len(keys))
 
-# The list of phases is spelt as in the index, so that SQLite sees that the index has all the rows.
+
+_DELETE_STEPS: Final = """
+    DELETE FROM steps WHERE session = :session
+        AND message IN (SELECT id FROM messages WHERE session = :session AND first >= :first)
+"""
+_DELETE_CALLS: Final = """
+    DELETE FROM calls WHERE session = :session
+        AND message IN (SELECT id FROM messages WHERE session = :session AND first >= :first)
+"""
+_MESSAGES: Final = """
+    SELECT id, first, phase, run, answered FROM messages
+    LEFT JOIN steps ON steps.session = messages.session AND steps.message = messages.id
+    WHERE messages.session = ? AND id IN ({})
+"""
+_CALLS: Final = "SELECT message, id, waits_since FROM calls WHERE session = ? AND message IN ({})"
 _UNFINISHED: Final = """
     SELECT sessions.id, message, phase, run, call FROM (
-        SELECT session, first, 0 AS since, id AS message, phase, run, NULL AS call FROM messages
-            WHERE phase IN ('running', 'cut', 'compacting') {only}
+        SELECT messages.session, first, 0 AS since, message, phase, run, NULL AS call
+            FROM steps JOIN messages ON messages.session = steps.session AND messages.id = message
+            WHERE phase <> 'failed' {only}
         UNION ALL
-        SELECT messages.session, first, waits_since, messages.id, phase, NULL, calls.id
-            FROM calls JOIN messages ON messages.session = calls.session AND messages.id = calls.message
-            WHERE waits_since IS NOT NULL AND phase IN ('running', 'ended') {only}
+        SELECT messages.session, first, waits_since, calls.message, phase, NULL, calls.id
+            FROM calls JOIN messages ON messages.session = calls.session AND messages.id = message
+            LEFT JOIN steps USING (session, message)
+            WHERE waits_since IS NOT NULL AND coalesce(phase, 'running') = 'running' {only}
     ) JOIN sessions ON sessions.number = session
     ORDER BY session, first, since
 """

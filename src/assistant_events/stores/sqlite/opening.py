@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from assistant_events.errors import StoreError
+from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.stores.sqlite.migrating import MIGRATIONS
 from assistant_events.stores.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION
 
@@ -52,13 +52,15 @@ def open_file(
 
 @contextmanager
 def translated(path: str) -> Generator[None]:
-    """Turn errors of SQLite into a `StoreError` that names the file."""
+    """Turn what SQLite raises, or what a damaged row does, into a `StoreError` that names the file."""
     try:
         yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
         remedy = next((text for code, text in _REMEDIES.items() if name.startswith(code)), "")
         raise StoreError(f"{path}: {error}{remedy}") from error
+    except (JsonError, StructureError) as error:
+        raise StoreError(f"{path}: the file is damaged: {error}") from error
 
 
 _REMEDIES: Final = {

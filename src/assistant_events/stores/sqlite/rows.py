@@ -22,7 +22,9 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 def key_of(name: str) -> Key:
     """Return an id as SQLite takes it: text is UTF-8 there, so an id with lone surrogates becomes bytes."""
-    return name.encode("utf-8", "surrogatepass") if has_surrogates(name) else name
+    if name.isascii() or not has_surrogates(name):
+        return name
+    return name.encode("utf-8", "surrogatepass")
 
 
 def name_of(key: Key) -> str:
@@ -32,7 +34,8 @@ def name_of(key: Key) -> str:
 
 def micros_of(at: datetime) -> int:
     """Return a time as microseconds since 1970."""
-    return (at - _EPOCH) // _MICROSECOND
+    since = at - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def time_of(micros: int) -> datetime:
@@ -40,10 +43,9 @@ def time_of(micros: int) -> datetime:
     return _EPOCH + micros * _MICROSECOND
 
 
-def places(session: int, first: int, last: int) -> tuple[int, int]:
-    """Return the row ids of the records from *first* to *last* of a session."""
-    base = session << SEQ_BITS
-    return base + first, base + last
+def place_of(session: int, seq: int) -> int:
+    """Return the row id of a record."""
+    return session << SEQ_BITS | seq
 
 
 def hold_media(db: sqlite3.Connection, session: int, seq: int, media: dict[bytes, bytes]) -> None:

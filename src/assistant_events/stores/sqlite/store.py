@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from datetime import datetime
 from threading import RLock
 from types import TracebackType
-from typing import Any, Final, Self, TypeAlias, final
+from typing import Any, Final, Self, final
 
-from assistant_events.converters import dumps, loads
-from assistant_events.errors import ConflictError, JsonError, PrunedError, StoreError, StructureError
+from assistant_events.converters import dumps
+from assistant_events.errors import ConflictError, PrunedError, StoreError
 from assistant_events.events import Event, Record
 from assistant_events.messages import Transcript
-from assistant_events.stores.attention import Watch, watch_from
+from assistant_events.stores.attention import watch_from
 from assistant_events.stores.base import (
     Clock,
     SessionInfo,
@@ -35,9 +35,20 @@ from assistant_events.stores.base import (
     make_record,
     utc_now,
 )
-from assistant_events.stores.media import HOLDERS, Media, put_together, taken_apart
-from assistant_events.stores.sqlite.marks import MarkTable, delete_marks, unfinished
+from assistant_events.stores.media import Media, put_together, taken_apart
+from assistant_events.stores.sqlite.marks import MarkTable, delete_marks, follow, unfinished
 from assistant_events.stores.sqlite.opening import MEMORY, Synchronous, open_file, translated
+from assistant_events.stores.sqlite.pieces import (
+    Piece,
+    at_place,
+    copy,
+    cut_off,
+    encode,
+    pieces_after,
+    read_body,
+    records_after,
+    write,
+)
 from assistant_events.stores.sqlite.rows import (
     LAST_SEQ,
     SNAPSHOT,
@@ -46,15 +57,15 @@ from assistant_events.stores.sqlite.rows import (
     media_held,
     micros_of,
     name_of,
-    places,
+    place_of,
     release_media,
     time_of,
 )
 from assistant_events.values import JsonObject, read_json, write_json
 from assistant_events.values.fields import NO_FIELDS
 
-_PAGE: Final = 256
-"""Records that are fetched at once. 64 cost 10 % more, 1024 gain nothing and hold more memory."""
+_PAGE_BYTES: Final = 1 << 20
+"""How much is fetched at once for a reader, at least one row."""
 
 
 @final
@@ -107,7 +118,7 @@ class SqliteStore:
         kept = check_append(session_id, events, expected_seq)
         frozen = check_meta(meta)
         written_meta = write_json(frozen) if frozen else None
-        bodies, media = _encoded(kept)
+        encoded = encode(kept)
         with self._writing() as db:
             number, seq, _ = _session(db, session_id)
             if expected_seq is not None and expected_seq != seq:
@@ -118,17 +129,8 @@ class SqliteStore:
             micros = micros_of(time)
             if not number:
                 number = _begin(db, session_id, micros)
-            first, _ = places(number, seq + 1, seq + 1)
-            rows: list[_Row] = [(place, micros, written_meta, None, body) for place, body in enumerate(bodies, first)]
-            for at_row, found in media.items():
-                rows[at_row] = (first + at_row, micros, written_meta, 1, bodies[at_row])
-                hold_media(db, number, seq + 1 + at_row, found)
-            db.executemany("INSERT INTO records (place, at, meta, apart, body) VALUES (?, ?, ?, ?, ?)", rows)
-            db.execute("UPDATE sessions SET seq = ?, updated = ? WHERE number = ?", (seq + len(kept), micros, number))
-            marks = MarkTable(db, number)
-            watch = Watch(marks.find)
-            watch.follow(kept, seq + 1)
-            marks.save(watch)
+            write(db, number, seq, encoded, at=micros, meta=written_meta)
+            follow(db, number, kept, seq + 1)
         return tuple([make_record(session_id, seq, time, event, frozen) for seq, event in enumerate(kept, seq + 1)])
 
     def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> Iterator[Record]:
@@ -149,17 +151,21 @@ class SqliteStore:
     def sessions(self) -> tuple[SessionInfo, ...]:
         """See `Store.sessions`."""
         with self._reading() as db:
-            rows = db.execute("SELECT id, seq, pruned, created, updated FROM sessions ORDER BY updated DESC, number")
+            rows = db.execute(
+                "SELECT id, last, pruned, created, "
+                "coalesce((SELECT at FROM records WHERE place = last), pruned_at) AS updated "
+                "FROM logs ORDER BY updated DESC, number"
+            )
             return tuple(
                 [
                     SessionInfo(
                         session_id=name_of(key),
-                        seq=seq,
+                        seq=_seq(last, pruned),
                         pruned_to=pruned,
                         created=time_of(created),
                         updated=time_of(updated),
                     )
-                    for key, seq, pruned, created, updated in rows
+                    for key, last, pruned, created, updated in rows
                 ]
             )
 
@@ -186,7 +192,7 @@ class SqliteStore:
             number, _, _ = _session(db, session_id)
             kept, apart = self._snapshot(db, session_id, number)
             media = media_held(db, number, SNAPSHOT)
-        return self._whole(kept, media, session_id, SNAPSHOT) if apart else kept
+        return _whole(kept, media, session_id, SNAPSHOT) if apart else kept
 
     def prune(self, session_id: str, through_seq: int) -> None:
         """See `Store.prune`."""
@@ -196,9 +202,8 @@ class SqliteStore:
             number, _, pruned = _session(db, session_id)
             if through_seq > pruned:
                 check_prune(session_id, through_seq, held=_held(db, number))
-                db.execute("DELETE FROM records WHERE place BETWEEN ? AND ?", places(number, pruned + 1, through_seq))
+                cut_off(db, number, through_seq)
                 release_media(db, number, pruned + 1, through_seq)
-                db.execute("UPDATE sessions SET pruned = ? WHERE number = ?", (through_seq, number))
 
     def fork(self, session_id: str, new_session_id: str, *, at: int | None = None) -> int:
         """See `Store.fork`."""
@@ -212,10 +217,9 @@ class SqliteStore:
                 raise ConflictError(new_session_id, 0, there)
             if place:
                 made = _begin(db, new_session_id, micros_of(check_time(self._clock())))
-                db.execute("UPDATE sessions SET seq = ?, pruned = ? WHERE number = ?", (place, pruned, made))
                 _copy(db, number, made, place, with_snapshot=held is not None and held <= place)
                 start = self._snapshot(db, new_session_id, made)[0] if pruned else None
-                MarkTable(db, made).save(watch_from(start, self._events(db, new_session_id, made)))
+                MarkTable(db, made).save(watch_from(start, self._stored(db, new_session_id, made)))
             return place
 
     def delete(self, session_id: str) -> None:
@@ -225,7 +229,7 @@ class SqliteStore:
             number, seq, _ = _session(db, session_id)
             release_media(db, number, SNAPSHOT, seq)
             delete_marks(db, number)
-            db.execute("DELETE FROM records WHERE place BETWEEN ? AND ?", places(number, 1, seq))
+            db.execute("DELETE FROM records WHERE place BETWEEN ? AND ?", (place_of(number, 1), place_of(number, seq)))
             db.execute("DELETE FROM snapshots WHERE session = ?", (number,))
             db.execute("DELETE FROM sessions WHERE number = ?", (number,))
 
@@ -289,36 +293,41 @@ class SqliteStore:
         seen_at, time = -1, utc_now()
         seen_meta, meta = None, NO_FIELDS
         left = LAST_SEQ if limit is None else limit
-        while left:
-            wanted = min(left, _PAGE)
-            rows = self._page(session_id, number, after, wanted)
-            for place, at, written_meta, apart, body in rows:
-                if at != seen_at:
-                    seen_at, time = at, time_of(at)
-                if written_meta != seen_meta:
-                    seen_meta, meta = written_meta, _meta(written_meta)
-                seq = place & LAST_SEQ
-                event = self._read(body, Event, session_id, seq)
-                if apart:
-                    # Between two pages the session may be pruned or deleted, and its media with it.
-                    media = self._media(session_id, number, seq)
-                    if media is None:
-                        return
-                    event = self._whole(event, media, session_id, seq)
-                yield make_record(session_id, seq, time, event, meta)
-                after = seq
-            if len(rows) < wanted:
+        while left > 0:
+            page = self._page(session_id, number, after, left)
+            if not page:
                 return
-            left -= wanted
+            for piece in page:
+                if piece.at != seen_at:
+                    seen_at, time = piece.at, time_of(piece.at)
+                if piece.meta != seen_meta:
+                    seen_meta, meta = piece.meta, _meta(piece.meta)
+                apart = frozenset(read_json(piece.apart)) if piece.apart else ()
+                first, bodies = records_after(piece, after)
+                for seq, body in enumerate(bodies[:left], first):
+                    event = read_body(body, Event, session_id, seq)
+                    if seq in apart:
+                        # Meanwhile the session may be pruned or deleted, and its media with it.
+                        media = self._media(session_id, number, seq)
+                        if media is None:
+                            return
+                        event = _whole(event, media, session_id, seq)
+                    yield make_record(session_id, seq, time, event, meta)
+                after = piece.last
+                left -= len(bodies)
 
-    def _page(self, session_id: str, number: int, after: int, limit: int) -> list[_Row]:
+    def _page(self, session_id: str, number: int, after: int, limit: int) -> list[Piece]:
         with self._reading() as db:
             if not _is_there(db, session_id, number, after):
                 return []
-            return db.execute(
-                "SELECT place, at, meta, apart, body FROM records WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?",
-                (*places(number, after + 1, LAST_SEQ), limit),
-            ).fetchall()
+            page: list[Piece] = []
+            size = 0
+            for piece in pieces_after(db, number, after, limit=limit):
+                page.append(piece)
+                size += len(piece.body)
+                if size > _PAGE_BYTES:
+                    break
+            return page
 
     def _media(self, session_id: str, number: int, seq: int) -> Media | None:
         with self._reading() as db:
@@ -329,39 +338,33 @@ class SqliteStore:
         row = db.execute("SELECT body, apart FROM snapshots WHERE session = ?", (number,)).fetchone()
         if row is None:
             return None, False
-        return self._read(row[0], Transcript, session_id, SNAPSHOT), row[1] is not None
+        return read_body(row[0], Transcript, session_id, SNAPSHOT), row[1] is not None
 
-    def _events(self, db: sqlite3.Connection, session_id: str, number: int) -> Iterator[tuple[int, StoredEvent]]:
+    def _stored(self, db: sqlite3.Connection, session_id: str, number: int) -> Iterator[tuple[int, StoredEvent]]:
         """Return all events of a session with digests in the place of media."""
-        for place, body in db.execute(
-            "SELECT place, body FROM records WHERE place BETWEEN ? AND ? ORDER BY place", places(number, 1, LAST_SEQ)
-        ):
-            seq = place & LAST_SEQ
-            yield seq, self._read(body, Event, session_id, seq)
-
-    def _read(self, body: bytes, cls: Any, session_id: str, seq: int) -> Any:
-        # Any: what `loads` makes of a class that it is given; its own type form cannot be passed on by all type
-        # checkers.
-        try:
-            return loads(body, cls)
-        except (JsonError, StructureError) as error:
-            raise StoreError(f"{self._path}: session {session_id!r}, {_at(seq)}: {error}") from error
-
-    def _whole(self, value: Any, media: Media, session_id: str, seq: int) -> Any:
-        # Any: the same class comes back.
-        try:
-            return put_together(value, media.__getitem__)
-        except KeyError:
-            raise StoreError(f"{self._path}: session {session_id!r}, {_at(seq)}: a medium is missing") from None
+        for piece in pieces_after(db, number, 0):
+            first, bodies = records_after(piece, 0)
+            for seq, body in enumerate(bodies, first):
+                yield seq, read_body(body, Event, session_id, seq)
 
 
-_Row: TypeAlias = tuple[int, int, bytes | None, int | None, bytes]
+def _whole(value: Any, media: Media, session_id: str, seq: int) -> Any:
+    # Any: the same class comes back.
+    try:
+        return put_together(value, media.__getitem__)
+    except KeyError:
+        raise StoreError(f"session {session_id!r}, {at_place(seq)} is damaged: a medium is missing") from None
 
 
 def _session(db: sqlite3.Connection, session_id: str) -> tuple[int, int, int]:
     """Return number, last place and pruned place; three zeros when there is no such session."""
-    row = db.execute("SELECT number, seq, pruned FROM sessions WHERE id = ?", (key_of(session_id),)).fetchone()
-    return (0, 0, 0) if row is None else row
+    row = db.execute("SELECT number, last, pruned FROM logs WHERE id = ?", (key_of(session_id),)).fetchone()
+    return (0, 0, 0) if row is None else (row[0], _seq(row[1], row[2]), row[2])
+
+
+def _seq(last: int | None, pruned: int) -> int:
+    """Return the last place of a session whose last row is *last*."""
+    return pruned if last is None else last & LAST_SEQ
 
 
 def _is_there(db: sqlite3.Connection, session_id: str, number: int, after: int) -> bool:
@@ -380,52 +383,32 @@ def _held(db: sqlite3.Connection, number: int) -> int | None:
 
 def _begin(db: sqlite3.Connection, session_id: str, micros: int) -> int:
     number = db.execute(
-        "INSERT INTO sessions (id, seq, pruned, created, updated) VALUES (?, 0, 0, ?, ?)",
-        (key_of(session_id), micros, micros),
+        "INSERT INTO sessions (id, created, pruned, pruned_at) VALUES (?, ?, 0, 0)", (key_of(session_id), micros)
     ).lastrowid
     assert number is not None
     return number
 
 
-def _copy(db: sqlite3.Connection, number: int, made: int, place: int, *, with_snapshot: bool) -> None:
-    """Copy records up to *place*, the snapshot, and who holds media."""
-    first, last = places(number, 1, place)
+def _copy(db: sqlite3.Connection, session: int, made: int, through: int, *, with_snapshot: bool) -> None:
+    """Copy the records up to *through*, the snapshot, and who holds media."""
     db.execute(
-        "INSERT INTO records (place, at, meta, apart, body) "
-        "SELECT place - ? + ?, at, meta, apart, body FROM records WHERE place BETWEEN ? AND ?",
-        (first, places(made, 1, 1)[0], first, last),
+        "UPDATE sessions SET (pruned, pruned_at) = (SELECT pruned, pruned_at FROM sessions WHERE number = ?) "
+        "WHERE number = ?",
+        (session, made),
     )
+    copy(db, session, made, through)
     if with_snapshot:
         db.execute(
             "INSERT INTO snapshots (session, seq, apart, body) "
             "SELECT ?, seq, apart, body FROM snapshots WHERE session = ?",
-            (made, number),
+            (made, session),
         )
     db.execute(
         "INSERT INTO holders (session, seq, digest) "
         "SELECT ?, seq, digest FROM holders WHERE session = ? AND seq BETWEEN ? AND ?",
-        (made, number, SNAPSHOT if with_snapshot else SNAPSHOT + 1, place),
+        (made, session, SNAPSHOT if with_snapshot else SNAPSHOT + 1, through),
     )
 
 
 def _meta(written: bytes | None) -> JsonObject:
     return NO_FIELDS if written is None else JsonObject(read_json(written))
-
-
-def _at(seq: int) -> str:
-    return f"seq {seq}" if seq else "snapshot"
-
-
-def _encoded(events: Iterable[StoredEvent]) -> tuple[list[bytes], dict[int, Media]]:
-    """Return the bodies, and the media of those that were taken apart by the position of the body."""
-    bodies: list[bytes] = []
-    media: dict[int, Media] = {}
-    for event in events:
-        if event.__class__ in HOLDERS:
-            kept, found = taken_apart(event)
-            if found:
-                media[len(bodies)] = found
-            bodies.append(dumps(kept))
-        else:
-            bodies.append(dumps(event))
-    return bodies, media

@@ -1,0 +1,99 @@
+"""The asynchronous face of a store: every call runs in one thread of its own, in the order in which it was made."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial, wraps
+from itertools import islice
+from types import TracebackType
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar, final
+
+from assistant_events.errors import StoreError
+from assistant_events.events import Record
+from assistant_events.stores.base import Store
+
+_PAGE: Final = 256
+"""Records that are fetched by one call into the thread."""
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def _in_thread(
+    method: Callable[Concatenate[Store, _P], _T],
+) -> Callable[Concatenate[AsyncStore, _P], Coroutine[Any, Any, _T]]:
+    # Any: what a coroutine is sent and yields is between it and its event loop.
+    name = method.__name__
+
+    @wraps(method)
+    async def call(self: AsyncStore, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        verb: Callable[_P, _T] = getattr(self.store, name)
+        return await self.run(verb, *args, **kwargs)
+
+    return call
+
+
+@final
+class AsyncStore:
+    """
+    A store for coroutines. The verbs are those of `Store`.
+
+    A call that was made is carried out, also when the coroutine that waits for it is cancelled meanwhile: the
+    `CancelledError` comes at once, and whether a batch was written is seen by reading.
+
+    Args:
+        store: Where everything is kept. `close` closes it.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        """The store below."""
+
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="assistant-events-store")
+        self._closed = False
+
+    append = _in_thread(Store.append)
+    seq = _in_thread(Store.seq)
+    sessions = _in_thread(Store.sessions)
+    snapshot = _in_thread(Store.snapshot)
+    load_snapshot = _in_thread(Store.load_snapshot)
+    prune = _in_thread(Store.prune)
+    fork = _in_thread(Store.fork)
+    delete = _in_thread(Store.delete)
+    unfinished = _in_thread(Store.unfinished)
+
+    async def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> AsyncIterator[Record]:
+        """See `Store.read`. Errors come with the first record that is asked for."""
+        records = await self.run(self.store.read, session_id, after, limit=limit)
+        while page := await self.run(_next_page, records):
+            for record in page:
+                yield record
+
+    async def run(self, function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Call *function* in the thread of the store, after the calls that were made before."""
+        if self._closed:
+            raise StoreError("the store is closed")
+        call = asyncio.get_running_loop().run_in_executor(self._thread, partial(function, *args, **kwargs))
+        # Without the shield a call that still waits for the thread would be dropped when its caller is cancelled.
+        return await asyncio.shield(call)
+
+    async def close(self) -> None:
+        """See `Store.close`. Calls that were made before are carried out first."""
+        if not self._closed:
+            await self.run(self.store.close)
+            self._closed = True
+            self._thread.shutdown(wait=False)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _next_page(records: Iterator[Record]) -> list[Record]:
+    return list(islice(records, _PAGE))
