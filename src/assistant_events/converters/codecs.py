@@ -1,10 +1,10 @@
 """
-What reads and writes one kind of value, made when it is first needed.
+What reads and writes one kind of value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from operator import length_hint
 from typing import Any, TypeAlias
@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 from assistant_events.converters.faults import Fault, wrong
 
 Reader: TypeAlias = Callable[[Any], Any]
-"""Takes plain JSON, returns the value. Raises `Fault`."""
+"""Takes plain JSON and returns the value, or raises `Fault`."""
 
 Writer: TypeAlias = Callable[[Any], Any]
-"""Takes the value, returns what stands for it."""
+"""Takes the value and returns what stands for it."""
 
 # Any in both: documents are plain JSON, and what is read is of the class that the caller names.
 
@@ -36,57 +36,33 @@ class Codec:
 
     @cached_property
     def read(self) -> Reader:
-        """Plain JSON to the value."""
+        """From plain JSON that the reader may own to the value."""
         return self._make_read()
 
     @cached_property
     def write(self) -> Writer:
-        """The value to plain JSON that shares nothing with it."""
+        """From the value to plain JSON that shares nothing with it."""
         return self._make_write()
 
     @cached_property
     def pack(self) -> Writer:
-        """The value to what the JSON writer takes fastest; it may share frozen JSON with the value."""
+        """From the value to what msgspec writes fastest; it may share frozen JSON with the value."""
         return self._make_pack()
+
+    def array(self) -> Codec:
+        """Return the codec of a tuple of such values, which is an array on the wire."""
+        return Codec(
+            lambda: _tuple_reader(self.read), lambda: _list_writer(self.write), lambda: self.make_array_packer()
+        )
+
+    def make_array_packer(self) -> Writer:
+        """Return the function that packs a tuple of such values."""
+        return _list_writer(self.pack)
 
 
 def ready(read: Reader, write: Writer, pack: Writer | None = None) -> Codec:
     """Return a codec of functions that are there already."""
     return Codec(lambda: read, lambda: write, lambda: pack or write)
-
-
-class UnionCodec(Codec):
-    """The codec of a union: the class of a value tells how it is written."""
-
-    def __init__(self, read: Callable[[], Reader], codecs: Callable[[type], Codec]) -> None:
-        super().__init__(read, lambda: _by_class(self.writers), lambda: _by_class(self.packers))
-        self.writers = OnDemand(lambda cls: codecs(cls).write)
-        self.packers = OnDemand(lambda cls: codecs(cls).pack)
-
-
-class OnDemand(dict[Any, Any]):
-    """A table that makes an entry when it is first asked for. What cannot be made is a `KeyError`."""
-
-    def __init__(self, make: Callable[[Any], Any]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, key: Any) -> Any:
-        made = self[key] = self._make(key)
-        return made
-
-
-def array_of(codec: Codec) -> Codec:
-    """Return the codec of a tuple, an array on the wire, of what *codec* reads and writes."""
-    if isinstance(codec, UnionCodec):
-        return Codec(
-            lambda: _tuple_reader(codec.read),
-            lambda: _mixed_list_writer(codec.writers),
-            lambda: _mixed_list_writer(codec.packers),
-        )
-    return Codec(
-        lambda: _tuple_reader(codec.read), lambda: _list_writer(codec.write), lambda: _list_writer(codec.pack)
-    )
 
 
 def _tuple_reader(read: Reader) -> Reader:
@@ -95,7 +71,8 @@ def _tuple_reader(read: Reader) -> Reader:
             raise wrong("", "an array", value)
         rest = iter(value)
         try:
-            return tuple(map(read, rest))
+            # Most arrays are of one item, and a comprehension is a call of its own.
+            return (read(next(rest)),) if len(value) == 1 else tuple([read(item) for item in rest])
         except Fault as fault:
             raise fault.under(f"[{len(value) - length_hint(rest) - 1}]") from None
 
@@ -107,14 +84,3 @@ def _list_writer(write: Writer) -> Writer:
         return [write(value) for value in values]
 
     return write_list
-
-
-def _mixed_list_writer(writers: Mapping[type, Writer]) -> Writer:
-    def write_list(values: Iterable[Any]) -> list[Any]:
-        return [writers[type(value)](value) for value in values]
-
-    return write_list
-
-
-def _by_class(writers: Mapping[type, Writer]) -> Writer:
-    return lambda value: writers[type(value)](value)

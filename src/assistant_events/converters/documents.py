@@ -5,16 +5,17 @@ Everything that is stored, to plain JSON and JSON text and back.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
 from typing_extensions import TypeForm
 
-from assistant_events.converters.codecs import OnDemand, Reader
+from assistant_events.converters.codecs import Reader
 from assistant_events.converters.faults import Fault
 from assistant_events.converters.plain import owned
-from assistant_events.converters.wire import CODECS, class_codec
+from assistant_events.converters.unions import OnDemand
+from assistant_events.converters.wire import CLASSES, CODECS
 from assistant_events.values import read_json, write_json
 from assistant_events.values.unicode import has_surrogates
 
@@ -78,8 +79,8 @@ def dumps(value: object) -> bytes:
     except KeyError:
         raise _not_stored(value) from None
     try:
-        return _packed_writer()(pack(value))
-    except _REFUSALS:
+        return _encoder()(pack(value))
+    except (OverflowError, UnicodeEncodeError, RecursionError):  # huge integers and lone surrogates
         return write_json(unstructure(value))
 
 
@@ -95,28 +96,42 @@ def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:
         TypeError: For a *cls* that is not stored by this library.
     """
     read = _READERS.get(id(cls)) or _reader(cls)
-    document = read_json(data, max_depth=_NO_LIMIT)
     try:
-        return read(owned(document) if type(data) is str and has_surrogates(data) else document)  # type: ignore[no-any-return]
+        document = _decoder()(data)
+    except (ValueError, RecursionError):
+        document = read_json(data, max_depth=_NO_LIMIT)
+    if type(data) is str and has_surrogates(data):
+        document = owned(document)
+    try:
+        return read(document)  # type: ignore[no-any-return]
     except Fault as fault:
         raise fault.as_error() from None
 
 
+# `read_json` and `write_json` say what JSON is. Where msgspec is content they would only add to its time.
+
+
 @cache
-def _packed_writer() -> Callable[[Any], bytes]:
-    # What is packed may hold frozen JSON at any depth; a getter in C opens it without a call of Python for each object.
+def _decoder() -> Callable[[bytes | str], Any]:
+    try:
+        import msgspec
+    except ImportError:
+        return partial(read_json, max_depth=_NO_LIMIT)
+    return msgspec.json.Decoder().decode
+
+
+@cache
+def _encoder() -> Callable[[Any], bytes]:
     try:
         import msgspec
     except ImportError:
         return write_json
+    # Frozen JSON may stand at any depth; a getter in C opens it without a call of Python for each object.
     return msgspec.json.Encoder(enc_hook=attrgetter("_items")).encode
 
 
-# Huge integers and lone surrogates, which `write_json` spells out.
-_REFUSALS = (OverflowError, UnicodeEncodeError, RecursionError)
-
-_WRITERS = OnDemand(lambda cls: class_codec(cls).write)
-_PACKERS = OnDemand(lambda cls: class_codec(cls).pack)
+_WRITERS = OnDemand(lambda cls: CLASSES[cls].write)
+_PACKERS = OnDemand(lambda cls: CLASSES[cls].pack)
 _READERS: dict[int, Reader] = {}
 """By identity of what `CODECS` knows: the hash of a union of 28 classes takes as long as to read an event."""
 

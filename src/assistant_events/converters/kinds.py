@@ -86,12 +86,12 @@ TEXT = Kind(
 REASON = evolve(word_of(("auto", "manual")), write="{value}")
 ERROR_KIND = Kind(
     f"{NAME.read}\n{{x}} = words_{{x}}.get({{x}}, {{x}})",
-    "write_word({value})",
+    "({value} if type({value}) is str else {value}._value_)",
     words={kind.value: kind for kind in ErrorKind},
 )
 OBJECT = evolve(called(plain.OBJECT), pack="{value}._items", filled="{value}._items")
 STATE = evolve(called(plain.STATE), pack="{value}._items", filled="{value}._items")
-VALUE = called(plain.VALUE)
+VALUE = evolve(called(plain.VALUE), pack="({value}._items if type({value}) is JsonObject else {value})")
 BYTES = evolve(called(plain.BYTES), pack="{value}")
 MOMENT = called(plain.MOMENT)
 NAMES = called(plain.NAMES)

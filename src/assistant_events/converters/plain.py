@@ -13,17 +13,19 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from gc import is_tracked
 from math import isfinite
+from operator import attrgetter
 from typing import Any, cast
 
-from assistant_events.converters.codecs import array_of, ready
+from assistant_events.converters.codecs import ready
 from assistant_events.converters.faults import Fault, kind_of, wrong
-from assistant_events.values import MAX_DEPTH, JsonObject, JsonValue, State
+from assistant_events.values import MAX_DEPTH, JsonObject, State
 from assistant_events.values.unicode import joined_pairs
 
 DOCUMENT_DEPTH = MAX_DEPTH + 8
 """How deep a document may nest: a value in a content, in a part, in a message, in a transcript."""
 
 _UTC = timedelta(0)
+_items_of = attrgetter("_items")
 
 
 def owned(value: Any, levels: int = DOCUMENT_DEPTH) -> Any:
@@ -114,8 +116,8 @@ def write_value(value: Any) -> Any:
 
 
 def pack_object(value: JsonObject) -> dict[str, Any]:
-    """Return the items as they lie inside *value*: for the JSON writer, which changes nothing."""
-    return value._items
+    """Return the items as they lie inside *value*: for msgspec, which changes nothing."""
+    return _items_of(value)  # type: ignore[no-any-return]
 
 
 class _Unfrozen(Mapping[str, Any]):
@@ -127,8 +129,8 @@ class _Unfrozen(Mapping[str, Any]):
     __getitem__ = __iter__ = __len__ = None  # type: ignore[assignment]
 
 
-def _freezer(cls: type[JsonObject]) -> Callable[..., Any]:
-    """Return a function that freezes an object, with so many levels, into *cls*."""
+def _freezer(cls: type[JsonObject]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the functions that freeze an object and an array, of so many levels; objects become *cls*."""
 
     def freeze_object(items: Any, levels: int = MAX_DEPTH) -> Any:
         if type(items) is not dict:
@@ -147,31 +149,34 @@ def _freezer(cls: type[JsonObject]) -> Callable[..., Any]:
         made.__class__ = cls  # type: ignore[assignment]
         return made
 
-    def freeze_array(items: list[Any], levels: int) -> tuple[Any, ...]:
+    def freeze_array(items: list[Any], levels: int = MAX_DEPTH) -> tuple[Any, ...]:
         if not levels:
             raise _too_deep(MAX_DEPTH)
         below = levels - 1
-        return tuple(
-            [
-                freeze_object(item, below)
-                if type(item) is dict
-                else freeze_array(item, below)
-                if type(item) is list
-                else item
-                for item in items
-            ]
-        )
+        for at, item in enumerate(items):
+            if type(item) is dict:
+                if below and not is_tracked(item):  # as above, without a call
+                    made = _Unfrozen()
+                    made._items = item
+                    made.__class__ = cls  # type: ignore[assignment]
+                    items[at] = made
+                else:
+                    items[at] = freeze_object(item, below)
+            elif type(item) is list:
+                items[at] = freeze_array(item, below)
+        return tuple(items)
 
-    return freeze_object
-
-
-_read_object = _freezer(JsonObject)
-_read_state = _freezer(State)
+    return freeze_object, freeze_array
 
 
-def _read_value(value: Any) -> JsonValue:
-    # In an object, so that there is one place that looks into arrays.
-    return _read_object({"": value}, MAX_DEPTH + 1)[""]  # type: ignore[no-any-return]
+_read_object, _read_array = _freezer(JsonObject)
+_read_state, _ = _freezer(State)
+
+
+def _read_value(value: Any) -> Any:
+    if type(value) is dict:
+        return _read_object(value)
+    return _read_array(value) if type(value) is list else value
 
 
 def read_object(value: Any) -> JsonObject:
@@ -219,11 +224,11 @@ def _read_name(value: Any) -> str:
     return value
 
 
-_names = array_of(ready(_read_name, str))
+_names = ready(_read_name, str).array()
 
 OBJECT = ready(_read_object, write_object, pack_object)
 STATE = ready(_read_state, write_object, pack_object)
-VALUE = ready(_read_value, write_value, lambda value: value._items if type(value) is JsonObject else value)
+VALUE = ready(_read_value, write_value)
 BYTES = ready(_read_bytes, _write_bytes)
 MOMENT = ready(_read_moment, _write_moment)
 NAMES = ready(lambda value: frozenset(_names.read(value)), sorted)
