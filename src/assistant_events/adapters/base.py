@@ -20,7 +20,7 @@ from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, Transcript
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import fold
-from assistant_events.values import ErrorInfo, ErrorKind, Origin, Run, read_json
+from assistant_events.values import ErrorInfo, ErrorKind, Finish, Origin, Run, read_json
 from assistant_events.values.fields import NO_FIELDS, NO_STATE
 
 MAX_NOTES = 100
@@ -103,16 +103,16 @@ class DecoderBase(ABC):
 
             TypeError: For anything but bytes.
         """
-        if self.closed:
-            raise LocalProtocolError("the decoder is closed, nothing can be fed")
-        if not isinstance(data, bytes):
-            if not isinstance(data, (bytearray, memoryview)):
-                raise TypeError(f"data: expected bytes, got {type(data).__name__}")
-            data = bytes(data)
+        if self.closed or data.__class__ is not bytes:
+            data = self._checked(data)
         if self.terminal:
             return []
         self.on_payloads(self._framing.feed(data))
-        return self._taken()
+        events = self._sink
+        if not events:
+            return []  # not the sink itself: it is what the next call fills
+        self._sink = self.recorder.sink = []
+        return events
 
     @final
     def feed_event(self, event: object) -> list[Event]:
@@ -215,7 +215,7 @@ class DecoderBase(ABC):
             self.recorder.start(self.origin())
 
     def end_answer(self) -> None:
-        """Say that the answer has come to its end."""
+        """Say that the answer has come to its end. `finish_step` and `fail_step` say it too."""
         self.terminal = True
 
     def next_hop(self) -> None:
@@ -231,12 +231,20 @@ class DecoderBase(ABC):
         self.recorder = self._make_recorder(self.recorder.message_id)
         self.on_rejoin()
 
-    def fail_step(self, error: ErrorInfo, *, run: Run | None = None, state: Fields = NO_STATE, **more: Any) -> None:
-        """Fail the step and with it the answer."""
-        # Any: passed on to `Recorder.fail`, which names and types them.
+    def finish_step(self, finish: Finish | str, raw_finish: str | None = None, **more: Any) -> None:
+        """End the step as the provider does, and with it the answer."""
+        # Any: passed on to `Recorder.finish`, which names and types them.
         self.ensure_started()
-        self.error = error
-        self.recorder.fail(error, run=run, state=state, **more)
+        self.recorder.finish(finish, raw_finish, **more)
+        self.end_answer()
+
+    def fail_step(self, error: ErrorInfo, *, run: Run | None = None, state: Fields = NO_STATE, **more: Any) -> None:
+        """Fail the step and with it the answer. A step that has ended stays as it is."""
+        # Any: passed on to `Recorder.fail`, which names and types them.
+        if not self.recorder.terminal:
+            self.ensure_started()
+            self.error = error
+            self.recorder.fail(error, run=run, state=state, **more)
         self.end_answer()
 
     def note(self, code: str, message: str) -> None:
@@ -249,21 +257,30 @@ class DecoderBase(ABC):
     def on_payloads(self, payloads: list[bytes]) -> None:
         """Take the payloads of whole frames. A dialect may take a shorter way for the frames that come by the thousand."""
         for payload in payloads:
+            if self.terminal:
+                return
             self.on_payload(payload)
 
     def on_payload(self, payload: bytes) -> None:
         """Parse one payload and hand it to `on_event`."""
         if payload == DONE:
-            if not self.terminal:
+            try:
                 self.on_done()
+            except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
+                self._break(failure)
             return
         try:
             event = read_json(payload)
         except JsonError:
-            event = self._read_damaged(payload)
+            try:
+                # Bytes that are no UTF-8 become U+FFFD, as server-sent events want it.
+                event = read_json(payload.decode("utf-8", "replace"))
+            except JsonError as error:
+                self.note("bad-json", f"a frame of {len(payload)} bytes is {error}")
+                return
         if isinstance(event, dict):
             self.on_parsed(event, payload)
-        elif event is not None:
+        else:
             self.note("no-object", f"a frame holds {type(event).__name__} where an object belongs")
 
     def on_parsed(self, event: Fields, payload: bytes | None = None) -> None:
@@ -281,13 +298,12 @@ class DecoderBase(ABC):
 
     # -- inside
 
-    def _read_damaged(self, payload: bytes) -> Any:
-        """Read a payload that is no JSON as it stands: bytes that are no UTF-8 become U+FFFD, as server-sent events want it."""
-        try:
-            return read_json(payload.decode("utf-8", "replace"))
-        except JsonError as error:
-            self.note("bad-json", f"a frame of {len(payload)} bytes is {error}")
-            return None
+    def _checked(self, data: object) -> bytes:
+        if self.closed:
+            raise LocalProtocolError("the decoder is closed, nothing can be fed")
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"data: expected bytes, got {type(data).__name__}")
+        return bytes(data)
 
     def _break(self, failure: Exception) -> None:
         self.failure = failure

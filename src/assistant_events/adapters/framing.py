@@ -20,6 +20,9 @@ MAX_TAIL = 1 << 16
 DONE: Final = b"[DONE]"
 
 
+_ONE = re.compile(rb"event: [^\r\n]*\ndata: ([^\r\n]*)\n\n").fullmatch
+
+
 class Framing(Protocol):
     """What `DecoderBase` needs of a framing."""
 
@@ -67,13 +70,13 @@ class Sse:
 
     def feed(self, data: bytes) -> list[bytes]:
         """Take more bytes and return the payloads that are whole now."""
-        if self._clean and data[-2:] == b"\n\n" and data[:7] == b"event: ":
+        if self._clean:
             # One event in its usual lines is what a live stream brings most of the time.
-            at = data.find(b"\n") + 1
-            if data.find(b"\n", at) == len(data) - 2 and data[at : at + 6] == b"data: " and b"\r" not in data:
+            one = _ONE(data)
+            if one is not None:
                 self._block, self._names = data, None
-                self._payloads = [data[at + 6 : -2]]
-                return self._payloads
+                self._payloads = payloads = [one[1]]
+                return payloads
         return self._feed(data)
 
     def _feed(self, data: bytes) -> list[bytes]:

@@ -62,7 +62,8 @@ from assistant_events.values import (
 )
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.content import ContentInput
-from assistant_events.values.fields import NO_STATE, as_state
+from assistant_events.values.facts import as_citations
+from assistant_events.values.fields import NO_STATE, as_state, trusted
 from assistant_events.values.unicode import has_surrogates, is_high_surrogate
 
 _STATE = Mapping[str, object]
@@ -583,9 +584,9 @@ class Recorder:
 
     def _started(self, fragment: OpenFragment) -> KnownEvent:
         if fragment.kind == "text":
-            return TextStarted(message_id=self.message_id)
+            return trusted(TextStarted, {"message_id": self.message_id})
         if fragment.kind == "reasoning":
-            return ReasoningStarted(message_id=self.message_id)
+            return trusted(ReasoningStarted, {"message_id": self.message_id})
         assert isinstance(fragment, OpenMedia)
         return MediaStarted(message_id=self.message_id, media_type=fragment.media_type)
 
@@ -605,7 +606,7 @@ class Recorder:
         buffer = fragment.buffer
         if self._open.get(fragment.kind) is fragment:
             cls = TextDelta if fragment.kind == "text" else ReasoningDelta
-            self._emit(cls(message_id=self.message_id, offset=buffer.length, delta=delta))
+            self._emit(trusted(cls, {"message_id": self.message_id, "offset": buffer.length, "delta": delta}))
         buffer.append(delta)
 
     def _release(self, fragment: OpenFragment) -> None:
@@ -649,7 +650,7 @@ class Recorder:
         known = as_state(state) if state else late.state
         if text is None:
             self._release(late)
-        whole = late.buffer.value() if text is None else text
+        whole = late.buffer.value() if text is None else _valid("text", text)
         if whole or known != late.state:
             self._follow(late, [self._started(late), self._ended(kind, whole, known, citations, complete=True)])
         self._early.pop((kind, key), None)
@@ -690,18 +691,17 @@ class Recorder:
     ) -> None:
         known = as_state(state) if state else fragment.state
         self._release(fragment)
-        whole = fragment.buffer.value() if text is None else text
+        whole = fragment.buffer.value() if text is None else _valid("text", text)
         self._emit(self._ended(fragment.kind, whole, known, citations, complete=complete))
         self._closed(fragment)
 
     def _ended(
         self, kind: str, text: str, state: State, citations: tuple[Citation, ...], *, complete: bool
     ) -> KnownEvent:
+        values = {"message_id": self.message_id, "text": text, "complete": complete, "state": state}
         if kind == "text":
-            return TextEnded(
-                message_id=self.message_id, text=text, complete=complete, citations=citations, state=state
-            )
-        return ReasoningEnded(message_id=self.message_id, text=text, complete=complete, state=state)
+            return trusted(TextEnded, {**values, "citations": as_citations(citations) if citations else ()})
+        return trusted(ReasoningEnded, values)
 
     def _close_media(
         self, fragment: OpenMedia, state: _STATE, data: bytes | None, uri: str | None, *, complete: bool
@@ -821,9 +821,8 @@ class Recorder:
             delta, call.held = _joined(call.held, delta)
             if not delta:
                 return
-        self._emit(
-            ToolInputDelta(message_id=self.message_id, call_id=call.call_id, offset=call.buffer.length, delta=delta)
-        )
+        values = {"message_id": self.message_id, "call_id": call.call_id, "offset": call.buffer.length, "delta": delta}
+        self._emit(trusted(ToolInputDelta, values))
         call.buffer.append(delta)
 
     def _flush_input(self, call: OpenCall) -> None:
@@ -833,7 +832,7 @@ class Recorder:
 
     def _end_input(self, call: OpenCall, state: _STATE, text: str | None, prefill: Mapping[str, object] | None) -> None:
         self._flush_input(call)
-        raw = call.buffer.value() if text is None else valid_text(text)
+        raw = call.buffer.value() if text is None else _valid("text", text)
         parsed, reason = _parsed(raw)
         if parsed is None and prefill is not None and (prefill or not raw):
             parsed = JsonObject(prefill)
@@ -841,7 +840,8 @@ class Recorder:
         if state:
             renamed = "id" in call.state and "id" not in state
             call.state = State({"id": call.state["id"], **state}) if renamed else as_state(state)
-        self._emit(ToolInputEnded(message_id=self.message_id, call_id=call.call_id, text=raw, state=call.state))
+        address = {"message_id": self.message_id, "call_id": call.call_id}
+        self._emit(trusted(ToolInputEnded, {**address, "text": raw, "state": call.state}))
         if parsed is None:
             self._emit(
                 ToolFailed(
@@ -852,15 +852,8 @@ class Recorder:
                 )
             )
         else:
-            self._emit(
-                ToolCalled(
-                    message_id=self.message_id,
-                    call_id=call.call_id,
-                    name=call.name,
-                    input=parsed,
-                    provider_executed=call.provider_executed,
-                )
-            )
+            values = {"name": call.name, "input": parsed, "provider_executed": call.provider_executed}
+            self._emit(trusted(ToolCalled, {**address, **values}))
 
     # -- inside: emitting
 
@@ -916,6 +909,12 @@ class Recorder:
 def _check_text(verb: str, delta: object) -> None:
     if not isinstance(delta, str):
         raise TypeError(f"{verb}: expected str, got {type(delta).__name__}")
+
+
+def _valid(name: str, text: object) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"{name}: expected str, got {type(text).__name__}")
+    return valid_text(text)
 
 
 def _joined(held: str, delta: str) -> tuple[str, str]:

@@ -147,9 +147,14 @@ class Builder:
                         cls, message_id = kind, item.message_id
                         if kind is ToolInputDelta:
                             call_id = item.call_id
-                        text = item.delta
-                        buffer.append(text)
-                        keep, length, room = buffer.pieces.append, buffer.length, COMPACT_AT - len(buffer.pieces)
+                        text, pieces = item.delta, buffer.pieces
+                        keep = pieces.append
+                        keep(text)
+                        length = item.offset + len(text)
+                        room = COMPACT_AT - len(pieces)
+                        if not room:
+                            buffer.compact()
+                            room = COMPACT_AT
                         continue
                     buffer = None
             self.apply(item)

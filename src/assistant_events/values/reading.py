@@ -97,10 +97,14 @@ def _check_depth(data: bytes | str, value: object, max_depth: int) -> None:
     brackets = data.count("[") + data.count("{") if isinstance(data, str) else data.count(b"[") + data.count(b"{")
     if brackets <= max_depth:
         return
-    level: list[Any] = [value]
-    for _ in range(max_depth + 1):
-        level = [item for item in level if isinstance(item, (dict, list))]
+    level: list[Any] = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(max_depth):
+        level = [
+            inner
+            for item in level
+            for inner in (item.values() if type(item) is dict else item)
+            if type(inner) is dict or type(inner) is list
+        ]
         if not level:
             return
-        level = [inner for item in level for inner in (item.values() if isinstance(item, dict) else item)]
     raise JsonError(f"nested deeper than {max_depth} levels")

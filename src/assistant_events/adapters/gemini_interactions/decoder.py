@@ -27,6 +27,8 @@ from assistant_events.adapters.gemini_interactions.steps import (
 from assistant_events.adapters.reading import Fields, integer, mapping, string
 from assistant_events.values import ErrorInfo, ErrorKind, Finish, Run, Usage
 
+_BEGINNINGS = ("interaction.created", "interaction.start")
+
 
 class GeminiInteractionsDecoder(DecoderBase):
     """
@@ -76,11 +78,15 @@ class GeminiInteractionsDecoder(DecoderBase):
             return
         at, count = 0, len(payloads)
         while at < count:
-            if self._lane is not None:
-                at = self._lane.run(payloads, at, self._sink)
+            lane = self._lane
+            if lane is not None:
+                at = lane.run(payloads, at, self._sink)
                 if at == count:
                     return
-            self.on_payload(payloads[at])
+            if lane is not None and lane.refused is not None:
+                self.on_parsed(lane.refused, payloads[at])
+            else:
+                self.on_payload(payloads[at])
             if self.terminal:
                 return
             at += 1
@@ -97,6 +103,8 @@ class GeminiInteractionsDecoder(DecoderBase):
     def on_event(self, event: Fields) -> None:
         """Read one event of either generation."""
         name = string(event, "event_type")
+        if self._paused and name not in _BEGINNINGS:
+            return  # between two hops there is nothing to add to
         event_id = string(event, "event_id")
         if event_id:
             if event_id in self._seen_event_ids and not self._may_begin_replay(name):
@@ -112,7 +120,7 @@ class GeminiInteractionsDecoder(DecoderBase):
                 self._on_start(event, mapping(event, "step") or mapping(event, "content"))
             case "step.stop" | "content.stop":
                 self._on_stop(event)
-            case "interaction.created" | "interaction.start":
+            case str() if name in _BEGINNINGS:
                 self._on_created(mapping(event, "interaction"))
             case "interaction.completed" | "interaction.complete":
                 self._on_completed(mapping(event, "interaction"), None)
@@ -183,8 +191,6 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._continuation_token = string(event, "continuation_token") or self._continuation_token
 
     def _on_completed(self, interaction: Fields, status: str | None) -> None:
-        if self._paused:
-            return
         self._learn(interaction)
         if not self.recorder.started:
             served = string(interaction, "model") or string(interaction, "agent")
@@ -233,7 +239,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         if info is None:
             # Seen live in runs that went on to their end (big-AGI, 2026).
             self.note("empty-error", "an error event without code and message was left out")
-        elif not self._paused:
+        else:
             self._fail(info)
 
     def _backfill(self, interaction: Fields) -> None:
@@ -361,7 +367,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         """Tell whether an event that was seen before may still matter: it is how a replay begins."""
         if self._created_again is not None:
             return name in ("step.start", "content.start")
-        return name in ("interaction.created", "interaction.start")
+        return name in _BEGINNINGS
 
     def _is_replay(self, index: int, kind: str) -> bool:
         """Tell whether a replay of the interaction begins here; if so this event has been read again as its first."""

@@ -24,6 +24,8 @@ class Lane:
     """The open fragment, and the one shape of frame that continues it."""
 
     __slots__ = (
+        "_read",
+        "refused",
         "_buffer",
         "_call_id",
         "_cls",
@@ -51,6 +53,10 @@ class Lane:
         # Any: items of a summary as they were parsed. With them the text stands one level deeper, and each is kept there too.
         self._items = items
         self._message_id = message_id
+        self.refused: dict[str, Any] | None = None
+        """The frame that `run` stopped at, parsed; `None` when it is no object, or there were no more."""
+
+        self._read = fast_reader()
         self._event_type = event_type
         self._index = index
         self._kind = kind
@@ -67,15 +73,17 @@ class Lane:
         Returns:
             The place of the first payload that has another shape; the number of payloads when there is none.
         """
-        read = fast_reader()
+        read = self._read
         event_type, index, kind, field, items = self._event_type, self._index, self._kind, self._field, self._items
         cls, draft, message_id, call_id = self._cls, self._draft, self._message_id, self._call_id
         buffer = self._buffer
         length = buffer.length
         emit, keep = sink.append, buffer.pieces.append
         room = COMPACT_AT - len(buffer.pieces)
+        event: Any = None
         while at < len(payloads):
             payload = payloads[at]
+            event = None
             try:
                 event = read(payload) if len(payload) <= SAFE_LENGTH else read_json(payload)
                 if event["event_type"] != event_type or len(event) != 3:
@@ -113,4 +121,5 @@ class Lane:
                 room = COMPACT_AT
             at += 1
         buffer.length = length
+        self.refused = event if event.__class__ is dict else None
         return at

@@ -599,6 +599,8 @@ def _bytes(data: str | None) -> bytes | None:
 
 def _is_special(item: Fields) -> bool:
     """Tell whether a summary item says more than its text."""
+    if len(item) == 2 and item.get("type") == "text" and "text" in item:
+        return False
     return (string(item, "type") or "text") != "text" or bool(set(item) - {"type", "text"})
 
 
