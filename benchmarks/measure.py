@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from math import ceil, log
 from statistics import fmean, median
@@ -27,7 +27,7 @@ Clock: TypeAlias = Callable[[], float]
 class Settings:
     """How thoroughly to measure."""
 
-    repeats: int = 9
+    repeats: int = 11
     """Samples of each side."""
 
     sample_s: float = 0.05
@@ -38,7 +38,7 @@ class Settings:
 
     def fewer(self) -> Settings:
         """Return the same with half the samples, for what takes seconds."""
-        return attrs.evolve(self, repeats=(self.repeats + 1) // 2)
+        return attrs.evolve(self, repeats=max(1, self.repeats // 2))
 
     def scaled(self, count: int) -> int:
         """Return *count* at this scale, 1 at least."""
@@ -139,7 +139,7 @@ class Memory:
 
 
 @contextmanager
-def tracing() -> Iterator[Memory]:
+def tracing() -> Generator[Memory]:
     """Trace the allocations of the block; what existed before does not count."""
     memory = Memory()
     gc.collect()

@@ -46,7 +46,6 @@ def peers(settings: Settings) -> Iterator[Figure | Note]:
             yield Note(f"peers: {name} left out, {error.name or 'it'} is not installed")
             continue
         for answer, (run, data) in zip(answers, prepared, strict=True):
-            run()
             comparison = compare(run, partial(parse_all, data), settings.fewer())
             yield ratio_figure(
                 f"{name}/{answer.name}", comparison, detail=_microseconds(comparison.candidate_s, answer)
@@ -117,8 +116,10 @@ def _transport(httpx2: Any, chunks: Sequence[bytes]) -> Any:
             for chunk in chunks:
                 yield chunk
 
-    headers = {"content-type": "text/event-stream"}
-    return httpx2.MockTransport(lambda request: httpx2.Response(200, headers=headers, stream=Body()))
+    def respond(_request: object) -> Any:
+        return httpx2.Response(200, headers={"content-type": "text/event-stream"}, stream=Body())
+
+    return httpx2.MockTransport(respond)
 
 
 def _microseconds(seconds: float, answer: Answer) -> str:

@@ -120,7 +120,7 @@ def plain(rows: Sequence[Row]) -> list[str]:
     """Return the table as lines of text; figures are set to the right."""
     table = [_HEAD, *rows]
     widths = [max(len(row[column]) for row in table) for column in range(len(_HEAD))]
-    lines = []
+    lines: list[str] = []
     for row in table:
         cells = [
             cell.rjust(width) if column in {2, 3, 6} else cell.ljust(width)

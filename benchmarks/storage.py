@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
@@ -131,7 +131,7 @@ def _parse_all(floor: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def _databases() -> Iterator[tuple[SqliteStore, sqlite3.Connection]]:
+def _databases() -> Generator[tuple[SqliteStore, sqlite3.Connection]]:
     with TemporaryDirectory(prefix="benchmarks-") as folder:
         path = Path(folder, "floor.db")
         with (
