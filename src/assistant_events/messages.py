@@ -497,7 +497,7 @@ def interrupted(message: str = "the stream stopped before its end") -> ErrorInfo
     return ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message)
 
 
-_Public = TypeVar("_Public", DurableEvent, LiveEvent, UnknownEvent, Record, Part, Message, Transcript)
+_Public = TypeVar("_Public", bound=DurableEvent | LiveEvent | UnknownEvent | Record | Part | Message | Transcript)
 
 _HIDDEN: dict[str, Any] = {"state": NO_STATE, "result_state": NO_STATE, "run": None, "extra": NO_FIELDS}
 _KEPT_OF_UNKNOWN = ("type", "v", "message_id")
