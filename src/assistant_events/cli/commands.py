@@ -1,0 +1,392 @@
+"""The commands: what they take, in which order they work, what they print."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from importlib.metadata import version
+from typing import Annotated, Final
+
+from cyclopts import App, CycloptsError, Parameter
+
+from assistant_events.cli import exits, sheets
+from assistant_events.cli.databases import check_session, opened
+from assistant_events.cli.exits import CommandError, Exit
+from assistant_events.cli.folding import events_of, fold_into
+from assistant_events.cli.printing import print_json, print_rows, print_table, print_text, transcript_document
+from assistant_events.cli.progress import reading
+from assistant_events.cli.recognising import Content, ProviderStream, recognise
+from assistant_events.cli.visible import one_line, size_of
+from assistant_events.converters import unstructure
+from assistant_events.errors import StoreError
+from assistant_events.events import Event, Record
+from assistant_events.messages import AssistantMessage, MessageStatus, Transcript, public
+from assistant_events.reducer import Problem, describe, fold, problems, reconcile
+from assistant_events.session import SyncSession
+from assistant_events.stores import SqliteStore
+
+_app = App(
+    name="assistant-events",
+    help="Look at recorded model streams and at stored sessions.",
+    help_format="plaintext",
+    help_formatter="plain",
+    help_epilogue=exits.HELP,
+    version=lambda: version("assistant-events"),
+    version_flags=("--version",),
+    suppress_keyboard_interrupt=False,
+    print_error=False,
+    exit_on_error=False,
+    result_action="return_value",
+)
+
+_File = Annotated[str, Parameter(metavar="FILE")]
+_Db = Annotated[str, Parameter(metavar="FILE")]
+_OptionalDb = Annotated[str | None, Parameter(metavar="FILE")]
+_Name = Annotated[str | None, Parameter(metavar="NAME")]
+_Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
+
+
+def run(arguments: Sequence[str]) -> int:
+    """
+    Run one command and return its exit code.
+
+    Raises:
+        CommandError: The command line makes no sense, or the command cannot go on.
+    """
+    try:
+        code = _app(list(arguments))
+    except CycloptsError as error:
+        raise CommandError(f"{_sentence(error)}; see assistant-events --help") from None
+    return code if isinstance(code, int) else Exit.OK
+
+
+@_app.command(name="fold")
+def fold_command(
+    file: _File,
+    /,
+    *,
+    db: _OptionalDb = None,
+    session: _Name = None,
+    dialect: _Name = None,
+    message: _Name = None,
+    check: _Flag = False,
+    json: _Flag = False,
+) -> int:
+    """
+    Decode an answer, store it if asked to, print the transcript.
+
+    The input is a stream (server-sent events, JSON lines, an array of
+    events), an answer as one JSON document, or events of this library.
+
+    The same input again adds nothing to a session. The whole after a cut
+    one goes on where that stopped.
+
+    Args:
+        file: what to read, - for standard input
+        db: SQLite file to store the events in, made when it is not there
+        session: session in the database, "main" by default
+        dialect: wire format, found in the first frames by default
+        message: id of the message, found by what it says by default
+        check: exit with 1 when an answer failed or was cut
+        json: print the transcript as JSON
+    """
+    if db is None:
+        for name, value in (("--session", session), ("--message", message)):
+            if value is not None and (name == "--session" or not value):
+                raise CommandError(f"{name} needs --db" if name == "--session" else f"{name} needs a name")
+    with reading(file) as source:
+        content = recognise(source, dialect)
+        if db is None:
+            transcript = fold(events_of(content, message or "m1"))
+        else:
+            transcript = _store(content, db, "main" if session is None else session, message)
+    _print_notes(content)
+    if json:
+        print_json(transcript_document(transcript))
+    else:
+        print_rows(sheets.rows_of(transcript))
+    return Exit.PROBLEMS if check and _failed(transcript) else Exit.OK
+
+
+@_app.command(name="events")
+def events_command(
+    file: _File,
+    /,
+    *,
+    durable: _Flag = False,
+    dialect: _Name = None,
+    with_state: _Flag = False,
+    json: _Flag = False,
+) -> int:
+    """
+    Print the events of an input as JSON lines.
+
+    Args:
+        file: what to read, - for standard input; see fold
+        durable: only the events that are kept
+        dialect: wire format, found in the first frames by default
+        with_state: print provider state, too: it is left out by default
+        json: change nothing, JSON lines are what is printed
+    """
+    del json
+    with reading(file, quiet=sys.stdout.isatty()) as source:
+        content = recognise(source, dialect)
+        for item in events_of(content):
+            if not durable or isinstance(item, Record) or item.durable:
+                print_json(unstructure(item if with_state else public(item)))
+    _print_notes(content)
+    return Exit.OK
+
+
+@_app.command(name="show")
+def show_command(session: str, /, *, db: _Db, json: _Flag = False) -> int:
+    """
+    Print a stored session: messages, usage, sizes of state.
+
+    Args:
+        session: the session
+        db: SQLite file
+        json: print JSON
+    """
+    with opened(db) as store:
+        check_session(store, db, session)
+        transcript = SyncSession.open(store, session).transcript
+    usage = sheets.usage_of(transcript)
+    sizes = {message.id: sum(size for _, size in sheets.state_sizes(message)) for message in transcript}
+    if json:
+        totals = None if usage is None else {name: getattr(usage, name) for name in (*sheets.COUNTS, "total")}
+        held = {name: size for name, size in sizes.items() if size}
+        print_json({"session_id": session, **transcript_document(transcript), "usage": totals, "state_bytes": held})
+        return Exit.OK
+    print_rows(sheets.rows_of(transcript))
+    print_text("")
+    totals_text = "" if usage is None else f", tokens: {sheets.usage_text(usage)}"
+    print_text(
+        f"session {session!r}: {_count(len(transcript), 'message')} from {_count(transcript.seq, 'record')}, "
+        f"{size_of(sum(sizes.values()))} of state{totals_text}"
+    )
+    return Exit.OK
+
+
+@_app.command(name="sessions")
+def sessions_command(*, db: _Db, json: _Flag = False) -> int:
+    """
+    List the sessions of a database, the newest first.
+
+    Args:
+        db: SQLite file
+        json: print JSON
+    """
+    with opened(db) as store:
+        found = store.sessions()
+        open_ends = Counter(item.session_id for item in store.unfinished())
+    if json:
+        rows = [
+            {
+                "session_id": info.session_id,
+                "seq": info.seq,
+                "pruned_to": info.pruned_to,
+                "created": info.created.isoformat(),
+                "updated": info.updated.isoformat(),
+                "unfinished": open_ends[info.session_id],
+            }
+            for info in found
+        ]
+        print_json({"sessions": rows})
+    elif not found:
+        print_text("no sessions")
+    else:
+        print_table(
+            ("session", "records", "created", "updated", "unfinished"),
+            [
+                (
+                    info.session_id,
+                    f"{info.seq}" if not info.pruned_to else f"{info.seq} (1 to {info.pruned_to} pruned)",
+                    _moment(info.created),
+                    _moment(info.updated),
+                    str(open_ends[info.session_id] or "-"),
+                )
+                for info in found
+            ],
+        )
+    return Exit.OK
+
+
+@_app.command(name="verify")
+def verify_command(
+    target: Annotated[str | None, Parameter(name="target")] = None,
+    /,
+    *,
+    db: _OptionalDb = None,
+    dialect: _Name = None,
+    json: _Flag = False,
+) -> int:
+    """
+    Look for events that are out of place in a log.
+
+    Exits with 1 when there are any.
+
+    Args:
+        target: a session with --db (all of them by default), else a file
+        db: SQLite file
+        dialect: wire format of a stream, found by default
+        json: print JSON
+    """
+    if db is None:
+        if target is None:
+            raise CommandError("verify needs a file, or --db")
+        with reading(target) as source:
+            found = [*_problems_of(recognise(source, dialect))]
+    else:
+        with opened(db) as store:
+            if target is not None:
+                check_session(store, db, target)
+            names = [target] if target is not None else [info.session_id for info in store.sessions()]
+            found = [problem for name in names for problem in _problems_of_session(store, name)]
+    if json:
+        print_json({"problems": found})
+    else:
+        for problem in found:
+            where = "" if problem["session_id"] is None else f"session {problem['session_id']!r}: "
+            print_text(one_line(f"{where}{problem['message']}"))
+        print_text(f"{_count(len(found), 'problem')} found" if found else "no problems")
+    return Exit.PROBLEMS if found else Exit.OK
+
+
+@_app.command(name="reconcile")
+def reconcile_command(
+    session: str,
+    /,
+    *,
+    db: _Db,
+    abandon_calls: _Flag = False,
+    abandon_runs: _Flag = False,
+    write: _Flag = False,
+    json: _Flag = False,
+) -> int:
+    """
+    Print the events that settle what a crash left open.
+
+    Nothing is run again.
+
+    Args:
+        session: the session
+        db: SQLite file
+        abandon_calls: fail the calls that the app has not answered
+        abandon_runs: close running steps that could still be resumed
+        write: append the events to the session
+        json: print JSON
+    """
+    with opened(db) as store:
+        check_session(store, db, session)
+        open_session = SyncSession.open(store, session)
+        events = reconcile(open_session.transcript, abandon_calls=abandon_calls, abandon_runs=abandon_runs)
+        if write:
+            open_session.append(*events)
+        left = len(store.unfinished(session))
+    if json:
+        print_json({"events": [unstructure(public(event)) for event in events], "written": write and bool(events)})
+        return Exit.OK
+    for event in events:
+        print_text(one_line(describe(event)))
+    if not events:
+        more = f"; {left} unfinished, see --abandon-calls and --abandon-runs" if left else ""
+        print_text(f"nothing to settle{more}")
+    elif write:
+        print_text(f"{_count(len(events), 'event')} appended")
+    else:
+        print_text(f"{_count(len(events), 'event')} to append; --write does it")
+    return Exit.OK
+
+
+def _store(content: Content, db: str, session_id: str, message_id: str | None) -> Transcript:
+    if not session_id:
+        raise CommandError("--session needs a name")
+    with opened(db, make=True) as store:
+        session = SyncSession.open(store, session_id)
+        before = session.seq
+        fold_into(content, store, session, message_id)
+        added = _count(session.seq - before, "record") if session.seq > before else "nothing"
+        _print_note(f"session {session_id!r} of {db}: {added} added")
+        return session.transcript
+
+
+def _failed(transcript: Transcript) -> bool:
+    return any(
+        isinstance(message, AssistantMessage) and message.status is not MessageStatus.COMPLETED
+        for message in transcript
+    )
+
+
+_Found = dict[str, object]
+
+
+def _problems_of(content: Content) -> Iterator[_Found]:
+    try:
+        yield from map(_found, problems(events_of(content)))
+    finally:
+        _print_notes(content)
+
+
+def _problems_of_session(store: SqliteStore, session_id: str) -> Iterator[_Found]:
+    start = store.load_snapshot(session_id)
+    info = next(info for info in store.sessions() if info.session_id == session_id)
+    pruned = info.pruned_to
+    try:
+        records: Iterable[Event | Record] = store.read(
+            session_id, start.seq if pruned and start is not None else pruned
+        )
+        yield from map(_found, problems(records, start=start if pruned else None))
+        if start is not None and not pruned and fold(_until(store, session_id, start.seq)) != start:
+            yield _problem(session_id, None, "snapshot", f"the snapshot at seq {start.seq} is not what the records say")
+    except StoreError as error:
+        yield _problem(session_id, None, "damaged", str(error))
+
+
+def _until(store: SqliteStore, session_id: str, seq: int) -> Iterator[Record]:
+    return store.read(session_id, limit=seq)
+
+
+def _found(problem: Problem) -> _Found:
+    item = problem.item
+    session_id, seq = (item.session_id, item.seq) if isinstance(item, Record) else (None, None)
+    return {**_problem(session_id, seq, problem.outcome.value, str(problem)), "position": problem.position}
+
+
+def _problem(session_id: str | None, seq: int | None, kind: str, message: str) -> _Found:
+    return {"session_id": session_id, "seq": seq, "kind": kind, "message": message}
+
+
+def _print_notes(content: Content) -> None:
+    """Say on standard error what of a stream could not be used."""
+    if not isinstance(content, ProviderStream) or content.used is None:
+        return
+    counts = Counter(note.message for note in content.used.notes)
+    if content.used.notes_left_out:
+        counts["more of this kind"] += content.used.notes_left_out
+    if content.unreadable:
+        counts["a document that is no JSON object was left out"] += content.unreadable
+    for message, count in counts.items():
+        _print_note(message if count == 1 else f"{message} ({count} times)")
+
+
+def _print_note(text: str) -> None:
+    print(one_line(f"assistant-events: {text}"), file=sys.stderr)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _moment(time: datetime) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _sentence(error: CycloptsError) -> str:
+    text = " ".join(str(error).split()).rstrip(".")
+    return text[:1].lower() + text[1:]
+
+
+__all__: Final = ["run"]

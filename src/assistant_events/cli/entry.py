@@ -1,0 +1,73 @@
+"""
+Where the command begins and ends: what goes wrong becomes one line and a code.
+
+Only the standard library is imported before it is known that the extra is there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from importlib.util import find_spec
+
+from assistant_events.cli.exits import CommandError, Exit
+from assistant_events.cli.visible import one_line
+from assistant_events.errors import AssistantEventsError, StoreError
+
+_NEEDED = ("cyclopts", "rich")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """
+    Run the command and return its exit code.
+
+    Args:
+        arguments: What stands behind the name of the command; that of the process by default.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = _run(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is still in the buffer has nowhere to go, and the interpreter would complain about that at its end.
+        _let_go_of_output()
+        return Exit.PIPE
+    except KeyboardInterrupt:
+        return _ended("stopped", Exit.STOPPED)
+    except CommandError as error:
+        return _ended(str(error), error.exit_code)
+    except StoreError as error:
+        return _ended(str(error), Exit.STORE)
+    except (AssistantEventsError, OSError) as error:
+        return _ended(str(error), Exit.USAGE)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments == ["--version"]:
+        print(version("assistant-events"))
+        return Exit.OK
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise CommandError(
+            f"the command line needs {' and '.join(missing)}: pip install 'assistant-events[cli]'", Exit.USAGE
+        )
+    from assistant_events.cli.commands import run  # needs what was just looked for
+
+    return run(arguments)
+
+
+def _ended(text: str, code: Exit) -> Exit:
+    with suppress(OSError):
+        print(f"assistant-events: {one_line(text)}", file=sys.stderr)
+    return code
+
+
+def _let_go_of_output() -> None:
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
