@@ -76,6 +76,22 @@ def fast_reader() -> Callable[[bytes | str], Any]:
 
 
 @cache
+def string_reader() -> Callable[[bytes], str]:
+    """
+    Return what reads a document that is one string, and valid text; it raises `ValueError` for everything else.
+
+    For loops in which a call more for each document is felt.
+    """
+    try:
+        import msgspec
+    except ImportError:
+        from assistant_events.values.standard import read_string
+
+        return read_string
+    return msgspec.json.Decoder(str).decode
+
+
+@cache
 def _fast_writer() -> Callable[[object], bytes]:
     try:
         import msgspec

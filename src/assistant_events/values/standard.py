@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from json.decoder import scanstring
 from math import isfinite
 from typing import Any
 
 from assistant_events.errors import JsonError
 from assistant_events.values.frozen import JsonObject, plain_mapping
+from assistant_events.values.unicode import has_surrogates
 
 _INT_DIGITS = 4000
 """Python converts up to 4,300 digits at once (`sys.get_int_max_str_digits`); longer integers go in pieces."""
@@ -30,6 +32,22 @@ def read_plain(data: bytes | str) -> Any:
         raise JsonError(f"no UTF-8 at byte {error.start}") from None
     except json.JSONDecodeError as error:
         raise JsonError(f"no JSON: {error.msg.lower()} at character {error.pos}") from None
+
+
+def read_string(data: bytes) -> str:
+    """
+    Parse a document that is one string, and valid text.
+
+    Raises:
+        ValueError: For anything else.
+    """
+    text = data.decode("utf-8")
+    if text[:1] != '"':
+        raise JsonError("no string")
+    value, end = scanstring(text, 1, True)  # noqa: FBT003 - takes no keywords
+    if end != len(text) or has_surrogates(value):
+        raise JsonError("no string that is text")
+    return value
 
 
 def write_plain(value: object) -> bytes:

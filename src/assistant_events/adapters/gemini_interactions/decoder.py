@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 from assistant_events.adapters.base import DecoderBase, Prior
 from assistant_events.adapters.gemini_interactions import wire
-from assistant_events.adapters.gemini_interactions.lane import Lane
 from assistant_events.adapters.gemini_interactions.steps import (
     CallStep,
     OpaqueStep,
@@ -24,7 +23,9 @@ from assistant_events.adapters.gemini_interactions.steps import (
     ThoughtStep,
     WireStep,
 )
+from assistant_events.adapters.lanes import Lane
 from assistant_events.adapters.reading import Fields, integer, mapping, string
+from assistant_events.adapters.templates import NumberedTemplate, Template
 from assistant_events.values import ErrorInfo, ErrorKind, Finish, Run, Usage
 
 _BEGINNINGS = ("interaction.created", "interaction.start")
@@ -50,6 +51,8 @@ class GeminiInteractionsDecoder(DecoderBase):
 
         self._seen_event_ids: set[str] = set()
         self._lane: Lane | None = None
+        self._templates: dict[tuple[str, str], NumberedTemplate] = {}
+        self._payload: bytes | None = None
         self._begin_hop()
 
     def _begin_hop(self) -> None:
@@ -78,15 +81,11 @@ class GeminiInteractionsDecoder(DecoderBase):
             return
         at, count = 0, len(payloads)
         while at < count:
-            lane = self._lane
-            if lane is not None:
-                at = lane.run(payloads, at, self._sink)
+            if self._lane is not None:
+                at = self._lane.run(payloads, at, self._sink)
                 if at == count:
                     return
-            if lane is not None and lane.refused is not None:
-                self.on_parsed(lane.refused, payloads[at])
-            else:
-                self.on_payload(payloads[at])
+            self.on_payload(payloads[at])
             if self.terminal:
                 return
             at += 1
@@ -98,6 +97,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             if name is not None:
                 event = {**event, "event_type": name}
         self._lane = None
+        self._payload = payload
         super().on_parsed(event, payload)
 
     def on_event(self, event: Fields) -> None:
@@ -301,7 +301,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         step = self._open_step(index, kind, implied=False)
         step.begin(fields)
         if self.fast and not self.recorder.rejoining:
-            self._lane = step.lane(step.usual_delta, index, event["event_type"].replace("start", "delta"))
+            self._open_lane(step, step.usual_delta, event["event_type"].replace("start", "delta"), index, None)
 
     def _on_delta(self, event: Fields) -> None:
         delta = mapping(event, "delta")
@@ -320,7 +320,32 @@ class GeminiInteractionsDecoder(DecoderBase):
             step = self._open_step(index, wire.step_of_delta(kind), implied=True)
         step.delta(kind, delta)
         if self.fast and not self.recorder.rejoining:
-            self._lane = step.lane(kind, index, event["event_type"])
+            self._open_lane(step, kind, event["event_type"], index, event)
+
+    def _open_lane(self, step: WireStep, kind: str, event_type: str, index: int, event: Fields | None) -> None:
+        """Take the short way for deltas like *event*, or (with none yet) like those of a step before."""
+        continued = step.continued(kind)
+        if continued is None:
+            return
+        template = self._templates.get((event_type, kind))
+        if template is None:
+            if event is None or self._payload is None or not _is_bare(event, continued.path):
+                return
+            learned = Template.learn(self._payload, event, continued.path)
+            template = None if learned is None else learned.numbered("index")
+            if template is None:
+                return
+            self._templates[event_type, kind] = template
+        if index < 0:
+            return
+        self._lane = Lane(
+            message_id=self.recorder.message_id,
+            template=template.with_number(index),
+            cls=continued.cls,
+            fragment=continued.fragment,
+            items=continued.items,
+            item={"type": "text"},
+        )
 
     def _on_stop(self, event: Fields) -> None:
         index = self._index(event)
@@ -407,6 +432,16 @@ class GeminiInteractionsDecoder(DecoderBase):
     def fail_output(self, error: Fields) -> None:
         """Remember the error that a `model_output` step carries; it counts when the interaction has failed."""
         self._output_error = error
+
+
+def _is_bare(event: Fields, path: tuple[str, ...]) -> bool:
+    """Tell whether a delta says nothing but where it belongs, what it is, and its text."""
+    place: Any = event
+    for key in path[:-1]:
+        place = place.get(key)
+        if not isinstance(place, dict) or len(place) != 2 or not isinstance(place.get("type"), str | type(None)):
+            return False
+    return len(event) == 3 and type(event.get("index")) is int and isinstance(place.get(path[-1]), str)
 
 
 def decode_resource(

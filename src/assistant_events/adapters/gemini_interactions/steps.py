@@ -10,12 +10,13 @@ from __future__ import annotations
 import binascii
 from base64 import b64decode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from assistant_events.adapters.gemini_interactions import citations, wire
-from assistant_events.adapters.gemini_interactions.lane import Lane
+from assistant_events.adapters.lanes import DeltaClass
 from assistant_events.adapters.reading import Fields, flag, mapping, mappings, string
 from assistant_events.events import ReasoningDelta, TextDelta, ToolInputDelta
+from assistant_events.recorder.recording import OpenCall, OpenFragment
 from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw
 from assistant_events.values.content import ContentInput
 from assistant_events.values.fields import NO_STATE
@@ -29,6 +30,15 @@ _THOUGHT_KEYS = frozenset({"type", "summary", "signature"})
 _OUTPUT_KEYS = frozenset({"type", "content", "text", "annotations", "error"})
 _CALL_KEYS = frozenset({"type", "id", "name", "arguments", "signature", *_DETAILS})
 _RESULT_KEYS = frozenset({"type", "call_id", "name", "result", "is_error", "signature", *_DETAILS})
+
+
+class Continued(NamedTuple):
+    """What deltas of one kind continue, and where their text stands in a frame."""
+
+    path: tuple[str, ...]
+    cls: DeltaClass
+    fragment: OpenFragment | OpenCall
+    items: list[Any] | None = None
 
 
 class WireStep:
@@ -73,8 +83,8 @@ class WireStep:
     def stop(self) -> None:
         """End the step; again it does nothing."""
 
-    def lane(self, kind: str, index: int, event_type: str) -> Lane | None:
-        """Return the short way for more deltas like the one just taken; `None` when there is none."""
+    def continued(self, kind: str) -> Continued | None:
+        """Return what more deltas of *kind* continue; `None` when they have no short way."""
         return None
 
     def kept(self) -> dict[str, Any]:
@@ -147,20 +157,12 @@ class OutputStep(WireStep):
         self._end_text()
         self.ended = True
 
-    def lane(self, kind: str, index: int, event_type: str) -> Lane | None:
-        """Return the short way for text."""
+    def continued(self, kind: str) -> Continued | None:
+        """Return the text that is open."""
         fragment = self.recorder.open_fragment("text")
         if kind != "text" or fragment is None or fragment.key is not self or fragment.held:
             return None
-        return Lane(
-            message_id=self.recorder.message_id,
-            event_type=event_type,
-            index=index,
-            kind=kind,
-            field="text",
-            cls=TextDelta,
-            fragment=fragment,
-        )
+        return Continued(("delta", "text"), TextDelta, fragment)
 
     def _add_block(self, block: Fields, *, streamed: bool = False) -> None:
         kind = string(block, "type") or "text"
@@ -297,21 +299,12 @@ class ThoughtStep(WireStep):
             self.ended = True
             self._end()
 
-    def lane(self, kind: str, index: int, event_type: str) -> Lane | None:
-        """Return the short way for texts of the summary; each is an item that may have to go back as one."""
+    def continued(self, kind: str) -> Continued | None:
+        """Return the reasoning that is open. Each text of the summary is an item that may have to go back as one."""
         fragment = self.recorder.open_fragment("reasoning")
         if kind != "thought_summary" or fragment is None or fragment.key is not self or fragment.held:
             return None
-        return Lane(
-            message_id=self.recorder.message_id,
-            event_type=event_type,
-            index=index,
-            kind=kind,
-            field="text",
-            cls=ReasoningDelta,
-            fragment=fragment,
-            items=self._summary,
-        )
+        return Continued(("delta", "content", "text"), ReasoningDelta, fragment, self._summary)
 
     def _add_item(self, item: Fields) -> None:
         if not item:
@@ -417,20 +410,12 @@ class CallStep(WireStep):
             state["signature"] = self._signature
         return state
 
-    def lane(self, kind: str, index: int, event_type: str) -> Lane | None:
-        """Return the short way for pieces of the arguments."""
+    def continued(self, kind: str) -> Continued | None:
+        """Return the input that is open."""
         call = self.recorder.open_input(self)
         if kind != "arguments_delta" or call is None or call.held:
             return None
-        return Lane(
-            message_id=self.recorder.message_id,
-            event_type=event_type,
-            index=index,
-            kind=kind,
-            field="arguments",
-            cls=ToolInputDelta,
-            fragment=call,
-        )
+        return Continued(("delta", "arguments"), ToolInputDelta, call)
 
     def _take(self, fields: Fields) -> None:
         wire_id = string(fields, "id")
