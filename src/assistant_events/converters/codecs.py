@@ -4,65 +4,134 @@ What reads and writes one kind of value.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from operator import length_hint
 from typing import Any, TypeAlias
 
+from typing_extensions import override
+
 from assistant_events.converters.faults import Fault, wrong
 
 Reader: TypeAlias = Callable[[Any], Any]
-"""Takes plain JSON and returns the value, or raises `Fault`."""
+"""Takes plain JSON that it may own and returns the value, or raises `Fault`."""
 
 Writer: TypeAlias = Callable[[Any], Any]
-"""Takes the value and returns what stands for it."""
+"""Takes the value and returns plain JSON that shares nothing with it."""
 
-# Any in both: documents are plain JSON, and what is read is of the class that the caller names.
+Packer: TypeAlias = Callable[[Any], Any]
+"""Takes the value and returns what msgspec writes fastest; it may share frozen JSON with the value."""
+
+Unpacker: TypeAlias = Callable[[Any], Any]
+"""Takes what msgspec has read and returns the value, or raises `Fault` or `ValueError`."""
+
+# Any in all four: documents are plain JSON, and what is read is of the class that the caller names.
 
 
-class Codec:
+class Codec(ABC):
     """
-    Three functions for one kind of value.
+    The functions for one kind of value, made on first use: code for forty classes would double the time of an import.
 
-    They are made on first use: code for some forty classes would double the time that an import takes.
+    `wire`, `pack` and `unpack` are for where msgspec is installed.
     """
-
-    def __init__(
-        self, read: Callable[[], Reader], write: Callable[[], Writer], pack: Callable[[], Writer] | None = None
-    ) -> None:
-        self._make_read = read
-        self._make_write = write
-        self._make_pack = pack or write
 
     @cached_property
     def read(self) -> Reader:
-        """From plain JSON that the reader may own to the value."""
-        return self._make_read()
+        return self.make_reader()
 
     @cached_property
     def write(self) -> Writer:
-        """From the value to plain JSON that shares nothing with it."""
-        return self._make_write()
+        return self.make_writer()
 
     @cached_property
-    def pack(self) -> Writer:
-        """From the value to what msgspec writes fastest; it may share frozen JSON with the value."""
-        return self._make_pack()
+    def wire(self) -> Any:
+        """Annotation of what msgspec reads."""
+        return self.make_wire()
 
-    def array(self) -> Codec:
-        """Return the codec of a tuple of such values, which is an array on the wire."""
-        return Codec(
-            lambda: _tuple_reader(self.read), lambda: _list_writer(self.write), lambda: self.make_array_packer()
-        )
+    @cached_property
+    def pack(self) -> Packer:
+        return self.make_packer()
 
-    def make_array_packer(self) -> Writer:
+    @cached_property
+    def unpack(self) -> Unpacker:
+        return self.make_unpacker()
+
+    @abstractmethod
+    def make_reader(self) -> Reader: ...
+
+    @abstractmethod
+    def make_writer(self) -> Writer: ...
+
+    @abstractmethod
+    def make_wire(self) -> Any: ...
+
+    @abstractmethod
+    def make_packer(self) -> Packer: ...
+
+    @abstractmethod
+    def make_unpacker(self) -> Unpacker: ...
+
+    def make_array_packer(self) -> Packer:
         """Return the function that packs a tuple of such values."""
-        return _list_writer(self.pack)
+        return _list_of(self.pack)
 
 
-def ready(read: Reader, write: Writer, pack: Writer | None = None) -> Codec:
-    """Return a codec of functions that are there already."""
-    return Codec(lambda: read, lambda: write, lambda: pack or write)
+class ValueCodec(Codec):
+    """The codec of a single value, of functions that are there already."""
+
+    def __init__(self, read: Reader, write: Writer, *, wire: Any, pack: Packer | None = None) -> None:
+        self._read = read
+        self._write = write
+        self._wire = wire
+        self._pack = pack or write
+
+    @override
+    def make_reader(self) -> Reader:
+        return self._read
+
+    @override
+    def make_writer(self) -> Writer:
+        return self._write
+
+    @override
+    def make_wire(self) -> Any:
+        return self._wire
+
+    @override
+    def make_packer(self) -> Packer:
+        return self._pack
+
+    @override
+    def make_unpacker(self) -> Unpacker:
+        return self._read
+
+
+class ArrayCodec(Codec):
+    """The codec of a tuple, an array on the wire."""
+
+    def __init__(self, item: Codec) -> None:
+        self._item = item
+
+    @override
+    def make_reader(self) -> Reader:
+        return _tuple_reader(self._item.read)
+
+    @override
+    def make_writer(self) -> Writer:
+        return _list_of(self._item.write)
+
+    @override
+    def make_wire(self) -> Any:
+        return list[self._item.wire]  # type: ignore[name-defined]  # known at run time only
+
+    @override
+    def make_packer(self) -> Packer:
+        return self._item.make_array_packer()
+
+    @override
+    def make_unpacker(self) -> Unpacker:
+        return _tuple_of(self._item.unpack)
 
 
 def _tuple_reader(read: Reader) -> Reader:
@@ -79,7 +148,14 @@ def _tuple_reader(read: Reader) -> Reader:
     return read_tuple
 
 
-def _list_writer(write: Writer) -> Writer:
+def _tuple_of(unpack: Unpacker) -> Unpacker:
+    def unpack_tuple(values: list[Any]) -> tuple[Any, ...]:
+        return (unpack(values[0]),) if len(values) == 1 else tuple([unpack(value) for value in values])
+
+    return unpack_tuple
+
+
+def _list_of(write: Writer) -> Writer:
     def write_list(values: Iterable[Any]) -> list[Any]:
         return [write(value) for value in values]
 

@@ -3,9 +3,6 @@ Straight-line functions for a class, made from its attrs fields.
 
 They do what one would write by hand. Reading takes the fields out of the document, checks each in place and fills an object
 without running its constructor. Writing puts the fields into a `dict` and leaves out what equals its default.
-
-An object is filled as one of a twin class, which has the same slots and may be changed, and is then given its own class:
-storing through the slot descriptors of a frozen class takes twice as long.
 """
 
 from __future__ import annotations
@@ -15,12 +12,13 @@ from functools import cached_property
 from textwrap import indent
 from typing import Any
 
+from typing_extensions import override
+
 from assistant_events.converters import faults
-from assistant_events.converters.codecs import Codec, Reader, Writer
+from assistant_events.converters.codecs import Codec, Packer, Reader, Unpacker, Writer
 from assistant_events.converters.faults import Fault
-from assistant_events.converters.packing import packer
 from assistant_events.converters.plain import read_object, write_value
-from assistant_events.converters.plans import Plan, function
+from assistant_events.converters.plans import Plan, function, twin
 from assistant_events.values import JsonObject, valid_text
 from assistant_events.values.fields import NO_FIELDS
 
@@ -29,15 +27,38 @@ class ClassCodec(Codec):
     """The codec of one class. Its reader takes for granted that the constants of the document have been looked at."""
 
     def __init__(self, make_plan: Callable[[], Plan]) -> None:
-        super().__init__(
-            lambda: _reader(self.plan), lambda: _writer(self.plan), lambda: packer(self.plan, self.write)
-        )
         self._make_plan = make_plan
 
     @cached_property
     def plan(self) -> Plan:
         """What there is to do for the class."""
         return self._make_plan()
+
+    @override
+    def make_reader(self) -> Reader:
+        return _reader(self.plan)
+
+    @override
+    def make_writer(self) -> Writer:
+        return _writer(self.plan)
+
+    @override
+    def make_wire(self) -> Any:
+        from assistant_events.converters import structs
+
+        return structs.struct_of(self.plan)
+
+    @override
+    def make_packer(self) -> Packer:
+        from assistant_events.converters import structs
+
+        return structs.packer(self.plan, self.wire, self.write)
+
+    @override
+    def make_unpacker(self) -> Unpacker:
+        from assistant_events.converters import structs
+
+        return structs.unpacker(self.plan)
 
 
 def _reader(plan: Plan) -> Reader:
@@ -68,12 +89,13 @@ def _reader(plan: Plan) -> Reader:
         "wrong": faults.wrong,
         "no_word": faults.no_word,
         "missing": faults.missing,
+        "span_end": faults.span_end,
         "broken_rule": faults.broken_rule,
         "valid_text": valid_text,
         "unknown_fields": _unknown_fields if plan.extensible else _refuse_unknown_fields,
         "NAMES": plan.names,
         "NO_FIELDS": NO_FIELDS,
-        "Twin": _twin(plan.cls),
+        "Twin": twin(plan.cls),
         "Real": plan.cls,
     }
     names |= {f"default_{field.name}": field.default for field in plan.optional}
@@ -94,19 +116,6 @@ def _writer(plan: Plan) -> Writer:
     names: dict[str, Any] = {"add_unknown": _add_unknown, "NAMES": plan.names, "NO_FIELDS": NO_FIELDS}
     names |= {f"write_{field.name}": field.kind.codec.write for field in plan.fields if field.kind.codec}
     return function("write(value)", body, names)  # type: ignore[no-any-return]
-
-
-def _twin(cls: type) -> type:
-    return type(
-        f"_{cls.__name__}",
-        cls.__bases__,
-        {
-            "__slots__": tuple(cls.__dict__["__slots__"]),
-            "__init__": object.__init__,
-            "__setattr__": object.__setattr__,
-            "__delattr__": object.__delattr__,  # without it Python takes the slow way for __setattr__ too
-        },
-    )
 
 
 def _unknown_fields(document: dict[str, Any], names: frozenset[str]) -> JsonObject:

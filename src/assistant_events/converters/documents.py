@@ -5,13 +5,13 @@ Everything that is stored, to plain JSON and JSON text and back.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from typing_extensions import TypeForm
 
-from assistant_events.converters.codecs import Reader
+from assistant_events.converters.codecs import Codec
 from assistant_events.converters.faults import Fault
 from assistant_events.converters.plain import owned
 from assistant_events.converters.unions import OnDemand
@@ -20,6 +20,7 @@ from assistant_events.values import read_json, write_json
 from assistant_events.values.unicode import has_surrogates
 
 _T = TypeVar("_T")
+_Load: TypeAlias = Callable[[bytes | str], Any]
 
 # Documents are read field by field, and JSON inside them no deeper than `MAX_DEPTH`. Nothing in them is left unlooked at, so
 # that the reader need not count levels, which would take longer than to read a message.
@@ -58,7 +59,7 @@ def structure(data: object, cls: TypeForm[_T]) -> _T:
 
         TypeError: For a *cls* that is not stored by this library.
     """
-    read = _READERS.get(id(cls)) or _reader(cls)
+    read = _codec(cls).read
     try:
         return read(owned(data))  # type: ignore[no-any-return]  # the reader of a class returns its objects
     except Fault as fault:
@@ -75,13 +76,10 @@ def dumps(value: object) -> bytes:
         ValueError: For an unknown field that has the name of a known one.
     """
     try:
-        pack = _PACKERS[type(value)]
+        dump = _DUMPERS[type(value)]
     except KeyError:
         raise _not_stored(value) from None
-    try:
-        return _encoder()(pack(value))
-    except (OverflowError, UnicodeEncodeError, RecursionError):  # huge integers and lone surrogates
-        return write_json(unstructure(value))
+    return dump(value)
 
 
 def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:
@@ -95,56 +93,88 @@ def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:
 
         TypeError: For a *cls* that is not stored by this library.
     """
-    read = _READERS.get(id(cls)) or _reader(cls)
-    try:
-        document = _decoder()(data)
-    except (ValueError, RecursionError):
-        document = read_json(data, max_depth=_NO_LIMIT)
-    if type(data) is str and has_surrogates(data):
-        document = owned(document)
-    try:
-        return read(document)  # type: ignore[no-any-return]
-    except Fault as fault:
-        raise fault.as_error() from None
-
-
-# `read_json` and `write_json` say what JSON is. Where msgspec is content they would only add to its time.
-
-
-@cache
-def _decoder() -> Callable[[bytes | str], Any]:
-    try:
-        import msgspec
-    except ImportError:
-        return partial(read_json, max_depth=_NO_LIMIT)
-    return msgspec.json.Decoder().decode
-
-
-@cache
-def _encoder() -> Callable[[Any], bytes]:
-    try:
-        import msgspec
-    except ImportError:
-        return write_json
-    # Frozen JSON may stand at any depth; a getter in C opens it without a call of Python for each object.
-    return msgspec.json.Encoder(enc_hook=attrgetter("_items")).encode
-
-
-_WRITERS = OnDemand(lambda cls: CLASSES[cls].write)
-_PACKERS = OnDemand(lambda cls: CLASSES[cls].pack)
-_READERS: dict[int, Reader] = {}
-"""By identity of what `CODECS` knows: the hash of a union of 28 classes takes as long as to read an event."""
-
-
-def _reader(cls: object) -> Reader:
-    for known, codec in CODECS.items():
-        if known is cls:
-            _READERS[id(cls)] = codec.read
-            return codec.read
-    if cls in CODECS:
-        return CODECS[cls].read
-    raise TypeError(f"expected a class that is stored, got {cls!r}")
+    load = _LOADERS.get(id(cls)) or _loader(cls)
+    return load(data)  # type: ignore[no-any-return]  # as above
 
 
 def _not_stored(value: object) -> TypeError:
     return TypeError(f"expected an object of a class that is stored, got {type(value).__name__}")
+
+
+def _codec(cls: object) -> Codec:
+    codec = _BY_IDENTITY.get(id(cls))
+    if codec is not None:
+        return codec
+    try:
+        return CODECS[cls]
+    except (KeyError, TypeError):
+        raise TypeError(f"expected a class that is stored, got {cls!r}") from None
+
+
+_BY_IDENTITY = {id(cls): codec for cls, codec in CODECS.items()}
+# The hash of a union of 28 classes takes half as long as to read an event.
+
+_WRITERS = OnDemand(lambda cls: CLASSES[cls].write)
+_DUMPERS = OnDemand(lambda cls: _dumper(CLASSES[cls]))
+
+_LOADERS: dict[int, _Load] = {}
+"""By identity of what `CODECS` knows."""
+
+
+def _dumper(codec: Codec) -> Callable[[Any], bytes]:
+    write = codec.write
+
+    def dump_plain(value: Any) -> bytes:
+        return write_json(write(value))
+
+    try:
+        import msgspec
+    except ImportError:
+        return dump_plain
+    pack = codec.pack
+    # Frozen JSON may stand at any depth; a getter in C opens it without a call of Python for each object.
+    encode = msgspec.json.Encoder(enc_hook=attrgetter("_items")).encode
+
+    def dump(value: Any) -> bytes:
+        try:
+            return encode(pack(value))
+        except (OverflowError, UnicodeEncodeError, RecursionError):  # huge integers, lone surrogates
+            return dump_plain(value)
+
+    return dump
+
+
+def _loader(cls: object) -> _Load:
+    load = _loader_of(_codec(cls))
+    if id(cls) in _BY_IDENTITY:
+        _LOADERS[id(cls)] = load
+    return load
+
+
+@cache
+def _loader_of(codec: Codec) -> _Load:
+    read = codec.read
+
+    def load_plain(data: bytes | str) -> Any:
+        document = read_json(data, max_depth=_NO_LIMIT)
+        if isinstance(data, str) and has_surrogates(data):
+            document = owned(document)
+        try:
+            return read(document)
+        except Fault as fault:
+            raise fault.as_error() from None
+
+    try:
+        import msgspec
+    except ImportError:
+        return load_plain
+    unpack = codec.unpack
+    decode = msgspec.json.Decoder(codec.wire).decode
+
+    def load(data: bytes | str) -> Any:
+        try:
+            return unpack(decode(data))
+        except (Fault, ValueError, RecursionError):
+            return load_plain(data)
+
+    return load

@@ -54,6 +54,13 @@ def no_tag(document: Mapping[str, object], words: Iterable[str]) -> Fault:
     return wrong(".type", "a non-empty string", document["type"])
 
 
+def span_end(start: int | None, end: int, step: str) -> int:
+    """Return *end* when it is not before *start*."""
+    if start is not None and end < start:
+        raise Fault(f"start, {start}, or more", str(end), step)
+    return end
+
+
 def missing(error: KeyError) -> Fault:
     """Return the fault that a field is not there."""
     return Fault("a value", "nothing", f".{error.args[0]}")

@@ -7,7 +7,9 @@ Code is text. In statements `{x}` is the variable that holds the value: it has t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Literal
 
 from attrs import evolve, frozen
 
@@ -27,13 +29,22 @@ class Kind:
     """Expression of what stands in the document."""
 
     pack: str = "{value}"
-    """Expression of what the JSON writer is given."""
+    """Expression of what msgspec is given."""
+
+    unpack: str = "{value}"
+    """Expression of the value that msgspec has read."""
 
     filled: str = "{value}"
     """Expression that is true when the value is not its empty default."""
 
+    wire: Any = None
+    """Annotation of what msgspec reads, unless `codec` has it."""
+
+    least: int | None = None
+    """The smallest number or the length of the shortest string."""
+
     codec: Codec | None = None
-    """What `read_{x}`, `write_{x}` and `pack_{x}` call."""
+    """What `read_{x}`, `write_{x}`, `pack_{x}` and `unpack_{x}` call."""
 
     words: Mapping[str, str] | None = None
     """What `words_{x}` names."""
@@ -45,6 +56,7 @@ def called(codec: Codec) -> Kind:
         "try:\n    {x} = read_{x}({x})\nexcept Fault as fault:\n    raise fault.under('.{x}') from None",
         "write_{x}({value})",
         "pack_{x}({value})",
+        "unpack_{x}({value})",
         codec=codec,
     )
 
@@ -55,38 +67,48 @@ def optional(kind: Kind) -> Kind:
     return evolve(kind, read=f"if {{x}} is not None:\n    {indented}")
 
 
-def word_of(words: Iterable[str]) -> Kind:
-    """Return the kind of a field that holds one of *words*, the members of an enum."""
+def word_of(words: type[StrEnum]) -> Kind:
+    """Return the kind of a field that holds one of *words*."""
     return Kind(
         "try:\n    {x} = words_{x}[{x}]\nexcept (KeyError, TypeError):\n"
         "    raise no_word('.{x}', words_{x}, {x}) from None",
         "{value}._value_",
-        words={str.__str__(word): word for word in words},
+        wire=words,
+        words={word.value: word for word in words},
     )
 
 
-def _checked(wrong_when: str, expected: str) -> Kind:
-    return Kind(f"if {wrong_when}:\n    raise wrong('.{{x}}', {expected!r}, {{x}})")
+def _checked(wrong_when: str, expected: str, wire: type, least: int | None = None) -> Kind:
+    read = f"if {wrong_when}:\n    raise wrong('.{{x}}', {expected!r}, {{x}})"
+    return Kind(read, wire=wire, least=least)
 
 
-NAME = _checked("type({x}) is not str or not {x}", "a non-empty string")
-FLAG = _checked("{x} is not True and {x} is not False", "true or false")
-COUNT = _checked("type({x}) is not int or {x} < 0", "an integer of 0 or more")
-SEQ = _checked("type({x}) is not int or {x} < 1", "an integer of 1 or more")
-SPAN_END = Kind(
-    f"{COUNT.read}\n"
-    "if start is not None and {x} < start:\n    raise Fault(f'start, {start}, or more', str({x}), '.{x}')"
+NAME = _checked("type({x}) is not str or not {x}", "a non-empty string", str, 1)
+FLAG = _checked("{x} is not True and {x} is not False", "true or false", bool)
+COUNT = _checked("type({x}) is not int or {x} < 0", "an integer of 0 or more", int, 0)
+SEQ = _checked("type({x}) is not int or {x} < 1", "an integer of 1 or more", int, 1)
+SPAN_END = evolve(
+    COUNT,
+    read=f"{COUNT.read}\n{{x}} = span_end(start, {{x}}, '.{{x}}')",
+    unpack="span_end(wire.start, {value}, '.{x}')",
 )
 TEXT = Kind(
     "if type({x}) is not str:\n    raise wrong('.{x}', 'a string', {x})\n"
     # Only text with a lone surrogate cannot be encoded.
     "if not {x}.isascii():\n"
-    "    try:\n        {x}.encode()\n    except UnicodeEncodeError:\n        {x} = valid_text({x})"
+    "    try:\n        {x}.encode()\n    except UnicodeEncodeError:\n        {x} = valid_text({x})",
+    wire=str,  # msgspec refuses surrogates
 )
-REASON = evolve(word_of(("auto", "manual")), write="{value}")
+REASON = Kind(
+    "if {x} != 'auto' and {x} != 'manual':\n    raise no_word('.{x}', ('auto', 'manual'), {x})",
+    wire=Literal["auto", "manual"],
+)
 ERROR_KIND = Kind(
     f"{NAME.read}\n{{x}} = words_{{x}}.get({{x}}, {{x}})",
     "({value} if type({value}) is str else {value}._value_)",
+    unpack="words_{x}.get({value}, {value})",
+    wire=str,
+    least=1,
     words={kind.value: kind for kind in ErrorKind},
 )
 OBJECT = evolve(called(plain.OBJECT), pack="{value}._items", filled="{value}._items")

@@ -16,7 +16,7 @@ from math import isfinite
 from operator import attrgetter
 from typing import Any, cast
 
-from assistant_events.converters.codecs import ready
+from assistant_events.converters.codecs import ArrayCodec, ValueCodec
 from assistant_events.converters.faults import Fault, kind_of, wrong
 from assistant_events.values import MAX_DEPTH, JsonObject, State
 from assistant_events.values.unicode import joined_pairs
@@ -224,11 +224,15 @@ def _read_name(value: Any) -> str:
     return value
 
 
-_names = ready(_read_name, str).array()
+def _read_names(value: Any) -> frozenset[str]:
+    return frozenset(_name_list.read(value))
 
-OBJECT = ready(_read_object, write_object, pack_object)
-STATE = ready(_read_state, write_object, pack_object)
-VALUE = ready(_read_value, write_value)
-BYTES = ready(_read_bytes, _write_bytes)
-MOMENT = ready(_read_moment, _write_moment)
-NAMES = ready(lambda value: frozenset(_names.read(value)), sorted)
+
+OBJECT = ValueCodec(_read_object, write_object, wire=dict[str, Any], pack=pack_object)
+STATE = ValueCodec(_read_state, write_object, wire=dict[str, Any], pack=pack_object)
+VALUE = ValueCodec(_read_value, write_value, wire=Any)
+BYTES = ValueCodec(_read_bytes, _write_bytes, wire=str)
+MOMENT = ValueCodec(_read_moment, _write_moment, wire=str)
+NAMES = ValueCodec(_read_names, sorted, wire=list[str])
+
+_name_list = ArrayCodec(ValueCodec(_read_name, str, wire=str))

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 import attrs
 from attrs import NOTHING, Attribute, frozen
 
+from assistant_events.converters.codecs import ArrayCodec
 from assistant_events.converters.kinds import NAME, SEQ, SPAN_END, Kind, called, optional
 from assistant_events.events import Record
 from assistant_events.values import Citation, fields
@@ -104,6 +105,10 @@ class Field:
         """Return the expression of what msgspec is given for *value*."""
         return self.kind.pack.replace("{x}", variable).replace("{value}", value)
 
+    def unpack(self, value: str) -> str:
+        """Return the expression of what *value* of a struct stands for."""
+        return self.kind.unpack.replace("{x}", self.name).replace("{value}", value)
+
     def differs(self, value: str) -> str:
         """Return the expression that is true when *value* does not equal the default."""
         if self.default is None or isinstance(self.default, bool):
@@ -119,6 +124,24 @@ def function(signature: str, body: list[str], names: dict[str, Any]) -> Any:
     return names[signature.partition("(")[0]]
 
 
+def twin(cls: type) -> type:
+    """
+    Return a class with the slots of *cls* whose objects can be filled, and then be given the class that they are of.
+
+    To store through the slot descriptors of a frozen class takes twice as long.
+    """
+    return type(
+        f"_{cls.__name__}",
+        cls.__bases__,
+        {
+            "__slots__": tuple(cls.__dict__["__slots__"]),
+            "__init__": object.__init__,
+            "__setattr__": object.__setattr__,
+            "__delattr__": object.__delattr__,  # without it Python takes the slow way for __setattr__ too
+        },
+    )
+
+
 def _kind(field: Attribute[Any], hint: Any, kind_of: KindOf) -> Kind:
     kind = _BY_VALIDATOR.get((field.validator, hint)) or kind_of(hint)
     if kind is not None:
@@ -126,6 +149,6 @@ def _kind(field: Attribute[Any], hint: Any, kind_of: KindOf) -> Kind:
     if get_origin(hint) is tuple:
         items = kind_of(get_args(hint)[0])
         assert items is not None and items.codec is not None, f"{field.name}: items of no class"
-        return called(items.codec.array())
+        return called(ArrayCodec(items.codec))
     (inner,) = [argument for argument in get_args(hint) if argument is not NoneType]
     return optional(_kind(field, inner, kind_of))

@@ -5,12 +5,13 @@ Classes that stand in one place, and how a document tells which of them it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, Union
 
-from assistant_events.converters.codecs import Codec, Reader, Writer
+from typing_extensions import override
+
+from assistant_events.converters.codecs import Codec, Packer, Reader, Unpacker, Writer
 from assistant_events.converters.compiling import ClassCodec
 from assistant_events.converters.faults import Fault, no_tag, wrong
-from assistant_events.converters.packing import array_packer
 from assistant_events.converters.plain import read_document
 from assistant_events.events import UnknownEvent
 from assistant_events.upcasting import Upcasters
@@ -31,28 +32,48 @@ class OnDemand(dict[Any, Any]):
 class UnionCodec(Codec):
     """The codec of several classes: the class of a value tells how it is written."""
 
-    def __init__(self, read: Callable[[], Reader], codecs: Mapping[type, Codec]) -> None:
-        writers = OnDemand(lambda cls: codecs[cls].write)
-        packers = OnDemand(lambda cls: codecs[cls].pack)
-        super().__init__(
-            read,
-            lambda: lambda value: writers[type(value)](value),
-            lambda: lambda value: packers[type(value)](value),
-        )
-        self._codecs = codecs
+    def __init__(self, classes: Collection[type], codecs: Mapping[type, ClassCodec]) -> None:
+        self.classes = classes
+        self.codecs = codecs
 
-    def make_array_packer(self) -> Writer:
-        """Return the function that packs a tuple of such values."""
-        return array_packer(
-            [(codec.plan, codec.write) for codec in self._codecs.values() if isinstance(codec, ClassCodec)]
-        )
+    @override
+    def make_writer(self) -> Writer:
+        writers = OnDemand(lambda cls: self.codecs[cls].write)
+        return lambda value: writers[type(value)](value)
+
+    @override
+    def make_wire(self) -> Any:
+        return Union[tuple([self.codecs[cls].wire for cls in self.classes])]  # noqa: UP007 - made at run time
+
+    @override
+    def make_packer(self) -> Packer:
+        packers = OnDemand(lambda cls: self.codecs[cls].pack)
+        return lambda value: packers[type(value)](value)
+
+    @override
+    def make_unpacker(self) -> Unpacker:
+        by_struct = {self.codecs[cls].wire: self.codecs[cls] for cls in self.classes}
+        unpackers = OnDemand(lambda struct: by_struct[struct].unpack)
+        return lambda struct: unpackers[type(struct)](struct)
+
+    @override
+    def make_array_packer(self) -> Packer:
+        from assistant_events.converters import structs
+
+        codecs = [self.codecs[cls] for cls in self.classes]
+        return structs.array_packer([(codec.plan, codec.wire, codec.write) for codec in codecs])
 
 
-def tagged(types: Mapping[str, type], codecs: Mapping[type, Codec]) -> Codec:
-    """Return the codec of classes that the word under `type` tells apart."""
+class TaggedCodec(UnionCodec):
+    """The codec of classes that the word under `type` tells apart."""
 
-    def make_reader() -> Reader:
-        readers = OnDemand(lambda type_: codecs[types[type_]].read)
+    def __init__(self, types: Mapping[str, type], codecs: Mapping[type, ClassCodec]) -> None:
+        super().__init__(types.values(), codecs)
+        self._types = types
+
+    @override
+    def make_reader(self) -> Reader:
+        readers = OnDemand(lambda type_: self.codecs[self._types[type_]].read)
 
         def read(document: Any) -> Any:
             if type(document) is not dict:
@@ -60,24 +81,28 @@ def tagged(types: Mapping[str, type], codecs: Mapping[type, Codec]) -> Codec:
             try:
                 read_class = readers[document["type"]]
             except (KeyError, TypeError):
-                raise no_tag(document, types) from None
+                raise no_tag(document, self._types) from None
             return read_class(document)
 
         return read
 
-    return UnionCodec(make_reader, {cls: codecs[cls] for cls in types.values()})
 
-
-def versioned(types: Mapping[str, Any], codecs: Mapping[type, Codec], upcasters: Upcasters) -> Codec:
+class EventCodec(UnionCodec):
     """
-    Return the codec of events.
+    The codec of events.
 
-    Those of *types* are read in the version of their class. Older documents are brought up to it; newer ones and those of
-    other types are kept as they are.
+    Documents are read in the version of their class. Older ones are brought up to it; newer ones, and those of other types,
+    are kept as they are.
     """
 
-    def make_reader() -> Reader:
-        known = OnDemand(lambda type_: (types[type_].version, codecs[types[type_]].read))
+    def __init__(self, types: Mapping[str, Any], codecs: Mapping[type, Any], upcasters: Upcasters) -> None:
+        super().__init__(types.values(), codecs)
+        self._types = types
+        self._upcasters = upcasters
+
+    @override
+    def make_reader(self) -> Reader:
+        known = OnDemand(lambda type_: (self._types[type_].version, self.codecs[self._types[type_]].read))
 
         def read(document: Any) -> Any:
             if type(document) is not dict:
@@ -95,16 +120,55 @@ def versioned(types: Mapping[str, Any], codecs: Mapping[type, Codec], upcasters:
             if type(type_) is not str or not type_:
                 raise no_tag(document, ())
             version = checked_version(document)
-            if type_ in types:
+            if type_ in self._types:
                 current, read_class = known[type_]
-                newest = {"v": 1, **upcasters.upcast(document)}
+                newest = {"v": 1, **self._upcasters.upcast(document)}
                 if newest["v"] == current:
                     return read_class(newest)
             return UnknownEvent(type=type_, version=version, data=read_document(document))
 
         return read
 
-    return UnionCodec(make_reader, codecs)
+
+class NarrowedCodec(Codec):
+    """The codec of some of the classes of a union."""
+
+    def __init__(self, union: Codec, classes: Collection[type], expected: str) -> None:
+        self._union = union
+        self._classes = frozenset(classes)
+        self._expected = expected
+
+    def _narrowed(self, read_any: Reader) -> Reader:
+        classes, expected = self._classes, self._expected
+
+        def read(document: Any) -> Any:
+            made = read_any(document)
+            if type(made) not in classes:
+                raise Fault(expected, repr(made.type), ".type")
+            return made
+
+        return read
+
+    @override
+    def make_reader(self) -> Reader:
+        return self._narrowed(self._union.read)
+
+    @override
+    def make_writer(self) -> Writer:
+        return self._union.write
+
+    @override
+    def make_wire(self) -> Any:
+        # All of them: msgspec does not miss the type where there is only one.
+        return self._union.wire
+
+    @override
+    def make_packer(self) -> Packer:
+        return self._union.pack
+
+    @override
+    def make_unpacker(self) -> Unpacker:
+        return self._narrowed(self._union.unpack)
 
 
 def checked_version(document: Mapping[str, Any]) -> int:
@@ -113,21 +177,3 @@ def checked_version(document: Mapping[str, Any]) -> int:
     if type(version) is not int or version < 1:
         raise wrong(".v", "an integer of 1 or more", version)
     return version
-
-
-def narrowed(union: Codec, classes: Collection[type], expected: str) -> Codec:
-    """Return the codec of some of the classes of *union*."""
-    wanted = frozenset(classes)
-
-    def make_reader() -> Reader:
-        read_any = union.read
-
-        def read(document: Any) -> Any:
-            made = read_any(document)
-            if type(made) not in wanted:
-                raise Fault(expected, repr(made.type), ".type")
-            return made
-
-        return read
-
-    return Codec(make_reader, lambda: union.write, lambda: union.pack)

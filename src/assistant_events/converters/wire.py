@@ -7,13 +7,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal, get_type_hints
 
+from typing_extensions import override
+
 from assistant_events.converters import kinds, plain
-from assistant_events.converters.codecs import Codec, Reader, ready
+from assistant_events.converters.codecs import Codec, Reader, ValueCodec
 from assistant_events.converters.compiling import ClassCodec
 from assistant_events.converters.faults import Fault, wrong
 from assistant_events.converters.kinds import Kind, called, word_of
 from assistant_events.converters.plans import Plan
-from assistant_events.converters.unions import OnDemand, checked_version, narrowed, tagged, versioned
+from assistant_events.converters.unions import EventCodec, NarrowedCodec, OnDemand, TaggedCodec, checked_version
 from assistant_events.events import (
     DURABLE_EVENTS,
     EVENT_TYPES,
@@ -102,13 +104,16 @@ def _kind_of(hint: Any) -> Kind | None:
 def _class_codec(cls: type) -> Codec:
     if cls not in _CONSTANTS:
         raise KeyError(cls)
-    codec = ClassCodec(lambda: Plan(cls, _kind_of, _CONSTANTS[cls], _ALWAYS.get(cls, ())))
-    return _versioned_transcript(codec) if cls is Transcript else codec
+    make = TranscriptCodec if cls is Transcript else ClassCodec
+    return make(lambda: Plan(cls, _kind_of, _CONSTANTS[cls], _ALWAYS.get(cls, ())))
 
 
-def _versioned_transcript(codec: Codec) -> Codec:
-    def make_reader() -> Reader:
-        read_any = codec.read
+class TranscriptCodec(ClassCodec):
+    """The codec of a transcript, which stands alone and so looks at its version itself."""
+
+    @override
+    def make_reader(self) -> Reader:
+        read_any = super().make_reader()
 
         def read(document: Any) -> Any:
             if type(document) is not dict:
@@ -120,8 +125,6 @@ def _versioned_transcript(codec: Codec) -> Codec:
 
         return read
 
-    return Codec(make_reader, lambda: codec.write, lambda: codec.pack)
-
 
 def _whole(event: UnknownEvent) -> State:
     if event.data.get("type") != event.type or event.data.get("v", 1) != event.version:
@@ -132,32 +135,33 @@ def _whole(event: UnknownEvent) -> State:
 CLASSES = OnDemand(_class_codec)
 """The codec of each class. Its reader takes for granted that the document says to be of this class."""
 
-CLASSES[UnknownEvent] = ready(
+CLASSES[UnknownEvent] = ValueCodec(
     plain.read_document,
     lambda event: plain.write_object(_whole(event)),
-    lambda event: plain.pack_object(_whole(event)),
+    wire=None,
+    pack=lambda event: plain.pack_object(_whole(event)),
 )
 
-_EVENTS = versioned(EVENT_TYPES, CLASSES, EVENTS)
+_EVENTS = EventCodec(EVENT_TYPES, CLASSES, EVENTS)
 
 _UNIONS: dict[Any, Codec] = {
-    Content: tagged(_CONTENTS, CLASSES),
-    Part: tagged(_PARTS, CLASSES),
-    Message: tagged(_MESSAGES, CLASSES),
+    Content: TaggedCodec(_CONTENTS, CLASSES),
+    Part: TaggedCodec(_PARTS, CLASSES),
+    Message: TaggedCodec(_MESSAGES, CLASSES),
     Event: _EVENTS,
-    DurableEvent: narrowed(_EVENTS, DURABLE_EVENTS, "a durable event"),
-    LiveEvent: narrowed(_EVENTS, LIVE_EVENTS, "a live event"),
-    DurableEvent | UnknownEvent: narrowed(_EVENTS, (*DURABLE_EVENTS, UnknownEvent), "a durable event"),
+    DurableEvent: NarrowedCodec(_EVENTS, DURABLE_EVENTS, "a durable event"),
+    LiveEvent: NarrowedCodec(_EVENTS, LIVE_EVENTS, "a live event"),
+    DurableEvent | UnknownEvent: NarrowedCodec(_EVENTS, (*DURABLE_EVENTS, UnknownEvent), "a durable event"),
 }
 
 CODECS: dict[Any, Codec] = {
     **_UNIONS,
     **{cls: CLASSES[cls] for cls in (*_UNTAGGED, Transcript)},
     **{
-        cls: narrowed(_UNIONS[union], (cls,), repr(type_))
+        cls: NarrowedCodec(_UNIONS[union], (cls,), repr(type_))
         for union, types in ((Event, EVENT_TYPES), (Content, _CONTENTS), (Part, _PARTS), (Message, _MESSAGES))
         for type_, cls in types.items()
     },
-    UnknownEvent: narrowed(_EVENTS, (UnknownEvent,), "an event that this version does not know"),
+    UnknownEvent: NarrowedCodec(_EVENTS, (UnknownEvent,), "an event that this version does not know"),
 }
 """The codec of everything that can be asked for: every class and, under the name that the library gives it, every union."""
