@@ -2,7 +2,11 @@
 How Sphinx builds the documentation: Markdown pages by MyST, the reference from docstrings, Furo for the looks.
 """
 
+import sys
 from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "assistant-events"
 author = "assistant-events contributors"
@@ -14,17 +18,23 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "generated_pages",
 ]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build", "changelog.d"]
+exclude_patterns = ["_build", "_ext", "changelog.d"]
 
 html_theme = "furo"
 html_title = project
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+html_copy_source = False
 
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3
 
-autodoc_class_signature = "separated"
+# Names in single backquotes, as docstrings have them, are links where they name something and code where they do not.
+default_role = "py:obj"
+
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_preserve_defaults = True
 autodoc_typehints = "description"

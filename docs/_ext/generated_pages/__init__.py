@@ -1,0 +1,117 @@
+"""
+Puts generated Markdown into pages: a comment `<!-- generated: name -->` is replaced while Sphinx reads the page.
+
+Nothing is written to disk, so nothing can go stale. `GENERATORS` also runs without Sphinx.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from generated_pages import catalogue, classes, dialects, errors, lifecycle
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+GENERATORS: Final[dict[str, Callable[[], str]]] = {
+    "catalogue": catalogue.catalogue,
+    "catalogue-summary": catalogue.summary,
+    "content": classes.content,
+    "dialects": dialects.installed,
+    "errors": errors.tree,
+    "facts": classes.facts,
+    "lifecycle-call": lifecycle.call,
+    "lifecycle-fragment": lifecycle.fragment,
+    "lifecycle-guards": lifecycle.guards,
+    "lifecycle-message": lifecycle.message,
+    "messages": classes.messages,
+    "outcomes": classes.outcomes,
+    "parts": classes.parts,
+    "record": catalogue.record,
+    "words-call": classes.call_words,
+    "words-finish": classes.finish_words,
+    "words-message": classes.message_words,
+    "words-part": classes.part_words,
+}
+
+MARK: Final = re.compile(r"^<!-- generated: ([a-z-]+) -->$", re.MULTILINE)
+
+
+def fill(source: str) -> str:
+    """
+    Return *source* with every mark replaced by what its generator says.
+
+    Raises:
+        KeyError: For a mark that names no generator.
+    """
+    return MARK.sub(lambda mark: GENERATORS[mark[1]](), source)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("source-read", _on_source_read)
+    # Before napoleon, which reads the sections.
+    app.connect("autodoc-process-docstring", _on_docstring, priority=400)
+    app.connect("autodoc-process-signature", _on_signature)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
+    source[0] = fill(source[0])
+
+
+def as_rst(lines: list[str]) -> list[str]:
+    """
+    Return a docstring as reStructuredText.
+
+    Docstrings here are plain text: code is indented behind a colon, and a name in backquotes may have a plural.
+    """
+    made = [_SUFFIXED.sub(r"\1\\ ", line) for line in lines]
+    for at in range(len(made) - 2):
+        opens = made[at].endswith(":") and not made[at].endswith("::") and not made[at + 1].strip()
+        if opens and _indent(made[at + 2]) > _indent(made[at]):
+            made[at] += ":"
+    return made
+
+
+_SUFFIXED: Final = re.compile(r"(?<!`)(`[^`]+`)(?=[a-z])")
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip()) if line.strip() else 0
+
+
+def _on_docstring(*event: Any) -> None:
+    # Any: Sphinx gives six things, the last of which is the list of lines to change.
+    lines: list[str] = event[-1]
+    lines[:] = as_rst(lines)
+
+
+def readable(signature: str, cls: type) -> str:
+    """Return the signature of an attrs class with its defaults as they are: attrs writes where it finds them."""
+    if not attrs.has(cls):
+        return signature
+    defaults = {field.name: field.default for field in attrs.fields(cls)}
+    return _DEFAULT.sub(lambda found: _spelled(defaults[found[1]]), signature)
+
+
+_DEFAULT: Final = re.compile(r"attr_dict\['(\w+)'\]\.default")
+
+
+def _spelled(default: object) -> str:
+    if isinstance(default, Mapping):
+        return "{}"
+    return str(default) if isinstance(default, Enum) else repr(default)
+
+
+def _on_signature(*event: Any) -> tuple[str, str | None] | None:
+    # Any: Sphinx gives seven things: what it is, its name, itself, options, signature, what it returns.
+    _, what, _, obj, _, signature, returned = event
+    if what != "class" or not signature:
+        return None
+    return readable(signature, obj), returned

@@ -1,0 +1,21 @@
+"""Installed dialects as Markdown."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+
+from assistant_events.adapters import load_dialect
+from assistant_events.adapters.dialects import GROUP
+
+_CAN = ("decoder", "decode_resource", "http_error", "detect", "encoder", "emitter")
+
+
+def installed() -> str:
+    """Return what each dialect of this distribution can do."""
+    names = sorted(entry.name for entry in entry_points(group=GROUP) if entry.value.startswith("assistant_events."))
+    lines = [f"| dialect | {' | '.join(f'`{word}`' for word in _CAN)} |", f"|---|{'---|' * len(_CAN)}"]
+    for name in names:
+        dialect = load_dialect(name)
+        cells = ["no" if getattr(dialect, word) is None else "yes" for word in _CAN]
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
