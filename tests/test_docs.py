@@ -1,0 +1,374 @@
+"""
+The documentation, without Sphinx: every example runs and prints what it shows, generated pages come out whole, links
+lead somewhere, and each page keeps the form of the others.
+
+An example is a block fenced with `python`. Those of one page run one after another in one namespace and one empty
+folder, into which the recordings are copied. What a block prints stands behind it in comments that begin with `# →`.
+"""
+
+import ast
+import contextlib
+import io
+import re
+import shutil
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from assistant_events import DURABLE_EVENTS, EVENT_TYPES, LIVE_EVENTS, ErrorKind, Outcome, TextEnded
+from assistant_events.lifecycle import GUARDS
+
+DOCS = Path(__file__).parent.parent / "docs"
+ROOT = DOCS.parent
+PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "changelog.d"} & set(path.relative_to(DOCS).parts))
+
+sys.path.insert(0, str(DOCS / "_ext"))
+import generated_pages  # noqa: E402
+from generated_pages import diagrams, lifecycle, reading  # noqa: E402
+
+FENCE = re.compile(r"^(?P<fence>`{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(DOCS).as_posix()
+
+
+class Example(NamedTuple):
+    line: int
+    code: str
+
+    @property
+    def shown(self) -> str:
+        return "".join(
+            line.strip().removeprefix("# →").removeprefix(" ") + "\n"
+            for line in self.code.splitlines()
+            if line.strip().startswith("# →")
+        )
+
+
+def examples(page: Path) -> list[Example]:
+    text = page.read_text()
+    return [
+        Example(text[: found.start()].count("\n") + 2, found["body"])
+        for found in FENCE.finditer(text)
+        if found["info"].strip() == "python"
+    ]
+
+
+def without_fences(text: str) -> str:
+    return FENCE.sub("", text)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for recording in (DOCS / "recordings").iterdir():
+        shutil.copy(recording, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class TestExamples:
+    @pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=name_of)
+    def test_runs(self, page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """
+        The examples of a page run one after another, and each prints what it shows.
+        """
+        name = "example_" + re.sub(r"\W", "_", name_of(page).removesuffix(".md"))
+        module = type(sys)(name)
+        monkeypatch.setitem(sys.modules, name, module)
+        for example in examples(page):
+            # As many empty lines before it as there are in the page, so that a traceback names the right one.
+            code = compile("\n" * (example.line - 1) + example.code, str(page), "exec")
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(code, module.__dict__)
+
+            assert example.shown == printed.getvalue(), f"{name_of(page)}:{example.line}"
+
+    def test_finds_what_is_shown(self) -> None:
+        """
+        Comments that begin with `# →` are what a block prints, without the mark and one blank.
+        """
+        assert "a\n b\n\n" == Example(1, "print('a')\n# → a\nif x:\n    # →  b\n# →\n").shown
+
+    def test_every_section_has_some(self) -> None:
+        """
+        The pages that a reader follows step by step have examples.
+        """
+        bare = [name_of(page) for page in PAGES if page.parent.name == "how-to" and not examples(page)]
+
+        assert ["how-to/index.md"] == bare
+
+
+class TestGenerated:
+    @pytest.mark.parametrize("name", sorted(generated_pages.GENERATORS))
+    def test_says_something(self, name: str) -> None:
+        """
+        Every generator runs without Sphinx.
+        """
+        assert generated_pages.GENERATORS[name]().strip()
+
+    def test_all_are_used(self) -> None:
+        """
+        Every generator stands in a page, and every mark names a generator.
+        """
+        marks = {mark for page in PAGES for mark in generated_pages.MARK.findall(page.read_text())}
+
+        assert set(generated_pages.GENERATORS) == marks
+
+    def test_fill(self) -> None:
+        """
+        A mark on a line of its own is replaced, and what stands around it stays.
+        """
+        filled = generated_pages.fill(
+            "before\n\n<!-- generated: outcomes -->\n\nafter `<!-- generated: outcomes -->`\n"
+        )
+
+        assert filled.startswith("before\n\n| word |")
+        assert filled.endswith("\n\nafter `<!-- generated: outcomes -->`\n")
+
+    def test_fill_refuses_unknown_names(self) -> None:
+        """
+        A mark that names no generator stops the build.
+        """
+        with pytest.raises(KeyError):
+            generated_pages.fill("<!-- generated: nonsense -->")
+
+    def test_catalogue_is_whole(self) -> None:
+        """
+        The catalogue has a section for every event, with an example that is one.
+        """
+        text = generated_pages.GENERATORS["catalogue"]()
+
+        assert sorted(EVENT_TYPES) == sorted(re.findall(r"^### `([a-z.]+)`$", text, re.MULTILINE))
+        assert len(DURABLE_EVENTS) + len(LIVE_EVENTS) == len(
+            re.findall(r'^\{"type":"[a-z.]+","v":1,', text, re.MULTILINE)
+        )
+
+    def test_outcomes_are_explained(self) -> None:
+        """
+        Every outcome but `applied` says what it means.
+        """
+        empty = [word for word, doc in reading.members_of(Outcome) if not doc]
+
+        assert ["applied"] == empty
+
+    def test_guards_are_named(self) -> None:
+        """
+        Every rule that looks across a message is in its table.
+        """
+        text = generated_pages.GENERATORS["lifecycle-guards"]()
+
+        assert all(f"`{event.type}`" in text for event in GUARDS)
+
+
+class TestDocstrings:
+    def test_code_behind_a_colon(self) -> None:
+        """
+        Indented lines behind a colon and an empty line are code; a section of arguments is none.
+        """
+        assert ["Like this::", "", "    code"] == generated_pages.as_rst(["Like this:", "", "    code"])
+        assert ["Args:", "    x: Text."] == generated_pages.as_rst(["Args:", "    x: Text."])
+        assert ["Already::", "", "    code"] == generated_pages.as_rst(["Already::", "", "    code"])
+        assert ["A list:", "", "- one"] == generated_pages.as_rst(["A list:", "", "- one"])
+
+    def test_a_name_with_a_letter_behind_it(self) -> None:
+        """
+        The plural of a name in backquotes is still a name.
+        """
+        assert ["All `Event`\\ s, `a`."] == generated_pages.as_rst(["All `Event`s, `a`."])
+
+    def test_defaults_of_attrs(self) -> None:
+        """
+        A signature shows what a default is, not where attrs finds it.
+        """
+        signature = "(*, state=attr_dict['state'].default, complete=attr_dict['complete'].default)"
+
+        assert "(*, state={}, complete=True)" == generated_pages.readable(signature, TextEnded)
+        assert "(x)" == generated_pages.readable("(x)", int)
+
+
+class TestDiagrams:
+    @pytest.mark.parametrize("name", ["call", "fragment", "message"])
+    def test_is_svg(self, name: str) -> None:
+        """
+        A diagram is one well-formed picture with a title, without scripts and without anything from elsewhere.
+        """
+        text = getattr(lifecycle, name)()
+        picture = ET.fromstring(text[text.index("<figure") : text.index("</figure>") + len("</figure>")])
+
+        tags = {element.tag.rpartition("}")[2] for element in picture.iter()}
+        assert {"svg", "title", "rect", "path", "text"} <= tags
+        assert not {"script", "image", "use", "foreignObject"} & tags
+        assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+    def test_boxes_do_not_overlap(self) -> None:
+        """
+        No box of a diagram covers another.
+        """
+        for name in ("call", "fragment", "message"):
+            boxes = list(boxes_of(getattr(lifecycle, name)()))
+
+            assert not [
+                (one, other)
+                for at, one in enumerate(boxes)
+                for other in boxes[at + 1 :]
+                if one[0] < other[0] + other[2]
+                and other[0] < one[0] + one[2]
+                and one[1] < other[1] + other[3]
+                and other[1] < one[1] + one[3]
+            ]
+
+    def test_every_change_is_drawn(self) -> None:
+        """
+        Every event that moves a call stands in its diagram.
+        """
+        text = lifecycle.call()
+        picture = text[: text.index("</figure>")]
+
+        for type_ in ("tool.input.started", "tool.input.ended", "tool.called", "tool.success", "tool.failed"):
+            assert f">{type_}<" in picture
+
+    def test_a_loop_goes_round(self) -> None:
+        """
+        An edge that leads back does not run through the boxes.
+        """
+        picture = diagrams.state_diagram(
+            "x",
+            ["one", "two"],
+            [diagrams.Edge("one", "two", ("go",)), diagrams.Edge("two", "one", ("back",))],
+            {},
+            title="x",
+        )
+
+        assert 2 == picture.count("marker-end")
+
+
+def boxes_of(text: str) -> Iterator[tuple[float, float, float, float]]:
+    for found in re.finditer(r'<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" height="([\d.]+)" rx="7"', text):
+        x, y, width, height = (float(number) for number in found.groups())
+        yield x, y, width, height
+
+
+class TestPages:
+    @pytest.mark.parametrize("page", PAGES, ids=name_of)
+    def test_links_lead_somewhere(self, page: Path) -> None:
+        """
+        A relative link names a file that is there.
+        """
+        links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", without_fences(page.read_text()))
+
+        assert [] == [link for link in links if not (page.parent / link).exists()]
+
+    @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "changelog.md"], ids=name_of)
+    def test_one_sentence_a_line(self, page: Path) -> None:
+        """
+        A line of prose holds one sentence, so that a change shows what it changes.
+        """
+        prose = without_fences(page.read_text())
+        crowded = [
+            line
+            for line in prose.splitlines()
+            if not line.startswith(("|", "#", "(", "<", ":")) and re.search(r"[a-z)`][.!?] [A-Z]", line)
+        ]
+
+        assert [] == crowded
+
+    @pytest.mark.parametrize("page", PAGES, ids=name_of)
+    def test_every_page_is_in_a_toctree(self, page: Path) -> None:
+        """
+        A reader who starts at the front gets to every page.
+        """
+        if page == DOCS / "index.md":
+            return
+        listed = {
+            ((index.parent / entry.strip()).resolve()).with_suffix(".md")
+            for index in PAGES
+            for tree in re.findall(r"^```\{toctree\}\n(.*?)^```$", index.read_text(), re.MULTILINE | re.DOTALL)
+            for entry in tree.splitlines()
+            if entry.strip() and not entry.startswith(":")
+        }
+
+        assert page.resolve() in listed
+
+    def test_decisions_have_one_form(self) -> None:
+        """
+        A decision says what was asked, what is known, what was chosen and what would change it.
+        """
+        expected = ["Question", "Evidence", "Choice", "What would change it"]
+        odd = [
+            name_of(page)
+            for page in PAGES
+            if page.parent.name == "decisions"
+            and page.name != "index.md"
+            and expected != re.findall(r"^## (.*)$", page.read_text(), re.MULTILINE)
+        ]
+
+        assert [] == odd
+
+    def test_nothing_of_this_machine(self) -> None:
+        """
+        No page names a folder of the machine that it was written on.
+        """
+        for page in PAGES:
+            assert not re.search(r"(?<![\w.])/(work|root|home|tmp)/", page.read_text()), name_of(page)
+
+    def test_error_kinds_are_explained(self) -> None:
+        """
+        The page of errors explains every kind, and no kind that is not there.
+        """
+        text = (DOCS / "reference" / "errors.md").read_text()
+        table = text[text.index("## Kinds") :]
+
+        assert sorted(kind.value for kind in ErrorKind) == sorted(
+            re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)
+        )
+
+    def test_laws_name_tests_that_are_there(self) -> None:
+        """
+        A law is held by tests, and those it names can be found.
+        """
+        text = (DOCS / "explanation" / "laws.md").read_text()
+        missing = [
+            f"{path}::{name}"
+            for path, names in re.findall(r"^\| `(tests/[a-z_/]+\.py)` \| (.*) \|$", text, re.MULTILINE)
+            for name in re.findall(r"`(test_\w+)`", names)
+            if f"def {name}(" not in ((ROOT / path).read_text() if (ROOT / path).exists() else "")
+        ]
+
+        assert [] == missing
+
+    def test_notes_are_explained(self) -> None:
+        """
+        The page of a provider explains every note that its decoder may take.
+        """
+        sources = ROOT / "src" / "assistant_events" / "adapters"
+        for folder in sorted(path for path in sources.iterdir() if (path / "decoder.py").exists()):
+            page = DOCS / "providers" / f"{folder.name.replace('_', '-')}.md"
+            code = "".join(path.read_text() for path in (*folder.glob("*.py"), sources / "base.py"))
+            codes = set(re.findall(r'\bnote\(\s*"([a-z-]+)"', code))
+
+            assert codes
+            assert [] == sorted(code for code in codes if f"`{code}`" not in page.read_text())
+
+    def test_examples_parse(self) -> None:
+        """
+        Every block of Python is Python.
+        """
+        for page in PAGES:
+            for example in examples(page):
+                ast.parse(example.code)
+
+    def test_the_settings_find_the_generators(self) -> None:
+        """
+        Sphinx loads the generators by the name that they have here.
+        """
+        settings: dict[str, Any] = {"__file__": str(DOCS / "conf.py")}
+        exec((DOCS / "conf.py").read_text(), settings)
+
+        assert "generated_pages" in settings["extensions"]
+        assert str(DOCS / "_ext") in sys.path
