@@ -8,6 +8,7 @@ from threading import RLock
 from types import TracebackType
 from typing import Self, final
 
+from assistant_events.converters import dumps
 from assistant_events.errors import ConflictError, PrunedError, StoreError
 from assistant_events.events import Event, Record
 from assistant_events.messages import Transcript
@@ -56,6 +57,8 @@ class MemoryStore:
     ) -> tuple[Record, ...]:
         """See `Store.append`."""
         kept = check_append(session_id, events, expected_seq)
+        for event in kept:
+            dumps(event)  # what cannot be written down is refused here too
         frozen = check_meta(meta)
         with self._lock:
             log = self._log(session_id)

@@ -105,6 +105,11 @@ class SqliteStore:
         self._write_lock = RLock()
         self._read_lock = self._write_lock if self._path == MEMORY else RLock()
 
+    @property
+    def path(self) -> str:
+        """The file, as it was named."""
+        return self._path
+
     def append(
         self,
         session_id: str,

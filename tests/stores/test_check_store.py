@@ -1,0 +1,368 @@
+"""
+`check_store` passes the stores that we ship and catches a store for each promise that it breaks.
+"""
+
+from datetime import datetime
+
+import attrs
+import pytest
+
+from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
+from assistant_events.events import MediaEnded, OpaqueReceived
+from assistant_events.stores import MemoryStore, SqliteStore
+from assistant_events.stores.attention import Mark, Phase
+from assistant_events.stores.base import utc_now
+from assistant_events.testing.stores import check_store
+
+
+def test_every_store_keeps_its_promises(make_store):
+    """
+    All stores that are shipped keep every promise.
+    """
+    check_store(make_store)
+
+
+def test_two_stores_on_one_file_are_one(sqlite_stores):
+    """
+    What one store writes into a file another one sees, and of two that expect the same place one wins.
+    """
+    check_store(sqlite_stores, again=lambda store: SqliteStore(store.path, synchronous="normal"))
+
+
+class WritesOneByOne(MemoryStore):
+    def append(self, session_id, events, **options):
+        return tuple(
+            record for event in events for record in super(WritesOneByOne, self).append(session_id, [event], **options)
+        )
+
+
+class ForgetsWhatFollows(MemoryStore):
+    def append(self, session_id, events, **options):
+        return super().append(session_id, events, **options)[:1]
+
+
+class CountsByTwo(MemoryStore):
+    def append(self, session_id, events, **options):
+        return tuple(map(self._doubled, super().append(session_id, events, **options)))
+
+    def read(self, session_id, after=0, *, limit=None):
+        return map(self._doubled, super().read(session_id, after, limit=limit))
+
+    def _doubled(self, record):
+        return attrs.evolve(record, seq=2 * record.seq - 1)
+
+
+class ExpectsNothing(MemoryStore):
+    def append(self, session_id, events, *, expected_seq=None, **options):
+        return super().append(session_id, events, **options)
+
+
+class ExpectsInTwoSteps(MemoryStore):
+    def append(self, session_id, events, *, expected_seq=None, **options):
+        if expected_seq is not None:
+            super().append(session_id, [], expected_seq=expected_seq)
+            list(map(str, range(200_000)))
+        return super().append(session_id, events, **options)
+
+
+class DropsLiveEvents(MemoryStore):
+    def append(self, session_id, events, **options):
+        return super().append(session_id, [event for event in events if getattr(event, "durable", True)], **options)
+
+
+class RefusesWithoutAName(MemoryStore):
+    def append(self, session_id, events, **options):
+        try:
+            return super().append(session_id, events, **options)
+        except LocalProtocolError:
+            raise LocalProtocolError("no") from None
+
+
+class DropsUnknownEvents(MemoryStore):
+    def append(self, session_id, events, **options):
+        kept = [event for event in events if type(event).__name__ != "UnknownEvent"]
+        return super().append(session_id, kept, **options)
+
+
+class TellsItsOwnTime(MemoryStore):
+    def append(self, session_id, events, *, at=None, **options):
+        return super().append(session_id, events, **options)
+
+
+class TellsALocalTime(MemoryStore):
+    def read(self, session_id, after=0, *, limit=None):
+        for record in super().read(session_id, after, limit=limit):
+            object.__setattr__(record, "at", datetime(2020, 1, 1))  # noqa: DTZ001 - what it does wrong
+            yield record
+
+
+class LosesMeta(MemoryStore):
+    def append(self, session_id, events, *, meta=None, **options):
+        return super().append(session_id, events, **options)
+
+
+class TakesUnicodeOnly(MemoryStore):
+    def read(self, session_id, after=0, *, limit=None):
+        return map(self._mended, super().read(session_id, after, limit=limit))
+
+    def _mended(self, record):
+        if isinstance(record.event, OpaqueReceived):
+            state = {key: "\ufffd" if key == "z" else value for key, value in record.event.state.items()}
+            return attrs.evolve(record, event=attrs.evolve(record.event, state=state))
+        return record
+
+
+class SortsKeys(MemoryStore):
+    def read(self, session_id, after=0, *, limit=None):
+        return map(self._sorted, super().read(session_id, after, limit=limit))
+
+    def _sorted(self, record):
+        if isinstance(record.event, OpaqueReceived):
+            state = dict(sorted(record.event.state.items()))
+            return attrs.evolve(record, event=attrs.evolve(record.event, state=state))
+        return record
+
+
+class IncludesTheCursor(MemoryStore):
+    def read(self, session_id, after=0, *, limit=None):
+        return super().read(session_id, max(after - 1, 0), limit=limit)
+
+
+class IgnoresTheLimit(MemoryStore):
+    def read(self, session_id, after=0, *, limit=None):
+        return super().read(session_id, after)
+
+
+class TrimsIds(MemoryStore):
+    def append(self, session_id, events, **options):
+        return super().append(session_id.strip() if isinstance(session_id, str) else session_id, events, **options)
+
+    def read(self, session_id, after=0, *, limit=None):
+        session_id = session_id.strip() if isinstance(session_id, str) else session_id
+        return super().read(session_id, after, limit=limit)
+
+
+class TakesAnyId(MemoryStore):
+    def append(self, session_id, events, **options):
+        return super().append(str(session_id) or "none", events, **options)
+
+
+class ReadsUnderALock(MemoryStore):
+    def read(self, session_id, after=0, *, limit=None):
+        with self._lock:
+            yield from super().read(session_id, after, limit=limit)
+
+
+class TakesAnySnapshot(MemoryStore):
+    def snapshot(self, session_id, transcript):
+        self._log(session_id).snapshot = transcript
+
+
+class KeepsTheFirstSnapshot(MemoryStore):
+    def snapshot(self, session_id, transcript):
+        held = self.load_snapshot(session_id)
+        super().snapshot(session_id, transcript)
+        if held is not None:
+            self._log(session_id).snapshot = held
+
+
+class PrunesWithoutASnapshot(MemoryStore):
+    def prune(self, session_id, through_seq):
+        log = self._log(session_id)
+        log.records = log.records[through_seq - log.pruned :]
+        log.pruned = max(through_seq, log.pruned)
+
+
+class ForgetsWhatIsPruned(MemoryStore):
+    def read(self, session_id, after=0, *, limit=None):
+        try:
+            return super().read(session_id, after, limit=limit)
+        except PrunedError as error:
+            return super().read(session_id, error.pruned_to, limit=limit)
+
+
+class StartsAnewWhenPruned(MemoryStore):
+    def prune(self, session_id, through_seq):
+        super().prune(session_id, through_seq)
+        if not self._log(session_id).records:
+            self._log(session_id).pruned = 0
+
+
+class ForksIntoTheSameLog(MemoryStore):
+    def fork(self, session_id, new_session_id, *, at=None):
+        place = super().fork(session_id, new_session_id, at=at)
+        if at is None:
+            self._logs[new_session_id] = self._logs[session_id]
+        return place
+
+
+class ForksWithoutUnfinished(MemoryStore):
+    def fork(self, session_id, new_session_id, *, at=None):
+        place = super().fork(session_id, new_session_id, at=at)
+        self._log(new_session_id).watch.marks.clear()
+        return place
+
+
+class ForksOverOthers(MemoryStore):
+    def fork(self, session_id, new_session_id, *, at=None):
+        if session_id != new_session_id:
+            self.delete(new_session_id)
+        return super().fork(session_id, new_session_id, at=at)
+
+
+class ForksPrunedLogsAnywhere(MemoryStore):
+    def fork(self, session_id, new_session_id, *, at=None):
+        try:
+            return super().fork(session_id, new_session_id, at=at)
+        except StoreError:
+            log = self._log(session_id)
+            if log.pruned:
+                return at
+            raise
+
+
+class LeavesTheSnapshot(MemoryStore):
+    def delete(self, session_id):
+        left = self._log(session_id).snapshot
+        super().delete(session_id)
+        if left is not None:
+            self._logs[session_id] = log = type(self._log("none"))()
+            log.snapshot, log.created, log.updated = left, utc_now(), utc_now()
+
+
+class LeavesTheMarks(MemoryStore):
+    left = ()
+
+    def delete(self, session_id):
+        self.left = self.left or self.unfinished(session_id)
+        super().delete(session_id)
+
+    def unfinished(self, session_id=None):
+        return self.left if session_id == "s" and self.left else super().unfinished(session_id)
+
+
+class ListsSessionsInAnyOrder(MemoryStore):
+    def sessions(self):
+        return tuple(sorted(super().sessions(), key=lambda info: info.session_id, reverse=True))
+
+
+class DropsMediaOfOthers(MemoryStore):
+    dropped = False
+
+    def delete(self, session_id):
+        super().delete(session_id)
+        self.dropped = True
+
+    def read(self, session_id, after=0, *, limit=None):
+        for record in super().read(session_id, after, limit=limit):
+            if self.dropped and isinstance(record.event, MediaEnded):
+                yield attrs.evolve(record, event=attrs.evolve(record.event, data=b""))
+            else:
+                yield record
+
+
+class ForgetsCuts(MemoryStore):
+    def unfinished(self, session_id=None):
+        found = super().unfinished(session_id)
+        return tuple(each for each in found if (each.kind, each.message_id) != ("cut", "m1"))
+
+
+class ForgetsToRewind(MemoryStore):
+    def append(self, session_id, events, **options):
+        kept = list(events)
+        records = super().append(session_id, kept, **options)
+        for event in kept:
+            if event.type == "history.rewound" and event.message_id == "m1":
+                self._log(session_id).watch.marks["late"] = self._mark()
+        return records
+
+    def _mark(self):
+        return Mark("late", 1, Phase.RUNNING)
+
+
+class TellsOtherSessions(MemoryStore):
+    def unfinished(self, session_id=None):
+        return super().unfinished(None if session_id == "nobody" else session_id)
+
+
+class HasNoLock(MemoryStore):
+    def append(self, session_id, events, **options):
+        seq = self.seq(session_id)
+        list(map(str, range(20_000)))
+        records = super().append(session_id, events, **options)
+        if records and records[0].seq != seq + 1:
+            raise RuntimeError("two threads at once")
+        return records
+
+
+class WorksWhenClosed(MemoryStore):
+    def close(self):
+        """Nothing."""
+
+
+class ClosesOnce(MemoryStore):
+    def close(self):
+        self._open()
+        super().close()
+
+
+@pytest.mark.parametrize(
+    ("promise", "broken"),
+    [
+        ("1,", WritesOneByOne),
+        ("1,", ForgetsWhatFollows),
+        ("2,", CountsByTwo),
+        ("3,", ExpectsNothing),
+        ("3,", ExpectsInTwoSteps),
+        ("4,", DropsLiveEvents),
+        ("4,", RefusesWithoutAName),
+        ("4,", DropsUnknownEvents),
+        ("5,", TellsItsOwnTime),
+        ("5,", TellsALocalTime),
+        ("5,", LosesMeta),
+        ("6,", TakesUnicodeOnly),
+        ("6,", SortsKeys),
+        ("6,", IncludesTheCursor),
+        ("6,", IgnoresTheLimit),
+        ("6,", TrimsIds),
+        ("6,", TakesAnyId),
+        ("7,", ReadsUnderALock),
+        ("8,", TakesAnySnapshot),
+        ("8,", KeepsTheFirstSnapshot),
+        ("9,", PrunesWithoutASnapshot),
+        ("9,", ForgetsWhatIsPruned),
+        ("9,", StartsAnewWhenPruned),
+        ("10,", ForksIntoTheSameLog),
+        ("10,", ForksWithoutUnfinished),
+        ("10,", ForksOverOthers),
+        ("10,", ForksPrunedLogsAnywhere),
+        ("11,", LeavesTheSnapshot),
+        ("11,", LeavesTheMarks),
+        ("11,", ListsSessionsInAnyOrder),
+        ("12,", DropsMediaOfOthers),
+        ("13,", ForgetsCuts),
+        ("13,", ForgetsToRewind),
+        ("13,", TellsOtherSessions),
+        ("14,", HasNoLock),
+        ("14,", WorksWhenClosed),
+        ("14,", ClosesOnce),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_a_broken_promise_is_named(promise, broken, monkeypatch):
+    """
+    A store that breaks a promise fails with a sentence that begins with that promise.
+    """
+    monkeypatch.setattr("assistant_events.testing.stores._SECONDS", 1.0)
+    with pytest.raises(AssertionError) as caught:
+        check_store(broken)
+
+    assert str(caught.value).startswith(promise)
+
+
+def test_stores_that_share_nothing_are_told_apart():
+    """
+    Two stores that should share a storage and do not are caught.
+    """
+    with pytest.raises(AssertionError, match="stores on one storage are one"):
+        check_store(MemoryStore, again=lambda store: MemoryStore())
