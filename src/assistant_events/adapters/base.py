@@ -26,7 +26,7 @@ from assistant_events.values.fields import NO_FIELDS, NO_STATE
 MAX_NOTES = 100
 """How many notes are kept; more are only counted."""
 
-Prior: TypeAlias = AssistantMessage | Iterable[AssistantMessage] | None
+Prior: TypeAlias = AssistantMessage | Iterable[AssistantMessage] | Transcript | None
 
 
 @final
@@ -56,8 +56,9 @@ class DecoderBase(ABC):
         request: The body that was sent. It decides what the stream alone cannot say: whether the run can be resumed, which
             model was asked for, whose a call is.
 
-        prior: The message as it stands already (or the messages of all hops), to rejoin it: the provider's stream is fed from
-            its start, and only what is new comes out.
+        prior: The message as it stands already (or the messages of all hops, or the transcript that they are in), to rejoin
+            it: the provider's stream is fed from its start, and only what is new comes out. A transcript without the message
+            is as good as `None`.
     """
 
     dialect: ClassVar[str]
@@ -335,6 +336,8 @@ class DecoderBase(ABC):
 def _by_id(prior: Prior) -> dict[str, AssistantMessage]:
     if prior is None:
         return {}
+    if isinstance(prior, Transcript):
+        prior = [message for message in prior if isinstance(message, AssistantMessage)]
     messages = [prior] if isinstance(prior, AssistantMessage) else list(prior)
     for message in messages:
         if not isinstance(message, AssistantMessage):

@@ -1,7 +1,7 @@
 """
 The short way for deltas: frames that continue the fragment of the frame before them.
 
-Nearly every frame of a long answer goes through `Lane.run`, so nothing is looked up there that does not change from one to the
+Nearly every frame of a long answer goes through `Lane.take`, so nothing is looked up there that does not change from one to the
 next. A frame of any other shape takes the plain way; a standing test proves that both give the same.
 """
 
@@ -43,11 +43,13 @@ class Lane:
         "_call_id",
         "_cls",
         "_draft",
+        "_end",
         "_item",
         "_items",
         "_message_id",
         "_prefix",
         "_read",
+        "_start",
         "_suffix",
     )
 
@@ -65,6 +67,8 @@ class Lane:
         self._message_id = message_id
         self._prefix = template.prefix
         self._suffix = template.suffix
+        self._start = len(template.prefix)
+        self._end = -len(template.suffix)
         self._cls = cls
         self._draft = _DRAFTS[cls]
         self._buffer = fragment.buffer
@@ -73,46 +77,31 @@ class Lane:
         self._item = {} if item is None else item
         self._read = string_reader()
 
-    def run(self, payloads: list[bytes], at: int, sink: list[Event]) -> int:
-        """
-        Take the payloads from *at* on for as long as they continue the fragment, and append their events to *sink*.
-
-        Returns:
-            The place of the first payload that has another shape; the number of payloads when there is none.
-        """
-        read, prefix, suffix = self._read, self._prefix, self._suffix
-        start, end = len(prefix), -len(suffix)
-        cls, draft, message_id, call_id, items = self._cls, self._draft, self._message_id, self._call_id, self._items
+    def take(self, payload: bytes, sink: list[Event]) -> bool:
+        """Append the delta of a frame to the fragment and its event to *sink*; return whether the frame has this shape."""
+        if not payload.startswith(self._prefix) or not payload.endswith(self._suffix):
+            return False
+        try:
+            text = self._read(payload[self._start : self._end])
+        except ValueError:
+            return False  # no string, or none that is text
+        if not text:
+            return False
         buffer = self._buffer
         length = buffer.length
-        emit, keep = sink.append, buffer.pieces.append
-        room = COMPACT_AT - len(buffer.pieces)
-        while at < len(payloads):
-            payload = payloads[at]
-            if not payload.startswith(prefix) or not payload.endswith(suffix):
-                break
-            try:
-                text = read(payload[start:end])
-            except ValueError:
-                break  # no string, or none that is text
-            if not text:
-                break
-            made = _new(draft)
-            made.message_id = message_id
-            made.offset = length
-            made.delta = text
-            if call_id is not None:
-                made.call_id = call_id
-            elif items is not None:
-                items.append({**self._item, "text": text})
-            made.__class__ = cls
-            emit(made)
-            keep(text)
-            length += len(text)
-            room -= 1
-            if not room:
-                buffer.compact()
-                room = COMPACT_AT
-            at += 1
-        buffer.length = length
-        return at
+        made = _new(self._draft)
+        made.message_id = self._message_id
+        made.offset = length
+        made.delta = text
+        if self._call_id is not None:
+            made.call_id = self._call_id
+        elif self._items is not None:
+            self._items.append({**self._item, "text": text})
+        made.__class__ = self._cls
+        sink.append(made)
+        pieces = buffer.pieces
+        pieces.append(text)
+        buffer.length = length + len(text)
+        if len(pieces) >= COMPACT_AT:
+            buffer.compact()
+        return True

@@ -79,16 +79,13 @@ class GeminiInteractionsDecoder(DecoderBase):
         if not self.fast:
             super().on_payloads(payloads)
             return
-        at, count = 0, len(payloads)
-        while at < count:
-            if self._lane is not None:
-                at = self._lane.run(payloads, at, self._sink)
-                if at == count:
+        sink = self._sink
+        for payload in payloads:
+            lane = self._lane
+            if lane is None or not lane.take(payload, sink):
+                self.on_payload(payload)
+                if self.terminal:
                     return
-            self.on_payload(payloads[at])
-            if self.terminal:
-                return
-            at += 1
 
     def on_parsed(self, event: Fields, payload: bytes | None = None) -> None:
         """Read the name of an event, which may stand beside its document, and hand it on."""
