@@ -86,6 +86,9 @@ class DecoderBase(ABC):
         self.terminal = False
         """Whether the answer has come to its end; what is fed after it causes nothing."""
 
+        self.payload: bytes | None = None
+        """The frame that is read, as it came; `None` when it was parsed elsewhere."""
+
         self._prior = _by_id(prior)
         self._sink: list[Event] = []
         self._hop = 1
@@ -288,14 +291,15 @@ class DecoderBase(ABC):
         """Hand one parsed event to `on_event`; what that raises ends the step with kind `adapter`."""
         if self.terminal:
             return
+        self.payload = payload
         try:
             self.on_event(event)
         except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
             self._break(failure)
 
-    def frame_name(self, payload: bytes | None) -> str | None:
-        """Return the name beside a payload, for wires on which the document itself does not say what it is."""
-        return None if payload is None else self._framing.name(payload)
+    def frame_name(self) -> str | None:
+        """Return the name beside the frame that is read, for wires on which the document does not say what it is."""
+        return None if self.payload is None else self._framing.name(self.payload)
 
     # -- inside
 

@@ -52,7 +52,6 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._seen_event_ids: set[str] = set()
         self._lane: Lane | None = None
         self._templates: dict[tuple[str, str], NumberedTemplate] = {}
-        self._payload: bytes | None = None
         self._begin_hop()
 
     def _begin_hop(self) -> None:
@@ -87,22 +86,13 @@ class GeminiInteractionsDecoder(DecoderBase):
                 if self.terminal:
                     return
 
-    def on_parsed(self, event: Fields, payload: bytes | None = None) -> None:
-        """Read the name of an event, which may stand beside its document, and hand it on."""
-        if not isinstance(event.get("event_type"), str):
-            name = self.frame_name(payload) or string(event, "type")
-            if name is not None:
-                event = {**event, "event_type": name}
-        self._lane = None
-        self._payload = payload
-        super().on_parsed(event, payload)
-
     def on_event(self, event: Fields) -> None:
-        """Read one event of either generation."""
-        name = string(event, "event_type")
+        """Read one event of either generation. Its name stands in the document, or beside it."""
+        self._lane = None
+        name = string(event, "event_type") or self.frame_name() or string(event, "type")
         if self._paused and name not in _BEGINNINGS:
             return  # between two hops there is nothing to add to
-        event_id = string(event, "event_id")
+        event_id = string(event, "event_id") if "event_id" in event else None
         if event_id:
             if event_id in self._seen_event_ids and not self._may_begin_replay(name):
                 return
@@ -112,9 +102,9 @@ class GeminiInteractionsDecoder(DecoderBase):
             self._note_usage(event)
         match name:
             case "step.delta" | "content.delta":
-                self._on_delta(event)
+                self._on_delta(event, name)
             case "step.start" | "content.start":
-                self._on_start(event, mapping(event, "step") or mapping(event, "content"))
+                self._on_start(event, mapping(event, "step") or mapping(event, "content"), name)
             case "step.stop" | "content.stop":
                 self._on_stop(event)
             case str() if name in _BEGINNINGS:
@@ -277,7 +267,7 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     # -- wire steps
 
-    def _on_start(self, event: Fields, fields: Fields) -> None:
+    def _on_start(self, event: Fields, fields: Fields, name: str = "step.start") -> None:
         kind = string(fields, "type") or ""
         index = self._index(event)
         if index is None:
@@ -298,9 +288,9 @@ class GeminiInteractionsDecoder(DecoderBase):
         step = self._open_step(index, kind, implied=False)
         step.begin(fields)
         if self.fast and not self.recorder.rejoining:
-            self._open_lane(step, step.usual_delta, event["event_type"].replace("start", "delta"), index, None)
+            self._open_lane(step, step.usual_delta, name.replace("start", "delta"), index, None)
 
-    def _on_delta(self, event: Fields) -> None:
+    def _on_delta(self, event: Fields, name: str) -> None:
         delta = mapping(event, "delta")
         kind = wire.delta_type(delta)
         if kind is None:
@@ -317,7 +307,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             step = self._open_step(index, wire.step_of_delta(kind), implied=True)
         step.delta(kind, delta)
         if self.fast and not self.recorder.rejoining:
-            self._open_lane(step, kind, event["event_type"], index, event)
+            self._open_lane(step, kind, name, index, event)
 
     def _open_lane(self, step: WireStep, kind: str, event_type: str, index: int, event: Fields | None) -> None:
         """Take the short way for deltas like *event*, or (with none yet) like those of a step before."""
@@ -326,9 +316,9 @@ class GeminiInteractionsDecoder(DecoderBase):
             return
         template = self._templates.get((event_type, kind))
         if template is None:
-            if event is None or self._payload is None or not _is_bare(event, continued.path):
+            if event is None or self.payload is None or not _is_bare(event, continued.path):
                 return
-            learned = Template.learn(self._payload, event, continued.path)
+            learned = Template.learn(self.payload, event, continued.path)
             template = None if learned is None else learned.numbered("index")
             if template is None:
                 return

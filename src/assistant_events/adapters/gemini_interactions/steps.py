@@ -49,6 +49,7 @@ class WireStep:
 
     def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
         self.decoder = decoder
+        self.recorder = decoder.recorder
         self.type = kind
         self.place = place
         self.index = -1
@@ -60,11 +61,6 @@ class WireStep:
         self.ended = False
         self.extra: dict[str, Any] = {}
         """Fields that are not documented, kept for the way back."""
-
-    @property
-    def recorder(self) -> Any:
-        # Any: the recorder changes with every hop and replay; naming its type here would make the imports circular.
-        return self.decoder.recorder
 
     def accepts(self, kind: str) -> bool:
         """Tell whether a step that was implied may turn out to be one of *kind*."""
@@ -103,6 +99,8 @@ class WireStep:
 
     def keep_extra(self, fields: Fields, known: frozenset[str]) -> None:
         """Keep the fields that are not documented."""
+        if fields.keys() <= known:
+            return
         for key, value in fields.items():
             if key not in known and value is not None:
                 self.extra[key] = value
@@ -429,9 +427,8 @@ class CallStep(WireStep):
         elif isinstance(arguments, str) and arguments:
             self._add(arguments) if self._opened else self._raw.append(arguments)
         for key in _DETAILS:
-            value = string(fields, key)
-            if value is not None:
-                self._details[key] = value
+            if key in fields and isinstance(fields[key], str):
+                self._details[key] = fields[key]
         self._sign(fields)
 
     def _sign(self, fields: Fields) -> None:
