@@ -86,12 +86,16 @@ def test_a_running_step_that_is_rejoined_is_uncut(chosen):
 def test_a_step_that_was_closed_by_a_cut_is_uncut_after_its_replay(chosen):
     """
     At every event: a step that was closed there, and is replayed to its end, gives the uncut transcript.
+
+    Only a message with a call that the app has answered stays as it was closed: a restart would void what the tool did.
     """
     events = performed(chosen)
     uncut = settled(fold(events))
 
     for start in cuts(events):
-        assert uncut == settled(rejoined(chosen, settled(start)))
+        closed = settled(start)
+        answered = any(call.answered for call in closed["m1"].calls) and closed["m1"].status is MessageStatus.FAILED
+        assert (closed if answered else uncut) == settled(rejoined(chosen, closed))
 
 
 @given(steps(), st.data())
@@ -99,6 +103,7 @@ def test_a_replay_that_is_cut_leaves_no_less(chosen, data):
     """
     A replay that stops anywhere, with or without being closed, leaves at least what was recorded.
     """
+    chosen = [verb for verb in chosen if verb.arguments.get("text") is None]  # which wins over the deltas
     events = performed(chosen)
     stop = data.draw(st.integers(1, len(chosen)))
     ends = data.draw(st.sampled_from([[], [Verb("close", {})], [Verb("fail", {"error": error()})]]))

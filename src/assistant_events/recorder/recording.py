@@ -273,7 +273,8 @@ class Recorder:
             self._life.phase = MessagePhase.FAILED
             self._caused = []
             closed = self._rejoin.closing(error)
-            self._rejoin = None
+            if not self._rejoin.sealed:
+                self._rejoin = None
             return self._hand_on(closed)
         for call in self._calls.values():
             if self._life.call(call.call_id) is CallPhase.INPUT_OPEN:

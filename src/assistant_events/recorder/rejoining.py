@@ -1,8 +1,8 @@
 """
 A replay of a step that was recorded before, at least in part.
 
-The recorder is driven from the start of the step as if nothing had been; what comes out of it is compared with the message as
-it stands, and only what is new goes on:
+The recorder is driven from the start of the step as if nothing had been. What comes out is compared with the message
+as it stands, and only what is new goes on:
 
 - A running message is continued. Where the replay says something else than what was recorded, the message is restarted.
 - A message that failed was closed by a cut. Nothing goes on until the replay has passed all that was recorded, then the
@@ -59,7 +59,7 @@ _AFTER_CUT = "the stream was rejoined after a cut"
 _CONTRADICTED = "the replay differs from what was recorded"
 
 
-class _Contradiction(Exception):
+class _ContradictionError(Exception):
     """The replay says something else than what was recorded."""
 
 
@@ -80,6 +80,8 @@ class Rejoin:
         self._contradicted = False
         self._size = 0
         self._recorded_size = sum(_size(part) for part in prior.parts)
+        self.sealed = prior.status is MessageStatus.COMPLETED
+        """Whether nothing of the replay can go on any more: the message stays as it is."""
         self.over = False
         """Whether the replay has passed what was recorded: everything from now on is new."""
 
@@ -94,14 +96,16 @@ class Rejoin:
 
     def closing(self, error: ErrorInfo) -> list[Event]:
         """Return the events that close the message as it was recorded, unless that has been done."""
-        return [] if self._status is MessageStatus.COMPLETED else [*closing(self._prior, error)]
+        ends: list[Event] = [] if self.sealed else [*closing(self._prior, error)]
+        self.sealed = self.sealed or self._answered
+        return ends
 
     def answered(self) -> list[str]:
         """Return the ids of the calls that the app has answered already, which no replay knows."""
         return [call.call_id for call in self._prior.calls if call.answered]
 
     def _admit(self, event: Event) -> list[Event]:
-        if self._status is MessageStatus.COMPLETED:
+        if self.sealed:
             return []
         if self._status is MessageStatus.FAILED and self._answered:
             return self._contradict()
@@ -109,7 +113,7 @@ class Rejoin:
         if not self._contradicted:
             try:
                 self._compare(event)
-            except _Contradiction:
+            except _ContradictionError:
                 self._contradicted = True
                 if self._status is MessageStatus.RUNNING:
                     return self._contradict()
@@ -132,9 +136,7 @@ class Rejoin:
             return self._restart(_CONTRADICTED)
         # A restart would void a call that the app has answered.
         error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=f"{_CONTRADICTED}, and a call has been answered already")
-        closed = self.closing(error)
-        self._status = MessageStatus.COMPLETED
-        return closed
+        return self.closing(error)
 
     def _restart(self, reason: str) -> list[Event]:
         self.over = True
@@ -150,7 +152,7 @@ class Rejoin:
             case StepStarted():
                 run, before = event.run, self._prior.run
                 if run is not None and before is not None and run.id != before.id:
-                    raise _Contradiction
+                    raise _ContradictionError
             case TextStarted() | ReasoningStarted() | MediaStarted() | OpaqueReceived():
                 self._compare_start(event)
             case TextDelta() | ReasoningDelta() | MediaDelta():
@@ -181,13 +183,13 @@ class Rejoin:
         self._open[kind] = place
         if part is None:
             return
-        if part.type != kind:
-            raise _Contradiction
-        if isinstance(event, OpaqueReceived):
-            if part.state != event.state:
-                raise _Contradiction
+        if isinstance(part, ToolPart) or part.type != kind:
+            raise _ContradictionError
+        if isinstance(part, OpaquePart):
+            if part.state != event.state:  # type: ignore[union-attr]  # both are opaque
+                raise _ContradictionError
             self._passed.add(place)
-        elif not isinstance(part, OpaquePart) and _content(part) in ("", b"") and not self._is_final(part):
+        elif not _content(part) and not self._is_final(part):
             self._passed.add(place)
 
     def _compare_delta(self, event: TextDelta | ReasoningDelta | MediaDelta) -> None:
@@ -218,16 +220,16 @@ class Rejoin:
         part = cast("TextPart | ReasoningPart | MediaPart", self._parts[place])
         if self._is_final(part):
             if not _same_end(part, event):
-                raise _Contradiction
+                raise _ContradictionError
         else:
             whole = (event.data or b"") if isinstance(event, MediaEnded) else event.text
             if not whole.startswith(_content(part)):  # type: ignore[arg-type]  # both are text or both are bytes
-                raise _Contradiction
+                raise _ContradictionError
             self._fresh.append(event)
         self._passed.add(place)
 
     def _is_final(self, part: TextPart | ReasoningPart | MediaPart) -> bool:
-        """Tell whether the provider ended this part. In a message that failed, an incomplete one was ended by the cut."""
+        """Tell whether the provider ended this part. In a failed message, an incomplete one was ended by the cut."""
         return part.status is PartStatus.COMPLETED or (
             part.status is PartStatus.INCOMPLETE and self._status is MessageStatus.RUNNING
         )
@@ -242,8 +244,8 @@ class Rejoin:
                 self._fresh.append(event)
             return
         if not isinstance(part, ToolPart) or (part.call_id, part.name) != (event.call_id, event.name):
-            raise _Contradiction
-        if part.input_status is PartStatus.STREAMING and not part.raw_input:
+            raise _ContradictionError
+        if part.input_status in {PartStatus.STREAMING, PartStatus.INCOMPLETE} and not part.raw_input:
             self._passed.add(place)
 
     def _compare_call(
@@ -254,63 +256,68 @@ class Rejoin:
             self._fresh.append(event)
             return
         part = cast(ToolPart, self._parts[place])
-        cut = _was_cut(part)
+        passed = False
         match event:
             case ToolInputDelta():
-                if part.input_status is PartStatus.COMPLETED:
-                    return
-                rest = _beyond(part.raw_input, event.offset, event.delta)
-                if rest and part.input_status is PartStatus.STREAMING:
-                    start = max(event.offset, len(part.raw_input))
-                    self._fresh.append(
-                        ToolInputDelta(
-                            message_id=event.message_id, call_id=event.call_id, offset=start, delta=cast(str, rest)
-                        )
-                    )
-                if event.offset + len(event.delta) >= len(part.raw_input):
-                    self._passed.add(place)
+                passed = self._compare_input_delta(event, part)
             case ToolInputEnded():
-                if part.input_status is PartStatus.COMPLETED:
-                    if event.text != part.raw_input:
-                        raise _Contradiction
-                    if part.status is CallStatus.STREAMING:
-                        self._passed.add(place)
-                else:
-                    if not event.text.startswith(part.raw_input):
-                        raise _Contradiction
-                    if part.input_status is PartStatus.STREAMING:
-                        self._fresh.append(event)
-                    self._passed.add(place)
+                passed = self._compare_input_end(event, part)
             case ToolCalled():
-                if part.input is not None:
-                    if event.input != part.input:
-                        raise _Contradiction
-                    if part.status is CallStatus.CALLED or cut or not part.provider_executed:
-                        self._passed.add(place)
-                elif part.status is CallStatus.STREAMING:
-                    self._fresh.append(event)
-                elif not cut:
-                    raise _Contradiction
-                else:
-                    self._passed.add(place)
+                passed = self._compare_called(event, part)
             case ToolProgress():
                 pass
             case ToolSuccess() | ToolFailed():
-                self._compare_answer(event, part, cut=cut)
-                self._passed.add(place)
+                self._compare_answer(event, part)
+                passed = True
             case _ as never:
                 assert_never(never)
+        if passed:
+            self._passed.add(place)
 
-    def _compare_answer(self, event: ToolSuccess | ToolFailed, part: ToolPart, *, cut: bool) -> None:
+    def _compare_input_delta(self, event: ToolInputDelta, part: ToolPart) -> bool:
+        if part.input_status is PartStatus.COMPLETED:
+            return False  # its end says all of it once more
+        rest = _beyond(part.raw_input, event.offset, event.delta)
+        if rest and part.input_status is PartStatus.STREAMING:
+            start = max(event.offset, len(part.raw_input))
+            self._fresh.append(
+                ToolInputDelta(message_id=event.message_id, call_id=event.call_id, offset=start, delta=cast(str, rest))
+            )
+        return event.offset + len(event.delta) >= len(part.raw_input)
+
+    def _compare_input_end(self, event: ToolInputEnded, part: ToolPart) -> bool:
+        if part.input_status is PartStatus.COMPLETED:
+            if event.text != part.raw_input:
+                raise _ContradictionError
+            return part.status is CallStatus.STREAMING
+        if not event.text.startswith(part.raw_input):
+            raise _ContradictionError
+        if part.input_status is PartStatus.STREAMING:
+            self._fresh.append(event)
+        return True
+
+    def _compare_called(self, event: ToolCalled, part: ToolPart) -> bool:
+        cut = _was_cut(part)
+        if part.input is not None:
+            if event.input != part.input:
+                raise _ContradictionError
+            return part.status is CallStatus.CALLED or cut or not part.provider_executed
+        if part.status is CallStatus.STREAMING:
+            self._fresh.append(event)
+        elif not cut:
+            raise _ContradictionError
+        return cut
+
+    def _compare_answer(self, event: ToolSuccess | ToolFailed, part: ToolPart) -> None:
         if not part.settled:
             self._fresh.append(event)
             return
-        if cut:
+        if _was_cut(part):
             return
         succeeded = isinstance(event, ToolSuccess)
         same = part.status is (CallStatus.SUCCESS if succeeded else CallStatus.FAILED)
         if not same or part.output != event.output or part.result_state != event.state:
-            raise _Contradiction
+            raise _ContradictionError
 
 
 def _content(part: TextPart | ReasoningPart | MediaPart) -> str | bytes:
@@ -345,7 +352,7 @@ def _beyond(recorded: str | bytes, offset: int, delta: str | bytes) -> str | byt
     """Return what of *delta* lies beyond what was recorded; what lies inside must be the same."""
     inside = len(recorded) - offset
     if inside > 0 and recorded[offset : offset + len(delta)] != delta[:inside]:
-        raise _Contradiction
+        raise _ContradictionError
     return delta[max(inside, 0) :]
 
 

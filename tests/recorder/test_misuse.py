@@ -1,0 +1,234 @@
+"""
+Every verb out of order, and with arguments that are none: the error names what was wrong, and nothing is lost.
+"""
+
+import pytest
+
+from assistant_events import LocalProtocolError, Recorder, fold, problems
+from assistant_events.testing import answer, error, message, origin
+
+VERBS = {
+    "start": lambda recorder: recorder.start(origin()),
+    "restart": lambda recorder: recorder.restart("again"),
+    "finish": lambda recorder: recorder.finish("stop"),
+    "fail": lambda recorder: recorder.fail(error()),
+    "close": lambda recorder: recorder.close(),
+    "begin_text": lambda recorder: recorder.begin_text(),
+    "text": lambda recorder: recorder.text("a"),
+    "end_text": lambda recorder: recorder.end_text(),
+    "begin_reasoning": lambda recorder: recorder.begin_reasoning(),
+    "reasoning": lambda recorder: recorder.reasoning("a"),
+    "end_reasoning": lambda recorder: recorder.end_reasoning(),
+    "media": lambda recorder: recorder.media(b"a", "image/png"),
+    "end_media": lambda recorder: recorder.end_media(data=b"a", media_type="image/png"),
+    "tool_input": lambda recorder: recorder.tool_input("c1", "search"),
+    "end_tool_input": lambda recorder: recorder.end_tool_input("c1"),
+    "tool_call": lambda recorder: recorder.tool_call("c1", "search", {}),
+    "tool_call, raw": lambda recorder: recorder.tool_call("c1", "search", "{}"),
+    "tool_progress": lambda recorder: recorder.tool_progress("c1"),
+    "tool_success": lambda recorder: recorder.tool_success("c1"),
+    "tool_failed": lambda recorder: recorder.tool_failed("c1", error()),
+    "opaque": lambda recorder: recorder.opaque({}),
+}
+BEFORE = {
+    "unknown": lambda recorder: None,
+    "running": lambda recorder: recorder.start(origin()),
+    "ended": lambda recorder: (recorder.start(origin()), recorder.finish("stop")),
+    "failed": lambda recorder: (recorder.start(origin()), recorder.fail(error())),
+}
+NOT_RUNNING = "message 'a1' is {phase}, expected running"
+UNKNOWN_CALL = "{verb}: call 'c1' is unknown"
+ALLOWED = {("unknown", "start"), ("failed", "restart"), *((phase, "close") for phase in BEFORE)}
+TOLD = {
+    ("running", "start"): "step.started is not allowed in message 'a1' now (conflict): it is running",
+    ("ended", "start"): "step.started is not allowed in message 'a1' now (conflict): it is ended",
+    ("failed", "start"): "step.started is not allowed in message 'a1' now (conflict): it is failed",
+    ("unknown", "restart"): "step.restarted is not allowed in message 'a1' now (orphan): it is unknown",
+    ("ended", "restart"): "step.restarted is not allowed in message 'a1' now (late): it is ended",
+    ("running", "end_tool_input"): "end_tool_input: no input of call 'c1' is open",
+}
+ANSWERS = ("tool_progress", "tool_success", "tool_failed")
+
+
+def told(phase, verb):
+    """
+    Return what the refusal says; `None` when the verb is allowed.
+    """
+    if (phase, verb) in ALLOWED:
+        return None
+    if (phase, verb) in TOLD:
+        return TOLD[phase, verb]
+    if verb in ANSWERS and phase != "unknown":
+        return UNKNOWN_CALL.format(verb=verb)
+    return None if phase == "running" else NOT_RUNNING.format(phase=phase)
+
+
+@pytest.mark.parametrize("phase", BEFORE)
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_verb_in_each_phase(phase, verb):
+    """
+    A verb works where the order of events lets it, and says why not where it does not.
+    """
+    recorder = Recorder("a1")
+    BEFORE[phase](recorder)
+    expected = told(phase, verb)
+
+    if expected is None:
+        VERBS[verb](recorder)
+    else:
+        with pytest.raises(LocalProtocolError) as caught:
+            VERBS[verb](recorder)
+        assert expected == str(caught.value)
+
+
+@pytest.fixture(name="sink")
+def fixture_sink():
+    """
+    Everything that the recorder of the test has given.
+    """
+    return []
+
+
+@pytest.fixture(name="recorder")
+def fixture_recorder(sink):
+    """
+    A recorder whose step has started.
+    """
+    recorder = Recorder("a1", sink=sink)
+    recorder.start(origin())
+    return recorder
+
+
+def test_a_call_that_is_not_made_has_no_answer(recorder):
+    """
+    A call is answered after its input has become one.
+    """
+    recorder.tool_input("c1", "search")
+
+    with pytest.raises(LocalProtocolError) as caught:
+        recorder.tool_success("c1")
+    assert (
+        "tool.success of call 'c1' is not allowed in message 'a1' now (conflict): it is running, the call is input open"
+        == str(caught.value)
+    )
+
+
+def test_a_call_is_answered_once(recorder):
+    """
+    The second answer is refused, whatever it says.
+    """
+    recorder.tool_call("c1", "search", {})
+    recorder.tool_success("c1")
+
+    with pytest.raises(LocalProtocolError, match=r"tool\.success of call 'c1' .*the call is settled"):
+        recorder.tool_success("c1")
+
+
+def test_an_input_that_ended_takes_no_more(recorder):
+    """
+    A key stands for one input; when that has ended it takes nothing.
+    """
+    recorder.tool_input("c1", "search", "{}", key=1)
+    recorder.end_tool_input(key=1)
+
+    with pytest.raises(LocalProtocolError, match=r"^the input of call 'c1' has ended$"):
+        recorder.tool_input("c1", "search", "{}", key=1)
+
+
+def test_a_medium_that_is_not_open_needs_a_type(recorder):
+    """
+    The end of a medium that never began must say what it is.
+    """
+    with pytest.raises(LocalProtocolError, match="no medium is open; expected a media_type"):
+        recorder.end_media(data=b"a")
+
+
+def test_a_step_that_the_app_has_answered_does_not_start_over(recorder):
+    """
+    A restart would void what a tool has done.
+    """
+    recorder.tool_call("c1", "search", {})
+    recorder.tool_success("c1")
+
+    with pytest.raises(LocalProtocolError, match=r"step\.restarted .*conflict"):
+        recorder.restart("again")
+
+
+def test_the_prior_message_is_the_same_one():
+    """
+    A recorder rejoins the message that it records.
+    """
+    with pytest.raises(LocalProtocolError, match=r"^prior is message 'a1', expected 'a2'$"):
+        Recorder("a2", prior=message(answer("Hi")))
+
+
+@pytest.mark.parametrize("message_id", ["", None, 5])
+def test_a_message_id_is_a_non_empty_string(message_id):
+    """
+    A recorder needs the id of its message.
+    """
+    with pytest.raises(TypeError, match="message_id: expected a non-empty string"):
+        Recorder(message_id)
+
+
+WRONG = {
+    "start": (lambda recorder: Recorder("a1").start("gemini"), "StepStarted.origin"),
+    "finish": (lambda recorder: recorder.finish("done"), "done"),
+    "finish, usage": (lambda recorder: recorder.finish("stop", usage={"input": 1}), "StepEnded.usage"),
+    "fail": (lambda recorder: recorder.fail("no"), "StepFailed.error"),
+    "text": (lambda recorder: recorder.text(5), "text: expected str, got int"),
+    "text, bytes": (lambda recorder: recorder.text(b"a"), "text: expected str, got bytes"),
+    "text, state": (lambda recorder: recorder.text("a", key="n", state={1: 2}), "expected string keys"),
+    "text, key": (lambda recorder: recorder.text("a", key=[]), "unhashable"),
+    "end_text": (lambda recorder: recorder.end_text(text=5), "text: expected str, got int"),
+    "end_text, state": (lambda recorder: recorder.end_text({"a": object()}, key="t"), "expected JSON"),
+    "end_text, citations": (
+        lambda recorder: recorder.end_text(citations=["x"], key="t"),
+        r"citations\[0\]: expected a Citation",
+    ),
+    "end_text, late": (lambda recorder: recorder.end_text({"a": object()}, key="early"), "expected JSON"),
+    "reasoning": (lambda recorder: recorder.reasoning(None), "reasoning: expected str, got NoneType"),
+    "media": (lambda recorder: recorder.media("a", "image/png"), "MediaDelta.delta"),
+    "media, type": (lambda recorder: recorder.media(b"a", "", key="n"), "MediaStarted.media_type"),
+    "end_media": (lambda recorder: recorder.end_media(data=b"a", uri="x:1", media_type="a/b"), "not both"),
+    "tool_input": (lambda recorder: recorder.tool_input("c9", "search", 5), "tool_input: expected str, got int"),
+    "tool_input, name": (lambda recorder: recorder.tool_input("c9", ""), "ToolInputStarted.name"),
+    "tool_input, id": (lambda recorder: recorder.tool_input(5, "search"), "ToolInputStarted.call_id"),
+    "tool_input, executed": (
+        lambda recorder: recorder.tool_input("c9", "search", provider_executed="yes"),
+        "ToolInputStarted.provider_executed",
+    ),
+    "end_tool_input": (lambda recorder: recorder.end_tool_input("open", {"a": object()}), "expected JSON"),
+    "tool_call": (lambda recorder: recorder.tool_call("c9", "search", 5), "input: expected a JSON object, got int"),
+    "tool_call, deep": (lambda recorder: recorder.tool_call("c9", "search", {"a": deep()}), "nested deeper"),
+    "tool_success": (lambda recorder: recorder.tool_success("called", float("nan")), "finite number"),
+    "tool_failed": (lambda recorder: recorder.tool_failed("called", "no"), "ToolFailed.error"),
+    "opaque": (lambda recorder: recorder.opaque([1]), "state: expected a JSON object, got list"),
+}
+
+
+def deep():
+    value = []
+    for _ in range(300):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(("verb", "said"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("end", ["finish", "close"])
+def test_wrong_arguments_leave_a_recorder_that_can_be_closed(recorder, sink, verb, said, end):
+    """
+    An argument that is none raises and names it; the step can then be ended, and what it has is all there.
+    """
+    recorder.text("a", key="early")
+    recorder.text("b", key="t")
+    recorder.text("c", key="early")
+    recorder.tool_call("called", "search", {})
+    recorder.tool_input("open", "fetch", "{}")
+
+    with pytest.raises((TypeError, ValueError), match=said):
+        verb(recorder)
+    VERBS[end](recorder)
+    assert [] == problems(sink)
+    assert "abc" == "".join(sorted(fold(sink).last.text))
+    assert recorder.terminal
