@@ -10,6 +10,7 @@ import ast
 import contextlib
 import io
 import re
+import shlex
 import shutil
 import sys
 import xml.etree.ElementTree as ET
@@ -59,6 +60,20 @@ def examples(page: Path) -> list[Example]:
     ]
 
 
+def commands(page: Path) -> list[tuple[str, str | None]]:
+    """Return the arguments of our commands in a page and what they print; `None` when that goes elsewhere."""
+    found: list[tuple[str, str | None]] = []
+    for fence in FENCE.finditer(page.read_text()):
+        if fence["info"].strip() == "console":
+            for command in re.split(r"^\$ ", fence["body"], flags=re.MULTILINE)[1:]:
+                line, _, printed = command.partition("\n")
+                program, _, arguments = line.partition(" ")
+                if program == "assistant-events":
+                    arguments, elsewhere, _ = arguments.partition(" > ")
+                    found.append((arguments, None if elsewhere else printed))
+    return found
+
+
 def without_fences(text: str) -> str:
     return FENCE.sub("", text)
 
@@ -89,6 +104,20 @@ class TestExamples:
 
             assert example.shown == printed.getvalue(), f"{name_of(page)}:{example.line}"
 
+    @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name_of)
+    def test_commands(self, page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """
+        The commands of a page run one after another, and each prints what it shows.
+        """
+        pytest.importorskip("cyclopts", reason="the command line needs the extra `cli`")
+        from assistant_events.cli.commands import run
+
+        for arguments, shown in commands(page):
+            run(shlex.split(arguments))
+
+            printed = capsys.readouterr().out
+            assert shown == printed or shown is None, arguments
+
     def test_finds_what_is_shown(self) -> None:
         """
         Comments that begin with `# →` are what a block prints, without the mark and one blank.
@@ -99,7 +128,7 @@ class TestExamples:
         """
         The pages that a reader follows step by step have examples.
         """
-        bare = [name_of(page) for page in PAGES if page.parent.name == "how-to" and not examples(page)]
+        bare = [name_of(page) for page in PAGES if page.parent.name == "how-to" and not examples(page) + commands(page)]
 
         assert ["how-to/index.md"] == bare
 

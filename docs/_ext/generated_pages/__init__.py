@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from generated_pages import catalogue, classes, dialects, errors, lifecycle
+from generated_pages import catalogue, classes, dialects, errors, lifecycle, replay
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -33,6 +33,9 @@ GENERATORS: Final[dict[str, Callable[[], str]]] = {
     "outcomes": classes.outcomes,
     "parts": classes.parts,
     "record": catalogue.record,
+    "replay-reasons": replay.reasons,
+    "replay-rules": replay.rules,
+    "replay-treatments": replay.treatments,
     "words-call": classes.call_words,
     "words-finish": classes.finish_words,
     "words-message": classes.message_words,
