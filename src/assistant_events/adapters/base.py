@@ -14,11 +14,14 @@ from typing import Any, ClassVar, TypeAlias, final
 import attrs
 
 from assistant_events.adapters.framing import DONE, FramingFactory, Sse
+from assistant_events.adapters.lanes import DeltaClass, Lane
 from assistant_events.adapters.reading import Fields, plain_json
+from assistant_events.adapters.templates import Template
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, Transcript
 from assistant_events.recorder import Recorder
+from assistant_events.recorder.recording import OpenCall, OpenFragment
 from assistant_events.reducer import fold
 from assistant_events.values import ErrorInfo, ErrorKind, Finish, Origin, Run, read_json
 from assistant_events.values.fields import NO_FIELDS, NO_STATE
@@ -89,6 +92,9 @@ class DecoderBase(ABC):
         self.payload: bytes | None = None
         """The frame that is read, as it came; `None` when it was parsed elsewhere."""
 
+        self.lane: Lane | None = None
+        """The short way for more frames like the last one, set by `on_event`; `None` when there is none."""
+
         self._prior = _by_id(prior)
         self._sink: list[Event] = []
         self._hop = 1
@@ -111,7 +117,10 @@ class DecoderBase(ABC):
             data = self._checked(data)
         if self.terminal:
             return []
-        self.on_payloads(self._framing.feed(data))
+        # A live stream brings one frame at a time, and most of them continue what is open.
+        lane, framing = self.lane, self._framing
+        if lane is None or not framing.idle or not lane.take(data, lane.framed, self._sink):
+            self.on_payloads(framing.feed(data))
         events = self._sink
         if not events:
             return []  # not the sink itself: it is what the next call fills
@@ -233,6 +242,7 @@ class DecoderBase(ABC):
         if message is not None:
             self._prior[message.id] = message
         self.recorder = self._make_recorder(self.recorder.message_id)
+        self.lane = None
         self.on_rejoin()
 
     def finish_step(self, finish: Finish | str, raw_finish: str | None = None, **more: Any) -> None:
@@ -258,12 +268,45 @@ class DecoderBase(ABC):
         else:
             self.notes_left_out += 1
 
+    @final
     def on_payloads(self, payloads: list[bytes]) -> None:
-        """Take the payloads of whole frames. A dialect may take a shorter way for the frames that come by the thousand."""
+        """Take the payloads of whole frames: the short way while they continue what is open, else one by one."""
+        sink = self._sink
         for payload in payloads:
-            if self.terminal:
-                return
-            self.on_payload(payload)
+            lane = self.lane
+            if lane is None or not lane.take(payload, lane.bare, sink):
+                self.on_payload(payload)
+                if self.terminal:
+                    return
+
+    def open_lane(
+        self,
+        name: str,
+        template: Template,
+        cls: DeltaClass,
+        fragment: OpenFragment | OpenCall,
+        items: list[Any] | None = None,
+        item: Fields | None = None,
+    ) -> None:
+        """
+        Offer the short way for frames of *template*, until one of another shape comes.
+
+        Args:
+            name: The name beside such frames, for framings that have one.
+
+            template: Of their payloads.
+
+            cls: Class of the deltas that they are.
+
+            fragment: What they continue: `recorder.open_fragment` or `recorder.open_input`.
+
+            items: A list that gets *item* with the text of each frame, for wires on which every delta is an item.
+
+            item: See *items*.
+        """
+        self.lane = Lane(
+            self.recorder.message_id, template, self._framing.around(name), cls, fragment, items=items, item=item
+        )
 
     def on_payload(self, payload: bytes) -> None:
         """Parse one payload and hand it to `on_event`."""
@@ -291,6 +334,7 @@ class DecoderBase(ABC):
         """Hand one parsed event to `on_event`; what that raises ends the step with kind `adapter`."""
         if self.terminal:
             return
+        self.lane = None
         self.payload = payload
         try:
             self.on_event(event)

@@ -29,8 +29,15 @@ class Framing(Protocol):
     tail: str
     """Text that is no frame and looks like JSON: some gateways end a broken stream with a bare error document."""
 
+    idle: bool
+    """Whether the next byte begins a frame. False is always right, and only costs time."""
+
     def feed(self, data: bytes) -> list[bytes]:
         """Take more bytes and return the payloads that are whole now."""
+        ...
+
+    def around(self, name: str) -> tuple[bytes, bytes]:
+        """Return what stands before and after a payload in the frames that come most, if *name* stands beside it."""
         ...
 
     def close(self) -> list[bytes]:
@@ -59,8 +66,8 @@ class Sse:
         self.tail = ""
         self._pending: list[bytes] = []
         self._begun = False
-        self._clean = False
-        """Whether the next byte begins an event."""
+        self.idle = False
+        """Whether the next byte begins a frame."""
 
         self._skip_lf = False
         self._ends_line = False
@@ -70,7 +77,7 @@ class Sse:
 
     def feed(self, data: bytes) -> list[bytes]:
         """Take more bytes and return the payloads that are whole now."""
-        if self._clean:
+        if self.idle:
             # One event in its usual lines is what a live stream brings most of the time.
             one = _ONE(data)
             if one is not None:
@@ -85,7 +92,7 @@ class Sse:
         if self._skip_lf or b"\r" in data:
             data = self._with_lf(data)
         payloads = self._blocks(data)
-        self._clean = self._begun and not self._skip_lf and not self._pending
+        self.idle = self._begun and not self._skip_lf and not self._pending
         return payloads
 
     def _blocks(self, data: bytes) -> list[bytes]:
@@ -105,6 +112,10 @@ class Sse:
         self._pending = [rest] if rest else []
         self._ends_line = rest[-1:] == b"\n"
         return self._split(whole[:end])
+
+    def around(self, name: str) -> tuple[bytes, bytes]:
+        """Return what stands before and after a payload in the usual form of an event of this name."""
+        return f"event: {name}\ndata: ".encode(), b"\n\n"
 
     def close(self) -> list[bytes]:
         """Return the payload that was whole but for its end mark, if there is one."""
@@ -218,6 +229,9 @@ class JsonLines:
 
     def __init__(self) -> None:
         self.tail = ""
+        self.idle = True
+        """Whether the next byte begins a line."""
+
         self._pending: list[bytes] = []
 
     def feed(self, data: bytes) -> list[bytes]:
@@ -225,10 +239,16 @@ class JsonLines:
         if b"\n" not in data:
             if data:
                 self._pending.append(data)
+                self.idle = False
             return []
         *lines, rest = b"".join([*self._pending, data]).split(b"\n")
         self._pending = [rest] if rest else []
+        self.idle = not rest
         return [line for line in map(bytes.strip, lines) if line]
+
+    def around(self, name: str) -> tuple[bytes, bytes]:
+        """Return what stands before and after a line."""
+        return b"", b"\n"
 
     def close(self) -> list[bytes]:
         """Return the last line when it is whole but for its end."""

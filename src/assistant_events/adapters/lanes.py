@@ -7,8 +7,9 @@ next. A frame of any other shape takes the plain way; a standing test proves tha
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
+from assistant_events.adapters.reading import Fields
 from assistant_events.adapters.templates import Template
 from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputDelta, draft_of
 from assistant_events.recorder.recording import OpenCall, OpenFragment
@@ -22,20 +23,21 @@ _new = object.__new__
 _DRAFTS: dict[type, Any] = {cls: draft_of(cls) for cls in (TextDelta, ReasoningDelta, ToolInputDelta)}
 
 
+class _Shape(tuple[bytes, bytes, int, int]):
+    """The constant bytes before and after a string, and where it begins and ends."""
+
+    __slots__ = ()
+
+    def __new__(cls, prefix: bytes, suffix: bytes) -> Self:
+        return super().__new__(cls, (prefix, suffix, len(prefix), -len(suffix)))
+
+
 class Lane:
     """
     The open fragment, and the one shape of frame that continues it.
 
-    Args:
-        message_id: Of the message that the fragment is in.
-
-        template: Of the frames.
-
-        cls: Class of the deltas that they are.
-
-        fragment: What they continue.
-
-        items: A list that gets *item* with the text of each frame, for wires on which every delta is an item.
+    Made by `DecoderBase.open_lane`, which says what the arguments are. *around* is what stands before and after a payload in its
+    frame.
     """
 
     __slots__ = (
@@ -43,32 +45,34 @@ class Lane:
         "_call_id",
         "_cls",
         "_draft",
-        "_end",
         "_item",
         "_items",
         "_message_id",
-        "_prefix",
         "_read",
-        "_start",
-        "_suffix",
+        "bare",
+        "framed",
     )
 
     def __init__(
         self,
-        *,
         message_id: str,
         template: Template,
+        around: tuple[bytes, bytes],
         cls: DeltaClass,
         fragment: OpenFragment | OpenCall,
+        *,
         items: list[Any] | None = None,
-        item: dict[str, Any] | None = None,
+        item: Fields | None = None,
     ) -> None:
         # Any: items as they were parsed.
+        before, after = around
+        self.bare = _Shape(template.prefix, template.suffix)
+        """What a payload looks like."""
+
+        self.framed = _Shape(before + template.prefix, template.suffix + after)
+        """What a whole frame looks like. A JSON string holds no line end, so it is one frame and not more."""
+
         self._message_id = message_id
-        self._prefix = template.prefix
-        self._suffix = template.suffix
-        self._start = len(template.prefix)
-        self._end = -len(template.suffix)
         self._cls = cls
         self._draft = _DRAFTS[cls]
         self._buffer = fragment.buffer
@@ -77,12 +81,25 @@ class Lane:
         self._item = {} if item is None else item
         self._read = string_reader()
 
-    def take(self, payload: bytes, sink: list[Event]) -> bool:
-        """Append the delta of a frame to the fragment and its event to *sink*; return whether the frame has this shape."""
-        if not payload.startswith(self._prefix) or not payload.endswith(self._suffix):
+    def take(self, data: bytes, shape: _Shape, sink: list[Event]) -> bool:
+        """
+        Append a delta to the fragment and its event to *sink*.
+
+        Args:
+            data: A payload, or a frame.
+
+            shape: `bare` or `framed`, as *data* is.
+
+            sink: Where the event goes.
+
+        Returns:
+            Whether *data* has the shape. If not, nothing happened.
+        """
+        prefix, suffix, start, end = shape
+        if not data.startswith(prefix) or not data.endswith(suffix):
             return False
         try:
-            text = self._read(payload[self._start : self._end])
+            text = self._read(data[start:end])
         except ValueError:
             return False  # no string, or none that is text
         if not text:

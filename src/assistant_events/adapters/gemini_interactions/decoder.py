@@ -23,7 +23,6 @@ from assistant_events.adapters.gemini_interactions.steps import (
     ThoughtStep,
     WireStep,
 )
-from assistant_events.adapters.lanes import Lane
 from assistant_events.adapters.reading import Fields, integer, mapping, string
 from assistant_events.adapters.templates import NumberedTemplate, Template
 from assistant_events.values import ErrorInfo, ErrorKind, Finish, Run, Usage
@@ -50,7 +49,6 @@ class GeminiInteractionsDecoder(DecoderBase):
         """Cursor of the last event that carried one; only background runs have them. `None` when there was none."""
 
         self._seen_event_ids: set[str] = set()
-        self._lane: Lane | None = None
         self._templates: dict[tuple[str, str], NumberedTemplate] = {}
         self._begin_hop()
 
@@ -69,26 +67,11 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._output_error: Fields | None = None
         self._paused = False
         self._created_again: Fields | None = None
-        self._lane = None
 
     # -- the shape that DecoderBase asks for
 
-    def on_payloads(self, payloads: list[bytes]) -> None:
-        """Take the short way for deltas of the fragment that is open, the plain way for all else."""
-        if not self.fast:
-            super().on_payloads(payloads)
-            return
-        sink = self._sink
-        for payload in payloads:
-            lane = self._lane
-            if lane is None or not lane.take(payload, sink):
-                self.on_payload(payload)
-                if self.terminal:
-                    return
-
     def on_event(self, event: Fields) -> None:
         """Read one event of either generation. Its name stands in the document, or beside it."""
-        self._lane = None
         name = string(event, "event_type") or self.frame_name() or string(event, "type")
         if self._paused and name not in _BEGINNINGS:
             return  # between two hops there is nothing to add to
@@ -325,13 +308,13 @@ class GeminiInteractionsDecoder(DecoderBase):
             self._templates[event_type, kind] = template
         if index < 0:
             return
-        self._lane = Lane(
-            message_id=self.recorder.message_id,
-            template=template.with_number(index),
-            cls=continued.cls,
-            fragment=continued.fragment,
-            items=continued.items,
-            item={"type": "text"},
+        self.open_lane(
+            event_type,
+            template.with_number(index),
+            continued.cls,
+            continued.fragment,
+            continued.items,
+            {"type": "text"},
         )
 
     def _on_stop(self, event: Fields) -> None:
