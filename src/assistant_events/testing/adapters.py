@@ -1,0 +1,388 @@
+"""
+`check_adapter`: everything that must hold for any adapter, tried on sample streams.
+
+What an adapter makes of its wire only its own tests can say. What no wire excuses is here: legal output, durable events that
+are enough, cutting, closing, rejoining, garbage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from random import Random
+from typing import Any, Final, TypeAlias
+
+import attrs
+
+from assistant_events.adapters.base import DecoderBase, Prior
+from assistant_events.adapters.dialects import Dialect
+from assistant_events.converters import dumps, loads
+from assistant_events.errors import JsonError, LocalProtocolError
+from assistant_events.events import EVENT_TYPES, Event
+from assistant_events.messages import (
+    AssistantMessage,
+    MediaPart,
+    MessageStatus,
+    OpaquePart,
+    Part,
+    PartStatus,
+    ToolPart,
+    Transcript,
+)
+from assistant_events.reducer import fold, problems, reconcile
+from assistant_events.testing.mutations import mutated
+from assistant_events.values import ErrorInfo, ErrorKind, read_json
+
+_Request: TypeAlias = Mapping[str, Any]
+# Any: the body of a request, as the app has it.
+
+_MESSAGE_ID: Final = "a1"
+
+
+def check_adapter(
+    dialect: Dialect,
+    streams: Mapping[str, bytes] | Iterable[bytes],
+    *,
+    request: _Request | None = None,
+    every_position: int = 4096,
+    mutations: int = 50,
+    seed: int = 0,
+) -> None:
+    """
+    Try on sample streams what must hold for every adapter.
+
+    - Output is legal and every step has an end; the durable events alone fold to the same transcript, and survive being stored.
+    - The same bytes give the same transcript, however they are cut.
+    - A stream that is cut anywhere and closed gives the whole answer, or a failed step that keeps what came before.
+    - A stream that is cut anywhere and rejoined gives the transcript of the uncut one: in the same decoder, in a new one from
+      all events, from the durable ones, and after the message was closed.
+    - Damaged streams never raise, and end like any other; nothing follows an end; feeding after `close` raises.
+
+    Args:
+        dialect: What an entry point of the adapter names.
+
+        streams: Whole streams as they came from the provider, by name if they have one.
+
+        request: The body that was sent for them.
+
+        every_position: Streams up to this size are cut at every byte, longer ones at the ends of lines and at random.
+
+        mutations: How many damaged copies of each stream are tried.
+
+        seed: Decides the damages and the random cuts.
+
+    Raises:
+        AssertionError: With a sentence that names the stream, the place and what is wrong.
+    """
+    named = streams if isinstance(streams, Mapping) else {f"streams[{at}]": body for at, body in enumerate(streams)}
+    _require(bool(named), "streams: expected at least one")
+    for name, body in named.items():
+        _require(isinstance(body, bytes), f"{name}: expected bytes, got {type(body).__name__}")
+        trial = Trial(dialect, name, body, request=request, every_position=every_position, seed=seed)
+        trial.check_whole()
+        trial.check_detection()
+        trial.check_splits()
+        trial.check_cutting()
+        trial.check_damage(mutations)
+
+
+class Trial:
+    """
+    One stream, and what is tried on it. `check_adapter` tries all of it.
+
+    Args:
+        dialect: As for `check_adapter`, like the rest.
+
+        name: How errors call the stream.
+
+        body: The whole stream.
+
+        request: The body that was sent.
+
+        every_position: Size up to which it is cut at every byte.
+
+        seed: Decides damages and random cuts.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        name: str,
+        body: bytes,
+        *,
+        request: _Request | None = None,
+        every_position: int = 4096,
+        seed: int = 0,
+    ) -> None:
+        self.dialect = dialect
+        self.name = name
+        self.body = body
+        self.request = request
+        self._every_position = every_position
+        self._random = Random(f"{seed} {name}")
+        self.events = self.decode([body])
+        self.transcript = fold(self.events)
+
+    # -- what a decoder makes of it
+
+    def decoder(self, prior: Prior = None) -> DecoderBase:
+        """Return a fresh decoder."""
+        return self.dialect.decoder(_MESSAGE_ID, request=self.request, prior=prior)
+
+    def decode(self, chunks: Iterable[bytes], prior: Prior = None) -> list[Event]:
+        """Return the events of the stream, cut as given, to the end."""
+        decoder = self.decoder(prior)
+        events: list[Event] = []
+        for chunk in chunks:
+            events += decoder.feed(chunk)
+        return events + decoder.close()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the provider ended the answer; if not, nothing can be uncut."""
+        last = self.transcript.last
+        return isinstance(last, AssistantMessage) and last.status is MessageStatus.COMPLETED
+
+    def positions(self) -> Iterator[int]:
+        """Yield where the stream is cut."""
+        length = len(self.body)
+        if length <= self._every_position:
+            yield from range(length + 1)
+            return
+        lines = [at for at in range(length) if self.body[at] == 10]
+        near = {at + off for at in self._some(lines, 60) for off in (0, 1, 2)}
+        yield from sorted({0, length, *near, *[self._random.randrange(length) for _ in range(60)]})
+
+    # -- what is tried
+
+    def check_whole(self) -> None:
+        """The stream as it is: legal, settled, durable events are enough, the same again, nothing after the end."""
+        decoder = self.decoder()
+        events = decoder.feed(self.body)
+        terminal = decoder.terminal
+        _require(
+            not terminal or decoder.feed(self.body) == [],
+            f"{self.name}: a decoder that came to the end of the answer returns events when it is fed again",
+        )
+        events += decoder.close()
+        _require(events == self.events, f"{self.name}: the same bytes give other events the second time")
+        self._check_ended(decoder, "")
+        self.check_events(events, "")
+        again = [loads(dumps(event), EVENT_TYPES[event.type]) for event in events if event.durable]
+        _require(
+            again == [event for event in events if event.durable],
+            f"{self.name}: the durable events are not the same after they were stored and read",
+        )
+
+    def check_detection(self) -> None:
+        """The first frames are known as this dialect's, if it knows any; documents of others never raise."""
+        detect = self.dialect.detect
+        if detect is None:
+            return
+        for document in ({}, {"type": 1}, {"steps": None, "choices": "x", "object": []}):
+            try:
+                detect(document)
+            except Exception as error:
+                raise AssertionError(f"{self.dialect.name}: detect raised {error!r} for {document!r}") from error
+        first = [document for document in self._documents() if isinstance(document, Mapping)][:3]
+        _require(
+            not first or any(detect(document) for document in first),
+            f"{self.name}: detect knows none of the first {len(first)} frames",
+        )
+
+    def check_splits(self) -> None:
+        """However the bytes are cut, the transcript and the durable events are the same."""
+        for at in self.positions():
+            self._check_split([self.body[:at], self.body[at:]], f"cut in two at byte {at}")
+        for size in (1, 2, 3, 7, 64):
+            if size * self._every_position * 4 >= len(self.body):
+                pieces = [self.body[at : at + size] for at in range(0, len(self.body), size)]
+                self._check_split(pieces, f"in pieces of {size} bytes")
+        for _ in range(5):
+            self._check_split(self._cut_at_random(), "cut at random")
+
+    def check_cutting(self) -> None:
+        """Cut anywhere: closed it keeps what came before, rejoined in any way it is the uncut stream."""
+        tried: tuple[list[Event], list[Event], list[Event]] | None = None
+        for at in self.positions():
+            first, second = self.decoder(), self.decoder()
+            before = first.feed(self.body[:at])
+            if first.terminal:
+                break
+            closed = before + first.close(ErrorInfo(kind=ErrorKind.NETWORK, message="cut"))
+            self._check_ended(first, f", closed at byte {at}")
+            second.feed(self.body[:at])
+            second.rejoin()
+            rest = second.feed(self.body) + second.close()
+            # Inside of one frame nothing changes, so nothing new can be tried.
+            if tried != (before, closed, rest):
+                tried = (before, closed, rest)
+                self._check_closed(before, closed, f", closed at byte {at}")
+                self._check_rejoined(before, rest, f", rejoined at byte {at}")
+                self._check_new_decoder(before, closed, at)
+
+    def check_damage(self, count: int) -> None:
+        """Damaged copies never raise, and end like any other."""
+        for number in range(count):
+            damaged = mutated(self.body, self._random)
+            where = f", damaged copy {number}"
+            decoder = self.decoder()
+            try:
+                events = decoder.feed(damaged) + decoder.close()
+            except Exception as error:
+                raise AssertionError(f"{self.name}{where}: raised {error!r} for {damaged!r}") from error
+            self._check_ended(decoder, where)
+            self.check_events(events, where)
+
+    def check_events(self, events: Sequence[Event], where: str) -> None:
+        """Check what must hold for the events of any whole answer."""
+        name = f"{self.name}{where}"
+        found = problems(events)
+        _require(not found, f"{name}: {found[0] if found else ''}")
+        strangers = {event.message_id for event in events if not _is_ours(event.message_id)}  # type: ignore[union-attr]
+        _require(not strangers, f"{name}: events of message {sorted(strangers)}, expected {_MESSAGE_ID!r} or its hops")
+        transcript = fold(events)
+        for message in transcript.messages:
+            assert isinstance(message, AssistantMessage)
+            _require(message.status is not MessageStatus.RUNNING, f"{name}: message {message.id!r} has no end")
+        left = reconcile(transcript)
+        _require(not left, f"{name}: left open: {', '.join([event.type for event in left])}")
+        kept = fold([event for event in events if event.durable])
+        _require(kept == transcript, f"{name}: the durable events alone give another transcript")
+
+    # -- inside
+
+    def _check_ended(self, decoder: DecoderBase, where: str) -> None:
+        name = f"{self.name}{where}"
+        _require(decoder.failure is None, f"{name}: on_event raised {decoder.failure!r}")
+        _require(decoder.close() == [], f"{name}: the second close returns events")
+        calls: tuple[Callable[[], object], ...] = (
+            lambda: decoder.feed(b""),
+            lambda: decoder.feed_event({}),
+            decoder.rejoin,
+        )
+        for call in calls:
+            try:
+                call()
+            except LocalProtocolError:
+                continue
+            raise AssertionError(f"{name}: a closed decoder takes more; expected LocalProtocolError")
+
+    def _check_split(self, chunks: Sequence[bytes], how: str) -> None:
+        events = self.decode(chunks)
+        if events == self.events:
+            return
+        self.check_events(events, f", {how}")
+        _require(fold(events) == self.transcript, f"{self.name}: {how} it gives another transcript")
+        durable, expected = ([event for event in each if event.durable] for each in (events, self.events))
+        _require(durable == expected, f"{self.name}: {how} it gives other durable events")
+
+    def _check_closed(self, before: list[Event], closed: list[Event], where: str) -> None:
+        self.check_events(closed, where)
+        after = fold(closed)
+        if after != self.transcript:
+            self._check_kept(fold(before), after, where)
+
+    def _check_new_decoder(self, before: list[Event], closed: list[Event], at: int) -> None:
+        self._check_replay(before, [self.body], f", rejoined at byte {at} by a new decoder")
+        kept = [event for event in before if event.durable]
+        self._check_replay(kept, self._cut_at_random(), f", rejoined at byte {at} from the durable events")
+        self._check_replay(closed, [self.body], f", closed at byte {at} and rejoined")
+        gone = [*kept, *reconcile(fold(kept), abandon_runs=True)]
+        self._check_replay(gone, [self.body], f", reconciled after byte {at} and rejoined")
+        for start, how in ((before, "cut"), (closed, "closed"), (gone, "reconciled")):
+            cut = self._random.randrange(len(self.body) + 1)
+            shorter = start + self.decode([self.body[:cut]], _messages(start))
+            where = f", {how} at byte {at}, replayed to byte {cut}, and replayed once more"
+            self._check_replay(shorter, [self.body], where)
+
+    def _check_replay(self, before: list[Event], chunks: Iterable[bytes], where: str) -> None:
+        self._check_rejoined(before, self.decode(chunks, _messages(before)), where)
+
+    def _check_rejoined(self, before: list[Event], new: list[Event], where: str) -> None:
+        events = before + new
+        self.check_events(events, where)
+        after = fold(events)
+        if self.ended:
+            after = self._with_known_models(after)
+            _require(after == self.transcript, f"{self.name}{where}: not the transcript of the uncut stream")
+        else:
+            self._check_kept(fold(before), after, where)
+
+    def _with_known_models(self, transcript: Transcript) -> Transcript:
+        """A step that failed before its model was known never learns it: a restart keeps the origin."""
+        return attrs.evolve(
+            transcript,
+            messages=tuple(
+                [
+                    attrs.evolve(message, origin=self.transcript[message.id].origin)  # type: ignore[union-attr]
+                    if isinstance(message, AssistantMessage)
+                    and message.origin.served_model is None
+                    and message.id in self.transcript
+                    else message
+                    for message in transcript.messages
+                ]
+            ),
+        )
+
+    def _check_kept(self, before: Transcript, after: Transcript, where: str) -> None:
+        for message in before.messages:
+            assert isinstance(message, AssistantMessage)
+            kept = after[message.id] if message.id in after else None
+            parts = kept.parts if isinstance(kept, AssistantMessage) else ()
+            _require(
+                len(parts) >= len(message.parts) and all(map(_says_as_much, message.parts, parts)),
+                f"{self.name}{where}: what came before the cut is not kept",
+            )
+
+    def _documents(self) -> Iterator[Any]:
+        # Any: whatever the frames hold.
+        framing = type(self.decoder()).framing()
+        for payload in framing.feed(self.body):
+            try:
+                yield read_json(payload)
+            except JsonError:
+                continue
+
+    def _cut_at_random(self) -> list[bytes]:
+        places = sorted(self._random.randrange(len(self.body) + 1) for _ in range(self._random.randint(1, 12)))
+        return [self.body[start:end] for start, end in zip([0, *places], [*places, len(self.body)], strict=True)]
+
+    def _some(self, items: list[int], count: int) -> list[int]:
+        return items if len(items) <= count else self._random.sample(items, count)
+
+
+def _require(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise AssertionError(sentence)
+
+
+def _is_ours(message_id: str) -> bool:
+    hop = message_id.removeprefix(f"{_MESSAGE_ID}.")
+    return message_id == _MESSAGE_ID or (hop != message_id and hop.isdecimal() and int(hop) > 1)
+
+
+def _messages(events: Iterable[Event]) -> list[AssistantMessage]:
+    return [message for message in fold(events).messages if isinstance(message, AssistantMessage)]
+
+
+def _says_as_much(before: Part, after: Part) -> bool:
+    """Tell whether a part is still there, with at least what it held."""
+    if type(before) is not type(after):
+        return False
+    if isinstance(before, OpaquePart):
+        return before == after
+    if isinstance(before, ToolPart):
+        assert isinstance(after, ToolPart)
+        return (before.call_id, before.name) == (after.call_id, after.name) and (
+            after.raw_input.startswith(before.raw_input) or before.status is not before.status.STREAMING
+        )
+    if isinstance(before, MediaPart):
+        assert isinstance(after, MediaPart)
+        return (after.data or b"").startswith(before.data or b"") and before.uri in (None, after.uri)
+    assert not isinstance(after, (OpaquePart, ToolPart, MediaPart))
+    if before.status is PartStatus.COMPLETED:
+        return before == after
+    return after.text.startswith(before.text)
+
+
+__all__ = ["Trial", "check_adapter"]

@@ -1,0 +1,3 @@
+"""
+Tests of the decoders, and the notation in which their streams are written.
+"""

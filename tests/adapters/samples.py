@@ -1,0 +1,107 @@
+"""
+Streams of shapes that no recording has: overlap, repetition, hops, and everything that the wire can carry at once.
+"""
+
+from .notation import (
+    DONE,
+    C,
+    D,
+    K,
+    S,
+    U,
+    X,
+    answer,
+    args,
+    citation,
+    delta,
+    fc,
+    mo,
+    notes,
+    old,
+    signature,
+    step,
+    stream,
+    summary,
+    text,
+    th,
+)
+
+PNG = "iVBORw0KGgo="
+SIGNED = "aB+/" * 20 + "=="
+
+
+def numbered(*wire):
+    """
+    Give every event an id, as background runs have.
+    """
+    return [{**event, "event_id": f"e{at}"} for at, event in enumerate(wire)]
+
+
+OVERLAP = (
+    *(S(0, th()), S(1, mo()), D(1, text("A")), D(0, summary("t1")), D(1, text("Bé")), D(0, summary("t2"))),
+    *(D(0, signature(SIGNED)), X(1), X(0)),
+)
+SAME_KIND = (
+    *(S(0, mo()), D(0, text("a1 ")), S(1, mo()), D(1, text("b1 ")), D(0, text("a2 ")), D(1, text("b2"))),
+    *(S(2, th()), D(2, summary("p")), S(3, th()), D(3, summary("q")), D(2, signature("S2")), D(3, signature("S3"))),
+    *(X(0), X(1), X(2), X(3)),
+)
+PARALLEL = (
+    *(S(0, fc("c1")), S(1, fc("c2", "g")), D(0, args('{"a":')), D(1, args('{"b":[')), D(0, args('"é"}'))),
+    *(D(1, args("1]}")), X(0), X(1), S(2, fc("")), X(2), S(3, fc("c1", "h", {"x": 1})), X(3)),
+    *(S(4, fc("c5")), D(4, args("{oops")), X(4)),
+)
+TOOLS = (
+    *(S(0, step("google_search_call", id="s1", signature="")),),
+    D(0, delta("google_search_call", arguments={"queries": ["q"]}, signature=SIGNED)),
+    *(X(0), S(1, step("google_search_result", call_id="s1", signature=""))),
+    D(1, delta("google_search_result", result=[{"search_suggestions": "<div>"}], signature=SIGNED)),
+    *(X(1), S(2, step("code_execution_call", id="x1", arguments={"code": "1/0"})), X(2)),
+    *(S(3, step("code_execution_result", call_id="x1", result="no", is_error=True)), X(3)),
+    *(S(4, step("file_search_call", id="n1")), X(4), S(5, step("url_context_result", call_id="o1")), X(5)),
+    *(S(6, step("dream", plot=[1])), D(6, delta("dream_piece", x=1)), X(6)),
+    *(S(7, mo()), D(7, text("done")), X(7)),
+)
+MEDIA = (
+    *(S(0, mo("see ")), D(0, text("this")), D(0, delta("image", data=PNG, mime_type="image/png"))),
+    *(D(0, text("and")), D(0, delta("audio", data="AAAA", mime_type="audio/l16"))),
+    *(D(0, delta("audio", data="AQEB", mime_type="audio/l16")), D(0, delta("video", uri="files/1"))),
+    *(X(0), S(1, mo()), D(1, text("æøå cites")), D(1, notes(citation("https://e.x/", 0, 6))), X(1)),
+)
+LATE = (
+    *(D(1, text("early ")), S(1, mo()), D(1, text("text")), X(1), X(1), S(0, th()), D(0, summary("t")), X(0)),
+    *(D(0, signature("S")), D(1, text(" late")), S(2, th(signature="", summary="p"))),
+    D(2, {"type": "thought_signature"}),
+)
+
+
+def hops(first, second):
+    """
+    Return two interactions of one long answer.
+    """
+    return (
+        *(C("a"), *first, K("requires_continuation", id="a", continuation_token="dG9rMQ==")),
+        *(C("b"), *second, K(id="b"), DONE),
+    )
+
+
+SAMPLES = {
+    "plain": stream(C(), U(), S(0, mo()), D(0, text("Hel")), D(0, text("lo")), X(0), K(), DONE),
+    "overlap": answer(*OVERLAP),
+    "overlap of one kind": answer(*SAME_KIND),
+    "parallel calls": stream(C(), *PARALLEL, K("requires_action"), DONE),
+    "tools of the provider": answer(*TOOLS),
+    "media and citations": answer(*MEDIA),
+    "late and early": answer(*LATE),
+    "with event ids": stream(*numbered(C(), U(), *OVERLAP, *[X(9)], K())),
+    "1.x": stream(*[old(event) for event in (C(), *MEDIA[:7], X(0), K())]),
+    "data only": stream(C(), *OVERLAP, K(), DONE, named=False),
+    "CRLF": stream(C(), *OVERLAP, K(), DONE, end="\r\n"),
+    "no created": stream(*OVERLAP, K(), DONE),
+    "no ids": stream(C(""), *PARALLEL, K("requires_action", id=""), DONE),
+    "two hops": stream(*hops(OVERLAP[:-2], [S(0, mo()), D(0, text("P2")), X(0), S(1, fc()), X(1)])),
+    "three hops, one empty": stream(*hops((), ())[:-2], *hops([S(0, mo("x")), X(0)], [S(0, mo("y")), X(0)])),
+    "failed": stream(C(), *OVERLAP[:5], K("failed", errors=[{"code": "internal", "message": "boom"}])),
+    "never ended": stream(C(), *OVERLAP[:6]),
+}
+"""Whole streams by name."""

@@ -1,0 +1,461 @@
+"""
+Cases 69 to 77 of the wire reference: how an interaction ends and what goes wrong, and what the request decides.
+"""
+
+import json
+
+import pytest
+
+from assistant_events import Origin
+from assistant_events.adapters.gemini_interactions import http_error
+from assistant_events.values import ErrorInfo, Run
+
+from .notation import (
+    DONE,
+    MODEL,
+    C,
+    D,
+    E,
+    K,
+    S,
+    U,
+    X,
+    answer,
+    args,
+    called,
+    codes,
+    decoded,
+    decoder,
+    durable,
+    ended,
+    events,
+    failed,
+    failure,
+    fc,
+    inner,
+    input_of,
+    interrupted,
+    message,
+    mo,
+    reasoning_of,
+    started,
+    step,
+    stream,
+    summary,
+    terminal,
+    text,
+    text_of,
+    th,
+)
+
+FINISHES = {
+    "completed": "stop",
+    "requires_action": "other",
+    "incomplete": "length",
+    "budget_exceeded": "length",
+    "requires_continuation": "pause",
+    "weird": "other",
+}
+GENERIC = ErrorInfo(kind="provider", message="the interaction failed")
+
+
+@pytest.mark.parametrize(("status", "finish"), FINISHES.items())
+def test_c69_a_status_that_ends(status, finish):
+    """
+    Each status has its finish, and its own word is kept.
+    """
+    assert ended(finish, status) == terminal(stream(C(), S(0, mo("a")), X(0), K(status), DONE))
+
+
+@pytest.mark.parametrize("status", ["completed", "requires_action", None])
+def test_c69_a_status_with_a_call_that_waits(status):
+    """
+    A call that waits for the app is what the step finished for.
+    """
+    end = K()
+    end["interaction"]["status"] = status
+
+    assert ended("tool-calls", status) == terminal(stream(C(), S(0, fc()), X(0), end))
+
+
+@pytest.mark.parametrize("status", ["incomplete", "weird"])
+def test_c69_a_call_in_an_answer_that_is_cut(status):
+    """
+    Elsewhere a call does not hide why the answer stopped.
+    """
+    assert FINISHES[status] == terminal(stream(C(), S(0, fc()), X(0), K(status))).finish
+
+
+@pytest.mark.parametrize(("wire", "finish"), [((S(0, mo("a")), X(0)), "stop"), ((), "other")], ids=["some", "none"])
+def test_c69_without_a_status(wire, finish):
+    """
+    An end without a status is a whole answer when there is one.
+    """
+    end = K()
+    del end["interaction"]["status"]
+
+    assert ended(finish, None) == terminal(stream(C(), *wire, end))
+
+
+def test_c69_failed():
+    """
+    A failed interaction is a failed step, with the error that it names.
+    """
+    body = stream(C(), K("failed", errors=[{"code": "internal", "message": "boom"}], usage=None))
+
+    assert [started(), failed(ErrorInfo(kind="provider", message="boom", code="internal"))] == durable(body)
+
+
+def test_c69_failed_with_one_error():
+    """
+    The error may stand alone.
+    """
+    body = stream(C(), K("failed", error={"code": 503, "message": "busy"}, usage=None))
+
+    assert ErrorInfo(kind="overloaded", message="busy", code="503", status=503, retryable=True) == terminal(body).error
+
+
+def test_c69_failed_without_an_error():
+    """
+    Without one it is the provider's.
+    """
+    assert failed(GENERIC) == terminal(stream(C(), K("failed", usage=None)))
+
+
+def test_c69_cancelled():
+    """
+    A cancelled interaction keeps what it had.
+    """
+    body = stream(C(), S(0, mo()), D(0, text("a")), K("cancelled", usage=None))
+
+    assert text_of("a", complete=False) == inner(body)
+    assert failed(ErrorInfo(kind="cancelled", message="the interaction was cancelled")) == terminal(body)
+
+
+@pytest.mark.parametrize("name", ["failed", "cancelled", "incomplete"])
+@pytest.mark.parametrize("where", ["interaction", "beside"])
+def test_c69_terminal_events_named_after_their_status(name, where):
+    """
+    Third-party servers name the end after the status.
+    """
+    end = {"event_type": f"interaction.{name}", **({"interaction": {"id": "v1"}} if where == "interaction" else {})}
+    last = terminal(stream(C(), end))
+
+    if name == "incomplete":
+        assert ended("length", "incomplete", usage=None) == last
+    else:
+        assert failed(GENERIC if name == "failed" else last.error) == last
+        assert ("provider" if name == "failed" else "cancelled") == last.error.kind
+
+
+def test_c70_empty_errors():
+    """
+    Errors that say nothing are left out, and noted.
+    """
+    body = answer(
+        *({"event_type": "error"}, E(), E("", ""), {"event_type": "error", "error": []}),
+        *(S(0, mo("a")), X(0)),
+    )
+
+    assert [started(), *text_of("a"), ended()] == durable(body)
+    assert ["empty-error"] * 4 == codes(body)
+
+
+def test_c71_error_mid_text():
+    """
+    An error ends the step; the text that had come is kept, incomplete, and nothing follows.
+    """
+    body = stream(C(), S(0, mo()), D(0, text("a")), E("internal", "boom"), D(0, text("b")), X(0), K())
+
+    assert [
+        started(),
+        *text_of("a", complete=False),
+        failed(ErrorInfo(kind="provider", message="boom", code="internal")),
+    ] == durable(body)
+
+
+def test_c71_error_in_the_middle_of_everything():
+    """
+    All that is open is marked incomplete, and calls without an answer fail.
+    """
+    body = stream(
+        *(C(), S(0, th()), D(0, summary("t")), S(1, mo()), D(1, text("a")), S(2, fc("c1")), D(2, args('{"a'))),
+        *(S(3, step("google_search_call", id="s1", arguments={})), X(3), E("x", "boom")),
+    )
+    found = inner(body)
+
+    assert {
+        *reasoning_of("t", complete=False),
+        *text_of("a", 1, complete=False),
+        *input_of("c1", '{"a', i=2, complete=False),
+        *input_of("s1", "{}", "google_search", 3, provider=True, type="google_search_call"),
+        called("s1", {}, "google_search", provider=True),
+        failure("c1", "interrupted", "the step failed before this call was answered", provider=False),
+        failure("s1", "interrupted", "the step failed before this call was answered"),
+    } == set(found)
+
+
+def test_c71_stopped_steps_stay_complete():
+    """
+    What had ended before the error stays as it was, state and all.
+    """
+    body = stream(C(), S(0, th(signature="A=")), X(0), S(1, mo("a")), X(1), E("x", "boom"))
+
+    assert [*reasoning_of("", signature="A="), *text_of("a", 1)] == inner(body)
+
+
+def test_c72_failed_with_an_error_of_a_step():
+    """
+    An output may carry the reason as a gRPC status.
+    """
+    body = stream(C(), S(0, mo(error={"code": 8, "message": "too much"})), X(0), K("failed", usage=None))
+
+    assert failed(ErrorInfo(kind="rate-limit", message="too much", code="8", retryable=True)) == terminal(body)
+
+
+def test_c72_an_error_of_a_step_in_an_answer_that_ended():
+    """
+    It counts only when the interaction has failed.
+    """
+    assert ended() == terminal(answer(S(0, mo("a", error={"code": 8, "message": "x"})), X(0)))
+
+
+@pytest.mark.parametrize("status", ["in_progress", "queued"])
+def test_c73_completed_without_being_so(status):
+    """
+    An end that says that the interaction is not finished is none.
+    """
+    body = stream(C(), S(0, mo()), D(0, text("a")), K(status, usage=None))
+
+    assert text_of("a", complete=False) == inner(body)
+    assert failed(interrupted(f"the stream ended while the interaction was {status}")) == terminal(body)
+
+
+def test_c74_terminal_status_without_an_end():
+    """
+    An update alone ends nothing: the resource has to be asked.
+    """
+    assert failed(interrupted()) == terminal(stream(C(), U("completed")))
+
+
+def test_c75_empty_ids():
+    """
+    What is not stored has no id: no run, nothing in the state.
+    """
+    body = stream(C(""), S(0, mo("a")), X(0), K(id=""), DONE)
+
+    assert [started(""), *text_of("a"), ended(id="")] == durable(body, request={"store": False, "background": True})
+
+
+SHAPES = {
+    "word": (
+        400,
+        {"error": {"code": "invalid_request", "message": "bad"}},
+        ErrorInfo(kind="invalid-request", message="bad", code="invalid_request", status=400),
+    ),
+    "classic": (
+        404,
+        {"error": {"code": 404, "message": "gone", "status": "NOT_FOUND"}},
+        ErrorInfo(kind="not-found", message="gone", code="NOT_FOUND", status=404),
+    ),
+    "array": (
+        503,
+        [{"error": {"code": 503, "message": "busy", "status": "UNAVAILABLE"}}],
+        ErrorInfo(kind="overloaded", message="busy", code="UNAVAILABLE", status=503, retryable=True),
+    ),
+    "number": (
+        429,
+        {"error": {"code": 429, "message": "slow"}},
+        ErrorInfo(kind="rate-limit", message="slow", code="429", status=429, retryable=True),
+    ),
+    "no error": (418, {"detail": 1}, ErrorInfo(kind="invalid-request", message="HTTP 418", status=418)),
+    "no object": (500, [], ErrorInfo(kind="provider", message="HTTP 500", status=500)),
+    "no fields": (
+        500,
+        {"error": {"x": 1}},
+        ErrorInfo(kind="provider", message="the provider reported an error", status=500),
+    ),
+}
+
+
+@pytest.mark.parametrize(("status", "document", "expected"), SHAPES.values(), ids=SHAPES.keys())
+def test_c77_http_error_shapes(status, document, expected):
+    """
+    All shapes of an error give kind, message and code.
+    """
+    assert expected == http_error(status, {}, json.dumps(document).encode())
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"\xff", b"[" * 5000], ids=["empty", "html", "bytes", "deep"])
+def test_c77_http_error_that_is_no_json(body):
+    """
+    The status alone is enough.
+    """
+    assert ErrorInfo(kind="overloaded", message="HTTP 503", status=503, retryable=True) == http_error(503, {}, body)
+
+
+KINDS = {
+    401: "auth",
+    403: "auth",
+    408: "timeout",
+    409: "invalid-request",
+    501: "invalid-request",
+    502: "provider",
+    504: "timeout",
+}
+
+
+@pytest.mark.parametrize(("status", "kind"), KINDS.items())
+def test_http_statuses(status, kind):
+    """
+    A status says what is wrong when the document does not.
+    """
+    assert kind == http_error(status, {}, b"").kind
+
+
+def test_a_code_says_more_than_a_status():
+    """
+    A code that is known wins over the status.
+    """
+    document = {"error": {"code": "quota_exceeded", "message": "used up"}}
+
+    assert "quota" == http_error(429, {}, json.dumps(document).encode()).kind
+
+
+def test_a_code_alone_is_the_message():
+    """
+    An error event with a code and no message says the code.
+    """
+    assert ErrorInfo(kind="timeout", message="gateway_timeout", code="gateway_timeout", retryable=True) == (
+        terminal(stream(C(), E("gateway_timeout"))).error
+    )
+
+
+def test_a_number_alone_is_a_code():
+    """
+    So is a number; below 100 it is no HTTP status.
+    """
+    assert ErrorInfo(kind="provider", message="7", code="7") == terminal(stream(C(), E(7))).error
+
+
+# -- what the request decides
+
+
+def test_the_origin_has_the_model_that_was_asked_for():
+    """
+    The model of the request is the origin's; what the provider reports stands beside it.
+    """
+    [first, *_] = events(answer(), request={"model": "gemini-flash-latest"})
+
+    assert started(model="gemini-flash-latest") == first
+
+
+def test_the_origin_has_the_reported_model_without_a_request():
+    """
+    Without a request it is the one that the provider reports.
+    """
+    assert started() == events(answer())[0]
+
+
+def test_the_origin_has_the_agent():
+    """
+    An agent stands where the model would.
+    """
+    body = stream(C(model=None, agent="deep-research-preview-04-2026"))
+    [first, *_] = events(body, request={"agent": "deep-research-preview-04-2026"})
+
+    assert (
+        Origin(
+            provider="google",
+            model="deep-research-preview-04-2026",
+            dialect="gemini-interactions",
+            served_model="deep-research-preview-04-2026",
+        )
+        == first.origin
+    )
+
+
+RESUMABLE = {
+    "nothing known": (None, False),
+    "background": ({"background": True}, True),
+    "background, stored": ({"background": True, "store": True}, True),
+    "background, not stored": ({"background": True, "store": False}, False),
+    "stored": ({"store": True}, False),
+    "wrong type": ({"background": "yes"}, False),
+    "antigravity of May": ({"background": True, "agent": "antigravity-preview-05-2026"}, False),
+    "antigravity of September": ({"background": True, "agent": "antigravity-preview-09-2026"}, True),
+    "deep research": ({"background": True, "agent": "deep-research-preview-04-2026"}, True),
+}
+
+
+@pytest.mark.parametrize(("request_", "resumable"), RESUMABLE.values(), ids=RESUMABLE.keys())
+def test_a_run_is_resumable_as_the_request_says(request_, resumable):
+    """
+    A run goes on without us when it is in the background and stored.
+    """
+    found = durable(answer(), request=request_)
+
+    assert [Run(id="v1", resumable=resumable, kind="interaction")] * 2 == [event.run for event in found]
+
+
+def test_a_cut_run_says_where_it_is():
+    """
+    A step that was cut keeps the run and what is needed to go back to it.
+    """
+    last = terminal(stream(C(environment_id="0b7e")), request={"background": True})
+
+    assert Run(id="v1", resumable=True, kind="interaction") == last.run
+    assert {"interaction_id": "v1", "environment_id": "0b7e"} == last.state
+
+
+def test_the_environment_of_an_agent_is_kept():
+    """
+    The sandbox of an agent is state of the step.
+    """
+    body = stream(C(environment_id="0b7e"), K(environment_id="0b7f"))
+    [first, last] = durable(body)
+
+    assert "0b7e" == first.state["environment_id"]
+    assert "0b7f" == last.state["environment_id"]
+
+
+def test_the_cursor_is_the_last_event_id():
+    """
+    The decoder knows where a resumed stream would go on.
+    """
+    made = decoder()
+    made.feed(stream({**C(), "event_id": "e1"}, {**S(0, mo("a")), "event_id": "e2"}, X(0)))
+
+    assert "e2" == made.last_event_id
+    assert None is decoder().last_event_id
+
+
+def test_the_error_of_the_decoder():
+    """
+    A decoder says why its last step failed, and nothing when it did not.
+    """
+    assert None is decoded(answer())[0].error
+    assert interrupted() == decoded(stream(C()))[0].error
+    assert "boom" == decoded(stream(C(), E("x", "boom")))[0].error.message
+
+
+def test_the_reason_of_a_close_is_the_error():
+    """
+    Whoever closes a stream that has no end may say why.
+    """
+    made = decoder()
+    made.feed(stream(C(), S(0, mo()), D(0, text("a"))))
+    why = ErrorInfo(kind="aborted", message="stopped")
+
+    assert failed(why) == made.close(why)[-1]
+    assert why == made.error
+
+
+def test_the_status_of_a_part_that_was_cut():
+    """
+    In the message the part is incomplete.
+    """
+    [part] = message(stream(C(), S(0, mo()), D(0, text("a")))).parts
+
+    assert ("a", "incomplete") == (part.text, part.status)
+    assert MODEL == message(stream(C())).origin.served_model

@@ -1,0 +1,309 @@
+"""
+Cases 60 to 68 of the wire reference: 1.x, 2.x, both in one stream, and answers that came as one document.
+"""
+
+import pytest
+
+from assistant_events import problems
+from assistant_events.values import Citation
+
+from .notation import (
+    DIALECT,
+    DONE,
+    MODEL,
+    USAGE,
+    C,
+    D,
+    K,
+    S,
+    U,
+    X,
+    answer,
+    call_of,
+    delta,
+    durable,
+    ended,
+    events,
+    fc,
+    inner,
+    interrupted,
+    media_of,
+    mo,
+    notes,
+    old,
+    reasoning_of,
+    signature,
+    started,
+    step,
+    stream,
+    summary,
+    terminal,
+    text,
+    text_of,
+    th,
+)
+
+NOTE = {"type": "url_citation", "url": "https://e.x/", "title": "E", "start_index": 0, "end_index": 2}
+
+
+def resource(steps=None, status="completed", **more):
+    kept = {} if steps is None else {"steps": steps}
+    return {"id": "v1", "model": MODEL, "status": status, **kept, "usage": USAGE, **more}
+
+
+def of(document, **how):
+    """
+    Return the events of a document, having checked that they are legal.
+    """
+    found = DIALECT.decode_resource(document, "m", **how)
+    assert [] == problems(found)
+    return found
+
+
+def kept(document, **how):
+    return [event for event in of(document, **how) if event.durable]
+
+
+def old_stream(*wire):
+    return stream(*[old(event) for event in wire])
+
+
+def test_c60_text_of_1x():
+    """
+    The old names give the same events.
+    """
+    body = old_stream(C(), S(0, step("text")), D(0, text("Hel")), D(0, text("lo")), X(0), K())
+
+    assert [started(), *text_of("Hello"), ended()] == durable(body)
+    assert events(stream(C(), S(0, mo()), D(0, text("Hel")), D(0, text("lo")), X(0), K())) == events(body)
+
+
+def test_c60_first_text_in_the_start():
+    """
+    The block of the start may hold the first text.
+    """
+    assert text_of("Hello") == inner(old_stream(C(), S(0, text("Hel")), D(0, text("lo")), X(0), K()))
+
+
+def test_c61_1x_without_starts():
+    """
+    Deltas alone are enough.
+    """
+    assert text_of("Hello") == inner(old_stream(C(), D(0, text("Hel")), D(0, text("lo")), X(0), K()))
+
+
+def test_c62_function_call_of_1x():
+    """
+    The delta has everything; the call begins when id and name are known.
+    """
+    call = delta("function_call", id="c1", name="f", arguments={"city": "Oslo"}, signature="S=")
+    body = old_stream(C(), S(0, step("function_call")), D(0, call), X(0), K("requires_action"))
+
+    assert call_of("c1", '{"city":"Oslo"}', signature="S=") == inner(body)
+    assert call_of("c1", '{"city":"Oslo"}', signature="S=") == inner(old_stream(C(), D(0, call), K()))
+
+
+def test_c62_results_of_1x():
+    """
+    Results of the old form have their call's id in the delta.
+    """
+    body = old_stream(
+        C(),
+        D(0, delta("google_search_call", id="s1", arguments={"queries": ["q"]})),
+        D(1, delta("google_search_result", call_id="s1", result=[{"rendered_content": "<div>"}])),
+        K(),
+    )
+
+    assert (
+        call_of("s1", '{"queries":["q"]}', "google_search", provider=True, type="google_search_call")
+        == (inner(body)[:3])
+    )
+    assert "tool.success" == inner(body)[-1].type
+
+
+def test_c63_thought_and_annotations_of_1x():
+    """
+    Thoughts and sources of 1.x are those of 2.x.
+    """
+    body = old_stream(
+        *(C(), S(0, step("thought")), D(0, summary("Plan")), D(0, signature("c2ln")), X(0)),
+        *(S(1, step("text")), D(1, text("Hi")), D(1, delta("text_annotation", annotations=[NOTE])), X(1)),
+        K(),
+    )
+    cited = Citation(url="https://e.x/", title="E", start=0, end=2)
+
+    assert [
+        *reasoning_of("Plan", signature="c2ln"),
+        *text_of("Hi", 1, citations=(cited,), annotations=[NOTE]),
+    ] == inner(body)
+
+
+def test_c63_source_only():
+    """
+    Early annotations have only `source`.
+    """
+    body = old_stream(
+        C(), D(0, text("Hi")), D(0, delta("text_annotation", annotations=[{"source": "https://e.x/"}])), K()
+    )
+
+    assert (Citation(url="https://e.x/"),) == inner(body)[-1].citations
+
+
+def test_c63_summary_beside_the_type():
+    """
+    An old server has the text of a summary in the delta itself.
+    """
+    assert reasoning_of("p") == inner(old_stream(C(), S(0, th()), D(0, delta("thought_summary", text="p")), X(0), K()))
+
+
+def test_c63_thought_as_one_delta():
+    """
+    A whole thought may come as one delta.
+    """
+    whole = delta("thought", summary=[{"type": "text", "text": "p"}], signature="A=")
+
+    assert reasoning_of("p", signature="A=") == inner(old_stream(C(), D(0, whole), K()))
+
+
+def test_c64_both_in_one_stream():
+    """
+    Each event is read by its own name.
+    """
+    body = stream(C(), old(S(0, step("text"))), D(0, text("a")), old(D(0, text("b"))), X(0), old(K()))
+
+    assert [started(), *text_of("ab"), ended()] == durable(body)
+
+
+def test_c65_lyria():
+    """
+    Models that answer with `outputs` inside of a newer resource give media.
+    """
+    document = {
+        "model": "lyria-3-pro-preview",
+        "outputs": [{"type": "audio", "data": "AAAA", "mime_type": "audio/mpeg"}],
+    }
+
+    assert media_of("audio/mpeg", b"\0\0\0", type="audio") == kept(document)[1:-1]
+    assert "stop" == kept(document)[-1].finish
+
+
+def test_c66_document_equals_stream():
+    """
+    Text blocks that stand together are one text, and what they cite moves along.
+    """
+    later = {**NOTE, "start_index": 0, "end_index": 1}
+    moved = {**NOTE, "start_index": 2, "end_index": 3}
+    steps = [
+        th(signature="A=", summary=[{"type": "text", "text": "p"}]),
+        step(
+            "model_output",
+            content=[
+                {"type": "text", "text": "ø", "annotations": [NOTE]},
+                {"type": "text", "text": "b", "annotations": [later]},
+            ],
+        ),
+        fc("c1", "f", {"a": 1}),
+    ]
+    body = stream(
+        *(C(), S(0, th()), D(0, summary("p")), D(0, signature("A=")), X(0)),
+        *(S(1, mo()), D(1, text("øb")), D(1, notes(NOTE, moved)), X(1)),
+        *(S(2, fc("c1", "f", {"a": 1})), X(2), K("requires_action")),
+    )
+
+    assert durable(body) == kept(resource(steps, "requires_action"))
+
+
+def test_c67_document_without_id_and_steps():
+    """
+    An interaction that stopped early may have nothing at all.
+    """
+    assert [started("", None, served=None), ended("length", "incomplete", id="", usage=None)] == kept(
+        {"status": "incomplete"}
+    )
+
+
+def test_c68_timeline_with_the_input():
+    """
+    What the app said is left out; the generated steps count from 0.
+    """
+    steps = [step("user_input", content=[{"type": "text", "text": "hi"}]), mo("a")]
+
+    assert text_of("a") == kept(resource(steps))[1:-1]
+
+
+@pytest.mark.parametrize("status", ["in_progress", "queued"])
+def test_document_that_is_not_finished(status):
+    """
+    A resource that is still running has no valid end; what there is is kept.
+    """
+    found = kept(resource([mo("a")], status), request={"background": True})
+
+    assert text_of("a") == found[1:-1]
+    assert interrupted() == found[-1].error
+    assert found[-1].run.resumable
+
+
+def test_document_with_a_token():
+    """
+    A hop that wants to go on pauses, and keeps its token.
+    """
+    found = kept(resource([mo("a")], "requires_continuation", continuation_token="dG9r"))
+
+    assert (
+        ended("pause", "requires_continuation", state={"interaction_id": "v1", "continuation_token": "dG9r"})
+        == found[-1]
+    )
+
+
+def test_document_of_an_error():
+    """
+    An error document is a failed step.
+    """
+    [_, found] = kept({"error": {"code": 404, "message": "gone", "status": "NOT_FOUND"}})
+
+    assert ("not-found", "gone", "NOT_FOUND") == (found.error.kind, found.error.message, found.error.code)
+
+
+def test_document_of_an_empty_error():
+    """
+    An error that says nothing is still no answer.
+    """
+    [_, found] = kept({"error": {}})
+
+    assert "interrupted" == found.error.kind
+
+
+@pytest.mark.parametrize("document", [{}, {"steps": "x"}, {"steps": [1, None]}, {"status": []}, {"outputs": {}}])
+def test_document_of_nothing(document):
+    """
+    Whatever a document lacks, there is a step and its end.
+    """
+    assert "step.ended" == kept(document)[-1].type
+
+
+def test_document_is_read_like_a_stream_of_background():
+    """
+    The request counts as for a stream.
+    """
+    found = kept(resource([mo("a")]), request={"background": True, "model": "asked"})
+
+    assert ("asked", True) == (found[0].origin.model, found[-1].run.resumable)
+
+
+def test_status_updates_cause_nothing():
+    """
+    Updates of the status close nothing.
+    """
+    body = answer(U("queued"), S(0, mo()), D(0, text("a")), U("completed"), D(0, text("b")), X(0))
+
+    assert text_of("ab") == inner(body)
+    assert "completed" == terminal(body).raw_finish
+
+
+def test_other_names_of_the_status():
+    """
+    Pages of the migration have events of their own for a status.
+    """
+    body = answer({"event_type": "interaction.in_progress", "interaction_id": "v1"}, S(0, mo("a")), X(0), DONE)
+
+    assert text_of("a") == inner(body)

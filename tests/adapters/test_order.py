@@ -1,0 +1,439 @@
+"""
+Cases 42 to 59 of the wire reference: overlap, gaps, repetition; and what else a stream may do to its order.
+"""
+
+from .notation import (
+    DONE,
+    C,
+    D,
+    K,
+    S,
+    X,
+    answer,
+    args,
+    call_of,
+    codes,
+    delta,
+    durable,
+    ended,
+    events,
+    fc,
+    inner,
+    message,
+    mo,
+    notes,
+    opaque,
+    reasoning_of,
+    signature,
+    started,
+    step,
+    stream,
+    summary,
+    text,
+    text_of,
+    th,
+)
+
+T1, T2 = summary("t1"), summary("t2")
+
+
+def test_c42_overlapped_thought_and_text():
+    """
+    One reasoning and one text may be open at once; each ends with its own step.
+    """
+    body = answer(
+        *(S(0, th()), S(1, mo()), D(1, text("A")), D(0, T1), D(1, text("B")), D(0, T2)),
+        *(X(1), X(0)),
+    )
+    [reasoning_started, reasoning_ended] = reasoning_of("t1t2", summary=[T1["content"], T2["content"]])
+    [text_started, text_ended] = text_of("AB", 1)
+
+    assert [reasoning_started, text_started, text_ended, reasoning_ended] == inner(body)
+
+
+def test_c42_overlap_is_live():
+    """
+    Nothing is held back while two fragments are open.
+    """
+    body = stream(C(), S(0, th()), S(1, mo()), D(1, text("A")), D(0, T1))
+
+    assert ["reasoning.started", "text.started", "text.delta", "reasoning.delta"] == [
+        event.type for event in events(body)[1:5]
+    ]
+
+
+def test_c42_two_texts_overlap():
+    """
+    The start of a second text ends the first; what comes late for it is one more part of the same step.
+    """
+    body = answer(
+        *(S(0, mo()), S(1, mo()), D(0, text("a")), D(1, text("b")), D(0, text("A")), D(1, text("B"))),
+        *(X(0), X(1)),
+    )
+
+    assert [*text_of("a"), *text_of("bB", 1), *text_of("A")] == inner(body)
+
+
+def test_c43_missing_stop_of_a_thought():
+    """
+    A thought without a stop ends with the interaction; its signature is kept.
+    """
+    body = answer(S(0, th()), D(0, summary("t")), D(0, signature("A=")), S(1, mo()), D(1, text("x")), X(1))
+    [reasoning_started, reasoning_ended] = reasoning_of("t", signature="A=")
+
+    assert [reasoning_started, *text_of("x", 1), reasoning_ended] == inner(body)
+
+
+def test_c44_all_stops_missing():
+    """
+    Steps without stops end with the interaction, in the order of their start.
+    """
+    body = answer(S(0, th()), D(0, summary("t")), S(1, mo()), D(1, text("x")))
+    [reasoning_started, reasoning_ended] = reasoning_of("t")
+    [text_started, text_ended] = text_of("x", 1)
+
+    assert [reasoning_started, text_started, reasoning_ended, text_ended] == inner(body)
+
+
+def test_c45_delta_before_start():
+    """
+    A delta opens its step when the start has not come; the start adds nothing then.
+    """
+    assert text_of("ab") == inner(answer(D(0, text("a")), S(0, mo()), D(0, text("b")), X(0)))
+
+
+def test_c45_thought_before_start():
+    """
+    A thought may be implied as well, by its signature.
+    """
+    assert reasoning_of("", signature="A=") == inner(answer(D(0, signature("A=")), S(0, th()), X(0)))
+
+
+def test_c46_arguments_before_start():
+    """
+    Arguments wait for the start, which says whose they are.
+    """
+    start = step("function_call", id="c1", name="f")
+
+    assert call_of("c1", '{"a":1}') == inner(answer(D(0, args('{"a":1}')), S(0, start), X(0)))
+
+
+def test_c46_arguments_without_start():
+    """
+    Arguments of a call that never began are kept raw.
+    """
+    assert [opaque(0, type="function_call", id=None, arguments='{"a":1}')] == inner(answer(D(0, args('{"a":1}'))))
+
+
+def test_c47_stop_without_start():
+    """
+    A stop of nothing is nothing.
+    """
+    assert [] == inner(answer(X(5)))
+
+
+def test_c48_duplicate_start():
+    """
+    A second start of the same item is the first once more.
+    """
+    assert text_of("ab") == inner(answer(S(0, mo()), D(0, text("a")), S(0, mo()), D(0, text("b")), X(0)))
+
+
+def test_c48_start_of_another_item():
+    """
+    A start of another item under an old index ends the item before.
+    """
+    assert [*text_of("a"), *reasoning_of("t", 1)] == inner(
+        answer(S(0, mo()), D(0, text("a")), S(0, th()), D(0, summary("t")), X(0))
+    )
+    assert [*call_of("c1", "{}"), *call_of("c2", "{}", i=1)] == inner(answer(S(0, fc("c1")), S(0, fc("c2")), X(0)))
+
+
+def test_c48_start_of_the_same_call():
+    """
+    A start with the same id is the same call, one with another `call_id` another result.
+    """
+    assert call_of("c1", '{"a":1}') == inner(answer(S(0, fc("c1")), S(0, fc("c1")), D(0, args('{"a":1}')), X(0)))
+    results = [step("google_search_result", call_id=one, result=[]) for one in ("x", "x", "y")]
+    body = answer(*[S(0, result) for result in results], X(0))
+
+    assert ["x", "y"] == [call.call_id for call in message(body).calls]
+
+
+def test_c49_double_stop():
+    """
+    A step ends once.
+    """
+    assert text_of("a") == inner(answer(S(0, mo()), D(0, text("a")), X(0), X(0)))
+
+
+def test_c50_late_signature_after_stop():
+    """
+    A signature that comes too late is one more reasoning of the same step, without text.
+    """
+    body = answer(S(0, th()), D(0, summary("t")), X(0), D(0, signature("A=")))
+
+    assert [*reasoning_of("t"), *reasoning_of("", signature="A=")] == inner(body)
+
+
+def test_c50_late_summary_after_stop():
+    """
+    So is a summary.
+    """
+    body = answer(S(0, th()), D(0, summary("t")), D(0, signature("A=")), X(0), D(0, summary("u")))
+    both = [summary("t")["content"], summary("u")["content"]]
+
+    assert [*reasoning_of("t", signature="A="), *reasoning_of("u", signature="A=", summary=both)] == inner(body)
+
+
+def test_c50_late_text_after_stop():
+    """
+    Text that comes after its stop is one more text of the same step.
+    """
+    body = answer(S(0, mo()), D(0, text("a")), X(0), D(0, text("b")))
+
+    assert [*text_of("a"), *text_of("b")] == inner(body)
+
+
+def test_c50_late_annotations_after_stop():
+    """
+    Sources that come after the text has ended are kept as a text without words.
+    """
+    one = {"type": "url_citation", "url": "https://e.x/"}
+    body = answer(S(0, mo()), D(0, text("a")), X(0), D(0, notes(one)))
+
+    assert {"i": 0, "annotations": [one]} == inner(body)[-1].state
+    assert ["a", ""] == [part.text for part in message(body).parts]
+
+
+def test_c51_index_gap_and_descending():
+    """
+    Steps stand in the order in which they were opened; the index only groups.
+    """
+    body = answer(*[event for at in (0, 3, 1) for event in (S(at, mo()), D(at, text(str(at))), X(at))])
+
+    assert [*text_of("0"), *text_of("3", 1), *text_of("1", 2)] == inner(body)
+
+
+def test_c52_empty_delta_object():
+    """
+    An empty delta is nothing, and not worth a note.
+    """
+    body = answer(S(0, mo()), D(0, {}), D(0, text("a")), X(0))
+
+    assert text_of("a") == inner(body)
+    assert [] == codes(body)
+
+
+def test_c53_unknown_event():
+    """
+    An event that is not known is left out; the rest is as it was.
+    """
+    body = answer({"event_type": "step.paused"}, S(0, mo()), D(0, text("a")), X(0))
+
+    assert text_of("a") == inner(body)
+    assert ["unknown-event"] == codes(body)
+
+
+def test_c53_unknown_delta():
+    """
+    A delta that is not known is kept with its step.
+    """
+    odd = delta("sparkle", level=3)
+    body = answer(S(0, mo()), D(0, text("a")), D(0, odd), X(0))
+
+    assert text_of("a", extra={"deltas": [odd]}) == inner(body)
+    assert ["unknown-delta"] == codes(body)
+
+
+def test_c53_unknown_delta_of_a_thought():
+    """
+    So it is with a thought.
+    """
+    odd = delta("sparkle", level=3)
+
+    assert reasoning_of("", extra={"deltas": [odd]}) == inner(answer(S(0, th()), D(0, odd), X(0)))
+
+
+def test_c53_delta_without_a_type():
+    """
+    A delta with only a text is text (the manual has one); with anything else it is left out and noted.
+    """
+    assert text_of("a") == inner(answer(S(0, mo()), D(0, {"text": "a"}), X(0)))
+    assert ["unknown-delta"] == codes(answer(S(0, mo()), D(0, {"level": 3}), X(0)))
+
+
+def test_c54_no_created_event():
+    """
+    The step begins with what comes first; the id of the end is the run's.
+    """
+    body = stream(S(0, mo()), D(0, text("a")), X(0), K(model="gemini-x"), DONE)
+
+    assert [started("", None, served=None), *text_of("a"), ended()] == durable(body)
+
+
+def test_c54_created_after_the_first_step():
+    """
+    A late created fills in the id and begins nothing.
+    """
+    body = stream(S(0, mo()), C(), D(0, text("a")), X(0), K(id=""), DONE)
+
+    assert [started("", None, served=None), *text_of("a"), ended()] == durable(body)
+
+
+def test_c54_only_completed():
+    """
+    An end alone is an empty answer.
+    """
+    assert [started(served=MODEL_OF_END, model=MODEL_OF_END), ended("stop", "completed")] == durable(
+        stream(K(model=MODEL_OF_END), DONE)
+    )
+
+
+MODEL_OF_END = "gemini-y"
+
+
+def test_c55_two_created_with_the_same_id():
+    """
+    The second says nothing new.
+    """
+    assert [started(), *text_of("a"), ended()] == durable(
+        stream(C(), C(), S(0, mo()), D(0, text("a")), X(0), K(), DONE)
+    )
+
+
+def test_c55_created_without_an_id_after_one_with():
+    """
+    A created without an id is of the same interaction.
+    """
+    assert [started(), *text_of("a"), ended()] == durable(
+        stream(C(), C(""), S(0, mo()), D(0, text("a")), X(0), K(), DONE)
+    )
+
+
+def test_c56_completed_twice():
+    """
+    The first end counts.
+    """
+    assert [started(), ended()] == durable(stream(C(), K(), K("failed"), DONE))
+
+
+def test_c57_events_after_completed():
+    """
+    Nothing follows the end.
+    """
+    assert [started(), ended()] == durable(stream(C(), K(), S(0, mo()), D(0, text("zzz")), X(0)))
+
+
+def test_c58_steps_in_completed():
+    """
+    Steps that the end repeats are not taken again.
+    """
+    body = stream(C(), S(0, mo()), D(0, text("a")), X(0), K(steps=[mo("a")]), DONE)
+
+    assert text_of("a") == inner(body)
+
+
+def test_c58_steps_only_in_completed():
+    """
+    Steps that come with the end alone are the answer.
+    """
+    assert [*reasoning_of("t"), *text_of("a", 1)] == inner(stream(C(), K(steps=[th(summary="t"), mo("a")]), DONE))
+
+
+def test_c59_type_instead_of_event_type():
+    """
+    Pages of the manual name events by `type`.
+    """
+    plain = [C(), S(0, mo()), D(0, text("a")), X(0), K()]
+    named = [{("type" if key == "event_type" else key): value for key, value in event.items()} for event in plain]
+
+    assert durable(stream(*plain)) == durable(b"".join(bare(event) for event in named))
+
+
+def test_c59_name_beside_the_document():
+    """
+    The event line names what the document does not.
+    """
+    plain = [C(), S(0, mo()), D(0, text("a")), X(0), K()]
+    body = b"".join(
+        f"event: {event['event_type']}\n".encode()
+        + bare({key: value for key, value in event.items() if key != "event_type"})
+        for event in plain
+    )
+
+    assert durable(stream(*plain)) == durable(body)
+
+
+def bare(event):
+    return b"data: " + stream(event | {"event_type": "-"}, named=False)[6:].replace(b',"event_type":"-"', b"")
+
+
+def test_a_missing_index_means_the_open_step():
+    """
+    Without an index a delta and a stop belong to the step that is open, and a start is the next step.
+    """
+    events = [S(0, mo()), D(0, text("a")), X(0), S(1, mo()), D(1, text("b")), X(1)]
+    body = answer(*[{key: value for key, value in event.items() if key != "index"} for event in events])
+
+    assert [*text_of("a"), *text_of("b", 1)] == inner(body)
+
+
+def test_a_missing_index_without_an_open_step():
+    """
+    A delta opens a step of its own then; a stop is nothing.
+    """
+    events = [X(0), D(0, text("a")), X(0), X(0), D(0, text("b"))]
+    body = answer(*[{key: value for key, value in event.items() if key != "index"} for event in events])
+
+    assert [*text_of("a"), *text_of("b", 1)] == inner(body)
+
+
+def test_an_index_that_is_no_integer():
+    """
+    It counts as missing; a float without a fraction is an integer.
+    """
+    for index in ("0", None, [0], True, 0.5):
+        assert text_of("a") == inner(answer(S(index, mo()), D(index, text("a")), X(index)))
+    assert text_of("ab") == inner(answer(S(0.0, mo()), D(0, text("a")), D(0.0, text("b")), X(0)))
+
+
+def test_a_negative_or_huge_index():
+    """
+    Indices only group, so any integer does.
+    """
+    for index in (-1, 10**30):
+        assert text_of("a") == inner(answer(S(index, mo()), D(index, text("a")), X(index)))
+
+
+def test_the_echo_of_the_input_is_left_out():
+    """
+    Replays may show what the app said; it is in the transcript already.
+    """
+    body = answer(
+        S(0, step("user_input", content=[{"type": "text", "text": "hi"}])),
+        D(0, text("!")),
+        X(0),
+        S(1, mo()),
+        D(1, text("a")),
+        X(1),
+    )
+
+    assert text_of("a") == inner(body)
+
+
+def test_another_id_without_an_end_is_another_answer():
+    """
+    When a second interaction begins before the first has ended, the first has failed.
+    """
+    body = stream(C("a"), S(0, mo()), D(0, text("x")), C("b"), S(0, mo()), D(0, text("y")), X(0), K(id="b"))
+    found = durable(body)
+
+    assert [started("a"), *text_of("x", complete=False)] == found[:3]
+    assert ("step.failed", "interrupted", "m") == (found[3].type, found[3].error.kind, found[3].message_id)
+    assert [
+        started("b", message_id="m.2"),
+        *text_of("y", message_id="m.2"),
+        ended(id="b", message_id="m.2"),
+    ] == found[4:]
+    assert ["id-changed"] == codes(body)
