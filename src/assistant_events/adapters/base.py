@@ -236,6 +236,14 @@ class DecoderBase(ABC):
         self._hop += 1
         self.recorder = self._make_recorder(f"{self.message_id}.{self._hop}")
 
+    def resume_hop(self, run_id: str) -> None:
+        """Go on in the message of the hop that this run is, when `prior` holds one; each hop may be replayed by itself."""
+        for message_id, message in self._prior.items():
+            number = message_id.removeprefix(f"{self.message_id}.")
+            if message.run is not None and message.run.id == run_id and number != message_id and number.isdecimal():
+                self._hop = int(number)
+                self.recorder = self._make_recorder(message_id)
+
     def replay_begins(self) -> None:
         """Take what follows as a replay of the current hop from its start: compare it, and let through what is new."""
         message = self._current_message()

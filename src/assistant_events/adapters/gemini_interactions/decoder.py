@@ -49,6 +49,8 @@ class GeminiInteractionsDecoder(DecoderBase):
         """Cursor of the last event that carried one; only background runs have them. `None` when there was none."""
 
         self._seen_event_ids: set[str] = set()
+        self._past: set[str] = set()
+        self._repeated = False
         self._templates: dict[tuple[str, str], NumberedTemplate] = {}
         self._begin_hop()
 
@@ -73,7 +75,7 @@ class GeminiInteractionsDecoder(DecoderBase):
     def on_event(self, event: Fields) -> None:
         """Read one event of either generation. Its name stands in the document, or beside it."""
         name = string(event, "event_type") or self.frame_name() or string(event, "type")
-        if self._paused and name not in _BEGINNINGS:
+        if (self._paused or self._repeated) and name not in _BEGINNINGS:
             return  # between two hops there is nothing to add to
         event_id = string(event, "event_id") if "event_id" in event else None
         if event_id:
@@ -109,7 +111,9 @@ class GeminiInteractionsDecoder(DecoderBase):
     def on_rejoin(self) -> None:
         """Forget what was read: the interaction begins again."""
         self._seen_event_ids.clear()
-        self._begin_hop()
+        self._repeated = False
+        if not (self._paused and self._interaction_id):
+            self._begin_hop()
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """Fail the step with what is known of its run: where it could be resumed, and how far it had come."""
@@ -126,9 +130,12 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def _on_created(self, interaction: Fields) -> None:
         interaction_id = string(interaction, "id") or ""
+        self._repeated = interaction_id in self._past
+        if self._repeated or (self._paused and interaction_id and interaction_id == self._interaction_id):
+            return  # a replay that begins before the hop that is told now
         if self._paused:
-            if interaction_id and interaction_id == self._interaction_id:
-                return
+            if self._interaction_id:
+                self._past.add(self._interaction_id)
             self.next_hop()
             self._begin_hop()
         elif self.recorder.started:
@@ -141,6 +148,8 @@ class GeminiInteractionsDecoder(DecoderBase):
                 # Once more the same: the first event of a replay, if its steps follow from the first on.
                 self._created_again = interaction if self._order else None
                 return
+        elif interaction_id:
+            self.resume_hop(interaction_id)
         self._learn(interaction)
         served = string(interaction, "model") or string(interaction, "agent")
         self.recorder.start(self.origin(served_model=served or None), self._run(), self._state())
