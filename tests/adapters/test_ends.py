@@ -8,7 +8,7 @@ import pytest
 
 from assistant_events import Origin
 from assistant_events.adapters.gemini_interactions import http_error
-from assistant_events.values import ErrorInfo, Run
+from assistant_events.values import ErrorInfo, Run, write_json
 
 from .notation import (
     DONE,
@@ -459,3 +459,17 @@ def test_the_status_of_a_part_that_was_cut():
 
     assert ("a", "incomplete") == (part.text, part.status)
     assert MODEL == message(stream(C())).origin.served_model
+
+
+@pytest.mark.parametrize("number", [10**5000, -(10**5000), 1 << 31], ids=["huge", "hugely negative", "large"])
+def test_a_number_that_is_no_code(number):
+    """
+    Numbers without end are no codes, no statuses and no counts.
+    """
+    usage = {"total_input_tokens": number, "total_output_tokens": 1}
+    end = K("failed", errors=[{"code": number, "message": "boom"}], usage=usage)
+    body = stream(C()) + b"data: " + write_json(end) + b"\n\n"
+
+    assert ErrorInfo(kind="provider", message="boom") == terminal(body).error
+    assert (number if number == 1 << 31 else None) == terminal(body).usage.input
+    assert "boom" in repr(terminal(body))

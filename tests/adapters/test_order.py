@@ -437,3 +437,13 @@ def test_another_id_without_an_end_is_another_answer():
         ended(id="b", message_id="m.2"),
     ] == found[4:]
     assert ["id-changed"] == codes(body)
+
+
+def test_an_index_without_end_learned_before():
+    """
+    A huge index is no number to write down, even where deltas of other steps came before.
+    """
+    huge = b'{"event_type":"step.delta","index":' + b"9" * 5000 + b',"delta":{"type":"text","text":"b"}}'
+    body = stream(C(), S(0, mo()), D(0, text("a")), D(0, text("a")), X(0)) + b"data: " + huge + b"\n\n" + stream(K())
+
+    assert [*text_of("aa"), *text_of("b", 1)] == durable(body)[1:-1]

@@ -61,9 +61,9 @@ def integer(fields: Fields, key: str) -> int | None:
 
 
 def count(fields: Fields, key: str) -> int | None:
-    """Return an integer of 0 or more, or `None`."""
+    """Return an integer of 0 or more that counts something, so below 2^63, or `None`."""
     value = integer(fields, key)
-    return value if value is not None and value >= 0 else None
+    return value if value is not None and 0 <= value < 1 << 63 else None
 
 
 def flag(fields: Fields, key: str) -> bool | None:

@@ -27,6 +27,9 @@ from assistant_events.adapters.reading import Fields, integer, mapping, string
 from assistant_events.adapters.templates import NumberedTemplate, Template
 from assistant_events.values import ErrorInfo, ErrorKind, Finish, Run, Usage
 
+_MAX_INDEX = 1 << 31
+"""Steps from here on take the plain way; Python does not even write down an integer of over 4,300 digits."""
+
 _BEGINNINGS = ("interaction.created", "interaction.start")
 
 
@@ -315,7 +318,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             if template is None:
                 return
             self._templates[event_type, kind] = template
-        if index < 0:
+        if not 0 <= index < _MAX_INDEX:
             return
         self.open_lane(
             event_type,

@@ -86,6 +86,9 @@ _GRPC: Final[dict[int, ErrorKind]] = {
     16: ErrorKind.AUTH,
 }
 
+_NO_CODE: Final = 1 << 31
+"""Numbers from here on are no codes of anything; Python does not even write them down when they are long enough."""
+
 _RETRYABLE: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.TIMEOUT})
 
 # Longest first: `function_call` in 1.x is a delta too, and every X_call and X_result delta belongs to the step of its name.
@@ -206,6 +209,8 @@ def is_resumable(request: Fields) -> bool:
 def error_info(error: Fields, *, status: int | None = None, grpc: bool = False) -> ErrorInfo:
     """Return what an error document says. `code` may be a word, an HTTP status, or (in a step) a gRPC code."""
     number = integer(error, "code")
+    if number is not None and abs(number) >= _NO_CODE:
+        number = None
     word = string(error, "status") or string(error, "code") or ""
     kind = _KINDS_BY_CODE.get(word.lower())
     http = status if status is not None else (number if number is not None and not grpc and number >= 100 else None)
@@ -219,7 +224,7 @@ def error_info(error: Fields, *, status: int | None = None, grpc: bool = False) 
         kind=kind,
         message=string(error, "message") or code or "the provider reported an error",
         code=code,
-        status=http if http is not None and http >= 100 else None,
+        status=http if http is not None and 100 <= http < 600 else None,
         retryable=True if kind in _RETRYABLE else None,
     )
 
