@@ -14,13 +14,16 @@ def store():
     return Store()
 
 
-@pytest.fixture(params=["async", "sync"])
+@pytest.fixture(params=["async", "async, store in its own thread", "sync"])
 def open_session(request):
     """
     Opens a session with either face; what is awaited is run by the fixture.
     """
+    opened = []
     with asyncio.Runner() as runner:
-        yield opener(request.param, runner)
+        yield opener(request.param, runner, opened)
+        for store in opened:
+            runner.run(store.close())
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import json
 from assistant_events.adapters import DecoderBase, JsonLines
 from assistant_events.events import StepStarted, TextStarted
 from assistant_events.session import Session, SyncSession
-from assistant_events.stores import MemoryStore
+from assistant_events.stores import AsyncStore, MemoryStore
 from assistant_events.testing import Clock
 
 
@@ -151,12 +151,15 @@ class Awaited:
         return self._runner.run(main())
 
 
-def opener(face, runner):
-    """Return the function that opens a session with one of the faces."""
+def opener(face, runner, opened):
+    """Return the function that opens a session with one of the faces; what has to be closed is added to *opened*."""
 
     def open_session(store, session_id="s1", **more):
         if face == "sync":
             return SyncSession.open(store, session_id, **more)
+        if face == "async, store in its own thread":
+            store = AsyncStore(store)
+            opened.append(store)
         return Awaited(runner.run(Session.open(store, session_id, **more)), runner)
 
     return open_session

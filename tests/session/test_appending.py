@@ -181,7 +181,7 @@ def test_append_keeps_events_of_newer_versions(session, store):
     """
     What this version does not know is stored as it came.
     """
-    event = UnknownEvent(type="text.begun", version=2, data={"message_id": "a1"})
+    event = UnknownEvent(type="text.begun", version=2, data={"type": "text.begun", "v": 2, "message_id": "a1"})
     session.append(event)
 
     assert [event] == store.events

@@ -9,6 +9,7 @@ from threading import Barrier
 from assistant_events.messages import MessageStatus
 from assistant_events.reducer import fold, problems
 from assistant_events.session import Session, SyncSession
+from assistant_events.stores import SqliteStore
 from assistant_events.testing import ids
 from tests.session.scripted import Scripted, line
 
@@ -95,6 +96,28 @@ def test_many_streams_in_one_session(store):
 
     assert {f"a{at}" for at in range(5)} == {message.text for message in session.transcript}
     assert [] == problems(store.read("s1"))
+
+
+def test_sessions_in_one_database(tmp_path):
+    """
+    Many sessions may share a database, each task with its own; what was said is there when it is opened again.
+    """
+
+    async def talk(store, name):
+        session = await Session.open(store, name, snapshot_every=3)
+        await session.prompt("hi", message_id="u1")
+        async for _ in session.receive(Scripted("a1"), [line(say=name), line(stop="stop")]):
+            pass
+
+    async def main(store):
+        await asyncio.gather(*[talk(store, f"s{at}") for at in range(5)])
+
+    with SqliteStore(tmp_path / "chat.db") as store:
+        asyncio.run(main(store))
+    with SqliteStore(tmp_path / "chat.db") as store:
+        sessions = [SyncSession.open(store, f"s{at}") for at in range(5)]
+
+        assert [f"s{at}" for at in range(5)] == [session.transcript["a1"].text for session in sessions]
 
 
 def test_threads_share_a_session(store):

@@ -8,10 +8,10 @@ from typing import Any, Self, TypeVar, final
 
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
 from assistant_events.messages import UserMessage
-from assistant_events.session.core import Core, Meta, Script, perform
+from assistant_events.session.core import Core, Meta, Request, Script, perform
 from assistant_events.session.reading import awaited_reader
 from assistant_events.session.reception import Decoder, Reception
-from assistant_events.stores.base import Store
+from assistant_events.stores import AsyncStore, Store
 from assistant_events.values import ContentInput, as_content
 
 _T = TypeVar("_T")
@@ -33,18 +33,19 @@ class Session(Core):
     Make one with `open`.
     """
 
-    def __init__(self, store: Store, session_id: str, *, snapshot_every: int | None = None) -> None:
+    def __init__(self, store: Store | AsyncStore, session_id: str, *, snapshot_every: int | None = None) -> None:
         super().__init__(session_id, snapshot_every)
         self._store = store
         self._lock = asyncio.Lock()
 
     @classmethod
-    async def open(cls, store: Store, session_id: str, *, snapshot_every: int | None = None) -> Self:
+    async def open(cls, store: Store | AsyncStore, session_id: str, *, snapshot_every: int | None = None) -> Self:
         """
         Read where a session stands: its snapshot, if there is one, and the records after it.
 
         Args:
-            store: Where the session is kept. It works in threads of its own, so that the event loop never waits for it.
+            store: Where the session is kept. An `AsyncStore` works in its own thread, any other in those of the event
+                loop, which never waits for it.
 
             session_id: Any non-empty string. A session that is not known yet is empty; its first batch makes it.
 
@@ -231,7 +232,7 @@ class Session(Core):
                 request = next(script)
                 while True:
                     try:
-                        answer = await asyncio.to_thread(perform, self._store, self.session_id, request)
+                        answer = await self._perform(request)
                     except BaseException as error:  # noqa: BLE001 - the script knows what to do about it
                         request = script.throw(error)
                     else:
@@ -239,6 +240,12 @@ class Session(Core):
             except StopIteration as result:
                 returned: _T = result.value
                 return returned
+
+    async def _perform(self, request: Request) -> Any:
+        # Any: see `Script`.
+        if isinstance(self._store, AsyncStore):
+            return await self._store.run(perform, self._store.store, self.session_id, request)
+        return await asyncio.to_thread(perform, self._store, self.session_id, request)
 
 
 async def _to_the_end(work: Coroutine[Any, Any, _T]) -> _T:
