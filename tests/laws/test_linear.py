@@ -1,0 +1,218 @@
+"""
+Law 14: what recorder, builder and `fold` do grows with the input and not faster. Calls and bytes are counted, not time.
+"""
+
+import sys
+import tracemalloc
+
+import pytest
+
+from assistant_events import (
+    Builder,
+    Recorder,
+    TextDelta,
+    TextStarted,
+    ToolSuccess,
+    fold,
+)
+from assistant_events.testing import Call, answer, origin, prompt, records
+from assistant_events.values.buffers import Buffer
+
+SIZE = 600
+
+
+def calls_of(work):
+    """
+    Return how many Python and C functions *work* calls.
+    """
+    count = 0
+
+    def profile(frame, event, argument):
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    sys.setprofile(profile)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def started():
+    recorder = Recorder("a1")
+    recorder.start(origin())
+    return recorder
+
+
+def record_deltas(size):
+    recorder = started()
+    for _ in range(size):
+        recorder.text("word ", key=0)
+        recorder.tool_input("c1", "search", "word ", key=1)
+    recorder.close()
+
+
+def record_calls(call_id, key):
+    def work(size):
+        recorder = started()
+        for number in range(size):
+            at = number if key else None
+            recorder.tool_input(call_id, "search", "{}", key=at)
+            recorder.end_tool_input(call_id, key=at)
+            recorder.tool_progress(call_id, 1, key=at)
+            recorder.tool_success(call_id, 1, key=at)
+        recorder.finish("stop")
+
+    return work
+
+
+def record_open_inputs(size):
+    recorder = started()
+    for number in range(size):
+        recorder.tool_input("c1", "search", "{}", key=number)
+    for number in range(size):
+        recorder.end_tool_input(key=number)
+        recorder.tool_success("c1")
+    recorder.close()
+
+
+def record_overlap(size):
+    recorder = started()
+    for number in range(size):
+        recorder.reasoning("a", key=number)
+    for number in range(size):
+        recorder.reasoning("b", key=number)
+        recorder.end_reasoning(key=number)
+    recorder.finish("stop")
+
+
+def rejoin(size):
+    def step(recorder):
+        events = recorder.start(origin())
+        for number in range(size):
+            events += recorder.text("word ", key=number)
+            events += recorder.end_text(key=number)
+        return events
+
+    step(Recorder("a1", prior=fold(step(Recorder("a1")))["a1"]))
+
+
+def fold_parts(size):
+    fold(answer(calls=[Call("search", call_id=f"c{number}", output=1) for number in range(size)]))
+
+
+def fold_messages(size):
+    log = records([event for number in range(size) for event in (prompt(message_id=f"u{number}"),)])
+    fold(log)
+
+
+def answer_old_messages(size):
+    events = [
+        event for number in range(size) for event in answer(calls=[Call("t", call_id="c")], message_id=f"a{number}")
+    ]
+    events += [ToolSuccess(message_id=f"a{number}", call_id="c") for number in range(size)]
+    fold(events)
+
+
+WORK = {
+    "deltas": record_deltas,
+    "calls with ids": record_calls("c1", key=False),
+    "calls with keys": record_calls("c1", key=True),
+    "calls without ids": record_calls(None, key=True),
+    "open inputs": record_open_inputs,
+    "overlapping items": record_overlap,
+    "rejoining": rejoin,
+    "folding calls": fold_parts,
+    "folding messages": fold_messages,
+    "late answers": answer_old_messages,
+}
+
+
+@pytest.mark.parametrize("work", WORK.values(), ids=WORK)
+def test_twice_the_input_takes_twice_the_calls(work):
+    """
+    Twice the input takes about twice as many function calls.
+    """
+    work(2)
+    once, twice = (calls_of(lambda size=size: work(size)) for size in (SIZE, 2 * SIZE))
+
+    assert twice <= 2.1 * once
+
+
+class Spelled(str):
+    """
+    An id that counts how often another id is made of it.
+    """
+
+    __slots__ = ("times",)
+
+    def __format__(self, spec):
+        self.times = getattr(self, "times", 0) + 1
+        return str.__format__(self, spec)
+
+
+def test_an_id_that_is_used_again_and_again_is_numbered_at_once():
+    """
+    The next free suffix of an id is not looked for from the start each time.
+    """
+    call_id = Spelled("c1")
+    recorder = started()
+    for _ in range(SIZE):
+        recorder.tool_call(call_id, "search", {})
+
+    assert call_id.times <= 4 * SIZE
+
+
+class Counting(str):
+    """
+    An empty text that counts how many characters it joins.
+    """
+
+    __slots__ = ("joined",)
+
+    def join(self, pieces):
+        whole = str.join("", pieces)
+        self.joined = getattr(self, "joined", 0) + len(whole)
+        return whole
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 65, 5_000, 300_000])
+def test_a_buffer_copies_each_character_a_few_times(size):
+    """
+    Each character of a growing text is copied once for each level of 64, and once at the end.
+    """
+    empty = Counting()
+    buffer = Buffer(empty)
+    for _ in range(size):
+        buffer.append("x")
+
+    assert "x" * size == buffer.value()
+    assert size == buffer.length
+    assert empty.joined <= 5 * size
+
+
+@pytest.mark.parametrize("size", [2_000, 100_000])
+def test_a_fold_takes_little_more_memory_than_the_text(size):
+    """
+    Deltas that are read one by one leave little more than the text that they add up to.
+    """
+    piece = "some words of it "
+
+    def deltas():
+        yield from answer()[:1]
+        yield TextStarted(message_id="a1")
+        for number in range(size):
+            yield TextDelta(message_id="a1", offset=number * len(piece), delta=piece[:8] + piece[8:])
+
+    builder = Builder()
+    tracemalloc.start()
+    try:
+        builder.extend(deltas())
+        text = builder.transcript.last.text
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert size * len(piece) == len(text)
+    assert peak <= 3 * len(text) + 256 * 1024
