@@ -1,9 +1,9 @@
 """
 Bring stored documents of older versions up to the newest, one version at a time.
 
-An upcaster is a function `x_v1_to_v2` on a plain document: it is given a copy that it may change, and returns the document of
-the next version. A rename or a change of meaning is a new version of the event and an upcaster; a new field with a default is
-neither. Nothing is ever brought down. Type names are for ever.
+An upcaster is a function `x_v1_to_v2` on a plain document: it is given a copy that it may change, and returns the
+document of the next version. A rename or a change of meaning is a new version of the event and an upcaster; a new field
+with a default is neither. Nothing is ever brought down. Type names are for ever.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ class Upcasters:
         """
         Return *document* in the newest version of its type; itself when it is that or newer.
 
-        The document given is never changed. Its `type` is a string and its `v`, where it has one, an integer of 1 or more.
+        The document given is never changed. Its `type` is a string; its `v`, where it has one, an integer of 1 or more.
         """
-        type, version = document["type"], document.get("v", 1)
-        steps = self._chains.get(type, [])[version - 1 :]
+        type_, version = document["type"], document.get("v", 1)
+        steps = self._chains.get(type_, [])[version - 1 :]
         if not steps:
             return document
         raised: Document = thaw(document)
         for step in steps:
             version += 1
-            raised = {**step(raised), "type": type, "v": version}
+            raised = {**step(raised), "type": type_, "v": version}
         return raised
 
 

@@ -1,8 +1,8 @@
 """
 Straight-line functions for a class, made from its attrs fields.
 
-They do what one would write by hand. Reading takes the fields out of the document, checks each in place and fills an object
-without running its constructor. Writing puts the fields into a `dict` and leaves out what equals its default.
+They do what one would write by hand. Reading takes the fields out of the document, checks each in place and fills an
+object without running its constructor. Writing puts the fields into a `dict` and leaves out what equals its default.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing_extensions import override
 
 from assistant_events.converters import faults
 from assistant_events.converters.codecs import Codec, Packer, Reader, Unpacker, Writer
-from assistant_events.converters.faults import Fault
 from assistant_events.converters.plain import read_object, write_value
 from assistant_events.converters.plans import Plan, function, twin
 from assistant_events.values import JsonObject, valid_text
@@ -24,7 +23,11 @@ from assistant_events.values.fields import NO_FIELDS
 
 
 class ClassCodec(Codec):
-    """The codec of one class. Its reader takes for granted that the constants of the document have been looked at."""
+    """
+    The codec of one class.
+
+    Its reader and its unpacker take for granted that the document is an object that has the constants of the class.
+    """
 
     def __init__(self, make_plan: Callable[[], Plan]) -> None:
         self._make_plan = make_plan
@@ -83,14 +86,8 @@ def _reader(plan: Plan) -> Reader:
     if hasattr(plan.cls, "__attrs_post_init__"):
         body += ["try:", "    made.__attrs_post_init__()"]
         body += ["except ValueError as error:", "    raise broken_rule(error, document) from None"]
-    body += ["return made"]
     names: dict[str, Any] = {
-        "Fault": Fault,
-        "wrong": faults.wrong,
-        "no_word": faults.no_word,
-        "missing": faults.missing,
-        "span_end": faults.span_end,
-        "broken_rule": faults.broken_rule,
+        **vars(faults),
         "valid_text": valid_text,
         "unknown_fields": _unknown_fields if plan.extensible else _refuse_unknown_fields,
         "NAMES": plan.names,
@@ -101,7 +98,8 @@ def _reader(plan: Plan) -> Reader:
     names |= {f"default_{field.name}": field.default for field in plan.optional}
     names |= {f"words_{field.name}": field.kind.words for field in plan.fields}
     names |= {f"read_{field.name}": field.kind.codec.read for field in plan.fields if field.kind.codec}
-    return function("read(document)", body, names)  # type: ignore[no-any-return]
+    reader: Reader = function("read(document)", [*body, "return made"], names)
+    return reader
 
 
 def _writer(plan: Plan) -> Writer:
@@ -112,13 +110,13 @@ def _writer(plan: Plan) -> Writer:
         body += [f"    document[{field.name!r}] = {field.write(field.name)}"]
     if plan.extensible:
         body += ["extra = value.extra", "if extra is not NO_FIELDS:", "    add_unknown(document, extra, NAMES, value)"]
-    body += ["return document"]
     names: dict[str, Any] = {"add_unknown": _add_unknown, "NAMES": plan.names, "NO_FIELDS": NO_FIELDS}
     names |= {f"write_{field.name}": field.kind.codec.write for field in plan.fields if field.kind.codec}
-    return function("write(value)", body, names)  # type: ignore[no-any-return]
+    writer: Writer = function("write(value)", [*body, "return document"], names)
+    return writer
 
 
-def _unknown_fields(document: dict[str, Any], names: frozenset[str]) -> JsonObject:
+def _unknown_fields(document: dict[str, Any], names: frozenset[str]) -> Any:
     return read_object({name: value for name, value in document.items() if name not in names})
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 from typing_extensions import TypeForm
 
 from assistant_events.converters.codecs import Codec
-from assistant_events.converters.faults import Fault
+from assistant_events.converters.faults import ShapeError
 from assistant_events.converters.plain import owned
 from assistant_events.converters.unions import OnDemand
 from assistant_events.converters.wire import CLASSES, CODECS
@@ -22,8 +22,8 @@ from assistant_events.values.unicode import has_surrogates
 _T = TypeVar("_T")
 _Load: TypeAlias = Callable[[bytes | str], Any]
 
-# Documents are read field by field, and JSON inside them no deeper than `MAX_DEPTH`. Nothing in them is left unlooked at, so
-# that the reader need not count levels, which would take longer than to read a message.
+# Documents are read field by field, and JSON inside them no deeper than `MAX_DEPTH`. As nothing in them is passed over,
+# the JSON reader need not count levels, which would take longer than to read a message.
 _NO_LIMIT = 1 << 62
 
 
@@ -62,7 +62,7 @@ def structure(data: object, cls: TypeForm[_T]) -> _T:
     read = _codec(cls).read
     try:
         return read(owned(data))  # type: ignore[no-any-return]  # the reader of a class returns its objects
-    except Fault as fault:
+    except ShapeError as fault:
         raise fault.as_error() from None
 
 
@@ -79,7 +79,8 @@ def dumps(value: object) -> bytes:
         dump = _DUMPERS[type(value)]
     except KeyError:
         raise _not_stored(value) from None
-    return dump(value)
+    data: bytes = dump(value)
+    return data
 
 
 def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:
@@ -161,7 +162,7 @@ def _loader_of(codec: Codec) -> _Load:
             document = owned(document)
         try:
             return read(document)
-        except Fault as fault:
+        except ShapeError as fault:
             raise fault.as_error() from None
 
     try:
@@ -174,7 +175,7 @@ def _loader_of(codec: Codec) -> _Load:
     def load(data: bytes | str) -> Any:
         try:
             return unpack(decode(data))
-        except (Fault, ValueError, RecursionError):
+        except (ShapeError, ValueError, RecursionError):
             return load_plain(data)
 
     return load

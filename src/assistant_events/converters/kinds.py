@@ -2,7 +2,7 @@
 What stands in a field, and the straight-line code that reads and writes it.
 
 Code is text. In statements `{x}` is the variable that holds the value: it has the name of its field. In expressions
-`{value}` is the value.
+`{value}` is the value, and `{x}` the end of the names of functions and tables.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ class Kind:
     """Expression of what msgspec is given."""
 
     unpack: str = "{value}"
-    """Expression of the value that msgspec has read."""
+    """Expression of the value for what msgspec has read."""
 
     filled: str = "{value}"
     """Expression that is true when the value is not its empty default."""
 
+    codec: Codec | None = None
+    """What `read_{x}`, `write_{x}`, `pack_{x}` and `unpack_{x}` call, and what msgspec reads."""
+
     wire: Any = None
-    """Annotation of what msgspec reads, unless `codec` has it."""
+    """Annotation of what msgspec reads where there is no codec."""
 
     least: int | None = None
-    """The smallest number or the length of the shortest string."""
-
-    codec: Codec | None = None
-    """What `read_{x}`, `write_{x}`, `pack_{x}` and `unpack_{x}` call."""
+    """The smallest number, or the length of the shortest string."""
 
     words: Mapping[str, str] | None = None
     """What `words_{x}` names."""
@@ -53,7 +53,7 @@ class Kind:
 def called(codec: Codec) -> Kind:
     """Return the kind of a field that functions read and write."""
     return Kind(
-        "try:\n    {x} = read_{x}({x})\nexcept Fault as fault:\n    raise fault.under('.{x}') from None",
+        "try:\n    {x} = read_{x}({x})\nexcept ShapeError as fault:\n    raise fault.under('.{x}') from None",
         "write_{x}({value})",
         "pack_{x}({value})",
         "unpack_{x}({value})",
@@ -94,10 +94,10 @@ SPAN_END = evolve(
 )
 TEXT = Kind(
     "if type({x}) is not str:\n    raise wrong('.{x}', 'a string', {x})\n"
-    # Only text with a lone surrogate cannot be encoded.
-    "if not {x}.isascii():\n"
-    "    try:\n        {x}.encode()\n    except UnicodeEncodeError:\n        {x} = valid_text({x})",
-    wire=str,  # msgspec refuses surrogates
+    # Only text with surrogates cannot be encoded. msgspec never reads any.
+    "if not {x}.isascii():\n    try:\n        {x}.encode()\n"
+    "    except UnicodeEncodeError:\n        {x} = valid_text({x})",
+    wire=str,
 )
 REASON = Kind(
     "if {x} != 'auto' and {x} != 'manual':\n    raise no_word('.{x}', ('auto', 'manual'), {x})",

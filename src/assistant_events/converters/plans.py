@@ -5,6 +5,7 @@ What there is to do for a class: its fields, what stands in each, when one is le
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from textwrap import indent
 from types import NoneType
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
@@ -81,7 +82,7 @@ class Plan:
 
 @frozen
 class Field:
-    """One field: its code, with the field's name for the variable unless another is given."""
+    """One field and the code for it."""
 
     name: str
     kind: Kind
@@ -101,12 +102,12 @@ class Field:
         """Return the expression of what stands in the document for *value*."""
         return self.kind.write.replace("{x}", self.name).replace("{value}", value)
 
-    def pack(self, value: str, variable: str) -> str:
-        """Return the expression of what msgspec is given for *value*."""
-        return self.kind.pack.replace("{x}", variable).replace("{value}", value)
+    def pack(self, value: str, prefix: str) -> str:
+        """Return the expression of what msgspec is given for *value*; names in it begin with *prefix*."""
+        return self.kind.pack.replace("{x}", prefix + self.name).replace("{value}", value)
 
     def unpack(self, value: str) -> str:
-        """Return the expression of what *value* of a struct stands for."""
+        """Return the expression of the value for *value* of a struct."""
         return self.kind.unpack.replace("{x}", self.name).replace("{value}", value)
 
     def differs(self, value: str) -> str:
@@ -124,6 +125,7 @@ def function(signature: str, body: list[str], names: dict[str, Any]) -> Any:
     return names[signature.partition("(")[0]]
 
 
+@cache
 def twin(cls: type) -> type:
     """
     Return a class with the slots of *cls* whose objects can be filled, and then be given the class that they are of.
@@ -148,7 +150,9 @@ def _kind(field: Attribute[Any], hint: Any, kind_of: KindOf) -> Kind:
         return kind
     if get_origin(hint) is tuple:
         items = kind_of(get_args(hint)[0])
-        assert items is not None and items.codec is not None, f"{field.name}: items of no class"
-        return called(ArrayCodec(items.codec))
-    (inner,) = [argument for argument in get_args(hint) if argument is not NoneType]
-    return optional(_kind(field, inner, kind_of))
+        if items is not None and items.codec is not None:
+            return called(ArrayCodec(items.codec))
+    if NoneType in get_args(hint):
+        (inner,) = [argument for argument in get_args(hint) if argument is not NoneType]
+        return optional(_kind(field, inner, kind_of))
+    raise TypeError(f"{field.name}: no wire form for {hint}")

@@ -1,20 +1,20 @@
 """
 The same wire form by msgspec, which reads and writes a `Struct` faster than a `dict`.
 
-Packing makes structs out of objects, for msgspec to write. For reading, msgspec makes the structs and checks them on the way,
-and unpacking makes objects out of them. What msgspec refuses is read again by the functions of `compiling`, which know about
-unknown fields and other versions and name what is wrong: here it is enough to accept the same or less.
+Packing makes structs out of objects, for msgspec to write. For reading, msgspec makes the structs and checks them on
+the way, and unpacking makes objects out of them. What msgspec refuses is read again by the functions of `compiling`,
+which know about unknown fields and other versions and name what is wrong: here it is enough to accept the same or less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from gc import get_referents
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Optional
 
 import msgspec
 
-from assistant_events.converters.codecs import Unpacker, Writer
+from assistant_events.converters.codecs import Packer, Unpacker, Writer
 from assistant_events.converters.faults import span_end
 from assistant_events.converters.plans import Field, Plan, function, twin
 from assistant_events.values import JsonObject
@@ -40,13 +40,14 @@ def struct_of(plan: Plan) -> type:
     )
 
 
-def packer(plan: Plan, struct: type, write: Writer) -> Writer:
+def packer(plan: Plan, struct: type, write: Writer) -> Packer:
     """Return the function that packs an object; one with unknown fields is left to *write*."""
     packed, names = _packed(plan, struct, write)
-    return function("pack(value)", [f"return {packed}"], names)  # type: ignore[no-any-return]
+    pack: Packer = function("pack(value)", [f"return {packed}"], names)
+    return pack
 
 
-def array_packer(classes: Sequence[tuple[Plan, type, Writer]]) -> Writer:
+def array_packer(classes: Sequence[tuple[Plan, type, Writer]]) -> Packer:
     """
     Return the function that packs a tuple of objects of several classes, each with its plan, struct and writer.
 
@@ -57,11 +58,12 @@ def array_packer(classes: Sequence[tuple[Plan, type, Writer]]) -> Writer:
         packed, more = _packed(plan, struct, write, f"c{at}_")
         body += [f"    {'if' if at == 0 else 'elif'} cls is c{at}_class:", f"        packed.append({packed})"]
         names |= {**more, f"c{at}_class": plan.cls}
-    return function("pack(values)", [*body, "return packed"], names)  # type: ignore[no-any-return]
+    pack: Packer = function("pack(values)", [*body, "return packed"], names)
+    return pack
 
 
 def unpacker(plan: Plan) -> Unpacker:
-    """Return the function that makes an object of a struct. `Fault` and `ValueError` tell that it is none."""
+    """Return the function that makes an object of a struct; `ShapeError` and `ValueError` tell that it cannot."""
     body = ["made = Twin()"]
     for field in plan.fields:
         value = f"wire.{field.name}"
@@ -80,7 +82,8 @@ def unpacker(plan: Plan) -> Unpacker:
     names |= {f"default_{field.name}": field.default for field in plan.fields}
     names |= {f"words_{field.name}": field.kind.words for field in plan.fields}
     names |= {f"unpack_{field.name}": field.kind.codec.unpack for field in plan.fields if field.kind.codec}
-    return function("unpack(wire)", [*body, "return made"], names)  # type: ignore[no-any-return]
+    unpack: Unpacker = function("unpack(wire)", [*body, "return made"], names)
+    return unpack
 
 
 def _annotation(field: Field) -> Any:
@@ -89,7 +92,7 @@ def _annotation(field: Field) -> Any:
     if kind.least is not None:
         limits = msgspec.Meta(min_length=kind.least) if kind.wire is str else msgspec.Meta(ge=kind.least)
         annotation = Annotated[annotation, limits]
-    return annotation | None if field.default is None else annotation
+    return Optional[annotation] if field.default is None else annotation  # noqa: UP045 - made at run time
 
 
 def _struct_default(field: Field) -> bool | None:
@@ -104,8 +107,8 @@ def _left_out_by_msgspec(field: Field) -> bool:
 def _packed(plan: Plan, struct: type, write: Writer, prefix: str = "") -> tuple[str, dict[str, Any]]:
     """Return the expression that packs `value`, and the names in it, which begin with *prefix*."""
     arguments = [repr(value) for name, value in plan.constants.items() if name != "type"]
-    arguments += [field.pack(f"value.{field.name}", prefix + field.name) for field in plan.kept]
-    arguments += [_argument(field, prefix + field.name) for field in plan.left_out]
+    arguments += [field.pack(f"value.{field.name}", prefix) for field in plan.kept]
+    arguments += [_argument(field, prefix) for field in plan.left_out]
     packed = f"{prefix}Struct({', '.join(arguments)})"
     if plan.extensible:
         packed = f"({packed} if {_no_extra(plan)} else {prefix}write(value))"
@@ -120,16 +123,17 @@ def _packed(plan: Plan, struct: type, write: Writer, prefix: str = "") -> tuple[
     return packed, names
 
 
-def _argument(field: Field, variable: str) -> str:
+def _argument(field: Field, prefix: str) -> str:
     if field.kind.pack == "{value}" and _left_out_by_msgspec(field):
         return f"value.{field.name}"
+    variable = prefix + field.name
     differs = field.differs(f"({variable} := value.{field.name})")
-    return f"({field.pack(variable, variable)} if {differs} else None)"
+    return f"({field.pack(variable, prefix)} if {differs} else None)"
 
 
 def _no_extra(plan: Plan) -> str:
     if plan.extra_may_be_unset:
-        # To read a slot that was never filled takes longer than all the rest. What an object refers to is what its slots
-        # hold, and its class.
+        # To read a slot that was never filled takes longer than all the rest. What an object refers to is what its
+        # slots hold, and its class.
         return f"len(get_referents(value)) == {len(plan.fields) + 1} or value.extra is NO_FIELDS"
     return "value.extra is NO_FIELDS"

@@ -9,10 +9,10 @@ from typing import Any, Union
 
 from typing_extensions import override
 
-from assistant_events.converters.codecs import Codec, Packer, Reader, Unpacker, Writer
+from assistant_events.converters.codecs import Codec, Packer, Reader, Unpacker, Writer, type_of
 from assistant_events.converters.compiling import ClassCodec
-from assistant_events.converters.faults import Fault, no_tag, wrong
-from assistant_events.converters.plain import read_document
+from assistant_events.converters.faults import ShapeError, no_tag, wrong
+from assistant_events.converters.plain import owned, read_document
 from assistant_events.events import UnknownEvent
 from assistant_events.upcasting import Upcasters
 
@@ -30,53 +30,26 @@ class OnDemand(dict[Any, Any]):
 
 
 class UnionCodec(Codec):
-    """The codec of several classes: the class of a value tells how it is written."""
+    """
+    The codec of several classes: the class of a value tells how it is written.
 
-    def __init__(self, classes: Collection[type], codecs: Mapping[type, ClassCodec]) -> None:
-        self.classes = classes
-        self.codecs = codecs
+    Args:
+        codecs: What may be written.
 
-    @override
-    def make_writer(self) -> Writer:
-        writers = OnDemand(lambda cls: self.codecs[cls].write)
-        return lambda value: writers[type(value)](value)
+        types: What a document may say under `type`, with the class for each.
+    """
 
-    @override
-    def make_wire(self) -> Any:
-        return Union[tuple([self.codecs[cls].wire for cls in self.classes])]  # noqa: UP007 - made at run time
-
-    @override
-    def make_packer(self) -> Packer:
-        packers = OnDemand(lambda cls: self.codecs[cls].pack)
-        return lambda value: packers[type(value)](value)
-
-    @override
-    def make_unpacker(self) -> Unpacker:
-        by_struct = {self.codecs[cls].wire: self.codecs[cls] for cls in self.classes}
-        unpackers = OnDemand(lambda struct: by_struct[struct].unpack)
-        return lambda struct: unpackers[type(struct)](struct)
-
-    @override
-    def make_array_packer(self) -> Packer:
-        from assistant_events.converters import structs
-
-        codecs = [self.codecs[cls] for cls in self.classes]
-        return structs.array_packer([(codec.plan, codec.wire, codec.write) for codec in codecs])
-
-
-class TaggedCodec(UnionCodec):
-    """The codec of classes that the word under `type` tells apart."""
-
-    def __init__(self, types: Mapping[str, type], codecs: Mapping[type, ClassCodec]) -> None:
-        super().__init__(types.values(), codecs)
+    def __init__(self, codecs: Mapping[type, Codec], types: Mapping[str, type]) -> None:
+        self._codecs = codecs
         self._types = types
 
     @override
     def make_reader(self) -> Reader:
-        readers = OnDemand(lambda type_: self.codecs[self._types[type_]].read)
+        readers = OnDemand(lambda type_: self._codecs[self._types[type_]].read)
 
         def read(document: Any) -> Any:
-            if type(document) is not dict:
+            kind = type_of(document)
+            if kind is not dict:
                 raise wrong("", "an object", document)
             try:
                 read_class = readers[document["type"]]
@@ -86,48 +59,75 @@ class TaggedCodec(UnionCodec):
 
         return read
 
+    @override
+    def make_writer(self) -> Writer:
+        writers = OnDemand(lambda cls: self._codecs[cls].write)
+        return lambda value: writers[type(value)](value)
+
+    @override
+    def make_wire(self) -> Any:
+        return Union[tuple([self._codecs[cls].wire for cls in self._types.values()])]  # noqa: UP007 - at run time
+
+    @override
+    def make_packer(self) -> Packer:
+        packers = OnDemand(lambda cls: self._codecs[cls].pack)
+        return lambda value: packers[type(value)](value)
+
+    @override
+    def make_unpacker(self) -> Unpacker:
+        codecs = {self._codecs[cls].wire: self._codecs[cls] for cls in self._types.values()}
+        unpackers = OnDemand(lambda struct: codecs[struct].unpack)
+        return lambda value: unpackers[type(value)](value)
+
+    @override
+    def make_array_packer(self) -> Packer:
+        from assistant_events.converters import structs
+
+        codecs = [codec for codec in self._codecs.values() if isinstance(codec, ClassCodec)]
+        return structs.array_packer([(codec.plan, codec.wire, codec.write) for codec in codecs])
+
 
 class EventCodec(UnionCodec):
     """
     The codec of events.
 
-    Documents are read in the version of their class. Older ones are brought up to it; newer ones, and those of other types,
-    are kept as they are.
+    Documents are read in the version of their class. Older ones are brought up to it; newer ones, and those of other
+    types, are kept as they are.
     """
 
-    def __init__(self, types: Mapping[str, Any], codecs: Mapping[type, Any], upcasters: Upcasters) -> None:
-        super().__init__(types.values(), codecs)
-        self._types = types
+    def __init__(self, codecs: Mapping[type, Codec], types: Mapping[str, Any], upcasters: Upcasters) -> None:
+        super().__init__(codecs, types)
+        self._versions = {type_: cls.version for type_, cls in types.items()}
         self._upcasters = upcasters
 
     @override
     def make_reader(self) -> Reader:
-        known = OnDemand(lambda type_: (self._types[type_].version, self.codecs[self._types[type_]].read))
+        known = OnDemand(lambda type_: (self._versions[type_], self._codecs[self._types[type_]].read))
 
         def read(document: Any) -> Any:
-            if type(document) is not dict:
+            kind = type_of(document)
+            if kind is not dict:
                 raise wrong("", "an object", document)
             try:
                 current, read_class = known[document["type"]]
                 version = document["v"]
             except (KeyError, TypeError):
-                return read_unusual(document)
+                return self._read_unusual(document)
             # Small integers are the same object; where they are not, the other way gives the same answer.
-            return read_class(document) if version is current else read_unusual(document)
-
-        def read_unusual(document: dict[str, Any]) -> Any:
-            type_ = document.get("type")
-            if type(type_) is not str or not type_:
-                raise no_tag(document, ())
-            version = checked_version(document)
-            if type_ in self._types:
-                current, read_class = known[type_]
-                newest = {"v": 1, **self._upcasters.upcast(document)}
-                if newest["v"] == current:
-                    return read_class(newest)
-            return UnknownEvent(type=type_, version=version, data=read_document(document))
+            return read_class(document) if version is current else self._read_unusual(document)
 
         return read
+
+    def _read_unusual(self, document: dict[str, Any]) -> Any:
+        type_: Any = document.get("type")
+        if not isinstance(type_, str) or not type_:
+            raise no_tag(document, ())
+        version = checked_version(document)
+        if type_ in self._types:
+            newest = {"v": 1, **owned(self._upcasters.upcast(document))}
+            if newest["v"] == self._versions[type_]:
+                return self._codecs[self._types[type_]].read(newest)
+        return UnknownEvent(type=type_, version=version, data=read_document(document))
 
 
 class NarrowedCodec(Codec):
@@ -137,17 +137,6 @@ class NarrowedCodec(Codec):
         self._union = union
         self._classes = frozenset(classes)
         self._expected = expected
-
-    def _narrowed(self, read_any: Reader) -> Reader:
-        classes, expected = self._classes, self._expected
-
-        def read(document: Any) -> Any:
-            made = read_any(document)
-            if type(made) not in classes:
-                raise Fault(expected, repr(made.type), ".type")
-            return made
-
-        return read
 
     @override
     def make_reader(self) -> Reader:
@@ -159,8 +148,7 @@ class NarrowedCodec(Codec):
 
     @override
     def make_wire(self) -> Any:
-        # All of them: msgspec does not miss the type where there is only one.
-        return self._union.wire
+        return self._union.wire  # all of them: where there is only one, msgspec does not miss its type
 
     @override
     def make_packer(self) -> Packer:
@@ -170,10 +158,21 @@ class NarrowedCodec(Codec):
     def make_unpacker(self) -> Unpacker:
         return self._narrowed(self._union.unpack)
 
+    def _narrowed(self, read_any: Reader) -> Reader:
+        classes, expected = self._classes, self._expected
+
+        def read(document: Any) -> Any:
+            made = read_any(document)
+            if type(made) not in classes:
+                raise ShapeError(expected, repr(made.type), ".type")
+            return made
+
+        return read
+
 
 def checked_version(document: Mapping[str, Any]) -> int:
     """Return the version of *document*, which is 1 when it does not say."""
-    version = document.get("v", 1)
-    if type(version) is not int or version < 1:
+    version: Any = document.get("v", 1)
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise wrong(".v", "an integer of 1 or more", version)
     return version

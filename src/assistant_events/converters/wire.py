@@ -4,18 +4,20 @@ The wire form of everything that is stored: what stands in which field, and whic
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, get_type_hints
 
 from typing_extensions import override
 
 from assistant_events.converters import kinds, plain
-from assistant_events.converters.codecs import Codec, Reader, ValueCodec
+from assistant_events.converters.codecs import Codec, Reader, ValueCodec, type_of
 from assistant_events.converters.compiling import ClassCodec
-from assistant_events.converters.faults import Fault, wrong
+from assistant_events.converters.faults import ShapeError, wrong
 from assistant_events.converters.kinds import Kind, called, word_of
 from assistant_events.converters.plans import Plan
-from assistant_events.converters.unions import EventCodec, NarrowedCodec, OnDemand, TaggedCodec, checked_version
+from assistant_events.converters.unions import EventCodec, NarrowedCodec, UnionCodec, checked_version
 from assistant_events.events import (
     DURABLE_EVENTS,
     EVENT_TYPES,
@@ -93,21 +95,6 @@ _ALWAYS: dict[type, tuple[str, ...]] = {
 }
 
 
-def _kind_of(hint: Any) -> Kind | None:
-    if hint in _KINDS:
-        return _KINDS[hint]
-    if hint in _UNIONS:
-        return called(_UNIONS[hint])
-    return called(CLASSES[hint]) if hint in _CONSTANTS else None
-
-
-def _class_codec(cls: type) -> Codec:
-    if cls not in _CONSTANTS:
-        raise KeyError(cls)
-    make = TranscriptCodec if cls is Transcript else ClassCodec
-    return make(lambda: Plan(cls, _kind_of, _CONSTANTS[cls], _ALWAYS.get(cls, ())))
-
-
 class TranscriptCodec(ClassCodec):
     """The codec of a transcript, which stands alone and so looks at its version itself."""
 
@@ -116,14 +103,30 @@ class TranscriptCodec(ClassCodec):
         read_any = super().make_reader()
 
         def read(document: Any) -> Any:
-            if type(document) is not dict:
+            kind = type_of(document)
+            if kind is not dict:
                 raise wrong("", "an object", document)
             version = checked_version(document)
             if version > TRANSCRIPT_VERSION:
-                raise Fault(f"a transcript of version {TRANSCRIPT_VERSION} at most", f"one of version {version}", ".v")
+                raise ShapeError(f"a transcript of version {TRANSCRIPT_VERSION}", f"one of version {version}", ".v")
             return read_any({**document, "v": version})
 
         return read
+
+
+def _kind_of(hint: Any) -> Kind | None:
+    if hint in _KINDS:
+        return _KINDS[hint]
+    codec = _UNIONS.get(hint) or CLASSES.get(hint)
+    return called(codec) if codec else None
+
+
+def _plan(cls: type) -> Plan:
+    return Plan(cls, _kind_of, _CONSTANTS[cls], _ALWAYS.get(cls, ()))
+
+
+def _codecs(types: Mapping[str, type]) -> dict[type, Codec]:
+    return {cls: CLASSES[cls] for cls in types.values()}
 
 
 def _whole(event: UnknownEvent) -> State:
@@ -132,22 +135,23 @@ def _whole(event: UnknownEvent) -> State:
     return event.data
 
 
-CLASSES = OnDemand(_class_codec)
+CLASSES: dict[type, Codec] = {
+    **{cls: (TranscriptCodec if cls is Transcript else ClassCodec)(partial(_plan, cls)) for cls in _CONSTANTS},
+    UnknownEvent: ValueCodec(
+        plain.read_document,
+        lambda event: plain.write_object(_whole(event)),
+        wire=None,
+        pack=lambda event: plain.pack_object(_whole(event)),
+    ),
+}
 """The codec of each class. Its reader takes for granted that the document says to be of this class."""
 
-CLASSES[UnknownEvent] = ValueCodec(
-    plain.read_document,
-    lambda event: plain.write_object(_whole(event)),
-    wire=None,
-    pack=lambda event: plain.pack_object(_whole(event)),
-)
-
-_EVENTS = EventCodec(EVENT_TYPES, CLASSES, EVENTS)
+_EVENTS = EventCodec({**_codecs(EVENT_TYPES), UnknownEvent: CLASSES[UnknownEvent]}, EVENT_TYPES, EVENTS)
 
 _UNIONS: dict[Any, Codec] = {
-    Content: TaggedCodec(_CONTENTS, CLASSES),
-    Part: TaggedCodec(_PARTS, CLASSES),
-    Message: TaggedCodec(_MESSAGES, CLASSES),
+    Content: UnionCodec(_codecs(_CONTENTS), _CONTENTS),
+    Part: UnionCodec(_codecs(_PARTS), _PARTS),
+    Message: UnionCodec(_codecs(_MESSAGES), _MESSAGES),
     Event: _EVENTS,
     DurableEvent: NarrowedCodec(_EVENTS, DURABLE_EVENTS, "a durable event"),
     LiveEvent: NarrowedCodec(_EVENTS, LIVE_EVENTS, "a live event"),
@@ -164,4 +168,4 @@ CODECS: dict[Any, Codec] = {
     },
     UnknownEvent: NarrowedCodec(_EVENTS, (UnknownEvent,), "an event that this version does not know"),
 }
-"""The codec of everything that can be asked for: every class and, under the name that the library gives it, every union."""
+"""The codec of all that can be asked for: every class, and every union under the name that the library gives it."""
