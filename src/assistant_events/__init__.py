@@ -85,6 +85,8 @@ from assistant_events.reducer import (
     reconcile,
     reduce,
 )
+from assistant_events.replay import Drop, DropReason, Selection, describe_rules, select
+from assistant_events.upcasting import Upcasters
 from assistant_events.values import (
     Citation,
     Content,
@@ -122,6 +124,8 @@ __all__ = [
     "CompactionStarted",
     "ConflictError",
     "Content",
+    "Drop",
+    "DropReason",
     "DurableEvent",
     "ErrorInfo",
     "ErrorKind",
@@ -159,6 +163,7 @@ __all__ = [
     "Reduced",
     "RemoteProtocolError",
     "Run",
+    "Selection",
     "State",
     "StepEnded",
     "StepFailed",
@@ -184,14 +189,17 @@ __all__ = [
     "Turn",
     "UnknownDialectError",
     "UnknownEvent",
+    "Upcasters",
     "Usage",
     "UserMessage",
     "as_content",
+    "describe_rules",
     "fold",
     "freeze",
     "problems",
     "public",
     "reconcile",
     "reduce",
+    "select",
     "thaw",
 ]
