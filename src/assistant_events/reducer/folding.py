@@ -12,6 +12,7 @@ from assistant_events.events import Event, Record, UnknownEvent
 from assistant_events.lifecycle import Outcome
 from assistant_events.messages import Transcript
 from assistant_events.reducer.builder import Builder
+from assistant_events.values.fields import Frozen
 
 
 class Reduced(NamedTuple):
@@ -22,8 +23,8 @@ class Reduced(NamedTuple):
 
 
 @final
-@attrs.frozen(kw_only=True)
-class Problem:
+@attrs.frozen(kw_only=True, repr=False, eq=False)
+class Problem(Frozen):
     """An event that is out of place in its log."""
 
     position: int

@@ -14,6 +14,7 @@ from typing import Final, final
 import attrs
 
 from assistant_events.values import Origin
+from assistant_events.values.fields import Frozen
 
 
 class Relation(StrEnum):
@@ -67,8 +68,8 @@ _WHOLE, _UNBOUND, _BARE, _LEFT_OUT = Treatment
 
 
 @final
-@attrs.frozen(kw_only=True)
-class Cells:
+@attrs.frozen(kw_only=True, repr=False, eq=False)
+class Cells(Frozen):
     """A treatment for each subject, `WHOLE` unless another is given."""
 
     step: Treatment = _WHOLE
@@ -104,8 +105,8 @@ STATELESS: Final = attrs.evolve(SAID, reasoning=_BARE)
 
 
 @final
-@attrs.frozen(kw_only=True)
-class Rules:
+@attrs.frozen(kw_only=True, repr=False, eq=False)
+class Rules(Frozen):
     """What a dialect takes back. What the same origin issued, it takes whole."""
 
     other_model: Cells
@@ -227,8 +228,8 @@ OTHER_RULES: Final = Rules(
 
 
 @final
-@attrs.frozen(kw_only=True)
-class RuleRow:
+@attrs.frozen(kw_only=True, repr=False, eq=False)
+class RuleRow(Frozen):
     """One cell of the table: what becomes of something, where."""
 
     dialect: str
@@ -240,8 +241,8 @@ class RuleRow:
 
 
 @final
-@attrs.frozen(kw_only=True)
-class RuleSheet:
+@attrs.frozen(kw_only=True, repr=False, eq=False)
+class RuleSheet(Frozen):
     """The rules of a dialect, for a page of the documentation."""
 
     dialect: str

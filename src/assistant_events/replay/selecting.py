@@ -34,7 +34,7 @@ from assistant_events.replay.rules import (
     Treatment,
 )
 from assistant_events.values import JsonValue, Origin, State
-from assistant_events.values.fields import NO_STATE
+from assistant_events.values.fields import NO_STATE, Frozen
 
 
 class DropReason(StrEnum):
@@ -68,8 +68,8 @@ REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
 
 
 @final
-@attrs.frozen
-class Drop:
+@attrs.frozen(repr=False, eq=False)
+class Drop(Frozen):
     """Something that was left out of a conversation on its way to a model."""
 
     message_id: str
@@ -89,8 +89,8 @@ class Drop:
 
 
 @final
-@attrs.frozen(kw_only=True)
-class Selection:
+@attrs.frozen(kw_only=True, repr=False, eq=False)
+class Selection(Frozen):
     """What may go to a model."""
 
     messages: tuple[Message, ...]
@@ -142,8 +142,8 @@ def select(
 
 
 @final
-@attrs.frozen
-class _Limit:
+@attrs.frozen(repr=False, eq=False)
+class _Limit(Frozen):
     """No more than its cells may go, for one reason. Of several limits the strictest holds, of equal ones the first."""
 
     cells: Cells
