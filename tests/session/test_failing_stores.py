@@ -85,6 +85,23 @@ def test_receiving_again_after_a_lost_answer(listener, store):
     assert fold(store.read("s1"), strict=True) == listener.session.transcript
 
 
+def test_two_streams_one_of_which_is_in_doubt(session, store):
+    """
+    Looking up the log for one stream says nothing against another, which has gone on meanwhile.
+    """
+    one, two = Listener(session), Listener(session, decoder=Scripted("a2"))
+    store.refuse = StoreError("connection lost")
+    with pytest.raises(StoreError):
+        finish(one.listen())
+    listening = two.listen(until="text.delta")
+    next(listening)
+    finish(one.listen())
+    finish(listening)
+
+    assert WHOLE == one.types == two.types
+    assert fold(store.read("s1"), strict=True) == session.transcript
+
+
 def test_appending_after_a_lost_answer(listener, store):
     """
     Appending finds the log further than expected; after a refresh both go on.

@@ -148,7 +148,7 @@ class Core:
         after, records = yield from self._read(min([known, *doubtful]), None)
         self._standing.extend(records)
         for reception in self._receptions:
-            reception.recognise(after, records)
+            reception.recognise(records, after=after, known=known)
         return tuple([record for record in records if record.seq > known])
 
     def _read(self, after: int, limit: int | None) -> Script[tuple[int, tuple[Record, ...]]]:

@@ -225,9 +225,17 @@ class Reception:
         if isinstance(error, ConflictError):
             self._sent = None
 
-    def recognise(self, after: int, records: Sequence[Record]) -> None:
-        """Learn from all records after a place whether a batch in doubt was stored, and whether others write, too."""
-        own_end = 0
+    def recognise(self, records: Sequence[Record], *, after: int, known: int) -> None:
+        """
+        Learn whether a batch in doubt was stored, and whether somebody else writes the message.
+
+        Args:
+            records: All records after a place.
+
+            after: That place.
+
+            known: Place of the last of them that was known already.
+        """
         sent, self._sent = self._sent, None
         if sent is not None:
             # Where a snapshot stands for its place nobody can tell, and storing it again might double what it says.
@@ -235,9 +243,9 @@ class Reception:
             end = sent.after + len(sent.events)
             if sent.events == tuple([record.event for record in records if sent.after < record.seq <= end]):
                 self._stored += len(sent.events)
-                own_end = end
+                known = max(known, end)
         self._contested = self._contested or any(
-            record.seq > own_end
+            record.seq > known
             and record.event.message_id in self.message_ids
             and not isinstance(record.event, _FROM_OUTSIDE)
             for record in records
