@@ -22,6 +22,7 @@ import pytest
 
 from assistant_events import DURABLE_EVENTS, EVENT_TYPES, LIVE_EVENTS, ErrorKind, Outcome, TextEnded
 from assistant_events.lifecycle import GUARDS
+from assistant_events.stores import Store
 
 DOCS = Path(__file__).parent.parent / "docs"
 ROOT = DOCS.parent
@@ -219,6 +220,7 @@ class TestDocstrings:
 
         assert "(*, state={}, complete=True)" == generated_pages.readable(signature, TextEnded)
         assert "(x)" == generated_pages.readable("(x)", int)
+        assert "" == generated_pages.readable("(*args, **kwargs)", Store)
 
 
 class TestDiagrams:

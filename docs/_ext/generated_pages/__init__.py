@@ -96,7 +96,13 @@ def _on_docstring(*event: Any) -> None:
 
 
 def readable(signature: str, cls: type) -> str:
-    """Return the signature of an attrs class with its defaults as they are: attrs writes where it finds them."""
+    """
+    Return the signature of a class as a reader wants it.
+
+    Defaults of attrs are shown as they are, where attrs writes from where it takes them. A protocol is not called.
+    """
+    if getattr(cls, "_is_protocol", False):
+        return ""
     if not attrs.has(cls):
         return signature
     defaults = {field.name: field.default for field in attrs.fields(cls)}
