@@ -235,7 +235,7 @@ def _the_cursor_is_not_included(store: Store) -> None:
     store.append("s", _texts(4))
     for after in range(9):
         _same(list(range(after + 1, 8)), [record.seq for record in store.read("s", after)], f"places after {after}")
-        for limit in (0, 1, 3, 9):
+        for limit in (0, 1, 2, 4, 9):
             expected = list(range(after + 1, 8))[:limit]
             got = [record.seq for record in store.read("s", after, limit=limit)]
             _same(expected, got, f"at most {limit} places after {after}")

@@ -38,7 +38,8 @@ def one_row_each_to_batches(db: sqlite3.Connection) -> None:
     for statement in SCHEMA:
         db.execute(statement)
     db.execute(
-        "INSERT INTO sessions (number, id, created, pruned, pruned_at) SELECT number, id, created, 0, 0 FROM sessions_1"
+        "INSERT INTO sessions (number, id, created, pruned, pruned_at) "
+        "SELECT number, id, created, 0, 0 FROM sessions_1 WHERE seq > 0"
     )
     for number, key in db.execute("SELECT number, id FROM sessions").fetchall():
         after = 0

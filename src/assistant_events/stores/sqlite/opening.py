@@ -15,7 +15,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.stores.sqlite.migrating import MIGRATIONS
@@ -29,10 +29,25 @@ _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
 
 
+def name_of_file(path: str | os.PathLike[str]) -> str:
+    """Return what a file is called; raise when *path* names none."""
+    try:
+        name = cast(object, os.fspath(path))
+    except TypeError:
+        raise TypeError(f"path: expected str or PathLike, got {type(path).__name__}") from None
+    if not isinstance(name, str):
+        raise TypeError(f"path: expected str or PathLike of str, got {type(name).__name__}")
+    if not name:
+        raise ValueError("path: expected a non-empty string")
+    return name
+
+
 def open_file(
     path: str, *, synchronous: Synchronous, timeout_s: float
 ) -> tuple[sqlite3.Connection, sqlite3.Connection]:
     """Return a connection for writing and one for reading; for a store in memory both are one."""
+    if synchronous not in get_args(Synchronous):
+        raise ValueError(f"synchronous: expected 'full' or 'normal', got {synchronous!r}")
     if path != MEMORY:
         _check_place(path)
         _check_header(path)

@@ -8,7 +8,7 @@ breaks, so an array with one between its elements is cut apart without parsing i
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from assistant_events.converters import dumps, loads
@@ -16,7 +16,8 @@ from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.stores.base import StoredEvent
 from assistant_events.stores.media import HOLDERS, Media, taken_apart
 from assistant_events.stores.sqlite.rows import LAST_SEQ, hold_media, place_of
-from assistant_events.values import write_json
+from assistant_events.values import JsonObject, read_json, write_json
+from assistant_events.values.fields import NO_FIELDS
 
 PIECE_EVENTS: Final = 128
 PIECE_BYTES: Final = 1 << 16
@@ -87,7 +88,8 @@ def insert(db: sqlite3.Connection, piece: Piece) -> None:
 def pieces_after(db: sqlite3.Connection, session: int, after: int, *, limit: int = -1) -> Iterator[Piece]:
     """Return the rows that hold records after *after*, in order; not more than *limit* unless it is negative."""
     found = db.execute(
-        "SELECT place, at, meta, apart, body FROM records WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?",
+        "SELECT place, at, meta, apart, CAST(body AS BLOB) FROM records "
+        "WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?",
         (place_of(session, after + 1), place_of(session, LAST_SEQ), limit),
     )
     return map(Piece._make, found)
@@ -118,8 +120,8 @@ def copy(db: sqlite3.Connection, session: int, made: int, through: int) -> None:
         (place_of(session, 0), place_of(made, 0), place_of(session, 1), place_of(session, through)),
     )
     for piece in pieces_after(db, session, through - 1, limit=1):
-        if piece.last > through:
-            first, bodies = records_after(piece, 0)
+        first, bodies = records_after(piece, 0)
+        if first <= through < piece.last:
             body = join(bodies[: through + 1 - first])
             insert(db, piece._replace(place=place_of(made, through), body=body))
 
@@ -136,6 +138,22 @@ def read_body(body: bytes, cls: Any, session_id: str, seq: int) -> Any:
         return loads(body, cls)
     except (JsonError, StructureError) as error:
         raise StoreError(f"session {session_id!r}, {at_place(seq)} is damaged: {error}") from error
+
+
+def read_meta(piece: Piece, session_id: str) -> JsonObject:
+    """Return the `meta` of a row; raise a `StoreError` when it is damaged."""
+    try:
+        return NO_FIELDS if piece.meta is None else JsonObject(read_json(piece.meta))
+    except (JsonError, TypeError) as error:
+        raise StoreError(f"session {session_id!r}, meta of {at_place(piece.last)} is damaged: {error}") from error
+
+
+def read_apart(piece: Piece, session_id: str) -> Collection[int]:
+    """Return the places of the records whose media are apart; raise a `StoreError` when that is damaged."""
+    try:
+        return () if piece.apart is None else frozenset(read_json(piece.apart))
+    except (JsonError, TypeError) as error:
+        raise StoreError(f"session {session_id!r}, {at_place(piece.last)} is damaged: {error}") from error
 
 
 def at_place(seq: int) -> str:

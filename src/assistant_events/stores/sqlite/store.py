@@ -37,7 +37,7 @@ from assistant_events.stores.base import (
 )
 from assistant_events.stores.media import Media, put_together, taken_apart
 from assistant_events.stores.sqlite.marks import MarkTable, delete_marks, follow, unfinished
-from assistant_events.stores.sqlite.opening import MEMORY, Synchronous, open_file, translated
+from assistant_events.stores.sqlite.opening import MEMORY, Synchronous, name_of_file, open_file, translated
 from assistant_events.stores.sqlite.pieces import (
     Piece,
     at_place,
@@ -45,7 +45,9 @@ from assistant_events.stores.sqlite.pieces import (
     cut_off,
     encode,
     pieces_after,
+    read_apart,
     read_body,
+    read_meta,
     records_after,
     write,
 )
@@ -61,7 +63,7 @@ from assistant_events.stores.sqlite.rows import (
     release_media,
     time_of,
 )
-from assistant_events.values import JsonObject, read_json, write_json
+from assistant_events.values import write_json
 from assistant_events.values.fields import NO_FIELDS
 
 _PAGE_BYTES: Final = 1 << 20
@@ -97,7 +99,7 @@ class SqliteStore:
         synchronous: Synchronous = "full",
         timeout_s: float = 10.0,
     ) -> None:
-        self._path = os.fspath(path)
+        self._path = name_of_file(path)
         self._clock = clock
         self._pid = os.getpid()
         self._closed = False
@@ -298,7 +300,7 @@ class SqliteStore:
         seen_at, time = -1, utc_now()
         seen_meta, meta = None, NO_FIELDS
         left = LAST_SEQ if limit is None else limit
-        while left > 0:
+        while left:
             page = self._page(session_id, number, after, left)
             if not page:
                 return
@@ -306,10 +308,12 @@ class SqliteStore:
                 if piece.at != seen_at:
                     seen_at, time = piece.at, time_of(piece.at)
                 if piece.meta != seen_meta:
-                    seen_meta, meta = piece.meta, _meta(piece.meta)
-                apart = frozenset(read_json(piece.apart)) if piece.apart else ()
+                    seen_meta, meta = piece.meta, read_meta(piece, session_id)
+                apart = read_apart(piece, session_id)
                 first, bodies = records_after(piece, after)
-                for seq, body in enumerate(bodies[:left], first):
+                bodies = bodies[:left]
+                left -= len(bodies)
+                for seq, body in enumerate(bodies, first):
                     event = read_body(body, Event, session_id, seq)
                     if seq in apart:
                         # Meanwhile the session may be pruned or deleted, and its media with it.
@@ -319,7 +323,6 @@ class SqliteStore:
                         event = _whole(event, media, session_id, seq)
                     yield make_record(session_id, seq, time, event, meta)
                 after = piece.last
-                left -= len(bodies)
 
     def _page(self, session_id: str, number: int, after: int, limit: int) -> list[Piece]:
         with self._reading() as db:
@@ -413,7 +416,3 @@ def _copy(db: sqlite3.Connection, session: int, made: int, through: int, *, with
         "SELECT ?, seq, digest FROM holders WHERE session = ? AND seq BETWEEN ? AND ?",
         (made, session, SNAPSHOT if with_snapshot else SNAPSHOT + 1, through),
     )
-
-
-def _meta(written: bytes | None) -> JsonObject:
-    return NO_FIELDS if written is None else JsonObject(read_json(written))

@@ -1,0 +1,52 @@
+"""
+Appends to a store until it is killed, or a number of times, and says what was acknowledged. A process of its own.
+"""
+
+import sys
+from itertools import count, islice
+
+from assistant_events.errors import ConflictError
+from assistant_events.events import TextEnded
+from assistant_events.stores import SqliteStore
+from assistant_events.testing.logs import asked, called, ended, rewound, started, succeeded
+
+
+def batch(name, number):
+    """Return a batch that begins and ends things in the index; its first event tells how many follow."""
+    message = f"{name}-{number}"
+    events = [
+        asked(f"{message}-u"),
+        started(message),
+        called("c1", message),
+        called("c2", message),
+        ended(message),
+        succeeded("c1", message),
+        rewound(f"{message}-u"),
+    ]
+    kept = events[: 1 + number % len(events)]
+    return [TextEnded(message_id=message, text=f"{len(kept)}"), *kept]
+
+
+def say(line):
+    """Tell the process that watches."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def main(path, name, times):
+    """Append as often as told, each time behind what is there, and print each batch that was taken."""
+    with SqliteStore(path, timeout_s=60.0) as store:
+        say("open")
+        for number in islice(count(), times):
+            while True:
+                try:
+                    store.append("s", batch(name, number), expected_seq=store.seq("s"))
+                except ConflictError:
+                    say("conflict")
+                else:
+                    break
+            say(f"{name}-{number}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else None)

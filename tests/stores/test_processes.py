@@ -1,0 +1,91 @@
+"""
+Several processes on one file, and processes that are killed while they append.
+"""
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from assistant_events.reducer import fold
+from assistant_events.stores import SqliteStore
+from assistant_events.testing.stores import unfinished_in
+
+APPENDER = Path(__file__).with_name("appender.py")
+KILLS = 25
+
+
+def start(*arguments: object) -> subprocess.Popen[str]:
+    """Start an appender that finds the package where this process found it."""
+    return subprocess.Popen(
+        [sys.executable, str(APPENDER), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def batches(records) -> list[tuple[str, int, Sequence[object]]]:
+    """Cut a log into the batches of appenders: who wrote it, how many events it should have, what follows its head."""
+    found = []
+    for record in records:
+        if record.event.type == "text.ended":
+            found.append((record.event.message_id, int(record.event.text), []))
+        else:
+            found[-1][2].append(record)
+    return found
+
+
+def test_a_killed_process_leaves_whole_batches(tmp_path):
+    """
+    After each of many kills the file opens, is sound, has every batch that was acknowledged and none of which half is
+    there, and what is unfinished is what the log says.
+    """
+    path = tmp_path / "s.db"
+    moments = random.Random(7)
+    acknowledged: set[str] = set()
+    for number in range(KILLS):
+        with start(path, f"w{number}") as process:
+            assert "open\n" == process.stdout.readline()
+            time.sleep(moments.uniform(0, 0.15))
+            process.kill()
+            acknowledged |= set(process.stdout.read().split("\n")[:-1])
+
+        with SqliteStore(path) as store:
+            records = list(store.read("s"))
+            written = batches(records)
+            names = [name for name, _, _ in written]
+
+            assert list(range(1, len(records) + 1)) == [record.seq for record in records]
+            assert all(size == len(rest) for _, size, rest in written)
+            assert len(set(names)) == len(names)
+            assert acknowledged <= set(names)
+            expected = unfinished_in("s", fold(records))
+            assert {*expected} == {*store.unfinished()}
+        with closing(sqlite3.connect(path)) as db:
+            assert ("ok",) == db.execute("PRAGMA integrity_check").fetchone()
+    assert len(acknowledged) > KILLS
+
+
+def test_two_processes_take_turns(tmp_path):
+    """
+    Two processes that append to one session behind what they saw lose nothing and write nothing twice.
+    """
+    path = tmp_path / "s.db"
+    with start(path, "a", 60) as one, start(path, "b", 60) as two:
+        told = one.communicate(timeout=120)[0] + two.communicate(timeout=120)[0]
+
+    assert (0, 0) == (one.returncode, two.returncode)
+    with SqliteStore(path) as store:
+        records = list(store.read("s"))
+        names = [name for name, _, _ in batches(records)]
+        assert list(range(1, len(records) + 1)) == [record.seq for record in records]
+        assert {f"{writer}-{number}" for writer in "ab" for number in range(60)} == set(names)
+        assert len(names) == len(set(names)) == 120
+        assert all(size == len(rest) for _, size, rest in batches(records))
+    assert told.count("open") == 2

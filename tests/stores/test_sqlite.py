@@ -1,0 +1,545 @@
+"""
+What a SQLite store does beside keeping its promises: media once, large batches in pieces, errors with names.
+"""
+
+import hashlib
+import logging
+import os
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta, timezone
+from threading import Thread
+
+import pytest
+
+from assistant_events.errors import ConflictError, PrunedError, StoreError
+from assistant_events.events import MediaEnded, PromptSubmitted, StepStarted, TextEnded
+from assistant_events.messages import Transcript
+from assistant_events.reducer import fold
+from assistant_events.stores import SqliteStore
+from assistant_events.stores.media import APART_FROM_BYTES
+from assistant_events.stores.sqlite.marks import _UNFINISHED
+from assistant_events.stores.sqlite.pieces import PIECE_BYTES, PIECE_EVENTS
+from assistant_events.testing import Clock
+from assistant_events.testing.logs import PICTURE, SIGNATURE, TURN, called, ended, started, with_media
+from assistant_events.values import MediaContent, Origin, Run
+
+CANARY = "c4n4ry+/=="
+
+
+@pytest.fixture
+def store(sqlite_stores):
+    return sqlite_stores()
+
+
+def texts(count, size=10):
+    return [TextEnded(message_id="m1", text=f"{number:0{size}}") for number in range(count)]
+
+
+def rows(path, query, *values):
+    """Return what a query finds in the file."""
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute(query, values).fetchall()
+
+
+def change(path, statement, *values):
+    """Change the file behind the store's back."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(statement, values)
+
+
+class TestLasting:
+    def test_what_was_appended_is_there_again(self, tmp_path):
+        """
+        Another store on the same file has everything: records, snapshot, what is unfinished.
+        """
+        with SqliteStore(tmp_path / "s.db") as store:
+            written = store.append("s", TURN, meta={"a": 1})
+            store.snapshot("s", fold(written))
+            unfinished = store.unfinished()
+
+        with SqliteStore(str(tmp_path / "s.db")) as store:
+            assert written == tuple(store.read("s"))
+            assert fold(written) == store.load_snapshot("s")
+            assert unfinished == store.unfinished()
+
+    def test_nothing_is_left_beside_the_file(self, tmp_path):
+        """
+        After the last close there is one file.
+        """
+        with SqliteStore(tmp_path / "s.db") as store:
+            store.append("s", TURN)
+            list(store.read("s"))
+
+        assert ["s.db"] == [path.name for path in tmp_path.iterdir()]
+
+    def test_time_comes_from_the_clock(self, tmp_path):
+        """
+        Every batch asks the clock once.
+        """
+        with SqliteStore(tmp_path / "s.db", clock=Clock()) as store:
+            store.append("s", texts(2))
+            store.append("s", texts(1))
+
+            start = datetime(2026, 1, 1, tzinfo=UTC)
+            assert [start, start, start + timedelta(seconds=1)] == [record.at for record in store.read("s")]
+
+    def test_a_clock_that_tells_local_time_is_refused(self):
+        """
+        A time that is not in UTC is an error, and the batch is not written.
+        """
+        local = timezone(timedelta(hours=1))
+        with SqliteStore(":memory:", clock=lambda: datetime(2026, 1, 1, tzinfo=local)) as store:
+            with pytest.raises(ValueError, match=r"expected a datetime in UTC, got 2026-01-01T00:00:00\+01:00"):
+                store.append("s", texts(1))
+
+            assert 0 == store.seq("s")
+
+    @pytest.mark.parametrize(("synchronous", "level"), [("full", 2), ("normal", 1)])
+    def test_synchronous(self, tmp_path, synchronous, level):
+        """
+        The option is the one of SQLite.
+        """
+        with SqliteStore(tmp_path / "s.db", synchronous=synchronous) as store:
+            assert [(level,)] == store._writer.execute("PRAGMA synchronous").fetchall()
+
+    def test_full_is_the_default(self, tmp_path):
+        """
+        Unless one chooses otherwise, what was returned survives a loss of power.
+        """
+        with SqliteStore(tmp_path / "s.db") as store:
+            assert [(2,)] == store._writer.execute("PRAGMA synchronous").fetchall()
+
+    def test_another_synchronous_is_refused(self, tmp_path):
+        """
+        What SQLite would ignore is an error, and no file is made.
+        """
+        with pytest.raises(ValueError, match="synchronous: expected 'full' or 'normal', got 'off'"):
+            SqliteStore(tmp_path / "s.db", synchronous="off")
+
+        assert [] == list(tmp_path.iterdir())
+
+
+class TestPieces:
+    @pytest.mark.parametrize(
+        ("count", "size"),
+        [(PIECE_EVENTS, 1), (PIECE_EVENTS + 1, 1), (3 * PIECE_EVENTS, 1), (7, PIECE_BYTES // 3), (2, 2 * PIECE_BYTES)],
+    )
+    def test_large_batches_are_read_from_any_place(self, store, count, size):
+        """
+        A batch that is too large for one row is cut, which a reader does not notice.
+        """
+        written = store.append("s", texts(count, size))
+
+        assert written == tuple(store.read("s"))
+        for after in (0, 1, count // 2, count - 1, count):
+            assert written[after:] == tuple(store.read("s", after))
+            assert written[after : after + 2] == tuple(store.read("s", after, limit=2))
+
+    def test_a_batch_is_one_row(self, store):
+        """
+        A batch of the usual size takes one row, whose body is a JSON array.
+        """
+        store.append("s", texts(100))
+
+        assert [(100, 1)] == rows(store.path, "SELECT json_array_length(CAST(body AS TEXT)), count(*) FROM records")
+
+    def test_pieces_hold_a_bounded_number_of_events(self, store):
+        """
+        However many events a batch has, a row holds no more than the limit.
+        """
+        store.append("s", texts(2 * PIECE_EVENTS + 1))
+
+        counts = rows(store.path, "SELECT json_array_length(CAST(body AS TEXT)) FROM records ORDER BY place")
+        assert [(PIECE_EVENTS,), (PIECE_EVENTS,), (1,)] == counts
+
+    def test_pruning_inside_a_batch_removes_what_is_pruned(self, store):
+        """
+        What is pruned is gone from the file, also when the rest of its batch stays.
+        """
+        store.append("s", [TextEnded(message_id="m1", text="gone"), *texts(2)])
+        store.snapshot("s", fold(store.read("s")))
+        store.prune("s", 1)
+
+        (body,) = rows(store.path, "SELECT body FROM records")[0]
+        assert b"gone" not in body
+        assert [2, 3] == [record.seq for record in store.read("s", 1)]
+
+    def test_a_reader_goes_on_over_many_pages(self, store, monkeypatch):
+        """
+        What does not fit into one page is fetched when it is asked for.
+        """
+        monkeypatch.setattr("assistant_events.stores.sqlite.store._PAGE_BYTES", 1)
+        for _ in range(5):
+            store.append("s", texts(3))
+
+        assert list(range(1, 16)) == [record.seq for record in store.read("s")]
+        assert list(range(5, 12)) == [record.seq for record in store.read("s", 4, limit=7)]
+
+    def test_pruning_under_a_reader_is_told(self, store, monkeypatch):
+        """
+        A reader whose next records are pruned meanwhile gets the error, not a gap.
+        """
+        monkeypatch.setattr("assistant_events.stores.sqlite.store._PAGE_BYTES", 1)
+        for _ in range(4):
+            store.append("s", texts(3))
+        reader = store.read("s")
+        next(reader)
+        store.snapshot("s", fold(store.read("s")))
+        store.prune("s", 7)
+
+        with pytest.raises(PrunedError, match="records up to seq 7 are pruned, cannot read after 3"):
+            list(reader)
+
+    def test_deleting_under_a_reader_ends_it(self, store, monkeypatch):
+        """
+        A reader whose session is deleted meanwhile ends; a new session of the same id is not for it.
+        """
+        monkeypatch.setattr("assistant_events.stores.sqlite.store._PAGE_BYTES", 1)
+        for _ in range(4):
+            store.append("s", texts(3))
+        reader = store.read("s")
+        seen = [next(reader).seq]
+        store.delete("s")
+        for _ in range(9):
+            store.append("s", texts(3))
+
+        assert [1, 2, 3] == seen + [record.seq for record in reader]
+
+
+class TestMedia:
+    def count(self, store):
+        """Return how many media the file has, and how many holders."""
+        return rows(store.path, "SELECT (SELECT count(*) FROM media), (SELECT count(*) FROM holders)")[0]
+
+    def test_equal_bytes_are_stored_once(self, store):
+        """
+        The same picture in prompts, outputs, answers and snapshots of several sessions is one row.
+        """
+        for session in ("a", "b"):
+            store.append(session, with_media("m"))
+            store.append(session, with_media("n"))
+            store.snapshot(session, fold(store.read(session)))
+
+        assert [(PICTURE,)] == rows(store.path, "SELECT data FROM media WHERE length(data) > 100")
+        for body in rows(store.path, "SELECT body FROM records UNION ALL SELECT body FROM snapshots"):
+            assert len(body[0]) < 3 * len(PICTURE)
+
+    def test_media_go_with_the_last_holder(self, store):
+        """
+        Pruning, a newer snapshot and deleting each let go of what they held, and the last takes the bytes along.
+        """
+        store.append("a", with_media("m"))
+        store.snapshot("a", fold(store.read("a")))
+        store.append("a", texts(1))
+        everything = self.count(store)
+        store.prune("a", 8)
+        held = self.count(store)
+        store.snapshot("a", Transcript(seq=store.seq("a")))
+        left = self.count(store)
+
+        assert (everything[0], held[0]) == (2, 2)
+        assert everything[1] > held[1] > 0
+        assert left == (0, 0)
+
+    def test_deleting_removes_media_that_nobody_else_holds(self, store):
+        """
+        What another session holds stays.
+        """
+        store.append("a", [*with_media("m"), MediaEnded(message_id="m", media_type="a/b", data=b"only a" * 100)])
+        store.append("b", with_media("m"))
+        store.delete("a")
+
+        assert [] == rows(store.path, "SELECT 1 FROM media WHERE data = ?", b"only a" * 100)
+        assert 2 == self.count(store)[0]
+        assert with_media("m") == [record.event for record in store.read("b")]
+
+    @pytest.mark.parametrize(("size", "apart"), [(0, 0), (APART_FROM_BYTES - 1, 0), (APART_FROM_BYTES, 1)])
+    def test_small_media_stay_inside(self, store, size, apart):
+        """
+        A few bytes take less room where they are than in a row of their own.
+        """
+        event = MediaEnded(message_id="m", media_type="a/b", data=b"x" * size)
+        store.append("s", [event])
+
+        assert [event] == [record.event for record in store.read("s")]
+        assert apart == self.count(store)[0]
+
+    def test_a_digest_is_not_taken_for_bytes(self, store):
+        """
+        A medium that looks like the digest of another one comes back as it was.
+        """
+        digest = hashlib.sha256(PICTURE).digest()
+        contents = [MediaContent(media_type="a/b", data=data) for data in (PICTURE, digest, b"")]
+        event = PromptSubmitted(message_id="u", content=contents)
+        store.append("s", [event])
+        store.append("s", [MediaEnded(message_id="m", media_type="a/b", data=digest)])
+
+        assert [event, MediaEnded(message_id="m", media_type="a/b", data=digest)] == [
+            record.event for record in store.read("s")
+        ]
+
+    def test_only_a_medium_that_is_asked_for_is_loaded(self, store, monkeypatch):
+        """
+        A page of records does not hold the media of all of them in memory.
+        """
+        asked = []
+        original = SqliteStore._media
+        monkeypatch.setattr(SqliteStore, "_media", lambda *given: asked.append(given[-1]) or original(*given))
+        pictures = [MediaEnded(message_id="m", media_type="a/b", data=bytes([n]) * 1000) for n in range(5)]
+        store.append("s", [*texts(1), *pictures])
+        reader = store.read("s")
+        next(reader)
+        next(reader)
+
+        assert [2] == asked
+
+    def test_a_session_deleted_under_a_reader_ends_at_its_media(self, store):
+        """
+        A medium that is gone with its session ends the reader like any other record would.
+        """
+        store.append("s", [*texts(1), *with_media("m")])
+        reader = store.read("s")
+        next(reader)
+        store.delete("s")
+
+        assert [] == list(reader)
+
+
+class TestDamage:
+    @pytest.mark.parametrize("body", [b"[]", b"[{]", b'[{"type":"text.ended"}]', b'[{"text":"c4n4ry"}]', b"", b"\xff"])
+    def test_a_damaged_record_is_named(self, store, body):
+        """
+        A row that is no batch of ours is a StoreError with session and place, and without its content.
+        """
+        store.append("s", texts(1))
+        change(store.path, "UPDATE records SET body = ?", body)
+
+        with pytest.raises(StoreError, match="session 's', seq 1 is damaged") as caught:
+            list(store.read("s"))
+        assert "c4n4ry" not in str(caught.value)
+
+    @pytest.mark.parametrize("column", ["meta", "apart"])
+    @pytest.mark.parametrize("value", [b"{", b"5", "[c4n4ry"])
+    def test_damage_beside_the_events_is_named(self, store, column, value):
+        """
+        So is what stands beside the events of a batch.
+        """
+        store.append("s", texts(2))
+        change(store.path, f"UPDATE records SET {column} = ?", value)
+
+        with pytest.raises(StoreError, match=r"session .s., .*seq 2 is damaged") as caught:
+            list(store.read("s"))
+        assert "c4n4ry" not in str(caught.value)
+
+    def test_a_body_that_became_text_is_read(self, store):
+        """
+        Somebody who mends a body by hand leaves text where bytes were, which is no harm.
+        """
+        store.append("s", texts(2))
+        change(store.path, "UPDATE records SET body = replace(body, 'type', 'type')")
+
+        assert texts(2) == [record.event for record in store.read("s")]
+
+    def test_a_damaged_snapshot_is_named(self, store):
+        """
+        So is a snapshot.
+        """
+        store.append("s", texts(1))
+        store.snapshot("s", fold(store.read("s")))
+        change(store.path, "UPDATE snapshots SET body = ?", b"[]")
+
+        with pytest.raises(StoreError, match="session 's', the snapshot is damaged"):
+            store.load_snapshot("s")
+
+    def test_a_missing_medium_is_named(self, store):
+        """
+        So is a record whose medium is gone.
+        """
+        store.append("s", with_media("m"))
+        change(store.path, "DELETE FROM media")
+
+        with pytest.raises(StoreError, match="session 's', seq 1 is damaged: a medium is missing"):
+            list(store.read("s"))
+
+    def test_a_damaged_index_is_named(self, store):
+        """
+        So is a run in the index, with the file.
+        """
+        store.append("s", [started(run=Run(id="r", resumable=True, kind="response"))])
+        change(store.path, "UPDATE steps SET run = 'c4n4ry'")
+
+        with pytest.raises(StoreError, match="the file is damaged") as caught:
+            store.unfinished()
+        assert store.path in str(caught.value)
+        assert "c4n4ry" not in str(caught.value)
+
+    def test_a_damaged_file_is_no_raw_error(self, tmp_path):
+        """
+        What SQLite says of a broken page reaches the caller as a StoreError.
+        """
+        path = tmp_path / "s.db"
+        with SqliteStore(path) as store:
+            for _ in range(50):
+                store.append("s", texts(100))
+        data = bytearray(path.read_bytes())
+        data[4096 * 8 :] = b"\xff" * (len(data) - 4096 * 8)
+        path.write_bytes(data)
+
+        with SqliteStore(path) as store, pytest.raises(StoreError, match="malformed; restore the file from a backup"):
+            list(store.read("s"))
+
+
+class TestTrouble:
+    def test_a_full_disk_loses_nothing(self, store):
+        """
+        A batch that does not fit is refused whole, and the store goes on.
+        """
+        store.append("s", texts(1))
+        (pages,) = store._writer.execute("PRAGMA page_count").fetchone()
+        store._writer.execute(f"PRAGMA max_page_count = {pages + 1}")
+
+        with pytest.raises(StoreError, match="full; nothing of this batch was written"):
+            store.append("s", texts(100, 10_000))
+        assert 1 == store.seq("s")
+        store._writer.execute("PRAGMA max_page_count = 1000000")
+        assert 2 == store.append("s", texts(1), expected_seq=1)[0].seq
+
+    def test_a_writer_waits_no_longer_than_it_was_told(self, tmp_path):
+        """
+        Somebody who keeps the database locked gives a StoreError that says so; readers go on.
+        """
+        with SqliteStore(tmp_path / "s.db", timeout_s=0.05) as store:
+            store.append("s", texts(1))
+            with closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+
+                with pytest.raises(StoreError, match=r"locked; somebody else writes for longer .* \(timeout_s\)"):
+                    store.append("s", texts(1))
+                assert 1 == store.seq("s")
+            assert 2 == store.append("s", texts(1))[0].seq
+
+    def test_a_fork_of_the_process_is_refused(self, tmp_path, monkeypatch):
+        """
+        A store that came along into another process says so, and closing it there leaves the first one alone.
+        """
+        with SqliteStore(tmp_path / "s.db") as store:
+            with monkeypatch.context() as other:
+                other.setattr(os, "getpid", lambda: -1)
+                with pytest.raises(StoreError, match="opened in another process; a fork needs a store of its own"):
+                    store.append("s", texts(1))
+                store.close()
+
+            assert 1 == store.append("s", texts(1))[0].seq
+
+    def test_a_reader_of_a_closed_store_is_refused(self, store, monkeypatch):
+        """
+        A reader that is not at its end says that its store is closed.
+        """
+        monkeypatch.setattr("assistant_events.stores.sqlite.store._PAGE_BYTES", 1)
+        store.append("s", texts(1))
+        store.append("s", texts(1))
+        reader = store.read("s")
+        next(reader)
+        store.close()
+
+        with pytest.raises(StoreError, match="the store is closed"):
+            next(reader)
+
+    def test_a_reader_may_be_handed_to_another_thread(self, store):
+        """
+        A reader belongs to no thread.
+        """
+        store.append("s", texts(3))
+        reader = store.read("s")
+        seen = [next(reader).seq]
+        thread = Thread(target=lambda: seen.extend(record.seq for record in reader))
+        thread.start()
+        thread.join()
+
+        assert [1, 2, 3] == seen
+
+    def test_an_interrupted_batch_is_not_written(self, store, monkeypatch):
+        """
+        Ctrl-C in the middle of a batch leaves nothing of it, and the store goes on.
+        """
+
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as broken:
+            broken.setattr("assistant_events.stores.sqlite.store.follow", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                store.append("s", texts(3))
+
+        assert 0 == store.seq("s")
+        assert 3 == len(store.append("s", texts(3), expected_seq=0))
+
+
+class TestSecrets:
+    def test_state_never_shows(self, store, caplog):
+        """
+        No error, log line or repr of a store holds anything of a state.
+        """
+        caplog.set_level(logging.DEBUG)
+        origin = Origin(provider="acme", dialect="acme-chat")
+        secret = {"signature": CANARY + SIGNATURE}
+        event = StepStarted(message_id="m1", origin=origin, state=secret)
+        written = store.append("s", [event, TextEnded(message_id="m1", text="hi", state=secret)])
+        told = [repr(store), repr(written), repr(store.unfinished()), repr(store.sessions())]
+        with pytest.raises(ConflictError) as conflict:
+            store.append("s", [event], expected_seq=0)
+        told += [str(conflict.value), repr(conflict.value)]
+        change(store.path, """UPDATE records SET body = replace(body, '"text":', '"text":1,"x":')""")
+        with pytest.raises(StoreError) as damaged:
+            list(store.read("s"))
+        cause = damaged.value.__cause__
+        told += [str(damaged.value), repr(damaged.value), str(cause), repr(cause)]
+        change(store.path, "UPDATE records SET body = substr(body, 1, 500)")
+        with pytest.raises(StoreError) as cut:
+            list(store.read("s"))
+        told += [str(cut.value), repr(cut.value.__cause__), caplog.text]
+
+        assert [] == [text for text in told if CANARY in text or "ab+/cd" in text]
+
+    def test_signatures_survive_byte_for_byte(self, store):
+        """
+        100 KB of base64 with + / = come back as they were, from records and snapshots.
+        """
+        written = store.append(
+            "s",
+            [
+                started(),
+                TextEnded(message_id="m1", text="hi", state={"signature": SIGNATURE}),
+                called(),
+                ended(),
+            ],
+        )
+        state = tuple(store.read("s"))[1].event.state
+
+        assert written == tuple(store.read("s"))
+        assert SIGNATURE.encode() == state["signature"].encode()
+        assert 102_400 == len(SIGNATURE)
+        assert {"+", "/", "="} <= set(SIGNATURE)
+
+
+class TestSpeed:
+    def plan(self, store, query):
+        found = store._reader.execute(f"EXPLAIN QUERY PLAN {query}").fetchall()
+        return [detail for *_, detail in found]
+
+    def test_unfinished_never_looks_at_records(self, store):
+        """
+        What is unfinished is answered from the tables of the index alone.
+        """
+        plan = self.plan(store, _UNFINISHED.format(only=""))
+
+        assert not any("records" in step for step in plan)
+
+    def test_sessions_are_listed_without_scanning_records(self, store):
+        """
+        The end of each session is found by one search.
+        """
+        plan = self.plan(store, "SELECT id, last, (SELECT at FROM records WHERE place = last) FROM logs")
+
+        assert not any(step.startswith("SCAN") and "records" in step for step in plan)
