@@ -37,6 +37,22 @@ default_role = "py:obj"
 
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_preserve_defaults = True
+# Unions are named, not spelled out: 28 classes say less than one word.
+autodoc_type_aliases = {
+    name: name
+    for name in (
+        "Content",
+        "ContentInput",
+        "DurableEvent",
+        "Event",
+        "Fields",
+        "JsonValue",
+        "LiveEvent",
+        "Part",
+        "Prior",
+        "StoredEvent",
+    )
+}
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 napoleon_google_docstring = True

@@ -212,6 +212,14 @@ class TestDocstrings:
         """
         assert ["All `Event`\\ s, `a`."] == generated_pages.as_rst(["All `Event`s, `a`."])
 
+    def test_a_name_in_bold_words(self) -> None:
+        """
+        Markup cannot be nested there, so the words are bold and nothing else.
+        """
+        assert ["**One time and one meta.** See `meta`."] == generated_pages.as_rst(
+            ["**One time and one `meta`.** See `meta`."]
+        )
+
     def test_defaults_of_attrs(self) -> None:
         """
         A signature shows what a default is, not where attrs finds it.

@@ -61,6 +61,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
     # Before napoleon, which reads the sections.
     app.connect("autodoc-process-docstring", _on_docstring, priority=400)
     app.connect("autodoc-process-signature", _on_signature)
+    # Before autodoc moves types into the descriptions of arguments.
+    app.connect("object-description-transform", _on_description, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -72,9 +74,10 @@ def as_rst(lines: list[str]) -> list[str]:
     """
     Return a docstring as reStructuredText.
 
-    Docstrings here are plain text: code is indented behind a colon, and a name in backquotes may have a plural.
+    Docstrings here are plain text: code is indented behind a colon, a name in backquotes may have a plural
+    or stand in bold words.
     """
-    made = [_SUFFIXED.sub(r"\1\\ ", line) for line in lines]
+    made = [_SUFFIXED.sub(r"\1\\ ", _BOLD.sub(lambda bold: bold[0].replace("`", ""), line)) for line in lines]
     for at in range(len(made) - 2):
         opens = made[at].endswith(":") and not made[at].endswith("::") and not made[at + 1].strip()
         if opens and _indent(made[at + 2]) > _indent(made[at]):
@@ -82,6 +85,7 @@ def as_rst(lines: list[str]) -> list[str]:
     return made
 
 
+_BOLD: Final = re.compile(r"\*\*[^*]+\*\*")
 _SUFFIXED: Final = re.compile(r"(?<!`)(`[^`]+`)(?=[a-z])")
 
 
@@ -124,3 +128,14 @@ def _on_signature(*event: Any) -> tuple[str, str | None] | None:
     if what != "class" or not signature:
         return None
     return readable(signature, obj), returned
+
+
+def _on_description(app: Sphinx, *_: Any) -> None:
+    # Any: which object it is plays no part; types are remembered for all of them. Sphinx 9.0 puts its own wrapper into
+    # them for the names of `autodoc_type_aliases`.
+    for types in app.env.current_document.autodoc_annotations.values():
+        for name, text in types.items():
+            types[name] = _ALIAS.sub(r"\1", text)
+
+
+_ALIAS: Final = re.compile(r"(?:sphinx\.util\.inspect\.)?TypeAliasForwardRef\('(\w+)'\)")
