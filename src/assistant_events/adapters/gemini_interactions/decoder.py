@@ -423,6 +423,8 @@ def _is_bare(event: Fields, path: tuple[str, ...]) -> bool:
         place = place.get(key)
         if not isinstance(place, dict) or len(place) != 2 or not isinstance(place.get("type"), str | type(None)):
             return False
+        if key == "content" and place.get("type") != "text":
+            return False
     return len(event) == 3 and type(event.get("index")) is int and isinstance(place.get(path[-1]), str)
 
 
