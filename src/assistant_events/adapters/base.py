@@ -153,7 +153,12 @@ class DecoderBase(ABC):
         Args:
             error: Why, when it is known (`aborted`, `network`, …); `interrupted` by default. Plays no part when the answer had
                 come to its end.
+
+        Raises:
+            TypeError: When *error* is no `ErrorInfo`.
         """
+        if error is not None and not isinstance(error, ErrorInfo):
+            raise TypeError(f"error: expected an ErrorInfo or None, got {type(error).__name__}")
         if self.closed:
             return []
         if not self.terminal:
@@ -394,6 +399,8 @@ def _by_id(prior: Prior) -> dict[str, AssistantMessage]:
         return {}
     if isinstance(prior, Transcript):
         prior = [message for message in prior if isinstance(message, AssistantMessage)]
+    if not isinstance(prior, (AssistantMessage, Iterable)):
+        raise TypeError(f"prior: expected an AssistantMessage, several or a Transcript, got {type(prior).__name__}")
     messages = [prior] if isinstance(prior, AssistantMessage) else list(prior)
     for message in messages:
         if not isinstance(message, AssistantMessage):
@@ -403,8 +410,17 @@ def _by_id(prior: Prior) -> dict[str, AssistantMessage]:
 
 def _dumped(event: object) -> Fields:
     dump = getattr(event, "model_dump", None)
-    fields = dump(mode="json", by_alias=True, exclude_none=True) if callable(dump) else event
+    fields = _unwrapped(dump(mode="json", by_alias=True, exclude_none=True)) if callable(dump) else event
     if isinstance(fields, Mapping):
         plain: dict[str, Any] = plain_json(fields)
         return plain
     raise TypeError(f"event: expected a mapping or an object with model_dump, got {type(event).__name__}")
+
+
+def _unwrapped(dumped: Any) -> Any:
+    """Take out what an SDK does not know and has wrapped: google-genai 2.19 dumps `{"is_unknown": true, "raw": …}`."""
+    if isinstance(dumped, dict):
+        if dumped.get("is_unknown") is True and "raw" in dumped:
+            return dumped["raw"]
+        return {key: _unwrapped(item) for key, item in dumped.items()}
+    return [_unwrapped(item) for item in dumped] if isinstance(dumped, list) else dumped

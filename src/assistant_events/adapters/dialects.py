@@ -103,4 +103,6 @@ def _load(entry: EntryPoint) -> Dialect:
         raise AdapterError(entry.name, f"{entry.value} does not load: {error}") from error
     if not isinstance(dialect, Dialect):
         raise AdapterError(entry.name, f"{entry.value} is {type(dialect).__name__}, expected a Dialect")
+    if dialect.name != entry.name:
+        raise AdapterError(entry.name, f"{entry.value} names the dialect {dialect.name!r}, expected {entry.name!r}")
     return dialect

@@ -1,0 +1,463 @@
+"""
+`DecoderBase` by itself, with a wire of one word: what every adapter gets from it, and what bad input meets.
+"""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from assistant_events import (
+    AssistantMessage,
+    LocalProtocolError,
+    StepEnded,
+    StepFailed,
+    TextDelta,
+    Transcript,
+    fold,
+    problems,
+)
+from assistant_events.adapters import DecoderBase, JsonLines, Note
+from assistant_events.adapters.base import MAX_NOTES
+from assistant_events.adapters.gemini_interactions import decode_resource
+from assistant_events.adapters.reading import array, count, flag, integer, mapping, mappings, plain_json, string
+from assistant_events.testing import answer as session
+from assistant_events.testing import message
+from assistant_events.values import ErrorInfo
+
+from .notation import C, D, K, S, X, decoder, events, mo, stream, text
+
+
+class Words(DecoderBase):
+    """
+    Reads `{"say": text}`, `{"end": finish}`, `{"raise": any}`; begins another message at `{"next": any}`.
+    """
+
+    dialect = "words"
+    provider = "nobody"
+    framing = JsonLines
+
+    def on_event(self, event):
+        if "raise" in event:
+            raise KeyError(event["raise"])
+        if "next" in event:
+            self.next_hop()
+            return
+        self.ensure_started()
+        if "end" in event:
+            self.finish_step(event["end"])
+        self.recorder.text(string(event, "say") or "") if "say" in event else None
+
+
+def fed(*lines, **how):
+    made = Words("m", **how)
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    return made, made.feed(data)
+
+
+SAY = {"say": "hi"}
+
+
+def test_a_step_that_ends():
+    """
+    `finish_step` ends the step and the answer.
+    """
+    made, found = fed(SAY, {"end": "stop"})
+
+    assert made.terminal
+    assert ["step.started", "text.started", "text.delta", "text.ended", "step.ended"] == [e.type for e in found]
+
+
+def test_nothing_after_the_end():
+    """
+    What is fed after the end causes nothing, in the same bytes or later.
+    """
+    made, found = fed(SAY, {"end": "stop"}, SAY)
+
+    assert isinstance(found[-1], StepEnded)
+    assert [] == made.feed(b'{"say":"more"}\n')
+    assert [] == made.feed_event(SAY)
+    assert [] == made.close()
+
+
+def test_an_adapter_that_raises():
+    """
+    A fault of an adapter ends its step with a kind of its own; it is kept, and shown to nobody.
+    """
+    made, found = fed(SAY, {"raise": "secret"}, SAY)
+
+    assert isinstance(found[-1], StepFailed)
+    assert ErrorInfo(kind="adapter", message="the adapter 'words' failed with KeyError") == found[-1].error
+    assert isinstance(made.failure, KeyError)
+    assert [] == problems(found + made.close())
+
+
+def test_an_adapter_that_raises_after_its_step_has_ended():
+    """
+    A step that has ended stays so.
+    """
+
+    class Late(Words):
+        def on_event(self, event):
+            self.ensure_started()
+            self.recorder.finish("stop")
+            raise KeyError
+
+    made = Late("m")
+    found = made.feed(b"{}\n") + made.close()
+
+    assert isinstance(found[-1], StepEnded)
+    assert isinstance(made.failure, KeyError)
+
+
+@pytest.mark.parametrize("hook", ["on_done", "on_close"])
+def test_hooks_that_raise(hook):
+    """
+    So it is with the other things an author may write.
+    """
+    raising = type("Raising", (Words,), {hook: lambda self, *_: 1 / 0})
+    made = raising("m")
+    found = made.feed(b'{"say":"hi"}\n[DONE]\n') + made.close()
+
+    assert "adapter" == found[-1].error.kind
+    assert isinstance(made.failure, ZeroDivisionError)
+    assert [] == problems(found)
+
+
+def test_an_author_who_forgets_to_say_that_the_answer_is_over():
+    """
+    Closing a decoder whose step has ended fails nothing.
+    """
+
+    class Forgetful(Words):
+        def on_event(self, event):
+            self.ensure_started()
+            self.recorder.finish("stop")
+
+    made = Forgetful("m")
+
+    assert isinstance((made.feed(b"{}\n") + made.close())[-1], StepEnded)
+
+
+def test_nothing_at_all():
+    """
+    A stream without anything is a failed step.
+    """
+    made = Words("m")
+
+    assert ["step.started", "step.failed"] == [event.type for event in made.close()]
+    assert "interrupted" == made.error.kind
+
+
+def test_another_message_that_never_begins():
+    """
+    A hop of which nothing came is no message.
+    """
+    made, found = fed(SAY, {"next": 1})
+    del found[:]
+
+    assert [] == made.close()
+
+
+def test_lists_that_were_handed_out_do_not_change():
+    """
+    What one call returned is not added to by the next.
+    """
+    made = Words("m")
+    first = made.feed(b"")
+    second = made.feed(b'{"say":"hi"}\n')
+
+    assert ([], 3) == (first, len(second))
+
+
+def test_close_again():
+    """
+    The second close does nothing.
+    """
+    made, _ = fed(SAY)
+
+    assert made.close()
+    assert [] == made.close()
+
+
+CLOSED = {
+    "feed": lambda made: made.feed(b""),
+    "feed_event": lambda made: made.feed_event({}),
+    "rejoin": lambda made: made.rejoin(),
+}
+
+
+@pytest.mark.parametrize("use", CLOSED.values(), ids=CLOSED.keys())
+def test_a_closed_decoder(use):
+    """
+    A closed decoder takes nothing.
+    """
+    made = Words("m")
+    made.close()
+
+    with pytest.raises(LocalProtocolError, match="the decoder is closed"):
+        use(made)
+
+
+def test_bytes_in_other_clothes():
+    """
+    What holds bytes is taken as bytes.
+    """
+    assert TextDelta(message_id="m", offset=0, delta="hi") in Words("m").feed(bytearray(b'{"say":"hi"}\n'))
+    assert TextDelta(message_id="m", offset=0, delta="hi") in Words("m").feed(memoryview(b'{"say":"hi"}\n'))
+
+
+WRONG = {
+    "feed text": (lambda: Words("m").feed("x"), "data: expected bytes, got str"),
+    "feed nothing": (lambda: Words("m").feed(None), "data: expected bytes, got NoneType"),
+    "event text": (
+        lambda: Words("m").feed_event("x"),
+        "event: expected a mapping or an object with model_dump, got str",
+    ),
+    "event that dumps no mapping": (
+        lambda: Words("m").feed_event(SimpleNamespace(model_dump=lambda **_: [])),
+        "event: expected a mapping or an object with model_dump, got SimpleNamespace",
+    ),
+    "id": (lambda: Words(""), "message_id: expected a non-empty string"),
+    "no id": (lambda: Words(None), "message_id: expected a non-empty string"),
+    "request": (lambda: Words("m", request=[]), "request: expected a mapping or None, got list"),
+    "prior": (
+        lambda: Words("m", prior=1),
+        "prior: expected an AssistantMessage, several or a Transcript, got int",
+    ),
+    "prior events": (lambda: Words("m", prior=session()), "prior: expected an AssistantMessage, got StepStarted"),
+    "resource": (lambda: decode_resource([], "m"), "resource: expected a mapping, got list"),
+    "resource id": (lambda: decode_resource({}, ""), "message_id: expected a non-empty string"),
+    "error": (lambda: fed(SAY)[0].close("boom"), "error: expected an ErrorInfo or None, got str"),
+}
+
+
+@pytest.mark.parametrize(("use", "sentence"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_types(use, sentence):
+    """
+    What is of the wrong type is named, with what was expected and what came.
+    """
+    with pytest.raises(TypeError) as caught:
+        use()
+
+    assert sentence == str(caught.value)
+
+
+def test_a_prior_of_another_message_plays_no_part():
+    """
+    Messages of others are not rejoined.
+    """
+    other = message(session("hi", message_id="other"))
+
+    assert events(stream(C(), K())) == events(stream(C(), K()), prior=other)
+
+
+def test_a_prior_may_be_a_transcript():
+    """
+    The transcript of a session holds the messages of all hops.
+    """
+    body = stream(C(), S(0, mo("a")), X(0), K())
+    made = decoder()
+    transcript = fold(made.feed(body))
+
+    assert isinstance(transcript, Transcript)
+    assert [] == events(body, prior=transcript)
+    assert [] == events(body, prior=transcript.messages)
+
+
+def test_the_request_is_not_changed_or_watched():
+    """
+    What the app does to its request later has no effect.
+    """
+    request = {"model": "asked", "tools": [{"a": 1}]}
+    made = decoder(request=request)
+    request["model"] = "other"
+
+    assert "asked" == made.feed(stream(C()))[0].origin.model
+    assert {"model": "other", "tools": [{"a": 1}]} == request
+
+
+def test_objects_of_an_sdk():
+    """
+    Anything with `model_dump` is dumped the way the wire has it.
+    """
+    asked = []
+
+    class Dumped(SimpleNamespace):
+        def model_dump(self, **how):
+            asked.append(how)
+            return self.fields
+
+    wire = (C(), S(0, mo()), D(0, text("a")), X(0), K())
+    made = decoder()
+    found = [event for each in wire for event in made.feed_event(Dumped(fields=each))]
+
+    assert events(stream(*wire)) == found
+    assert {"mode": "json", "by_alias": True, "exclude_none": True} == asked[0]
+
+
+def test_what_an_sdk_does_not_know():
+    """
+    An SDK may wrap what is new to it; it is taken out again.
+    """
+
+    def dumped(fields):
+        return SimpleNamespace(model_dump=lambda **_: fields)
+
+    def unknown(raw):
+        return {"type": "UNKNOWN", "is_unknown": True, "raw": raw}
+
+    wire = (C(), S(0, {"type": "dream", "x": [1]}), X(0), S(1, mo()), D(1, {"type": "sparkle"}), X(1), K())
+    made = decoder()
+    found = []
+    for each in wire:
+        wrapped = {key: unknown(value) if key in ("step", "delta") else value for key, value in each.items()}
+        found += made.feed_event(dumped(wrapped if each["event_type"] != "step.stop" else unknown(each)))
+
+    assert events(stream(*wire)) == found
+
+
+def test_notes_are_bounded():
+    """
+    Of many notes the first are kept, the rest counted.
+    """
+    made = Words("m")
+    made.feed(b"{oops\n" * (MAX_NOTES + 7))
+
+    assert (MAX_NOTES, 7) == (len(made.notes), made.notes_left_out)
+    assert Note(code="bad-json", message=made.notes[0].message) == made.notes[0]
+
+
+def test_a_name_beside_nothing():
+    """
+    A wire without names has none.
+    """
+    seen = []
+
+    class Named(Words):
+        def on_event(self, event):
+            seen.append(self.frame_name())
+
+    Named("m").feed(b"{}\n")
+    Named("m").feed_event({})
+
+    assert [None, None] == seen
+
+
+def test_a_rejoin_before_anything_came():
+    """
+    There may be nothing to compare with.
+    """
+    made = Words("m")
+    made.rejoin()
+    found = made.feed(b'{"say":"hi"}\n{"end":"stop"}\n')
+
+    assert "hi" == fold(found).last.text
+
+
+def test_a_rejoin_after_the_end():
+    """
+    An answer that has come to its end stays so.
+    """
+    made, _ = fed(SAY, {"end": "stop"})
+    made.rejoin()
+
+    assert [] == made.feed(b'{"say":"hi"}\n{"end":"stop"}\n')
+
+
+def test_the_message_that_is_rejoined_may_be_longer_than_the_replay():
+    """
+    A replay that breaks off early takes nothing away.
+    """
+    made, found = fed(SAY, SAY)
+    made.rejoin()
+    found += made.feed(b'{"say":"hi"}\n') + made.close()
+
+    assert [] == problems(found)
+    assert "hihi" == fold(found).last.text
+
+
+def test_a_prior_of_the_first_hop_only():
+    """
+    A run that is known for none of the hops begins where the decoder stands.
+    """
+    made = Words("m", prior=[])
+    made.resume_hop("run-1")
+
+    assert "m" == made.recorder.message_id
+
+
+# -- reading fields
+
+EVERYTHING = {
+    "text": "a",
+    "number": 1,
+    "float": 2.0,
+    "half": 0.5,
+    "flag": True,
+    "object": {"a": 1},
+    "array": [{"a": 1}, 2],
+    "null": None,
+    "negative": -1,
+}
+READERS = {
+    string: {"text": "a"},
+    integer: {"number": 1, "float": 2, "negative": -1},
+    count: {"number": 1, "float": 2},
+    flag: {"flag": True},
+    mapping: {"object": {"a": 1}},
+    array: {"array": [{"a": 1}, 2]},
+    mappings: {"array": [{"a": 1}]},
+}
+NOTHING = {mapping: {}, array: (), mappings: []}
+
+
+@pytest.mark.parametrize("read", READERS, ids=lambda read: read.__name__)
+def test_a_wrong_type_counts_as_missing(read):
+    """
+    Each reader takes its own type and finds nothing in all others.
+    """
+    missing = NOTHING.get(read)
+
+    assert missing == read({}, "text")
+    for key in EVERYTHING:
+        assert READERS[read].get(key, missing) == read(EVERYTHING, key)
+
+
+PLAIN = {
+    "scalars": ({"a": 1, "b": "x", "c": None, "d": True, "e": 0.5}, {"a": 1, "b": "x", "c": None, "d": True, "e": 0.5}),
+    "tuples": ({"a": (1, (2,))}, {"a": [1, [2]]}),
+    "bytes": ({"a": b"\xff"}, {"a": "/w=="}),
+    "no numbers": ({"a": float("nan"), "b": [float("inf")]}, {"b": [None]}),
+    "objects": ({"a": object(), "b": {1: 2, "c": 3}}, {"b": {"c": 3}}),
+    "pairs": ({"a": "\ud83d\ude80", "b": "\ud83d"}, {"a": "🚀", "b": "\ud83d"}),
+}
+
+
+@pytest.mark.parametrize(("given", "expected"), PLAIN.values(), ids=PLAIN.keys())
+def test_plain_json(given, expected):
+    """
+    What a caller parsed becomes what a JSON reader would give.
+    """
+    assert expected == plain_json(given)
+
+
+def test_plain_json_has_a_floor():
+    """
+    What nests without end is left out.
+    """
+    endless = {}
+    endless["a"] = endless
+    nested = plain_json(endless)
+    depth = 0
+    while nested:
+        nested, depth = nested.get("a"), depth + 1
+
+    assert 0 < depth <= 200
+
+
+def test_messages_are_what_they_are_made_of():
+    """
+    The decoder's message id is the message's.
+    """
+    assert isinstance(fold(events(stream(C(), K()), message_id="x")).last, AssistantMessage)
