@@ -4,5 +4,4 @@ import sys
 
 from assistant_events.cli.entry import main
 
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(main())

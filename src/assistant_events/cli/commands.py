@@ -41,7 +41,8 @@ _app = App(
     result_action="return_value",
 )
 
-_File = Annotated[str, Parameter(metavar="FILE")]
+# A lone hyphen is a name here; what begins with one otherwise is refused by `Input`.
+_File = Annotated[str, Parameter(metavar="FILE", allow_leading_hyphen=True)]
 _Db = Annotated[str, Parameter(metavar="FILE")]
 _OptionalDb = Annotated[str | None, Parameter(metavar="FILE")]
 _Name = Annotated[str | None, Parameter(metavar="NAME")]
@@ -58,7 +59,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = _app(list(arguments))
     except CycloptsError as error:
-        raise CommandError(f"{_sentence(error)}; see assistant-events --help") from None
+        raise CommandError(f"{_sentence(error)}; {exits.SEE_HELP}") from None
     return code if isinstance(code, int) else Exit.OK
 
 
@@ -216,7 +217,7 @@ def sessions_command(*, db: _Db, json: _Flag = False) -> int:
 
 @_app.command(name="verify")
 def verify_command(
-    target: Annotated[str | None, Parameter(name="target")] = None,
+    target: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     /,
     *,
     db: _OptionalDb = None,
@@ -365,7 +366,7 @@ def _print_notes(content: Content) -> None:
         return
     counts = Counter(note.message for note in content.used.notes)
     if content.used.notes_left_out:
-        counts["more of this kind"] += content.used.notes_left_out
+        counts["more that could not be used was left out"] += content.used.notes_left_out
     if content.unreadable:
         counts["a document that is no JSON object was left out"] += content.unreadable
     for message, count in counts.items():

@@ -27,6 +27,8 @@ class Exit(IntEnum):
     """Whoever read the output has gone."""
 
 
+SEE_HELP = "see assistant-events --help"
+
 HELP = """\
 Exit codes:
   0    done

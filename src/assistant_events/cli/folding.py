@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, assert_never
 
+from assistant_events.adapters import Prior
 from assistant_events.cli.exits import CommandError
-from assistant_events.cli.identifying import candidates, hops_of, is_same_answer, new_message_id, says_no_more
+from assistant_events.cli.identifying import candidates, is_same_answer, new_message_id, says_no_more
 from assistant_events.cli.recognising import Content, OwnEvents, ProviderAnswer, ProviderStream
 from assistant_events.events import DURABLE_EVENTS, Event, Record, StepFailed, StepStarted, UnknownEvent
 from assistant_events.messages import AssistantMessage, Transcript
@@ -33,7 +34,7 @@ def events_of(content: Content, message_id: str = FIRST_ID) -> Iterator[Event | 
             _first_start(content, message_id)
             return content.events(message_id)
         case ProviderAnswer():
-            return iter(_answered(content, message_id, ()))
+            return iter(_answered(content, message_id))
         case _ as never:
             assert_never(never)
 
@@ -57,22 +58,22 @@ def fold_into(content: Content, store: Store, session: SyncSession, message_id: 
         case ProviderStream():
             name = _message_of_stream(content, session.transcript, message_id)
             if name is not None:
-                decoder = content.decoder(name, hops_of(session.transcript, name))
+                decoder = content.decoder(name, session.transcript)
                 for _ in session.receive(decoder, content.chunks(last=True)):
                     pass
         case ProviderAnswer():
             name = message_id or _message_of_answer(content, session.transcript)
             if name is not None:
-                events = _answered(content, name, hops_of(session.transcript, name))
+                events = _answered(content, name, session.transcript)
                 session.append(*_durable(events))
         case _ as never:
             assert_never(never)
 
 
-def _answered(content: ProviderAnswer, message_id: str, prior: Iterable[AssistantMessage]) -> list[Event]:
+def _answered(content: ProviderAnswer, message_id: str, prior: Prior = None) -> list[Event]:
     decode = content.dialect.decode_resource
     assert decode is not None, "only documents of a dialect that reads them are recognised as answers"
-    return decode(content.document, message_id, prior=tuple(prior))
+    return decode(content.document, message_id, prior=prior)
 
 
 def _durable(items: Iterable[Event | Record]) -> Iterator[StoredEvent]:
@@ -96,7 +97,7 @@ def _message_of_stream(content: ProviderStream, transcript: Transcript, message_
 
 def _message_of_answer(content: ProviderAnswer, transcript: Transcript) -> str | None:
     fresh = new_message_id(transcript)
-    seen = fold(_answered(content, fresh, ()))
+    seen = fold(_answered(content, fresh))
     message = _answer(seen, fresh)
     return _same_or_new(seen, fresh, candidates(transcript, message.origin, message.run))
 
@@ -122,16 +123,13 @@ def _first_start(content: ProviderStream, message_id: str) -> StepStarted:
     Raises:
         CommandError: There is no answer. A decoder makes a failed step of that, which nobody would want to store.
     """
-    started: StepStarted | None = None
-    for event in content.events(message_id, last=False):
-        if started is not None:
-            if isinstance(event, StepFailed) and event.error.kind == ErrorKind.INTERRUPTED:
-                break
-            return started
-        if isinstance(event, StepStarted):
-            started = event
-            if event.run is not None or event.origin.model is not None:
-                return event
+    events = content.events(message_id, last=False)
+    started = next(event for event in events if isinstance(event, StepStarted))
+    if started.run is not None or started.origin.model is not None:
+        return started
+    after = next(events)
+    if not isinstance(after, StepFailed) or after.error.kind != ErrorKind.INTERRUPTED:
+        return started
     raise CommandError(f"{content.input.name}: nothing in it is an answer of {content.dialect.name}")
 
 

@@ -44,16 +44,6 @@ def candidates(transcript: Transcript, origin: Origin, run: Run | None) -> list[
     ]
 
 
-def hops_of(transcript: Transcript, message_id: str) -> list[AssistantMessage]:
-    """Return the messages that one answer became: one, or several when it came in several responses."""
-    return [
-        message
-        for message in transcript.messages
-        if isinstance(message, AssistantMessage)
-        and (message.id == message_id or message.id.startswith(f"{message_id}."))
-    ]
-
-
 def is_same_answer(stored: AssistantMessage, seen: AssistantMessage) -> bool:
     """Tell whether *seen* is *stored* again, or one of them is the other one cut short."""
     if says_no_more(stored, seen):

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self, final
 
-from assistant_events.cli.exits import CommandError
+from assistant_events.cli.exits import SEE_HELP, CommandError
 
 CHUNK_BYTES: Final = 1 << 16
 _IN_MEMORY_BYTES: Final = 1 << 24
@@ -39,6 +39,8 @@ class Input:
             self._stream: IO[bytes] = sys.stdin.buffer
             self._own = False
         else:
+            if place.startswith("-"):
+                raise CommandError(f"unknown option: {place}; {SEE_HELP}")
             self._stream = _opened(place)
             self._own = True
             mode = Path(place).stat()

@@ -14,14 +14,13 @@ from typing import Any, Final, TypeAlias, final
 
 import attrs
 
-from assistant_events.adapters import DecoderBase, Dialect, Sse, detect_dialect, dialect_names, load_dialect
+from assistant_events.adapters import DecoderBase, Dialect, Prior, Sse, detect_dialect, dialect_names, load_dialect
 from assistant_events.cli import documents
 from assistant_events.cli.exits import CommandError
 from assistant_events.cli.inputs import Input
 from assistant_events.converters import structure
 from assistant_events.errors import AssistantEventsError, JsonError, StructureError
 from assistant_events.events import EVENT_TYPES, Event, Record
-from assistant_events.messages import AssistantMessage
 from assistant_events.values import read_json
 
 _LOOKED_AT: Final = 100
@@ -80,9 +79,9 @@ class ProviderStream:
     used: DecoderBase | None = None
     """The decoder that was made last."""
 
-    def decoder(self, message_id: str, prior: Iterable[AssistantMessage] = ()) -> DecoderBase:
+    def decoder(self, message_id: str, prior: Prior = None) -> DecoderBase:
         """Return a decoder for it."""
-        self.used = self.dialect.decoder(message_id, prior=tuple(prior))
+        self.used = self.dialect.decoder(message_id, prior=prior)
         return self.used
 
     def chunks(self, *, last: bool = False) -> Iterator[object]:

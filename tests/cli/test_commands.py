@@ -1,0 +1,319 @@
+"""`events`, `show`, `sessions`, `verify` and `reconcile` on what is in order and what is not."""
+
+import base64
+import json
+import sqlite3
+
+import pytest
+
+from assistant_events import (
+    CompactionStarted,
+    ErrorInfo,
+    Event,
+    JsonContent,
+    MediaContent,
+    MediaEnded,
+    MediaStarted,
+    StepEnded,
+    StepStarted,
+    TextContent,
+    TextStarted,
+    fold,
+)
+from assistant_events.converters import dumps, structure
+from assistant_events.stores import SqliteStore
+from assistant_events.testing import Call, answer, compaction, durable, origin, prompt
+from assistant_events.testing import run as provider_run
+from tests.cli.streams import CANARY, HELLO, SEARCH
+
+EVERYTHING = [
+    prompt([TextContent(text="look"), JsonContent(value={"a": 1}), MediaContent(media_type="image/png", data=b"1234")]),
+    *durable(
+        answer(
+            "Done.",
+            reasoning="Hm.",
+            calls=[Call("broken", error=ErrorInfo(kind="tool", message="no luck")), Call("open"), Call("bad", "{")],
+        )
+    ),
+    *durable(compaction("so far")),
+    StepStarted(message_id="a2", origin=origin()),
+    MediaStarted(message_id="a2", media_type="image/png"),
+    MediaEnded(message_id="a2", media_type="image/png", data=b"x" * 2_500_000),
+    TextStarted(message_id="a2"),
+]
+
+
+@pytest.fixture
+def full(db):
+    """A session with something of everything, left in the middle of a text."""
+    with SqliteStore(db) as store:
+        store.append("full", EVERYTHING)
+    return db
+
+
+def jsonl(events):
+    return b"".join([dumps(event) + b"\n" for event in events])
+
+
+def test_events(run):
+    """
+    Each event is one line of JSON; with --durable only those that are kept.
+    """
+    every = [structure(json.loads(line), Event) for line in run("events", "-", stdin=HELLO).out.splitlines()]
+    kept = [
+        structure(json.loads(line), Event) for line in run("events", "-", "--durable", stdin=HELLO).out.splitlines()
+    ]
+
+    assert ["step.started", "text.started", "text.delta", "text.delta", "text.ended", "step.ended"] == [
+        event.type for event in every
+    ]
+    assert [event for event in every if event.durable] == kept
+    assert run("events", "-", stdin=HELLO).out == run("events", "-", "--json", stdin=HELLO).out
+
+
+def test_events_with_state(run):
+    """
+    State is in the output only when it is asked for.
+    """
+    assert CANARY not in run("events", "-", stdin=SEARCH).out
+    assert CANARY in run("events", "-", "--with-state", stdin=SEARCH).out
+
+
+FULL = """\
+u1  user
+  text      look
+  text      {"a":1}
+  text      image/png · 4 B
+
+a1  assistant · acme acme-1 · completed (tool-calls)
+  reasoning Hm.
+  text      Done.
+  call      broken call-1 · failed
+    input     {}
+    error     tool: no luck
+  call      open call-2 · waits for the app
+    input     {}
+  call      bad call-3 · failed
+    input     {
+    error     invalid-input: """
+
+
+def test_show(run, full):
+    """
+    A session is shown whole: prompts, answers, summaries, media, what is open, and sums at the end.
+    """
+    ran = run("show", "full", "--db", full)
+
+    assert 0 == ran.code
+    assert ran.out.startswith(FULL)
+    assert "c1  compaction (auto) · completed\n  text      so far\n" in ran.out
+    assert (
+        "a2  assistant · acme acme-1 · running\n  media     image/png · 2.5 MB\n  text       (still open)\n" in ran.out
+    )
+    assert ran.out.endswith("session 'full': 4 messages from 23 records, 0 B of state\n")
+
+
+def test_show_json(run, db):
+    """
+    With --json there are messages, sums of usage, and sizes of state without its values.
+    """
+    run("fold", "-", "--db", db, "--session", "s", stdin=SEARCH)
+    run("fold", "-", "--db", db, "--session", "s", stdin=HELLO)
+    shown = run("show", "s", "--db", db, "--json").json
+
+    assert ("s", ["m1", "m2"]) == (shown["session_id"], [message["id"] for message in shown["messages"]])
+    assert {"input": 20, "cache_read": None, "cache_write": None, "output": 10, "reasoning": 4, "total": 34} == shown[
+        "usage"
+    ]
+    assert shown["state_bytes"]["m1"] > 3 * len(CANARY) > shown["state_bytes"]["m2"]
+    assert CANARY not in json.dumps(shown)
+
+
+def test_show_without_usage(run, full):
+    """
+    Usage that nobody reported is null.
+    """
+    assert run("show", "full", "--db", full, "--json").json["usage"] is None
+
+
+def test_show_sums(run, db):
+    """
+    The last line of a session sums up.
+    """
+    run("fold", "-", "--db", db, stdin=HELLO)
+
+    sums = "1 message from 4 records, 32 B of state, tokens: input 10 · output 5 · reasoning 2 · total 17"
+
+    assert run("show", "main", "--db", db).out.endswith(f"session 'main': {sums}\n")
+
+
+def test_sessions(run, db, full):
+    """
+    The list says how long each session is, when it was written, and what of it is unfinished.
+    """
+    run("fold", "-", "--db", db, "--session", "s", stdin=HELLO)
+    [head, first, second] = run("sessions", "--db", db).out.splitlines()
+    listed = run("sessions", "--db", db, "--json").json["sessions"]
+
+    assert ["session", "records", "created", "updated", "unfinished"] == head.split()
+    assert (["s", "4"], ["full", "23"]) == (first.split()[:2], second.split()[:2])
+    assert ("-", "2") == (first.split()[-1], second.split()[-1])
+    assert [("s", 4, 0), ("full", 23, 2)] == [(one["session_id"], one["seq"], one["unfinished"]) for one in listed]
+
+
+def test_no_sessions(run, db):
+    """
+    A database without sessions says so.
+    """
+    SqliteStore(db).close()
+
+    assert ("no sessions\n", {"sessions": []}) == (
+        run("sessions", "--db", db).out,
+        run("sessions", "--db", db, "--json").json,
+    )
+
+
+def test_pruned_session(run, full):
+    """
+    A session whose first records are pruned is listed, shown and verified.
+    """
+    with SqliteStore(full) as store:
+        store.snapshot("full", fold(store.read("full", limit=20)))
+        store.prune("full", 15)
+
+    assert " 23 (1 to 15 pruned) " in run("sessions", "--db", full).out
+    assert run("show", "full", "--db", full).out.startswith(FULL)
+    assert "no problems\n" == run("verify", "full", "--db", full).out
+
+
+def test_verify_finds_what_is_out_of_place(run, db):
+    """
+    A log with events out of place is a problem, in a database and in a file, and the exit code says so.
+    """
+    odd = [StepEnded(message_id="a1", finish="stop"), *durable(answer("Hi")), TextStarted(message_id="a1")]
+    with SqliteStore(db) as store:
+        store.append("good", durable(answer("Hi")))
+        store.append("bad", odd)
+    stored = run("verify", "--db", db)
+    in_file = run("verify", "-", stdin=jsonl(odd))
+    listed = run("verify", "bad", "--db", db, "--json")
+
+    assert (1, 1, 1) == (stored.code, in_file.code, listed.code)
+    assert (
+        "session 'bad': event 0: step.ended of message 'a1' at seq 1 is out of place (orphan)\n"
+        "session 'bad': event 5: text.started of message 'a1' at seq 6 is out of place (late)\n"
+        "2 problems found\n"
+    ) == stored.out
+    assert [(0, 1, "orphan"), (5, 6, "late")] == [
+        (problem["position"], problem["seq"], problem["kind"]) for problem in listed.json["problems"]
+    ]
+    assert in_file.out.startswith("event 0: step.ended of message 'a1' is out of place (orphan)\n")
+    assert (0, "no problems\n") == (run("verify", "good", "--db", db).code, run("verify", "good", "--db", db).out)
+
+
+def test_verify_a_stream(run):
+    """
+    A provider's stream is decoded and its events are looked at.
+    """
+    assert (0, "no problems\n") == (run("verify", "-", stdin=SEARCH).code, run("verify", "-", stdin=SEARCH).out)
+
+
+def test_verify_looks_at_the_snapshot(run, full):
+    """
+    A snapshot that is not what the records fold to is a problem.
+    """
+    with SqliteStore(full) as store:
+        store.snapshot("full", fold(store.read("full", limit=20)))
+    good = run("verify", "full", "--db", full)
+    with SqliteStore(full) as store:
+        store.append("other", durable(answer("Hi")))
+        other = fold(store.read("other"))
+    database = sqlite3.connect(full)
+    with database:
+        database.execute("UPDATE snapshots SET body = ?", (dumps(other),))
+    database.close()
+    ran = run("verify", "full", "--db", full)
+
+    assert 0 == good.code
+    assert (1, "session 'full': the snapshot at seq 4 is not what the records say\n1 problem found\n") == (
+        ran.code,
+        ran.out,
+    )
+
+
+def test_verify_a_damaged_record(run, full):
+    """
+    A record that cannot be read is a problem.
+    """
+    database = sqlite3.connect(full)
+    with database:
+        database.execute("UPDATE records SET body = '[{\"type\":1}]'")
+    database.close()
+    ran = run("verify", "--db", full, "--json")
+    shown = run("show", "full", "--db", full)
+
+    assert (1, ["damaged"]) == (ran.code, [problem["kind"] for problem in ran.json["problems"]])
+    assert (3, 1) == (shown.code, shown.err.count("\n"))
+
+
+def test_reconcile(run, full):
+    """
+    What a crash left open is printed, and appended only with --write; then there is nothing left.
+    """
+    before = run("reconcile", "full", "--db", full)
+    written = run("reconcile", "full", "--db", full, "--write")
+    after = run("reconcile", "full", "--db", full)
+    abandoned = run("reconcile", "full", "--db", full, "--abandon-calls", "--write", "--json")
+
+    assert (
+        "text.ended of message 'a2'\nstep.failed of message 'a2'\n2 events to append; --write does it\n"
+    ) == before.out
+    assert written.out.endswith("2 events appended\n")
+    assert "nothing to settle; 1 unfinished, see --abandon-calls and --abandon-runs\n" == after.out
+    assert (["tool.failed"], True) == ([event["type"] for event in abandoned.json["events"]], abandoned.json["written"])
+    assert "nothing to settle\n" == run("reconcile", "full", "--db", full).out
+
+
+def test_reconcile_leaves_runs(run, db):
+    """
+    A run that could be resumed is closed only when it is abandoned.
+    """
+    with SqliteStore(db) as store:
+        store.append("s", [StepStarted(message_id="a1", origin=origin(), run=provider_run(resumable=True))])
+        store.append("c", [CompactionStarted(message_id="c1", reason="auto")])
+
+    assert "nothing to settle" in run("reconcile", "s", "--db", db).out
+    assert "step.failed of message 'a1'" in run("reconcile", "s", "--db", db, "--abandon-runs").out
+    assert "compaction.failed of message 'c1'\n1 event to append" in run("reconcile", "c", "--db", db).out
+
+
+COMMANDS = [
+    ("fold", "-"),
+    ("fold", "-", "--json"),
+    ("events", "-"),
+    ("events", "-", "--durable"),
+    ("verify", "-"),
+    ("verify", "-", "--json"),
+    ("fold", "-", "--db", "DB"),
+    ("show", "main", "--db", "DB"),
+    ("show", "main", "--db", "DB", "--json"),
+    ("sessions", "--db", "DB"),
+    ("sessions", "--db", "DB", "--json"),
+    ("verify", "--db", "DB"),
+    ("reconcile", "main", "--db", "DB", "--abandon-calls"),
+    ("reconcile", "main", "--db", "DB", "--abandon-calls", "--json"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("cut", [None, 400])
+def test_no_command_prints_state(run, db, command, cut):
+    """
+    Nothing of a state, not even a part of it, is in what a command prints by default.
+    """
+    run("fold", "-", "--db", db, stdin=SEARCH[:-cut] if cut else SEARCH)
+    ran = run(*[str(db) if word == "DB" else word for word in command], stdin=SEARCH)
+
+    shown = ran.out + ran.err
+    assert 0 == ran.code
+    assert not [piece for piece in ("CANARY", "Zm9vYmFy", base64.b64encode(b"foobar").decode()) if piece in shown]

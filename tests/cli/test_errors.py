@@ -1,0 +1,247 @@
+"""What goes wrong is one line on standard error and a code, never a traceback."""
+
+import io
+import json
+import runpy
+import sqlite3
+import sys
+
+import pytest
+
+from assistant_events.cli import entry, main, recognising
+from assistant_events.cli.exits import Exit
+from assistant_events.errors import AdapterError, ConflictError
+from assistant_events.stores import SqliteStore
+from assistant_events.testing import answer, durable
+from tests.cli.streams import HELLO
+
+OWN = b'{"type":"text.started","v":1,"message_id":"a1"}\n'
+
+INPUTS = {
+    "nothing": (b"", "standard input: nothing came"),
+    "only blanks": (b"\n\n  \n", "standard input: nothing came"),
+    "binary": (b"\x7fELF\x02\x01\x01" + bytes(200), "expected server-sent events or JSON, this is neither"),
+    "a text": (b"Dear reader,\nall is well.\n", "expected server-sent events or JSON, this is neither"),
+    "sse of nobody": (b'data: {"hello": "world"}\n\n', "no dialect knows it; name one with --dialect (installed: "),
+    "sse without json": (b"data: hello\n\n", "no dialect knows it"),
+    "json of nobody": (b'{"hello": "world"}', "no dialect knows it"),
+    "json lines of nobody": (b'{"hello": 1}\n{"hello": 2}\n{nonsense\n', "no dialect knows it"),
+    "an array of numbers": (b"[1, 2, 3]", "the JSON holds no object"),
+    "a cut document": (b'{"steps": [{"type": "thou', "object 1: no JSON"),
+    "a damaged line": (OWN + b"{nonsense\n", "line 2: no JSON"),
+    "a wrong event": (
+        OWN + b'{"type":"text.ended","v":1,"message_id":"a1","text":7}',
+        "line 2: $.text: expected a string",
+    ),
+    "a wrong record": (b'{"seq":0,"event":{},"session_id":"s"}', "line 1: $"),
+}
+
+
+@pytest.mark.parametrize(("data", "said"), INPUTS.values(), ids=INPUTS)
+@pytest.mark.parametrize("command", ["fold", "events", "verify"])
+def test_input_that_is_none(run, command, data, said):
+    """
+    An input that cannot be used is refused with what was expected.
+    """
+    ran = run(command, "-", stdin=io.BytesIO(data))
+
+    assert (2, 1) == (ran.code, ran.err.count("\n"))
+    assert ran.err.startswith("assistant-events: standard input")
+    assert said in ran.err
+
+
+def test_nothing_is_stored_of_what_cannot_be_used(run, db):
+    """
+    A database is not even made for an input that is refused.
+    """
+    named = run("fold", "-", "--db", db, "--dialect", "gemini-interactions", stdin=b"event: x\ndata: {\n")
+    damaged = run("fold", "-", "--db", db, stdin=b"nonsense")
+
+    assert (2, 2) == (named.code, damaged.code)
+    assert "standard input: nothing in it is an answer of gemini-interactions" in named.err
+    assert not db.exists() or not run("sessions", "--db", db, "--json").json["sessions"]
+
+
+def files(folder):
+    """Files that are no database and no stream."""
+    (folder / "empty").write_bytes(b"")
+    (folder / "text").write_text("no database " * 20)
+    (folder / "stream").write_bytes(HELLO)
+    foreign = sqlite3.connect(folder / "foreign")
+    foreign.execute("CREATE TABLE t (x)")
+    foreign.close()
+    with SqliteStore(folder / "db") as store:
+        for at in range(12):
+            store.append(f"s{at:02}", durable(answer("Hi")))
+    SqliteStore(folder / "no-sessions").close()
+
+
+LINES = {
+    "fold missing": (2, "missing: no such file"),
+    "fold .": (2, ".: this is a folder, expected a file or - for standard input"),
+    "fold empty": (2, "empty: the file is empty"),
+    "fold a\0b": (2, "embedded null byte"),
+    "fold stream --dialect esperanto": (2, "unknown dialect 'esperanto'; installed: gemini-interactions"),
+    "fold stream --session s": (2, "--session needs --db"),
+    "fold stream --db db --session ": (2, "--session needs a name"),
+    "fold stream --message ": (2, "--message needs a name"),
+    "fold stream --db text": (2, "text: this is no SQLite database; it was left as it is"),
+    "fold stream --db foreign": (2, "foreign: this SQLite database belongs to another application"),
+    "fold stream --db .": (2, ".: expected a database file, this is a folder"),
+    "fold stream --db no/where": (2, "no/where: the folder 'no' does not exist"),
+    "fold": (2, "see assistant-events --help"),
+    "fold --nonsense": (2, "unknown option: --nonsense; see assistant-events --help"),
+    "fold stream --nonsense": (2, "nknown option"),
+    "fold stream more": (2, "more"),
+    "bake": (2, 'unknown command "bake"'),
+    "show s00": (2, "--db"),
+    "show s00 --db missing": (2, "missing: no such file, expected a database"),
+    "show s00 --db empty": (2, "empty: the file is empty, expected a database"),
+    "show s00 --db stream": (2, "stream: this is no SQLite database"),
+    "show nobody --db db": (2, "db: no session 'nobody'; it holds 's11', 's10', "),
+    "show nobody --db no-sessions": (2, "no-sessions: no session 'nobody'; it holds none"),
+    "show  --db db": (2, "the session needs a name"),
+    "sessions --db missing": (2, "missing: no such file, expected a database"),
+    "verify": (2, "verify needs a file, or --db"),
+    "verify nobody --db db": (2, " and 2 more"),
+    "reconcile nobody --db db": (2, "no session 'nobody'"),
+    "show s\x1b[31m\n --db db": (2, "no session 's\\x1b[31m\\n'; it holds"),
+}
+
+
+@pytest.mark.parametrize(("line", "expected"), LINES.items(), ids=map(repr, LINES))
+def test_command_lines(run, tmp_path, monkeypatch, line, expected):
+    """
+    Every mistake is told in one line that names it, and changes nothing.
+    """
+    files(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.chdir(tmp_path)
+    ran = run(*line.split(" "))
+
+    code, said = expected
+    assert (code, "", 1) == (ran.code, ran.out, ran.err.count("\n"))
+    assert ran.err.startswith("assistant-events: ")
+    assert said in ran.err
+    assert "\x1b" not in ran.err
+    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+def test_help_and_version(run):
+    """
+    Help names every command and every exit code; the version is one line.
+    """
+    asked = run("--help")
+    fold = run("fold", "--help")
+
+    assert all(name in asked.out for name in ("fold", "events", "show", "sessions", "verify", "reconcile"))
+    assert all(f"  {code.value} " in asked.out and f"  {code.value} " in fold.out for code in Exit)
+    assert "0.1.0\n" == run("--version").out
+    assert asked.out == run().out
+    assert "0.1.0\n" == run("fold", "-", "--version").out or run("fold", "-", "--version").code
+
+
+def test_the_extra_is_missing(run, monkeypatch):
+    """
+    Without the extra the command says what to install; the version needs nothing.
+    """
+    monkeypatch.setattr(entry, "find_spec", lambda name: None if name == "cyclopts" else True)
+
+    assert "assistant-events: the command line needs cyclopts: pip install 'assistant-events[cli]'\n" == run("fold").err
+    assert (2, 0) == (run("fold").code, run("--version").code)
+
+
+RAISED = {
+    "ctrl-c": (KeyboardInterrupt(), 130, "assistant-events: stopped\n"),
+    "conflict": (ConflictError("s", 1, 2), 3, "session 's': expected seq 1, store holds 2"),
+    "disk": (OSError(28, "No space left on device"), 2, "No space left on device"),
+    "pipe": (BrokenPipeError(), 141, ""),
+}
+
+
+@pytest.mark.parametrize(("error", "code", "said"), RAISED.values(), ids=RAISED)
+def test_what_is_raised_below(run, monkeypatch, error, code, said):
+    """
+    Ctrl-C, a store, a disk, a reader that has gone: each has its code.
+    """
+
+    def fail(arguments):
+        raise error
+
+    monkeypatch.setattr("assistant_events.cli.commands.run", fail)
+    monkeypatch.setattr(entry, "_let_go_of_output", lambda: None)
+    ran = run("fold", "-")
+
+    assert code == ran.code
+    assert said in ran.err
+    assert ran.err.count("\n") == bool(said)
+
+
+def test_output_that_is_no_utf8(monkeypatch):
+    """
+    Where standard output cannot say a letter, JSON says it in ASCII.
+    """
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(HELLO.replace(b"Oslo", "Tromsø".encode()))))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, "ascii"))
+
+    assert 0 == main(["fold", "-", "--json"])
+    assert "Hello, Tromsø!" == json.loads(written.getvalue())["messages"][0]["parts"][0]["text"]
+
+
+def test_a_dialect_that_does_not_load(run, monkeypatch):
+    """
+    When an installed dialect is broken, another can be named.
+    """
+
+    def fail(documents):
+        raise AdapterError("broken", "it does not load")
+
+    monkeypatch.setattr(recognising, "detect_dialect", fail)
+    ran = run("fold", "-", stdin=HELLO)
+
+    assert "assistant-events: adapter 'broken': it does not load; name another dialect with --dialect\n" == ran.err
+    assert 0 == run("fold", "-", "--dialect", "gemini-interactions", stdin=HELLO).code
+
+
+def test_a_dialect_is_named_for_json(run):
+    """
+    A document that no dialect knows is read by the one that is named.
+    """
+    error = b'{"error": {"code": 429, "message": "slow down", "status": "RESOURCE_EXHAUSTED"}}'
+    ran = run("fold", "-", "--dialect", "gemini-interactions", stdin=error)
+
+    assert "  error     rate-limit: slow down" in ran.out
+
+
+def test_output_goes_nowhere_when_nobody_reads(tmp_path, monkeypatch):
+    """
+    What is printed after the reader has gone is dropped, so that the end of the process is quiet.
+    """
+    path = tmp_path / "out"
+    with path.open("w") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        entry._let_go_of_output()
+        out.write("late")
+
+    assert "" == path.read_text()
+
+
+def test_module(monkeypatch, capsys):
+    """
+    The command is a module, too.
+    """
+    monkeypatch.setattr(sys, "argv", ["assistant-events", "--version"])
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_module("assistant_events.cli", run_name="__main__")
+
+    assert (0, "0.1.0\n") == (stopped.value.code, capsys.readouterr().out)
+
+
+def test_arguments_of_the_process(run, monkeypatch):
+    """
+    Without arguments of its own, main takes those of the process.
+    """
+    monkeypatch.setattr(sys, "argv", ["assistant-events", "--version"])
+
+    assert 0 == main()

@@ -1,0 +1,373 @@
+"""`fold`: decode, store, print."""
+
+import json
+import os
+import threading
+
+import pytest
+
+from assistant_events import Transcript
+from assistant_events.converters import structure
+from tests.cli import streams
+from tests.cli.streams import HELLO, HELLO_AGAIN, NAMELESS, NAMELESS_OTHER, RESOURCE, SEARCH
+
+TEXT = """\
+m1  assistant · google gemini-3.6-flash · completed (tool-calls)
+  reasoning I look it up.
+  call      google_search s1 · success · run by the provider
+    input     {"queries":["weather"]}
+    output    [{"search_suggestions":"<b>rain</b>"}]
+  text      It rains in Bergen.
+  call      get_weather c1 · waits for the app
+    input     {"city":"Bergen"}
+  opaque    an item of the provider, kept as it came
+  usage     input 10 · output 5 · reasoning 2 · total 17
+"""
+
+
+def messages(ran):
+    """The messages of a transcript in JSON, without times."""
+    found = ran.json["messages"]
+    for item in [*found, *[part for message in found for part in message.get("parts", ())]]:
+        item.pop("times", None)
+    return found
+
+
+def test_text_of_a_pipe(run, stream):
+    """
+    In a pipe the transcript is plain text; state shows by its size alone.
+    """
+    ran = run("fold", stream)
+
+    assert 0 == ran.code
+    assert ran.out.startswith(TEXT + "  state     message 25 B, reasoning ")
+    assert "\x1b" not in ran.out
+    assert "assistant-events: a step of an unknown type was kept raw\n" == ran.err
+
+
+def test_json_names_every_field(run, stream):
+    """
+    With --json the transcript has the fields of each part, also those that hold their default.
+    """
+    [message] = run("fold", stream, "--json").json["messages"]
+    reasoning, search, answer, call = message["parts"]
+
+    assert ("assistant", "m1", "completed", "tool-calls") == tuple(
+        message[name] for name in ("type", "id", "status", "finish")
+    )
+    assert {"type": "reasoning", "text": "I look it up.", "status": "completed"} == reasoning
+    assert {"type": "text", "text": "It rains in Bergen.", "status": "completed", "citations": []} == answer
+    assert (True, False) == (search["provider_executed"], call["provider_executed"])
+    assert ("c1", "get_weather", {"city": "Bergen"}, "called", [], None) == tuple(
+        call[name] for name in ("call_id", "name", "input", "status", "output", "error")
+    )
+
+
+def test_json_is_read_by_the_converters(run, stream):
+    """
+    What --json prints is a transcript to the library, too.
+    """
+    assert isinstance(structure(run("fold", stream, "--json").json, Transcript), Transcript)
+
+
+FORMS = {
+    "sse": HELLO,
+    "sse with crlf": HELLO.replace(b"\n", b"\r\n"),
+    "sse after a mark and blank lines": b"\xef\xbb\xbf\n\n" + HELLO,
+    "sse with bare data": b"".join([line + b"\n\n" for line in HELLO.split(b"\n") if line.startswith(b"data")]),
+    "json lines": b"\n".join([line[6:] for line in HELLO.split(b"\n") if line.startswith(b"data")]),
+    "json array": b"[%s]" % b",\n".join([line[6:] for line in HELLO.split(b"\n") if line.startswith(b"data")]),
+    "resource": json.dumps(RESOURCE).encode(),
+    "resource over several lines": json.dumps(RESOURCE, indent=2).encode(),
+    "resource in an array": json.dumps([RESOURCE]).encode(),
+}
+
+
+@pytest.mark.parametrize("data", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("place", ["file", "stdin"])
+def test_every_form_of_one_answer(run, tmp_path, data, place):
+    """
+    A stream, its events as JSON, and the answer as one document give one message, from wherever they are read.
+    """
+    path = tmp_path / "input"
+    path.write_bytes(data)
+    ran = run("fold", path, "--json") if place == "file" else run("fold", "-", "--json", stdin=data)
+
+    assert (0, "") == (ran.code, ran.err)
+    assert messages(run("fold", "-", "--json", stdin=HELLO)) == messages(ran)
+
+
+def test_events_fold_to_what_the_stream_folds_to(run, stream):
+    """
+    What `events` prints can be folded, all of it or the durable ones.
+    """
+    every = run("events", stream, "--with-state").out.encode()
+    durable = run("events", stream, "--with-state", "--durable").out.encode()
+
+    assert messages(run("fold", stream, "--json")) == messages(run("fold", "-", "--json", stdin=every))
+    assert messages(run("fold", stream, "--json")) == messages(run("fold", "-", "--json", stdin=durable))
+
+
+@pytest.mark.parametrize("data", [*FORMS.values(), SEARCH, NAMELESS], ids=[*FORMS, "search", "nameless"])
+def test_twice_is_once(run, db, data):
+    """
+    The same input again adds nothing to a session.
+    """
+    first = run("fold", "-", "--db", db, "--json", stdin=data)
+    again = run("fold", "-", "--db", db, "--json", stdin=data)
+
+    assert f"assistant-events: session 'main' of {db}: nothing added\n" in again.err
+    assert first.json == again.json
+    assert messages(run("fold", "-", "--json", stdin=data)) == messages(again)
+
+
+@pytest.mark.parametrize("whole", [SEARCH, HELLO, NAMELESS], ids=["search", "hello", "nameless"])
+def test_cut_and_then_the_whole(run, db, tmp_path, whole):
+    """
+    Wherever a file was cut, the whole afterwards gives the uncut transcript, and the cut one then adds nothing.
+    """
+    uncut = messages(run("fold", "-", "--json", stdin=whole))
+    for at in range(60, len(whole), 71):
+        db = tmp_path / f"{at}.db"
+        cut = run("fold", "-", "--db", db, stdin=whole[:at])
+        if cut.code:
+            assert not db.exists()
+        run("fold", "-", "--db", db, stdin=whole[:at])
+        joined = run("fold", "-", "--db", db, "--json", stdin=whole)
+
+        assert uncut == messages(joined), at
+        if not cut.code:
+            assert "nothing added" in run("fold", "-", "--db", db, stdin=whole[:at]).err, at
+        assert 0 == run("verify", "--db", db).code
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(SEARCH, HELLO), (HELLO, HELLO_AGAIN), (NAMELESS, NAMELESS_OTHER)],
+    ids=["other run", "same run, other words", "no run, other words"],
+)
+def test_another_answer_is_another_message(run, db, one, other):
+    """
+    An answer that says something else is appended, also when it has the run id of another or none.
+    """
+    run("fold", "-", "--db", db, stdin=one)
+    ran = run("fold", "-", "--db", db, "--json", stdin=other)
+
+    assert ["m1", "m2"] == [message["id"] for message in ran.json["messages"]]
+    assert "nothing added" in run("fold", "-", "--db", db, stdin=one).err
+
+
+def test_resource_after_its_cut_stream(run, db):
+    """
+    The document of an answer completes the stream of it that was cut.
+    """
+    run("fold", "-", "--db", db, stdin=HELLO[:400])
+    ran = run("fold", "-", "--db", db, "--json", stdin=FORMS["resource"])
+
+    assert messages(run("fold", "-", "--json", stdin=HELLO)) == messages(ran)
+
+
+def test_document_of_an_unfinished_answer(run, db):
+    """
+    A document of an answer that was not complete adds nothing to the complete one.
+    """
+    partly = {**RESOURCE, "status": "in_progress", "steps": RESOURCE["steps"][:0]}
+    run("fold", "-", "--db", db, stdin=HELLO)
+    ran = run("fold", "-", "--db", db, stdin=json.dumps(partly).encode())
+
+    assert "nothing added" in ran.err
+
+
+PICTURE = {"type": "image", "data": "aGVsbG8=", "mime_type": "image/png"}
+OTHER_PICTURE = {**PICTURE, "data": "d29ybGQ="}
+
+
+def test_pictures_tell_answers_apart(run, db):
+    """
+    An answer that is a picture is known by its bytes, whole or cut.
+    """
+    one, other = [
+        streams.sse(streams.created(), streams.start(0, type="model_output"), streams.delta(0, **picture), *end)
+        for picture in (PICTURE, OTHER_PICTURE)
+        for end in [(streams.stop(0), streams.completed())]
+    ]
+    ran = [run("fold", "-", "--db", db, "--json", stdin=data) for data in (one[:-200], one, other, one, other[:-200])]
+
+    assert [1, 1, 2, 2, 2] == [len(each.json["messages"]) for each in ran]
+
+
+def test_answer_without_id_and_model(run, db):
+    """
+    An answer that does not say who gave it is one all the same.
+    """
+    created = {"event_type": "interaction.created", "interaction": {"status": "in_progress"}}
+    data = streams.sse(created, *streams.text(0, "Hm."), streams.completed(""))
+
+    assert "4 records added" in run("fold", "-", "--db", db, stdin=data).err
+    assert "nothing added" in run("fold", "-", "--db", db, stdin=data).err
+
+
+def test_citations(run):
+    """
+    Sources stand below their text.
+    """
+    cited = {"type": "url_citation", "url": "https://example.org/", "title": "Rain", "start_index": 0, "end_index": 2}
+    noted = streams.delta(0, type="text_annotation_delta", annotations=[cited, {**cited, "start_index": None}])
+    begun, first, *_, last = streams.text(0, "It rains.")
+    ran = run("fold", "-", stdin=streams.sse(streams.created(), begun, first, noted, last, streams.completed()))
+
+    assert (
+        "  text      It rains.\n"
+        "    cites     [0:2] Rain https://example.org/\n"
+        "    cites     Rain https://example.org/\n"
+    ) in ran.out
+
+
+def test_named_pipe(run, tmp_path):
+    """
+    What can be read only once, such as a named pipe, is read like standard input.
+    """
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=[HELLO])
+    writer.start()
+    ran = run("fold", path)
+    writer.join()
+
+    assert "Hello, Oslo!" in ran.out
+
+
+def test_message_by_name(run, db):
+    """
+    --message says which message the answer is; a second answer of this name adds nothing to one that is complete.
+    """
+    run("fold", "-", "--db", db, "--message", "mine", stdin=HELLO[:400])
+    ran = run("fold", "-", "--db", db, "--message", "mine", "--json", stdin=HELLO)
+    document = run("fold", "-", "--db", db, "--message", "other", "--json", stdin=FORMS["resource"])
+
+    assert [("mine", "completed")] == [(message["id"], message["status"]) for message in ran.json["messages"]]
+    assert ["mine", "other"] == [message["id"] for message in document.json["messages"]]
+    assert "mine" == run("fold", "-", "--message", "mine", "--json", stdin=HELLO).json["messages"][0]["id"]
+
+
+def test_ids_of_rewound_messages_are_not_used_again(run, db):
+    """
+    A new message gets an id that no message of the session has had.
+    """
+    run("fold", "-", "--db", db, stdin=HELLO)
+    rewind = b'{"type":"history.rewound","v":1,"message_id":"m1"}\n'
+    log = run("events", "-", "--durable", "--with-state", stdin=HELLO).out.encode()
+    run("fold", "-", "--db", db, stdin=log + rewind)
+    ran = run("fold", "-", "--db", db, "--json", stdin=NAMELESS)
+
+    assert (["m2"], ["m1"]) == ([message["id"] for message in ran.json["messages"]], ran.json["rewound"])
+
+
+def test_own_events_are_appended_once(run, db):
+    """
+    Of events of ours only those are appended that the log does not hold; what it holds must be the same.
+    """
+    log = run("events", "-", "--durable", "--with-state", stdin=SEARCH).out.encode().splitlines(keepends=True)
+    run("fold", "-", "--db", db, stdin=b"".join(log[:4]))
+    rest = run("fold", "-", "--db", db, stdin=b"".join(log))
+    again = run("fold", "-", "--db", db, stdin=b"".join(log))
+    other = run("fold", "-", "--db", db, stdin=b"".join(log).replace(b"look it up", b"looked it up"))
+
+    assert f"{len(log) - 4} records added" in rest.err
+    assert "nothing added" in again.err
+    assert (2, True) == (other.code, "holds something else than reasoning.ended of message 'm1'" in other.err)
+
+
+def test_many_own_events_are_appended_in_batches(run, db):
+    """
+    A log of more than one batch is appended whole.
+    """
+    line = '{"type":"prompt.submitted","v":1,"message_id":"u%d","content":[{"type":"text","text":"hi"}]}\n'
+    ran = run("fold", "-", "--db", db, "--json", stdin="".join([line % at for at in range(1100)]).encode())
+
+    assert 1100 == len(ran.json["messages"])
+
+
+def test_records_fold(run, stream):
+    """
+    Records are events of ours with their place.
+    """
+    log = run("events", stream, "--durable", "--with-state").out.splitlines()
+    record = '{"session_id":"s","seq":%d,"at":"2026-11-20T10:00:00Z","event":%s}'
+    data = "\n".join([record % (seq, line) for seq, line in enumerate(log, 1)]).encode()
+    ran = run("fold", "-", "--json", stdin=data)
+
+    assert (0, len(log)) == (ran.code, ran.json["seq"])
+    assert [] == run("verify", "-", "--json", stdin=data).json["problems"]
+    assert '"seq":1' in run("events", "-", stdin=data).out
+
+
+def test_parsed_events_that_are_none_are_left_out(run):
+    """
+    In JSON lines of a provider, a line that is no object is left out and counted.
+    """
+    lines = [line[6:] for line in HELLO.split(b"\n") if line.startswith(b"data")]
+    ran = run("fold", "-", "--json", stdin=b"\n".join([*lines[:2], b"{broken", b"17", *lines[2:]]))
+
+    assert messages(run("fold", "-", "--json", stdin=HELLO)) == messages(ran)
+    assert "assistant-events: a document that is no JSON object was left out (2 times)\n" == ran.err
+
+
+def test_many_notes_are_counted(run):
+    """
+    Notes of one kind are one line; those that a decoder no longer keeps are counted, too.
+    """
+    odd = [{"event_type": "from.tomorrow"}] * 120
+    ran = run("fold", "-", stdin=streams.sse(streams.created(), *odd, streams.completed()))
+
+    assert "an event of an unknown type was left out (100 times)" in ran.err
+    assert "more that could not be used was left out (20 times)" in ran.err
+
+
+def test_check(run):
+    """
+    A failed answer is printed like any other; with --check the exit code says that it failed.
+    """
+    cut = HELLO[:-200]
+
+    assert [0, 1, 0] == [
+        run("fold", "-", stdin=cut).code,
+        run("fold", "-", "--check", stdin=cut).code,
+        run("fold", "-", "--check", stdin=HELLO).code,
+    ]
+
+
+def test_failed_answer_says_why(run):
+    """
+    An answer that failed says so in its heading and tells the error.
+    """
+    error = {"event_type": "error", "error": {"code": 503, "message": "down", "status": "UNAVAILABLE"}}
+    ran = run("fold", "-", stdin=streams.sse(streams.created(), error))
+
+    assert "m1  assistant · google gemini-3.6-flash · failed\n" in ran.out
+    assert "  error     overloaded: down (may be tried again)\n" in ran.out
+
+
+def test_escape_codes_are_spelled_out(run):
+    """
+    Control characters of a model reach neither terminal nor pipe; in JSON they are escapes that say the same.
+    """
+    evil = "\x1b]0;owned\x07 \x9b31m \u202e nasty\r\n"
+    data = streams.sse(streams.created("v1_\x1b[2J", model="m\x1b[1m"), *streams.text(0, evil), streams.completed())
+    ran = run("fold", "-", stdin=data)
+    as_json = run("fold", "-", "--json", stdin=data)
+
+    assert "\\x1b]0;owned\\x07 \\x9b31m \\u202e nasty" in ran.out
+    assert not {"\x1b", "\x9b", "\u202e", "\x07", "\r"} & set(ran.out + as_json.out)
+    assert evil == as_json.json["messages"][0]["parts"][0]["text"]
+
+
+def test_standard_input_while_it_comes(run, db):
+    """
+    A session that holds messages takes a stream from standard input, which cannot be read twice.
+    """
+    run("fold", "-", "--db", db, stdin=HELLO)
+    run("fold", "-", "--db", db, stdin=NAMELESS[:300])
+    ran = run("fold", "-", "--db", db, "--json", stdin=NAMELESS)
+
+    assert ["Hello, Oslo!", "One two three."] == [m["parts"][0]["text"] for m in ran.json["messages"]]
