@@ -295,6 +295,16 @@ class HasNoLock(MemoryStore):
         return records
 
 
+class RaisesWhatItLikes(MemoryStore):
+    def seq(self, session_id):
+        raise KeyError(session_id)
+
+
+class LosesSnapshots(MemoryStore):
+    def load_snapshot(self, session_id):
+        return None
+
+
 class WorksWhenClosed(MemoryStore):
     def close(self):
         """Nothing."""
@@ -311,6 +321,7 @@ class ClosesOnce(MemoryStore):
     [
         ("1,", WritesOneByOne),
         ("1,", ForgetsWhatFollows),
+        ("1,", RaisesWhatItLikes),
         ("2,", CountsByTwo),
         ("3,", ExpectsNothing),
         ("3,", ExpectsInTwoSteps),
@@ -329,6 +340,7 @@ class ClosesOnce(MemoryStore):
         ("7,", ReadsUnderALock),
         ("8,", TakesAnySnapshot),
         ("8,", KeepsTheFirstSnapshot),
+        ("8,", LosesSnapshots),
         ("9,", PrunesWithoutASnapshot),
         ("9,", ForgetsWhatIsPruned),
         ("9,", StartsAnewWhenPruned),

@@ -13,6 +13,7 @@ import pytest
 from assistant_events.errors import StoreError
 from assistant_events.events import TextEnded
 from assistant_events.stores import SqliteStore
+from assistant_events.stores.sqlite.opening import _use_wal
 from assistant_events.stores.sqlite.schema import APPLICATION_ID, VERSION
 
 EVENT = TextEnded(message_id="m1", text="hi")
@@ -45,7 +46,12 @@ def make_empty_database(path):
     database(path, "CREATE TABLE x (a)", "DROP TABLE x")
 
 
-@pytest.mark.parametrize("make", [make_nothing, Path.touch, make_empty_database])
+def make_empty_database_with_a_log(path):
+    make_empty_database(path)
+    path.with_name(f"{path.name}-wal").touch()
+
+
+@pytest.mark.parametrize("make", [make_nothing, Path.touch, make_empty_database, make_empty_database_with_a_log])
 def test_a_new_or_empty_file_becomes_a_store(tmp_path, make):
     """
     What holds nothing yet is made a store.
@@ -281,6 +287,39 @@ def test_a_file_whose_journal_cannot_be_changed_is_refused(tmp_path):
 
         with pytest.raises(StoreError, match="locked; somebody else writes for longer"):
             SqliteStore(path, timeout_s=0.05)
+
+
+def test_a_change_of_journal_is_tried_again():
+    """
+    SQLite refuses at once when two connections change the journal of a new file; the next try goes through.
+    """
+
+    class Busy:
+        tries = 0
+
+        def execute(self, statement):
+            self.tries += 1
+            if self.tries < 3:
+                raise sqlite3.OperationalError("database is locked")
+
+    connection = Busy()
+    _use_wal(connection, 30.0)
+
+    assert 3 == connection.tries
+
+
+def test_tables_that_cannot_be_made_are_an_error(tmp_path, monkeypatch):
+    """
+    When SQLite has given up the transaction by itself there is nothing to roll back.
+    """
+
+    def fail(connection, path):
+        connection.execute("ROLLBACK")
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("assistant_events.stores.sqlite.opening._make_tables", fail)
+
+    assert f"{tmp_path / 's.db'}: database or disk is full" == refusal(tmp_path / "s.db")
 
 
 def test_an_option_that_fails_leaves_nothing_open(tmp_path, monkeypatch):

@@ -272,7 +272,7 @@ def check_append(session_id: object, events: object, expected_seq: object) -> tu
         raise TypeError(f"events: expected an iterable of events, got {type(events).__name__}")
     kept = tuple(cast(Iterable[StoredEvent], events))  # the next lines let only these through
     if not _STORED.issuperset(map(type, kept)):
-        _refuse(kept)
+        raise next(_refusal(event) for event in kept if type(event) not in _STORED)
     return kept
 
 
@@ -361,14 +361,11 @@ def make_record(session_id: str, seq: int, at: datetime, event: StoredEvent, met
     return record
 
 
-def _refuse(events: tuple[object, ...]) -> None:
-    for event in events:
-        if isinstance(event, LIVE_EVENTS):
-            raise LocalProtocolError(
-                f"{type(event).__name__} is live and has no place in a log; append durable events only"
-            )
-        if type(event) not in _STORED:
-            raise TypeError(f"events: expected durable events, got {type(event).__name__}")
+def _refusal(event: object) -> Exception:
+    name = type(event).__name__
+    if isinstance(event, LIVE_EVENTS):
+        return LocalProtocolError(f"{name} is live and has no place in a log; append durable events only")
+    return TypeError(f"events: expected durable events, got {name}")
 
 
 _STORED = frozenset[type]((*DURABLE_EVENTS, UnknownEvent))

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar, assert_never, cast
 
 import attrs
 
 from assistant_events.events import MediaEnded, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.messages import AssistantMessage, MediaPart, Message, Part, ToolPart, Transcript, UserMessage
-from assistant_events.stores.base import StoredEvent
 from assistant_events.values import Content, MediaContent
 
 APART_FROM_BYTES: Final = 256
 """Media of a value that have fewer bytes together stay inside it: rows of their own would take more room."""
 
+Holder: TypeAlias = MediaEnded | PromptSubmitted | ToolSuccess | ToolFailed | Transcript
 HOLDERS: Final = frozenset[type]({MediaEnded, PromptSubmitted, ToolSuccess, ToolFailed, Transcript})
 """What can hold media."""
 
@@ -28,7 +28,7 @@ Media: TypeAlias = dict[bytes, bytes]
 """Media by their SHA-256."""
 
 _Find: TypeAlias = Callable[[bytes], bytes]
-_Holder = TypeVar("_Holder", StoredEvent, Transcript)
+_Holder = TypeVar("_Holder", bound=Holder)
 _Medium = TypeVar("_Medium", MediaEnded, MediaContent, MediaPart)
 
 
@@ -48,23 +48,24 @@ def taken_apart(value: _Holder) -> tuple[_Holder, Media]:
 
 def put_together(value: _Holder, find: _Find) -> _Holder:
     """Return *value* with what *find* returns in the place of each of its media."""
-    # Any: attrs.evolve takes the union of the fields of all classes for a type variable.
-    changed: Any = value
+    return cast(_Holder, _put_together(value, find))  # the same class comes back
+
+
+def _put_together(value: Holder, find: _Find) -> Holder:
     match value:
         case MediaEnded():
-            changed = _swapped_data(value, find)
+            return _swapped_data(value, find)
         case PromptSubmitted():
-            changed = attrs.evolve(value, content=_swapped(value.content, find))
+            return attrs.evolve(value, content=_swapped(value.content, find))
         case ToolSuccess() | ToolFailed():
-            changed = attrs.evolve(value, output=_swapped(value.output, find))
+            return attrs.evolve(value, output=_swapped(value.output, find))
         case Transcript():
-            changed = attrs.evolve(value, messages=tuple([_swapped_message(each, find) for each in value.messages]))
-        case _:
-            pass
-    return changed  # type: ignore[no-any-return]
+            return attrs.evolve(value, messages=tuple([_swapped_message(each, find) for each in value.messages]))
+        case _ as never:
+            assert_never(never)
 
 
-def _size(value: StoredEvent | Transcript) -> int:
+def _size(value: Holder) -> int:
     match value:
         case ToolSuccess() | ToolFailed():
             return _size_of(value.output)
@@ -74,8 +75,8 @@ def _size(value: StoredEvent | Transcript) -> int:
             return len(value.data or b"")
         case Transcript():
             return sum(map(_size_of_message, value.messages))
-        case _:
-            return 0
+        case _ as never:
+            assert_never(never)
 
 
 def _size_of(contents: tuple[Content, ...]) -> int:

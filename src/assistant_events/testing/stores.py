@@ -286,9 +286,8 @@ def _snapshot_stands_for_its_records(store: Store) -> None:
     store.snapshot("s", whole)
     loaded = store.load_snapshot("s")
     _same(whole, loaded, "the snapshot that took the place of an older one")
-    if loaded is not None:
-        _same([each.times for each in whole], [each.times for each in loaded], "times of the messages of a snapshot")
-        _same(whole, fold(store.read("s", loaded.seq), start=loaded), "a snapshot at the end and the records after it")
+    _same([each.times for each in whole], [each.times for each in loaded or ()], "times of the messages of a snapshot")
+    _same(whole, fold(store.read("s", whole.seq), start=loaded), "a snapshot at the end and the records after it")
     store.snapshot("s", whole)
     _refuse(StoreError, lambda: store.snapshot("s", early), "a snapshot behind the one that is there")
     beyond = attrs.evolve(whole, seq=whole.seq + 1)

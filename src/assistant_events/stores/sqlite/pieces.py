@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from assistant_events.converters import dumps, loads
 from assistant_events.errors import JsonError, StoreError, StructureError
+from assistant_events.events import MediaEnded, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.stores.base import StoredEvent
 from assistant_events.stores.media import HOLDERS, Media, taken_apart
 from assistant_events.stores.sqlite.rows import LAST_SEQ, hold_media, place_of
@@ -25,6 +26,9 @@ PIECE_BYTES: Final = 1 << 16
 How much goes into one row. Reading a single record costs cutting its row apart; beyond these sizes larger rows gain
 nothing.
 """
+
+
+_HolderEvent: TypeAlias = MediaEnded | PromptSubmitted | ToolSuccess | ToolFailed
 
 
 class Piece(NamedTuple):
@@ -56,14 +60,12 @@ class Encoded(NamedTuple):
 def encode(events: Sequence[StoredEvent]) -> Encoded:
     """Return *events* as JSON with their media apart."""
     media: dict[int, Media] = {}
-    kept = events
-    holders = [at for at, event in enumerate(events) if event.__class__ in HOLDERS]
-    for at in holders:
-        event, found = taken_apart(events[at])
-        if found:
-            kept = kept if isinstance(kept, list) else list(kept)
-            kept[at] = event
-            media[at] = found
+    kept = list(events)
+    for at, event in enumerate(events):
+        if event.__class__ in HOLDERS:
+            kept[at], found = taken_apart(cast(_HolderEvent, event))
+            if found:
+                media[at] = found
     return Encoded([dumps(event) for event in kept], media)
 
 
