@@ -155,7 +155,7 @@ def test_sessions(run, db, full):
     [head, first, second] = run("sessions", "--db", db).out.splitlines()
     listed = run("sessions", "--db", db, "--json").json["sessions"]
 
-    assert ["session", "records", "created", "updated", "unfinished"] == head.split()
+    assert "session records created (UTC) updated (UTC) unfinished" == " ".join(head.split())
     assert (["s", "4"], ["full", "23"]) == (first.split()[:2], second.split()[:2])
     assert ("-", "2") == (first.split()[-1], second.split()[-1])
     assert [("s", 4, 0), ("full", 23, 2)] == [(one["session_id"], one["seq"], one["unfinished"]) for one in listed]

@@ -4,4 +4,5 @@ import sys
 
 from assistant_events.cli.entry import main
 
-sys.exit(main())
+if __name__ == "__main__":  # pragma: no branch - whoever imports it wants nothing to happen
+    sys.exit(main())

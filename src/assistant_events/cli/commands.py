@@ -200,7 +200,7 @@ def sessions_command(*, db: _Db, json: _Flag = False) -> int:
         print_text("no sessions")
     else:
         print_table(
-            ("session", "records", "created", "updated", "unfinished"),
+            ("session", "records", "created (UTC)", "updated (UTC)", "unfinished"),
             [
                 (
                     info.session_id,
