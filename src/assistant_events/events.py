@@ -1,10 +1,10 @@
 """
 The catalogue: every fact that the library knows, one immutable class each.
 
-An event is *durable* (kept, has a place in the log) or *live* (a streaming update that may be lost). The class name is the
-type in CamelCase. A fragment (text, reasoning, media, tool input, compaction) is `*.started` (durable), `*.delta` (live),
-`*.ended` (durable, with the full final value). Text, reasoning and media are addressed by their kind: a message has at most
-one of each open. Calls are addressed by `call_id`.
+An event is *durable* (kept, has a place in the log) or *live* (a streaming update that may be lost). The class name
+is the type in CamelCase. A fragment (text, reasoning, media, tool input, compaction) is `*.started` (durable),
+`*.delta` (live), `*.ended` (durable, with the full final value). Text, reasoning and media are addressed by their
+kind: a message has at most one of each open. Calls are addressed by `call_id`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, final
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast, final
 
 import attrs
 from attrs import Attribute
@@ -339,8 +339,8 @@ class _Live(_Event):
 
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class _Delta(_Live):
-    # Deltas are made by the thousand. Their constructor is written by hand, and a slot of `extra` that was never filled reads
-    # as empty, so that nothing is spent on it.
+    # Deltas are made by the thousand. Their constructor is written by hand, and a slot of `extra` that was never
+    # filled reads as empty, so that nothing is spent on it.
 
     offset: int
     """How much of the fragment came before, in code points (bytes for media)."""
@@ -494,16 +494,18 @@ def draft_of(cls: type[_DeltaT]) -> type[_DeltaT]:
     """
     Return a mutable twin of a class of deltas, for loops that make them by the thousand.
 
-    Such a loop fills the slots of a new twin by plain assignment and then sets its `__class__` to *cls*: a third less than the
-    constructor or the slots' descriptors take. From then on the object is as frozen as any other.
+    Such a loop fills the slots of a new twin by plain assignment and then sets its `__class__` to *cls*: a third less
+    than the constructor or the slots' descriptors take. From then on the object is as frozen as any other.
     """
     body = {
-        "__slots__": cls.__slots__,  # type: ignore[attr-defined]  # attrs sets it
+        "__slots__": cls.__slots__,
         # Both, or CPython keeps the slow way for assignments.
         "__setattr__": object.__setattr__,
         "__delattr__": object.__delattr__,
     }
-    return type(f"{cls.__name__}Draft", cls.__bases__, body)
+    # Made from the bases of *cls*, with the same slots: all that is left to say to a type checker is that it looks
+    # the same.
+    return cast("type[_DeltaT]", type(f"{cls.__name__}Draft", cls.__bases__, body))
 
 
 DurableEvent: TypeAlias = (

@@ -1,8 +1,8 @@
 """
 What events add up to: messages made of parts, and the transcript that holds them.
 
-Everything here is immutable. Messages stand in the order of their first event, parts in the order of their start. `times`
-come from records, are `None` without them, and take no part in `==`.
+Everything here is immutable. Messages stand in the order of their first event, parts in the order of their start.
+`times` come from records, are `None` without them, and take no part in `==`.
 """
 
 from __future__ import annotations
@@ -462,8 +462,8 @@ def closing(message: AssistantMessage | CompactionMessage, error: ErrorInfo) -> 
     """
     Return the events that end a running message where it stands: fragments, calls, the step, in that order.
 
-    What had come stays; what was open is marked incomplete. Every call that is not settled fails as `interrupted`: the calls of
-    a failed step are not to be run. Empty for a message that is not running.
+    What had come stays; what was open is marked incomplete. Every call that is not settled fails as `interrupted`:
+    the calls of a failed step are not to be run. Empty for a message that is not running.
     """
     if message.status is not MessageStatus.RUNNING:
         return []

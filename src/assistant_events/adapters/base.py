@@ -5,6 +5,9 @@ An author of an adapter subclasses `DecoderBase` and writes `on_event`: it names
 `self.recorder`. It reads fields with the functions of `reading`, for which a wrong type counts as missing.
 """
 
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
@@ -13,7 +16,7 @@ from typing import Any, ClassVar, TypeAlias, final
 
 import attrs
 
-from assistant_events.adapters.framing import DONE, FramingFactory, Sse
+from assistant_events.adapters.framing import DONE, Framing, Sse
 from assistant_events.adapters.lanes import DeltaClass, Lane
 from assistant_events.adapters.reading import Fields, plain_json
 from assistant_events.adapters.templates import Template
@@ -24,7 +27,7 @@ from assistant_events.recorder import Recorder
 from assistant_events.recorder.recording import OpenCall, OpenFragment
 from assistant_events.reducer import fold
 from assistant_events.values import ErrorInfo, ErrorKind, Finish, Origin, Run, read_json
-from assistant_events.values.fields import NO_FIELDS, NO_STATE
+from assistant_events.values.fields import NO_STATE
 
 MAX_NOTES = 100
 """How many notes are kept; more are only counted."""
@@ -35,7 +38,9 @@ Prior: TypeAlias = AssistantMessage | Iterable[AssistantMessage] | Transcript | 
 @final
 @attrs.frozen(kw_only=True)
 class Note:
-    """Something in a stream that a decoder could not use, or had to guess about. It never holds what the provider sent."""
+    """
+    Something in a stream that a decoder could not use, or had to guess about. It never holds what the provider sent.
+    """
 
     code: str
     """A word for programs, for example `bad-json`."""
@@ -47,21 +52,23 @@ class DecoderBase(ABC):
     """
     Turns what a provider streams into events of one message.
 
-    `feed` takes bytes, `feed_event` parsed objects, `close` says that nothing more comes; each returns the events it caused. A
-    decoder never raises for what a provider sent. What is unusable becomes a note; the step fails only when no valid end comes,
-    and keeps what came before.
+    `feed` takes bytes, `feed_event` parsed objects, `close` says that nothing more comes; each returns the events it
+    caused. A decoder never raises for what a provider sent. What is unusable becomes a note; the step fails only when
+    no valid end comes, and keeps what came before.
 
     Hop n of an answer that a provider gives in several responses is a message of its own, `{message_id}.n`.
 
     Args:
         message_id: Id of the message that the stream becomes.
 
-        request: The body that was sent. It decides what the stream alone cannot say: whether the run can be resumed, which
+        request: The body that was sent. It decides what the stream alone cannot say: whether the run can be resumed,
+        which
             model was asked for, whose a call is.
 
-        prior: The message as it stands already (or the messages of all hops, or the transcript that they are in), to rejoin
-            it: the provider's stream is fed from its start, and only what is new comes out. A transcript without the message
-            is as good as `None`.
+        prior: The message as it stands already (or the messages of all hops, or the transcript that they are in), to
+        rejoin
+            it: the provider's stream is fed from its start, and only what is new comes out. A transcript without the
+            message is as good as `None`.
     """
 
     dialect: ClassVar[str]
@@ -70,7 +77,8 @@ class DecoderBase(ABC):
     provider: ClassVar[str]
     """Who runs the model."""
 
-    framing: ClassVar[FramingFactory] = Sse
+    framing: ClassVar[type[Framing]] = Sse
+    """How the bytes are cut into frames."""
 
     def __init__(self, message_id: str, *, request: Fields | None = None, prior: Prior = None) -> None:
         if request is not None and not isinstance(request, Mapping):
@@ -151,7 +159,8 @@ class DecoderBase(ABC):
         Say that nothing more comes, and return the events that settle what is open. Again it does nothing.
 
         Args:
-            error: Why, when it is known (`aborted`, `network`, …); `interrupted` by default. Plays no part when the answer had
+            error: Why, when it is known (`aborted`, `network`, …); `interrupted` by default. Plays no part when the
+            answer had
                 come to its end.
 
         Raises:
@@ -214,7 +223,10 @@ class DecoderBase(ABC):
         return ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the stream stopped before its end", retryable=True)
 
     def origin(self, *, served_model: str | None = None) -> Origin:
-        """Return the origin of the step: the model that was asked for, or the one reported when the request is not known."""
+        """
+        Return the origin of the step: the model that was asked for, or the one reported when the request is not
+        known.
+        """
         return Origin(
             provider=self.provider,
             model=self.requested_model() or served_model,
@@ -242,7 +254,9 @@ class DecoderBase(ABC):
         self.recorder = self._make_recorder(f"{self.message_id}.{self._hop}")
 
     def resume_hop(self, run_id: str) -> None:
-        """Go on in the message of the hop that this run is, when `prior` holds one; each hop may be replayed by itself."""
+        """
+        Go on in the message of the hop that this run is, when `prior` holds one; each hop may be replayed by itself.
+        """
         for message_id, message in self._prior.items():
             number = message_id.removeprefix(f"{self.message_id}.")
             if message.run is not None and message.run.id == run_id and number != message_id and number.isdecimal():
@@ -397,11 +411,15 @@ class DecoderBase(ABC):
 def _by_id(prior: Prior) -> dict[str, AssistantMessage]:
     if prior is None:
         return {}
-    if isinstance(prior, Transcript):
-        prior = [message for message in prior if isinstance(message, AssistantMessage)]
-    if not isinstance(prior, (AssistantMessage, Iterable)):
+    if not isinstance(prior, (AssistantMessage, Transcript, Iterable)):
         raise TypeError(f"prior: expected an AssistantMessage, several or a Transcript, got {type(prior).__name__}")
-    messages = [prior] if isinstance(prior, AssistantMessage) else list(prior)
+    messages: list[AssistantMessage]
+    if isinstance(prior, AssistantMessage):
+        messages = [prior]
+    elif isinstance(prior, Transcript):
+        messages = [message for message in prior.messages if isinstance(message, AssistantMessage)]
+    else:
+        messages = list(prior)
     for message in messages:
         if not isinstance(message, AssistantMessage):
             raise TypeError(f"prior: expected an AssistantMessage, got {type(message).__name__}")
@@ -420,7 +438,11 @@ def _dumped(event: object) -> Fields:
 def _unwrapped(dumped: Any) -> Any:
     """Take out what an SDK does not know and has wrapped: google-genai 2.19 dumps `{"is_unknown": true, "raw": …}`."""
     if isinstance(dumped, dict):
-        if dumped.get("is_unknown") is True and "raw" in dumped:
-            return dumped["raw"]
-        return {key: _unwrapped(item) for key, item in dumped.items()}
-    return [_unwrapped(item) for item in dumped] if isinstance(dumped, list) else dumped
+        fields: dict[str, Any] = dumped
+        if fields.get("is_unknown") is True and "raw" in fields:
+            return fields["raw"]
+        return {key: _unwrapped(item) for key, item in fields.items()}
+    if isinstance(dumped, list):
+        items: list[Any] = dumped
+        return [_unwrapped(item) for item in items]
+    return dumped

@@ -56,7 +56,9 @@ class Dialect:
     """Reads an answer that came as one document; `None` when the wire has no such form."""
 
     detect: Callable[[Fields], bool] | None = None
-    """Tells from the first frame of a stream, or from a document, whether it is of this wire; `None` when nothing can."""
+    """
+    Tells from the first frame of a stream, or from a document, whether it is of this wire; `None` when nothing can.
+    """
 
     http_error: Callable[[int, Mapping[str, str], bytes], ErrorInfo] | None = None
     """Reads an HTTP error: status, headers, body."""

@@ -1,8 +1,8 @@
 """
 Bytes to frames: where one message of the wire ends and the next begins.
 
-A framing is fed bytes as they come and returns the payloads that are whole. It never raises for what a provider sent, and its
-cost grows with the bytes however they are cut.
+A framing is fed bytes as they come and returns the payloads that are whole. It never raises for what a provider sent,
+and its cost grows with the bytes however they are cut.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Sse:
     """
     Server-sent events, as in the HTML standard (section 9.2.6, seen 2026-11), with three liberties.
 
-    The end of the input ends a pending event whose data is whole; lines that are no field and look like JSON are kept as `tail`;
-    when several `data` lines of one event make no JSON together, those that do alone are taken one by one (a reader that
-    was cut and goes on with a replay sees half an event run into the next).
+    The end of the input ends a pending event whose data is whole; lines that are no field and look like JSON are kept
+    as `tail`; when several `data` lines of one event make no JSON together, those that do alone are taken one by one
+    (a reader that was cut and goes on with a replay sees half an event run into the next).
     """
 
     # `event: …` then `data: …` then a blank line, or without the first: what every provider sends. See `_quick`.
@@ -170,7 +170,8 @@ class Sse:
         """
         Split a block in which every event has the usual two (or one) lines; `None` when it has anything else.
 
-        The counts make it exact: every event begins after a blank line, and there is no line that the pattern did not take.
+        The counts make it exact: every event begins after a blank line, and there is no line that the pattern did not
+        take.
         """
         if block[:6] == b"event:":
             found = self._NAMED.findall(block)

@@ -1,8 +1,8 @@
 """
 The short way for deltas: frames that continue the fragment of the frame before them.
 
-Nearly every frame of a long answer goes through `Lane.take`, so nothing is looked up there that does not change from one to the
-next. A frame of any other shape takes the plain way; a standing test proves that both give the same.
+Nearly every frame of a long answer goes through `Lane.take`, so nothing is looked up there that does not change from
+one to the next. A frame of any other shape takes the plain way; a standing test proves that both give the same.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Lane:
     """
     The open fragment, and the one shape of frame that continues it.
 
-    Made by `DecoderBase.open_lane`, which says what the arguments are. *around* is what stands before and after a payload in its
-    frame.
+    Made by `DecoderBase.open_lane`, which says what the arguments are. *around* is what stands before and after a
+    payload in its frame.
     """
 
     __slots__ = (
@@ -78,7 +78,7 @@ class Lane:
         self._buffer = fragment.buffer
         self._call_id = fragment.call_id if isinstance(fragment, OpenCall) else None
         self._items = items
-        self._item = {} if item is None else item
+        self._item: Fields = {} if item is None else item
         self._read = string_reader()
 
     def take(self, data: bytes, shape: _Shape, sink: list[Event]) -> bool:

@@ -1,5 +1,8 @@
 """Reading fields of a parsed document. A wrong type counts as missing: what a provider sent never raises."""
 
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from base64 import b64encode
@@ -11,7 +14,10 @@ from assistant_events.values import MAX_DEPTH
 from assistant_events.values.unicode import joined_pairs
 
 Fields: TypeAlias = Mapping[str, Any]
-"""A parsed JSON object of the wire, in `dict`, `list` and scalars. `Any`, because nothing is known of it until it is read with the functions here."""
+"""
+A parsed JSON object of the wire, in `dict`, `list` and scalars. `Any`, because nothing is known of it until it is
+read with the functions here.
+"""
 
 _NOTHING: Fields = {}
 
@@ -20,8 +26,8 @@ def plain_json(value: object, depth: int = 0) -> Any:
     """
     Return a plain copy of what a caller parsed or dumped: `dict`, `list` and scalars, as a JSON reader gives them.
 
-    What is no JSON (objects, NaN, keys that are no strings, what nests too deeply) is left out of objects and is `None` in
-    arrays; bytes become base64.
+    What is no JSON (objects, NaN, keys that are no strings, what nests too deeply) is left out of objects and is
+    `None` in arrays; bytes become base64.
     """
     # Any: see `Fields`.
     if isinstance(value, str):

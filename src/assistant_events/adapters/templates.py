@@ -1,10 +1,11 @@
 """
 Frames that differ in one string only.
 
-Nearly all frames of a stream are deltas, and one delta differs from the next in its text alone. A template is the constant bytes
-around that text, learned from one frame and proved on a probe. What stands between the constant bytes of a later frame is then
-all there is to parse. This is exact, not a guess: the bytes before the string leave a reader where it expects a value, the
-bytes after it go on from behind one, and what stands between must be one whole JSON string, or the frame is refused.
+Nearly all frames of a stream are deltas, and one delta differs from the next in its text alone. A template is the
+constant bytes around that text, learned from one frame and proved on a probe. What stands between the constant bytes
+of a later frame is then all there is to parse. This is exact, not a guess: the bytes before the string leave a reader
+where it expects a value, the bytes after it go on from behind one, and what stands between must be one whole JSON
+string, or the frame is refused.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from assistant_events.adapters.reading import Fields
 from assistant_events.errors import JsonError
 from assistant_events.values import read_json
 
@@ -34,7 +36,7 @@ class Template:
         self._frame = {} if frame is None else frame
 
     @classmethod
-    def learn(cls, payload: bytes, frame: dict[str, Any], path: tuple[str, ...]) -> Template | None:
+    def learn(cls, payload: bytes, frame: Fields, path: tuple[str, ...]) -> Template | None:
         """
         Return the template of a frame; `None` when it has none.
 
@@ -57,7 +59,9 @@ class Template:
         return None
 
     def numbered(self, key: str) -> NumberedTemplate | None:
-        """Return the template with a second gap, for the whole number under a top-level key; `None` when there is none."""
+        """
+        Return the template with a second gap, for the whole number under a top-level key; `None` when there is none.
+        """
         for number in re.finditer(rb'"' + re.escape(key.encode()) + rb'"\s*:\s*(\d+)', self.prefix):
             made = NumberedTemplate(self.prefix[: number.start(1)], self.prefix[number.end(1) :], self.suffix)
             if made.with_number(_PROBE_NUMBER)._reads_as({**self._frame, key: _PROBE_NUMBER}):
@@ -90,6 +94,6 @@ class NumberedTemplate:
         return Template(b"%b%d%b" % (self._before, number, self._after), self._suffix)
 
 
-def _replaced(frame: dict[str, Any], path: tuple[str, ...], value: str) -> dict[str, Any]:
+def _replaced(frame: Fields, path: tuple[str, ...], value: str) -> dict[str, Any]:
     key, *rest = path
     return {**frame, key: _replaced(frame[key], tuple(rest), value) if rest else value}

@@ -41,8 +41,8 @@ def reduce(transcript: Transcript, item: Event | Record, *, strict: bool = False
     """
     Apply one event and return the new transcript with what became of the event.
 
-    *transcript* is left as it was; when the outcome is not `applied` its messages come back unchanged. A record that is next in
-    the log moves `seq` even then.
+    *transcript* is left as it was; when the outcome is not `applied` its messages come back unchanged. A record that
+    is next in the log moves `seq` even then.
 
     Args:
         transcript: Where to start from.

@@ -17,8 +17,8 @@ def reconcile(transcript: Transcript, *, abandon_calls: bool = False, abandon_ru
     """
     Return the events to append so that nothing is left open that nobody will end.
 
-    Running steps are closed where they stand, unless their run can be resumed. Nothing is run again. Folding what is returned
-    and asking again gives nothing.
+    Running steps are closed where they stand, unless their run can be resumed. Nothing is run again. Folding what is
+    returned and asking again gives nothing.
 
     Args:
         transcript: Where the session stands, from all its records.

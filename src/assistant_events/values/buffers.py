@@ -1,12 +1,13 @@
 """
 Text and bytes that grow by small pieces.
 
-Pieces are joined now and then, and what was joined is joined again, in levels of 64: every character is copied a few times at
-most, and the small strings, each of which costs about 50 bytes beside its characters, never add up.
+Pieces are joined now and then, and what was joined is joined again, in levels of 64: every character is copied a few
+times at most, and the small strings, each of which costs about 50 bytes beside its characters, never add up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import AnyStr, Generic
 
 COMPACT_AT = 64
@@ -21,10 +22,11 @@ class Buffer(Generic[AnyStr]):
     grown to `COMPACT_AT`.
     """
 
-    __slots__ = ("_empty", "_levels", "length", "pieces")
+    __slots__ = ("_join", "_levels", "length", "pieces")
 
     def __init__(self, empty: AnyStr, start: AnyStr | None = None) -> None:
-        self._empty = empty
+        # What `str.join` and `bytes.join` have in common; their stubs do not say it.
+        self._join: Callable[[Iterable[AnyStr]], AnyStr] = empty.join  # type: ignore[assignment]
         self._levels: list[list[AnyStr]] = []
         self.pieces: list[AnyStr] = []
         self.length = 0
@@ -40,13 +42,13 @@ class Buffer(Generic[AnyStr]):
 
     def compact(self) -> None:
         """Join the loose pieces, and the levels that are full."""
-        joined = self._empty.join(self.pieces)
+        joined = self._join(self.pieces)
         self.pieces.clear()
         for level in self._levels:
             level.append(joined)
             if len(level) < COMPACT_AT:
                 return
-            joined = self._empty.join(level)
+            joined = self._join(level)
             level.clear()
         self._levels.append([joined])
 
@@ -54,4 +56,4 @@ class Buffer(Generic[AnyStr]):
         """Return all of it."""
         parts = [piece for level in reversed(self._levels) for piece in level]
         parts += self.pieces
-        return self._empty.join(parts)
+        return self._join(parts)

@@ -1,9 +1,12 @@
 """What people and tools put into a conversation: text, JSON, media."""
 
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, final
 
 import attrs
 
@@ -67,8 +70,9 @@ def as_content(value: ContentInput) -> tuple[Content, ...]:
     """
     Return *value* as a tuple of contents.
 
-    A `str` is one text; a `Content` stands alone; a sequence with a `Content` in it is a sequence of contents, in which a
-    `str` is a text; the empty tuple is no content. Everything else, `None` and the empty list included, is one JSON value.
+    A `str` is one text; a `Content` stands alone; a sequence with a `Content` in it is a sequence of contents, in
+    which a `str` is a text; the empty tuple is no content. Everything else, `None` and the empty list included, is
+    one JSON value.
 
     Raises:
         TypeError: For what is neither content nor JSON, with the path of the place.
@@ -83,7 +87,7 @@ def as_content(value: ContentInput) -> tuple[Content, ...]:
         isinstance(item, (TextContent, JsonContent, MediaContent)) for item in value
     ):
         return tuple([_item(item, at) for at, item in enumerate(value)])
-    return (JsonContent(value),)  # type: ignore[arg-type]  # freeze takes any object and refuses what is no JSON
+    return (JsonContent(value),)
 
 
 def _item(value: object, at: int) -> Content:

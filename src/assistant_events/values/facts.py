@@ -1,4 +1,6 @@
-"""Facts that events carry: how a step ended, what it cost, what failed, who issued it, where it lives, what it cites."""
+"""
+Facts that events carry: how a step ended, what it cost, what failed, who issued it, where it lives, what it cites.
+"""
 
 from __future__ import annotations
 
@@ -68,6 +70,7 @@ class ErrorKind(StrEnum):
 
 
 def to_finish(value: Finish | str) -> Finish:
+    """Return the `Finish` of a word."""
     try:
         return Finish(value)
     except ValueError:

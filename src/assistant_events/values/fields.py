@@ -1,8 +1,8 @@
 """
 Field definitions shared by values, events and messages: one place that says what each kind of field accepts.
 
-Each function returns an attrs field that checks (and where it says so, converts) what a caller passes and names the field
-in its error. Documents from outside are checked by the converters instead, which build the classes directly.
+Each function returns an attrs field that checks (and where it says so, converts) what a caller passes and names the
+field in its error. Documents from outside are checked by the converters instead, which build the classes directly.
 """
 
 from __future__ import annotations
@@ -29,16 +29,19 @@ def _wrong(cls: type, field: Attribute[Any], expected: str, got: object) -> Type
 
 
 def check_text(instance: object, field: Attribute[Any], value: object) -> None:
+    """Check that the value is text."""
     if not isinstance(value, str):
         raise _wrong(type(instance), field, "str", value)
 
 
 def check_text_or_none(instance: object, field: Attribute[Any], value: object) -> None:
+    """Check that the value is text or `None`."""
     if value is not None and not isinstance(value, str):
         raise _wrong(type(instance), field, "str or None", value)
 
 
 def check_name(instance: object, field: Attribute[Any], value: object) -> None:
+    """Check that the value is a non-empty string."""
     if not isinstance(value, str):
         raise _wrong(type(instance), field, "str", value)
     if not value:
@@ -46,16 +49,19 @@ def check_name(instance: object, field: Attribute[Any], value: object) -> None:
 
 
 def check_flag(instance: object, field: Attribute[Any], value: object) -> None:
+    """Check that the value is a bool."""
     if value is not True and value is not False:
         raise _wrong(type(instance), field, "bool", value)
 
 
 def check_flag_or_none(instance: object, field: Attribute[Any], value: object) -> None:
+    """Check that the value is a bool or `None`."""
     if value is not None and not isinstance(value, bool):
         raise _wrong(type(instance), field, "bool or None", value)
 
 
 def check_count(instance: object, field: Attribute[Any], value: object) -> None:
+    """Check that the value is an int of 0 or more."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise _wrong(type(instance), field, "int", value)
     if value < 0:
@@ -63,6 +69,7 @@ def check_count(instance: object, field: Attribute[Any], value: object) -> None:
 
 
 def check_count_or_none(instance: object, field: Attribute[Any], value: object) -> None:
+    """Check that the value is an int of 0 or more, or `None`."""
     if value is not None:
         check_count(instance, field, value)
 
@@ -156,18 +163,22 @@ class Frozen:
     def __eq__(self, other: object) -> bool:
         if other.__class__ is not self.__class__:
             return NotImplemented
-        key = _key_of(self.__class__)
+        # mypy takes the hash of instances for that of their class, here and below.
+        key = _key_of(self.__class__)  # type: ignore[arg-type]
         return bool(key(self) == key(other))
 
     def __hash__(self) -> int:
-        return hash((self.__class__, _key_of(self.__class__)(self)))
+        return hash((self.__class__, _key_of(self.__class__)(self)))  # type: ignore[arg-type]
 
 
 @cache
 def _key_of(cls: type) -> Callable[[object], object]:
     """Return what reads from an instance all that `==` compares."""
     compared = [field for field in _fields_of(cls) if field.eq]
-    keys = {field.name: field.eq_key for field in compared if field.eq_key is not None}
+    # Any: what a field is compared by. The stubs of attrs leave `eq_key` out.
+    keys: dict[str, Callable[[Any], object]] = {
+        field.name: key for field in compared if (key := getattr(field, "eq_key", None)) is not None
+    }
     if not compared:
         return lambda instance: ()
     read = attrgetter(*[field.name for field in compared])
@@ -187,7 +198,7 @@ def trusted(cls: type[_T], values: Mapping[str, object]) -> _T:
     A third of what the constructor takes, which checks all of that. What is left out gets its default.
     """
     made = object.__new__(cls)
-    for name, fill, default in _slots_of(cls):
+    for name, fill, default in _slots_of(cls):  # type: ignore[arg-type]
         fill(made, values.get(name, default))
     return made
 

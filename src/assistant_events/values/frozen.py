@@ -5,6 +5,9 @@ JSON that cannot change.
 `thaw` gives plain Python back. `State` is a `JsonObject` that never shows its values.
 """
 
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
@@ -52,15 +55,15 @@ class JsonObject(Mapping[str, "JsonValue"]):
         return key in self._items
 
     def keys(self) -> KeysView[str]:
-        """The keys, in their order."""
+        """Return the keys, in their order."""
         return self._items.keys()
 
     def values(self) -> ValuesView[JsonValue]:
-        """The values, in the order of their keys."""
+        """Return the values, in the order of their keys."""
         return self._items.values()
 
     def items(self) -> ItemsView[str, JsonValue]:
-        """Keys and values, in their order."""
+        """Return keys and values, in their order."""
         return self._items.items()
 
     def __or__(self, other: Mapping[str, object]) -> Self:
@@ -140,8 +143,8 @@ def own(value: Any, cls: type[JsonObject] = JsonObject) -> Any:
     """
     Return plain JSON that `read_json` has just made as immutable JSON, without a copy.
 
-    Whoever calls it hands *value* over: nothing else may hold it or what is inside it, and it must be what JSON gives (`dict`,
-    `list` and scalars, strings without surrogate pairs in halves).
+    Whoever calls it hands *value* over: nothing else may hold it or what is inside it, and it must be what JSON gives
+    (`dict`, `list` and scalars, strings without surrogate pairs in halves).
     """
     # Any: see `read_json`.
     kind = type(value)
@@ -212,7 +215,7 @@ def plain_mapping(value: object) -> object:
         TypeError: For anything else.
     """
     if isinstance(value, JsonObject):
-        return value._items
+        return value._items  # pyright: ignore[reportPrivateUsage]
     raise TypeError(f"expected JSON, got {type(value).__name__}")
 
 
@@ -227,12 +230,14 @@ def _wrap(cls: type[_Object], items: dict[str, JsonValue]) -> _Object:
 
 def _frozen_items(items: object, cls: type[JsonObject], path: str, depth: int) -> dict[str, JsonValue]:
     if isinstance(items, JsonObject) and type(items) is cls and depth == 1:
-        return items._items
+        return items._items  # pyright: ignore[reportPrivateUsage]
     if not isinstance(items, Mapping):
         raise TypeError(f"{path}: expected a JSON object, got {type(items).__name__}")
     if depth > MAX_DEPTH:
         raise TypeError(f"{_shortened(path)}: nested deeper than {MAX_DEPTH} levels")
     frozen: dict[str, JsonValue] = {}
+    key: Any
+    item: Any
     for key, item in items.items():
         kind = type(item)
         if type(key) is not str:

@@ -1,12 +1,15 @@
 """
 JSON text to plain Python and back.
 
-msgspec does it when it is installed. What it refuses is judged by the standard library's reader, so that both give the same
-results: NaN, infinities, numbers that overflow and nesting deeper than the limit are refused; integers of any size are exact;
-of two equal keys the last wins; lone surrogates (escapes) stay.
+msgspec does it when it is installed. What it refuses is judged by the standard library's reader, so that both give the
+same results: NaN, infinities, numbers that overflow and nesting deeper than the limit are refused; integers of any size
+are exact; of two equal keys the last wins; lone surrogates (escapes) stay.
 
 Neither library is imported before the first document comes: they would be a quarter of the time to import this package.
 """
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 from __future__ import annotations
 
@@ -16,7 +19,6 @@ from typing import Any
 
 from assistant_events.errors import JsonError
 from assistant_events.values.frozen import MAX_DEPTH, plain_mapping
-
 
 SAFE_LENGTH = 2 * MAX_DEPTH
 """A document that is not longer cannot nest too deeply: each level takes two brackets."""
@@ -66,7 +68,8 @@ def fast_reader() -> Callable[[bytes | str], Any]:
     """
     Return the reader that `read_json` tries first, for loops in which a call more for each document is felt.
 
-    It may raise any `ValueError` or `RecursionError`; then, and for documents longer than `SAFE_LENGTH`, ask `read_json`.
+    It may raise any `ValueError` or `RecursionError`; then, and for documents longer than `SAFE_LENGTH`, ask
+    `read_json`.
     """
     try:
         import msgspec

@@ -1,9 +1,12 @@
 """JSON with the standard library, made as strict and as exact as `reading` promises."""
 
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 import json
-from json.decoder import scanstring
+from json.decoder import scanstring  # pyright: ignore[reportAttributeAccessIssue]  # not in the stubs
 from math import isfinite
 from typing import Any
 
@@ -44,7 +47,7 @@ def read_string(data: bytes) -> str:
     text = data.decode("utf-8")
     if text[:1] != '"':
         raise JsonError("no string")
-    value, end = scanstring(text, 1, True)  # noqa: FBT003 - takes no keywords
+    value, end = scanstring(text, 1, True)
     if end != len(text) or has_surrogates(value):
         raise JsonError("no string that is text")
     return value

@@ -1,8 +1,8 @@
 """
 Annotations of a text, and the citations they become.
 
-Their indices are UTF-8 byte offsets into the text of their step, end exclusive (all recordings with non-ASCII text; official
-clients pass them on as they are). Citations count code points.
+Their indices are UTF-8 byte offsets into the text of their step, end exclusive (all recordings with non-ASCII text;
+official clients pass them on as they are). Citations count code points.
 """
 
 from __future__ import annotations

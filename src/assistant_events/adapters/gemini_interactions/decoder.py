@@ -1,9 +1,9 @@
 """
 Gemini Interactions to events.
 
-All generations of the wire: 1.x (`content.*`, until June 2026), 2.x (`step.*`), and long decode, where one answer comes as
-several interactions. The names of both generations may stand in one stream. Facts: SDK types of google-genai 1.75, 2.19 and
-3.4, recordings of 2026-01 to 2026-09, Google's migration page of May 2026.
+All generations of the wire: 1.x (`content.*`, until June 2026), 2.x (`step.*`), and long decode, where one answer
+comes as several interactions. The names of both generations may stand in one stream. Facts: SDK types of google-genai
+1.75, 2.19 and 3.4, recordings of 2026-01 to 2026-09, Google's migration page of May 2026.
 
 A *wire step* is one item of an interaction's `steps`; the step of the events is the whole interaction.
 """
@@ -23,8 +23,9 @@ from assistant_events.adapters.gemini_interactions.steps import (
     ThoughtStep,
     WireStep,
 )
-from assistant_events.adapters.reading import Fields, integer, mapping, string
+from assistant_events.adapters.reading import Fields, integer, mapping, plain_json, string
 from assistant_events.adapters.templates import NumberedTemplate, Template
+from assistant_events.events import Event
 from assistant_events.values import ErrorInfo, ErrorKind, Finish, Run, Usage
 
 _MAX_INDEX = 1 << 31
@@ -37,7 +38,8 @@ class GeminiInteractionsDecoder(DecoderBase):
     """
     Decodes streams of `POST /interactions` and `GET /interactions/{id}?stream=true`.
 
-    `request` tells whether the run can be resumed (`background`, `store`, `agent`) and which model or agent was asked for.
+    `request` tells whether the run can be resumed (`background`, `store`, `agent`) and which model or agent was asked
+    for.
     """
 
     dialect: ClassVar[str] = "gemini-interactions"
@@ -390,7 +392,10 @@ class GeminiInteractionsDecoder(DecoderBase):
         return False
 
     def _settle_steps(self) -> None:
-        """End what the provider has not ended, in the order of opening, and answer calls with results that came before them."""
+        """
+        End what the provider has not ended, in the order of opening, and answer calls with results that came before
+        them.
+        """
         for step in self._order:
             step.stop()
         for result in self._early_results:
@@ -418,19 +423,19 @@ class GeminiInteractionsDecoder(DecoderBase):
 
 def _is_bare(event: Fields, path: tuple[str, ...]) -> bool:
     """Tell whether a delta says nothing but where it belongs, what it is, and its text."""
-    place: Any = event
+    place = event
     for key in path[:-1]:
-        place = place.get(key)
-        if not isinstance(place, dict) or len(place) != 2 or not isinstance(place.get("type"), str | type(None)):
+        place = mapping(place, key)
+        if len(place) != 2 or not isinstance(place.get("type"), str):
             return False
-        if key == "content" and place.get("type") != "text":
+        if key == "content" and place["type"] != "text":
             return False
     return len(event) == 3 and type(event.get("index")) is int and isinstance(place.get(path[-1]), str)
 
 
 def decode_resource(
     resource: Mapping[str, Any], message_id: str, *, request: Fields | None = None, prior: Prior = None
-) -> list[Any]:
+) -> list[Event]:
     """
     Return the events of an interaction that came as one JSON document (`GET`, or `POST` without `stream`).
 
@@ -451,8 +456,9 @@ def decode_resource(
     # Any in the signature: the document is not known until it is read.
     if not isinstance(resource, Mapping):
         raise TypeError(f"resource: expected a mapping, got {type(resource).__name__}")
+    resource = plain_json(resource)
     decoder = GeminiInteractionsDecoder(message_id, request=request, prior=prior)
-    events = []
+    events: list[Event] = []
     if not string(resource, "status") and "error" in resource and not wire.resource_steps(resource):
         events += decoder.feed_event({"event_type": "error", "error": resource["error"]})
         return events + decoder.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assistant_events.adapters.gemini_interactions import wire
-from assistant_events.adapters.reading import mapping
+from assistant_events.adapters.reading import mapping, mappings
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, read_json
 
@@ -19,16 +19,16 @@ def http_error(status: int, headers: Mapping[str, str], body: bytes) -> ErrorInf
 
         headers: Of the response; not read yet.
 
-        body: As it came: `{"error": {"code": "word", …}}`, the classic `{"error": {"code": 400, "status": …}}`, either inside an
+        body: As it came: `{"error": {"code": "word", …}}`, the classic `{"error": {"code": 400, "status": …}}`,
+        either inside an
             array of one, or anything else.
     """
     try:
         document = read_json(body)
     except JsonError:
         document = None
-    if isinstance(document, list) and document:
-        document = document[0]
-    error = mapping(document, "error") if isinstance(document, dict) else {}
+    documents = mappings({"all": document if isinstance(document, list) else [document]}, "all")
+    error = mapping(documents[0], "error") if documents else {}
     if not error:
         error = {"message": f"HTTP {status}"}
     return wire.error_info(error, status=status)

@@ -1,8 +1,9 @@
 """
 The items of an interaction: what each kind of wire step becomes.
 
-A wire step is opened by `step.start` (or implied by a delta that comes first), grows by deltas, and ends by `step.stop` or with
-the interaction. States hold `i`, the place of the step among the generated ones, by which an encoder merges parts of one step.
+A wire step is opened by `step.start` (or implied by a delta that comes first), grows by deltas, and ends by
+`step.stop` or with the interaction. States hold `i`, the place of the step among the generated ones, by which an
+encoder merges parts of one step.
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ class WireStep:
         kept = self.kept()
         if more:
             kept.update(more)
-        return own(kept, State)
+        state: State = own(kept, State)
+        return state
 
     def keep_extra(self, fields: Fields, known: frozenset[str]) -> None:
         """Keep the fields that are not documented."""
@@ -112,7 +114,10 @@ class WireStep:
 
 
 class OutputStep(WireStep):
-    """What the model shows: text and media, in runs. A medium ends the text before it; text after it is a part of its own."""
+    """
+    What the model shows: text and media, in runs. A medium ends the text before it; text after it is a part of its
+    own.
+    """
 
     usual_delta = "text"
 
@@ -179,7 +184,8 @@ class OutputStep(WireStep):
             self.recorder.opaque(self.state({"content": block}))
 
     def _add_text(self, text: str, annotations: list[Fields]) -> None:
-        # A stream cannot show where one block ends, so the blocks of a document are one text too; what they cite moves along.
+        # A stream cannot show where one block ends, so the blocks of a document are one text too; what they cite
+        # moves along.
         if annotations:
             self._annotations += citations.shifted(annotations, self._text_length())
         if text:
@@ -337,7 +343,7 @@ class CallStep(WireStep):
     def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
         super().__init__(decoder, kind, place)
         self._wire_id: str | None = None
-        self._name = wire.CALLS[kind]
+        self._name = wire.CALLS[kind] or ""
         self._arguments: Fields | None = None
         self._raw: list[str] = []
         self._signature = ""

@@ -25,7 +25,10 @@ CALLS: Final[dict[str, str | None]] = {
     "processing_call": "processing",
     "tool_search_call": "tool_search",
 }
-"""Steps that call a tool and the name of the tool; `None` where the step names it. All but `function_call` the provider runs."""
+"""
+Steps that call a tool and the name of the tool; `None` where the step names it. All but `function_call` the provider
+runs.
+"""
 
 RESULTS: Final[frozenset[str]] = frozenset({call.removesuffix("_call") + "_result" for call in CALLS})
 
@@ -91,7 +94,8 @@ _NO_CODE: Final = 1 << 31
 
 _RETRYABLE: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.TIMEOUT})
 
-# Longest first: `function_call` in 1.x is a delta too, and every X_call and X_result delta belongs to the step of its name.
+# Longest first: `function_call` in 1.x is a delta too, and every X_call and X_result delta belongs to the step of its
+# name.
 _DELTA_STEPS: Final[dict[str, str]] = {
     "text": "model_output",
     "image": "model_output",
@@ -118,7 +122,9 @@ def step_of_delta(kind: str) -> str:
 
 
 def delta_type(delta: Fields) -> str | None:
-    """Return the type of a delta. One in the manual has only `text`; live ones are `{}` now and then: those have none."""
+    """
+    Return the type of a delta. One in the manual has only `text`; live ones are `{}` now and then: those have none.
+    """
     kind = string(delta, "type")
     if kind:
         return kind
@@ -149,7 +155,8 @@ def usage(raw: Fields) -> Usage:
     """
     Return counts that do not overlap; what the provider does not say is unknown.
 
-    `total_tokens` is input + output + thought + tool use, the cached ones are a part of the input (holds in all recordings).
+    `total_tokens` is input + output + thought + tool use, the cached ones are a part of the input (holds in all
+    recordings).
     """
     total_input, cached, tools = (
         count(raw, "total_input_tokens"),
@@ -167,7 +174,10 @@ def usage(raw: Fields) -> Usage:
 
 
 def resource_steps(resource: Fields) -> list[Fields]:
-    """Return the generated steps of a resource: without the echo of the input; 1.x `outputs` are steps of one block each."""
+    """
+    Return the generated steps of a resource: without the echo of the input; 1.x `outputs` are steps of one block
+    each.
+    """
     steps = [step for step in mappings(resource, "steps") if string(step, "type") != "user_input"]
     return steps or mappings(resource, "outputs")
 
