@@ -209,13 +209,13 @@ class DecoderBase(ABC):
     def on_event(self, event: Fields) -> None:
         """Read one event of the wire and call verbs of `self.recorder`."""
 
-    def on_done(self) -> None:
+    def on_done(self) -> None:  # noqa: B027 - these three are there to be overridden, or not
         """Take the mark `[DONE]`. It says nothing by default: only a terminal event ends an answer."""
 
-    def on_close(self, error: ErrorInfo | None) -> None:
+    def on_close(self, error: ErrorInfo | None) -> None:  # noqa: B027
         """Do what is left when the stream is over without an end, before the step is failed. Nothing by default."""
 
-    def on_rejoin(self) -> None:
+    def on_rejoin(self) -> None:  # noqa: B027
         """Forget what was read: the stream begins again. Nothing by default."""
 
     def interruption(self) -> ErrorInfo:
@@ -223,10 +223,7 @@ class DecoderBase(ABC):
         return ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the stream stopped before its end", retryable=True)
 
     def origin(self, *, served_model: str | None = None) -> Origin:
-        """
-        Return the origin of the step: the model that was asked for, or the one reported when the request is not
-        known.
-        """
+        """Return the origin of the step, with the reported model where the request does not say which was asked for."""
         return Origin(
             provider=self.provider,
             model=self.requested_model() or served_model,
@@ -312,6 +309,7 @@ class DecoderBase(ABC):
         template: Template,
         cls: DeltaClass,
         fragment: OpenFragment | OpenCall,
+        *,
         items: list[Any] | None = None,
         item: Fields | None = None,
     ) -> None:

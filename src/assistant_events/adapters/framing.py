@@ -187,38 +187,32 @@ class Sse:
         return found
 
     def _careful(self, block: bytes, *, whole: bool) -> None:
+        names: list[str | None] = []
         for event in block.split(b"\n\n"):
-            name: str | None = None
-            data: list[bytes] = []
-            for line in event.split(b"\n"):
-                if not line or line[:1] == b":":
-                    continue
-                if line[:1] in b'[{]}"':
-                    self._add_tail(line)
-                    continue
-                field, _, value = line.partition(b":")
-                value = value.removeprefix(b" ")
-                if field == b"data":
-                    data.append(value)
-                elif field == b"event":
-                    name = value.decode("utf-8", "replace")
-            if not data:
-                continue
-            payload = b"\n".join(data)
-            if len(data) > 1 and not _is_whole(payload):
-                for line in data:
-                    if _is_whole(line):
-                        self._payloads.append(line)
-                        self._names_list().append(name)
-                continue
-            if whole or payload == DONE or _is_whole(payload):
-                self._payloads.append(payload)
-                self._names_list().append(name)
+            name, data = self._fields(event)
+            payloads = [b"\n".join(data)] if data else []
+            if len(data) > 1 and not _is_whole(payloads[0]):
+                payloads = [line for line in data if _is_whole(line)]
+            elif data and not whole and payloads[0] != DONE and not _is_whole(payloads[0]):
+                payloads = []
+            self._payloads += payloads
+            names += [name] * len(payloads)
+        self._names = names
 
-    def _names_list(self) -> list[str | None]:
-        if self._names is None:  # pragma: no cover - callers begin with a fresh list
-            self._names = []
-        return self._names
+    def _fields(self, event: bytes) -> tuple[str | None, list[bytes]]:
+        """Return the name of an event and its lines of data."""
+        name: str | None = None
+        data: list[bytes] = []
+        for line in event.split(b"\n"):
+            if line[:1] in (b"[", b"{", b"]", b"}", b'"'):
+                self._add_tail(line)
+                continue
+            field, _, value = line.partition(b":")
+            if field == b"data":
+                data.append(value.removeprefix(b" "))
+            elif field == b"event":
+                name = value.removeprefix(b" ").decode("utf-8", "replace")
+        return name, data
 
     def _add_tail(self, line: bytes) -> None:
         if len(self.tail) < MAX_TAIL:

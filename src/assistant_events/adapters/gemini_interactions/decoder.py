@@ -77,7 +77,7 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     # -- the shape that DecoderBase asks for
 
-    def on_event(self, event: Fields) -> None:
+    def on_event(self, event: Fields) -> None:  # noqa: C901, PLR0912 - one arm for each word of the wire
         """Read one event of either generation. Its name stands in the document, or beside it."""
         name = string(event, "event_type") or self.frame_name() or string(event, "type")
         if (self._paused or self._repeated) and name not in _BEGINNINGS:
@@ -327,8 +327,8 @@ class GeminiInteractionsDecoder(DecoderBase):
             template.with_number(index),
             continued.cls,
             continued.fragment,
-            continued.items,
-            {"type": "text"},
+            items=continued.items,
+            item={"type": "text"},
         )
 
     def _on_stop(self, event: Fields) -> None:
@@ -392,10 +392,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         return False
 
     def _settle_steps(self) -> None:
-        """
-        End what the provider has not ended, in the order of opening, and answer calls with results that came before
-        them.
-        """
+        """End what the provider has not ended, in the order of opening, and use results that came before their calls."""
         for step in self._order:
             step.stop()
         for result in self._early_results:

@@ -114,10 +114,7 @@ class WireStep:
 
 
 class OutputStep(WireStep):
-    """
-    What the model shows: text and media, in runs. A medium ends the text before it; text after it is a part of its
-    own.
-    """
+    """What the model shows: text and media. A medium ends the text before it; text after it is a part of its own."""
 
     usual_delta = "text"
 

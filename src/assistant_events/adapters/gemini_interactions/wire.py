@@ -174,10 +174,7 @@ def usage(raw: Fields) -> Usage:
 
 
 def resource_steps(resource: Fields) -> list[Fields]:
-    """
-    Return the generated steps of a resource: without the echo of the input; 1.x `outputs` are steps of one block
-    each.
-    """
+    """Return the generated steps, without the echo of the input; 1.x `outputs` are steps of one block each."""
     steps = [step for step in mappings(resource, "steps") if string(step, "type") != "user_input"]
     return steps or mappings(resource, "outputs")
 
