@@ -1,9 +1,9 @@
 """
 Which event may follow which. The only module that decides it.
 
-Three tables, one for each thing that lives: the message, a fragment of one kind inside it, a call inside it. A cell holds the
-phase that follows, or why the event is out of place. Two rules look across: see `GUARDS`. Recorder, reducer and the diagrams in
-the docs read these tables. Knows event types and phases; never content, providers or storage.
+Three tables, one for each thing that lives: the message, a fragment of one kind inside it, a call inside it. A cell
+holds the phase that follows, or why the event is out of place. Two rules look across: see `GUARDS`. Recorder, reducer
+and the diagrams in the docs read these tables. Knows event types and phases; never content, providers or storage.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum, StrEnum
 from types import MappingProxyType
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from assistant_events.events import (
     CompactionDelta,
@@ -290,12 +290,40 @@ GUARDS: Final[Mapping[KnownType, str]] = MappingProxyType(
 
 _KIND_OF: Final[dict[KnownType, str]] = {cls: kind for kind, three in _FRAGMENTS.items() for cls in three}
 
+_FragmentColumn: TypeAlias = Mapping[FragmentPhase, FragmentPhase | Refusal]
+_CallColumn: TypeAlias = Mapping[CallPhase, CallPhase | Refusal]
+
+
+def _fragment_column(cls: KnownType) -> _FragmentColumn | None:
+    kind = _KIND_OF.get(cls)
+    return None if kind is None else {phase: row[cls] for phase, row in FRAGMENT[kind].items()}
+
+
+def _call_column(cls: KnownType) -> _CallColumn | None:
+    return {phase: row[cls] for phase, row in CALL.items()} if cls in _CALL_EVENTS else None
+
+
+# The three tables in the form in which one look-up finds all that `step` needs: every event that is kept passes there.
+_STEPS: Final[
+    dict[
+        MessagePhase,
+        dict[KnownType, tuple[MessagePhase | Refusal, str | None, _FragmentColumn | None, _CallColumn | None]],
+    ]
+] = {
+    phase: {cls: (after, _KIND_OF.get(cls), _fragment_column(cls), _call_column(cls)) for cls, after in row.items()}
+    for phase, row in MESSAGE.items()
+}
+
+# To read a member of an enum takes as long as a look-up in a table.
+_ABSENT, _OPEN = FragmentPhase.ABSENT, FragmentPhase.OPEN
+_NO_CALL, _CALLED = CallPhase.UNKNOWN, CallPhase.CALLED
+
 
 class _Call:
     __slots__ = ("answered", "name", "phase", "provider_executed")
 
     def __init__(self, name: str) -> None:
-        self.phase = CallPhase.UNKNOWN
+        self.phase = _NO_CALL
         self.name = name
         self.provider_executed = False
         self.answered = False
@@ -306,57 +334,63 @@ class Life:
 
     __slots__ = ("_calls", "_fragments", "phase")
 
+    phase: MessagePhase
+
     def __init__(self, phase: MessagePhase = MessagePhase.UNKNOWN) -> None:
         self.phase = phase
-        self._fragments: dict[str, FragmentPhase] = dict.fromkeys(FRAGMENT_KINDS, FragmentPhase.ABSENT)
+        self._fragments: dict[str, FragmentPhase] = {}
+        """By kind; without those that are absent."""
+
         self._calls: dict[str, _Call] = {}
 
     def step(self, event: KnownEvent) -> Refusal | None:
         """Move to where *event* leads and return `None`, or stay and return why it is out of place."""
         cls = event.__class__
-        after = MESSAGE[self.phase][cls]
-        if after.__class__ is Refusal:
-            return self._refused(event, after)  # type: ignore[arg-type]  # mypy does not narrow by __class__
-        kind = _KIND_OF.get(cls)
-        if kind is not None:
-            moved = FRAGMENT[kind][self._fragments[kind]][cls]
-            if moved.__class__ is Refusal:
-                return moved  # type: ignore[return-value]
+        after, kind, fragment_moves, call_moves = _STEPS[self.phase][cls]
+        # For an enum, `isinstance` takes longer than the rest of a step.
+        if type(after) is Refusal:
+            return self._refused(event, after)
+        # What stands inside a message never moves the message itself.
+        if kind is not None and fragment_moves is not None:
+            moved = fragment_moves[self._fragments.get(kind, _ABSENT)]
+            if type(moved) is Refusal:
+                return moved
             self._fragments[kind] = moved  # type: ignore[assignment]
-        elif cls in _CALL_EVENTS:
-            return self._step_call(event)  # type: ignore[arg-type]
-        elif cls in _STEP_TERMINALS:
-            if self.open_fragments() or self.unsettled_calls():
+            return None
+        if call_moves is not None:
+            return self._step_call(event, call_moves)
+        if cls in _STEP_TERMINALS:
+            if _OPEN in self._fragments.values() or self.unsettled_calls():
                 return Refusal.CONFLICT
         elif cls is StepRestarted:
             if any(call.answered for call in self._calls.values()):
                 return Refusal.CONFLICT
-            self._fragments = dict.fromkeys(FRAGMENT_KINDS, FragmentPhase.ABSENT)
+            self._fragments = {}
             self._calls = {}
         self.phase = after  # type: ignore[assignment]
         return None
 
     def fragment(self, kind: str) -> FragmentPhase:
         """Phase of the fragments of this kind."""
-        return self._fragments[kind]
+        return self._fragments.get(kind, _ABSENT)
 
     def call(self, call_id: str) -> CallPhase:
         """Phase of a call; `UNKNOWN` when there is none of this id."""
         call = self._calls.get(call_id)
-        return CallPhase.UNKNOWN if call is None else call.phase
+        return _NO_CALL if call is None else call.phase
 
     def open_fragments(self) -> list[str]:
         """Kinds that have an open fragment."""
-        return [kind for kind, phase in self._fragments.items() if phase is FragmentPhase.OPEN]
+        return [kind for kind in FRAGMENT_KINDS if self.fragment(kind) is _OPEN]
 
     def unsettled_calls(self) -> list[str]:
-        """Ids of the calls that keep a step from ending: input not resolved, or run by the provider and not answered."""
+        """Ids of the calls that keep a step from ending: without an input, or run by the provider and not answered."""
         return [
             call_id
             for call_id, call in self._calls.items()
             if call.phase is CallPhase.INPUT_OPEN
             or call.phase is CallPhase.INPUT_ENDED
-            or (call.phase is CallPhase.CALLED and call.provider_executed)
+            or (call.phase is _CALLED and call.provider_executed)
         ]
 
     def adopt_fragment(self, kind: str, phase: FragmentPhase) -> None:
@@ -370,45 +404,40 @@ class Life:
         call.provider_executed = provider_executed
         call.answered = answered
 
-    def _step_call(
-        self,
-        event: ToolInputStarted
-        | ToolInputDelta
-        | ToolInputEnded
-        | ToolCalled
-        | ToolProgress
-        | ToolSuccess
-        | ToolFailed,
-    ) -> Refusal | None:
+    def _step_call(self, event: Any, moves: _CallColumn) -> Refusal | None:
+        # Any: an event of a call; what is read of it is looked at by its class.
         call = self._calls.get(event.call_id)
-        phase = CallPhase.UNKNOWN if call is None else call.phase
-        after = CALL[phase][event.__class__]
-        if isinstance(after, Refusal):
+        after = moves[_NO_CALL if call is None else call.phase]
+        if type(after) is Refusal:
             return after
-        if isinstance(event, (ToolInputStarted, ToolCalled)):
-            if call is None:
-                call = self._calls[event.call_id] = _Call(event.name)
-            elif call.name != event.name:
+        cls = event.__class__
+        if call is None:
+            # Only events with a name begin a call.
+            call = self._calls[event.call_id] = _Call(event.name)
+            call.provider_executed = event.provider_executed
+        elif cls is ToolCalled:
+            if call.name != event.name:
                 return Refusal.CONFLICT
             call.provider_executed = call.provider_executed or event.provider_executed
-        elif call is not None and isinstance(event, (ToolSuccess, ToolFailed)):
+        elif cls is ToolSuccess or cls is ToolFailed:
             call.provider_executed = call.provider_executed or event.provider_executed
             call.answered = (
                 not call.provider_executed
-                and phase is CallPhase.CALLED
-                and (isinstance(event, ToolSuccess) or event.error.kind != ErrorKind.INTERRUPTED)
+                and call.phase is _CALLED
+                and (cls is ToolSuccess or event.error.kind != ErrorKind.INTERRUPTED)
             )
-        if call is not None:
-            call.phase = after
+        call.phase = after  # type: ignore[assignment]
         return None
 
     def _refused(self, event: KnownEvent, why: Refusal) -> Refusal:
         # A closed message still tells an equal second end of a fragment or call from a stranger.
         if why is Refusal.LATE and self.phase is not MessagePhase.REWOUND:
             kind = _KIND_OF.get(event.__class__)
-            if kind is not None and FRAGMENT[kind][self._fragments[kind]][event.__class__] is Refusal.AGAIN:
+            if kind is not None and FRAGMENT[kind][self.fragment(kind)][event.__class__] is Refusal.AGAIN:
                 return Refusal.AGAIN
-            if isinstance(event, (ToolInputEnded, ToolCalled, ToolSuccess)):
-                if CALL[self.call(event.call_id)][event.__class__] is Refusal.AGAIN:
-                    return Refusal.AGAIN
+            if (
+                isinstance(event, (ToolInputEnded, ToolCalled, ToolSuccess))
+                and CALL[self.call(event.call_id)][event.__class__] is Refusal.AGAIN
+            ):
+                return Refusal.AGAIN
         return why

@@ -1,8 +1,8 @@
 """
 The fold itself: mutable inside, immutable in what it hands out.
 
-`Builder` is the one implementation; `reduce` and `fold` are faces of it. Deltas of the fragment that is open go through one
-short path; everything else asks `lifecycle` first.
+`Builder` is the one implementation; `reduce` and `fold` are faces of it. Deltas of the fragment that is open go through
+one short path; everything else asks `lifecycle` first.
 """
 
 from __future__ import annotations
@@ -71,10 +71,34 @@ from assistant_events.messages import (
     Transcript,
     UserMessage,
 )
+from assistant_events.values import Origin, Run, State
 from assistant_events.values.buffers import COMPACT_AT, Buffer
-from assistant_events.values.fields import trusted
+from assistant_events.values.drafts import draft_of
+from assistant_events.values.fields import NO_STATE, trusted
 
-_DELTAS: dict[str, type] = {"text": TextDelta, "reasoning": ReasoningDelta}
+_DELTAS: dict[str, type] = {"text": TextDelta, "reasoning": ReasoningDelta, "media": MediaDelta}
+_STREAMED = frozenset[type]({TextDelta, ReasoningDelta, ToolInputDelta})
+_DELTAS_OF_STEP = _STREAMED | {MediaDelta}
+
+# Any: drafts are filled by plain assignment, and then given the class that they stand for.
+_UserMessageDraft: Any = draft_of(UserMessage)
+_AnswerDraft: Any = draft_of(AssistantMessage)
+_TextPartDraft: Any = draft_of(TextPart)
+_ReasoningPartDraft: Any = draft_of(ReasoningPart)
+_ToolPartDraft: Any = draft_of(ToolPart)
+_DRAFTS: dict[type, Any] = {
+    AssistantMessage: _AnswerDraft,
+    _AnswerDraft: _AnswerDraft,
+    ToolPart: _ToolPartDraft,
+    _ToolPartDraft: _ToolPartDraft,
+}
+
+# To read a member of an enum takes as long as a look-up in a table.
+_APPLIED, _IGNORED = Outcome.APPLIED, Outcome.IGNORED
+_RUNNING, _STEP_COMPLETED = MessageStatus.RUNNING, MessageStatus.COMPLETED
+_STREAMING, _COMPLETED, _INCOMPLETE = PartStatus.STREAMING, PartStatus.COMPLETED, PartStatus.INCOMPLETE
+_CALL_STREAMING, _CALLED, _CALL_SUCCESS = CallStatus.STREAMING, CallStatus.CALLED, CallStatus.SUCCESS
+
 _OUTCOMES = {Refusal.CONFLICT: Outcome.CONFLICT, Refusal.LATE: Outcome.LATE, Refusal.ORPHAN: Outcome.ORPHAN}
 
 
@@ -82,29 +106,29 @@ class Builder:
     """
     Folds events one after another into a transcript.
 
-    `apply` takes one event or record and says what became of it, `extend` takes many, `transcript` is what they add up to so
-    far; taking it costs the open text and what was touched since the last time.
+    `apply` takes one event or record and says what became of it, `extend` takes many, `transcript` is what they add up
+    to so far; taking it costs the open text and what was touched since the last time.
     """
 
     def __init__(self, start: Transcript | None = None) -> None:
         start = Transcript() if start is None else start
+        # A message that is open may be a draft here; `_Open.message` has it as it stands.
         self._messages: list[Message] = list(start.messages)
         self._index: dict[str, int] | None = None
         self._open: dict[str, _Open] = {}
         self._current: _Open | None = None
         self._rewound = start.rewound
         self._seq = start.seq
+        self._moment = _NO_MOMENT
 
     @property
     def transcript(self) -> Transcript:
         """Everything folded so far."""
         for open_ in list(self._open.values()):
             self._messages[open_.at] = open_.message()
-            if open_.life.phase is not MessagePhase.RUNNING and open_.life.phase is not MessagePhase.COMPACTING:
-                del self._open[open_.id]
-                if self._current is open_:
-                    self._current = None
-        return Transcript(messages=tuple(self._messages), seq=self._seq, rewound=self._rewound)
+            if open_.closed:
+                self._forget(open_)
+        return trusted(Transcript, {"messages": tuple(self._messages), "seq": self._seq, "rewound": self._rewound})
 
     @property
     def seq(self) -> int:
@@ -113,53 +137,48 @@ class Builder:
 
     def extend(self, items: Iterable[Event | Record]) -> None:
         """Apply all of *items*; what is out of place is left out."""
+        # Any: what is read of a delta is looked at by its class.
+        item: Any
         cls: type | None = None
         buffer: Buffer[str] | None = None
-        keep: Callable[[str], None] = [].append
+        keep: Callable[[str], None] | None = None
         length, room, message_id, call_id = 0, 0, "", ""
-        for each in items:
-            # Any: what is read of a delta is looked at by its class.
-            item: Any = each
-            kind = item.__class__
+        for item in items:
+            kind: type[object] = item.__class__
+            # Nearly every event continues what the event before it continued.
             if (
-                kind is cls
-                and item.offset == length
-                and item.message_id == message_id
-                and (kind is not ToolInputDelta or item.call_id == call_id)
+                kind is not cls
+                or item.offset != length
+                or item.message_id != message_id
+                or (kind is ToolInputDelta and item.call_id != call_id)
             ):
-                # The path of nearly every event: it continues what the event before it continued.
-                text = item.delta
-                keep(text)
-                length += len(text)
-                room -= 1
-                if not room:
-                    buffer.compact()  # type: ignore[union-attr]  # there is one as long as there is a class
-                    room = COMPACT_AT
-                continue
-            if buffer is not None:
-                buffer.length = length
-                buffer = cls = None
-            if kind is TextDelta or kind is ReasoningDelta or kind is ToolInputDelta:
-                current = self._current
-                if current is not None and current.id == item.message_id:
-                    buffer = current.buffers.get(item.call_id if kind is ToolInputDelta else kind)
-                    if buffer is not None and buffer.length == item.offset:
-                        cls, message_id = kind, item.message_id
-                        if kind is ToolInputDelta:
-                            call_id = item.call_id
-                        text, pieces = item.delta, buffer.pieces
-                        keep = pieces.append
-                        keep(text)
-                        length = item.offset + len(text)
-                        room = COMPACT_AT - len(pieces)
-                        if not room:
-                            buffer.compact()
-                            room = COMPACT_AT
-                        continue
-                    buffer = None
-            self.apply(item)
+                if buffer is not None:
+                    buffer.length = length
+                buffer = self._continued(item, kind) if kind in _STREAMED else None
+                if buffer is None:
+                    cls = None
+                    self.apply(item)
+                    continue
+                cls, length, message_id = kind, buffer.length, item.message_id
+                call_id = item.call_id if kind is ToolInputDelta else ""
+                keep, room = buffer.pieces.append, COMPACT_AT - len(buffer.pieces)
+            text = item.delta
+            keep(text)  # type: ignore[misc]  # both are set as long as there is a class
+            length += len(text)
+            room -= 1
+            if not room:
+                buffer.compact()  # type: ignore[union-attr]
+                room = COMPACT_AT
         if buffer is not None:
             buffer.length = length
+
+    def _continued(self, delta: Any, cls: type) -> Buffer[str] | None:
+        """Return what *delta* continues, when it is in the message of the last event and nothing is between."""
+        current = self._current
+        if current is None or current.id != delta.message_id:
+            return None
+        buffer = current.buffers.get(delta.call_id if cls is ToolInputDelta else cls)
+        return buffer if buffer is not None and buffer.length == delta.offset else None
 
     def apply(self, item: Event | Record) -> Outcome:
         """
@@ -171,19 +190,20 @@ class Builder:
         Raises:
             TypeError: For anything that is no event or record.
         """
-        if item.__class__ is Record:
-            record = cast(Record, item)
-            if record.seq <= self._seq:
-                return Outcome.DUPLICATE
+        # Any: looked at by its class, or told apart below by what it lacks.
+        event: Any = item
+        moment = _NO_MOMENT
+        if event.__class__ is Record:
+            record, event = event, event.event
             if record.seq != self._seq + 1:
-                return Outcome.GAP
+                return Outcome.DUPLICATE if record.seq <= self._seq else Outcome.GAP
             self._seq = record.seq
-            return self._apply(record.event, record.at)
-        return self._apply(cast(Event, item), None)
-
-    def _apply(self, event: Event, at: datetime | None) -> Outcome:
-        if isinstance(event, UnknownEvent):
-            return Outcome.IGNORED
+            moment = self._moment
+            if record.at is not moment.at:
+                moment = self._moment = _Moment(record.at)
+        cls = event.__class__
+        if cls is UnknownEvent:
+            return _IGNORED
         try:
             message_id = event.message_id
         except AttributeError:
@@ -191,21 +211,25 @@ class Builder:
         current = self._current
         if current is None or current.id != message_id:
             found = self._find(message_id)
-            if not isinstance(found, _Open):
-                return self._begin(event, at, found)
+            if found.__class__ is MessagePhase:
+                return self._begin(event, moment, found)
             current = self._current = found
-        if event.__class__ is HistoryRewound:
-            return self._rewind(current, current.at)
-        return current.apply(event, at)
+        if cls is HistoryRewound:
+            return self._rewind(current.at)
+        return current.apply(event, moment)
 
-    def _find(self, message_id: str) -> _Open | MessagePhase:
+    def _find(self, message_id: str) -> Any:
         """Return the message, opened for change, or the phase that stands for its absence."""
+        # Any: `_Open | MessagePhase`, which the caller tells apart by its class; `isinstance` takes long for an enum.
         open_ = self._open.get(message_id)
         if open_ is not None:
             return open_
         if message_id in self._rewound:
             return MessagePhase.REWOUND
-        position = self._position(message_id)
+        index = self._index
+        if index is None:
+            index = self._index = {message.id: at for at, message in enumerate(self._messages)}
+        position = index.get(message_id)
         if position is None:
             return MessagePhase.UNKNOWN
         message = self._messages[position]
@@ -222,45 +246,40 @@ class Builder:
         self._open[message_id] = opened
         return opened
 
-    def _position(self, message_id: str) -> int | None:
-        messages = self._messages
-        if messages and messages[-1].id == message_id:
-            return len(messages) - 1
-        if self._index is None or len(self._index) != len(messages):
-            self._index = {message.id: at for at, message in enumerate(messages)}
-        return self._index.get(message_id)
-
-    def _begin(self, event: KnownEvent, at: datetime | None, phase: MessagePhase) -> Outcome:
+    def _begin(self, event: KnownEvent, moment: _Moment, phase: MessagePhase) -> Outcome:
         life = Life(phase)
         refusal = life.step(event)
         if refusal is not None:
             # Nothing else can be `AGAIN` here than a second rewind, which is always equal to the first.
             return _OUTCOMES.get(refusal, Outcome.DUPLICATE)
+        previous = self._current
+        if previous is not None and previous.new and previous.closed:
+            # Most likely nothing more comes, and what is open takes a multiple of the memory. Only once: a message that
+            # is opened again and again costs its size each time.
+            self._messages[previous.at] = previous.message()
+            self._forget(previous)
         position = len(self._messages)
-        opened: _Open
-        if isinstance(event, PromptSubmitted):
-            opened = _OpenPrompt(position, UserMessage(id=event.message_id, content=event.content, times=_began(at)))
-        elif isinstance(event, StepStarted):
-            opened = _OpenAnswer(
-                position,
-                AssistantMessage(id=event.message_id, origin=event.origin, run=event.run, state=event.state),
-                life,
-            )
-            opened.times = _began(at)
-        elif isinstance(event, CompactionStarted):
-            opened = _OpenCompaction(
-                position, CompactionMessage(id=event.message_id, reason=event.reason, origin=event.origin), life
-            )
-            opened.times = _began(at)
-        else:  # pragma: no cover - the table lets nothing else begin a message
-            raise AssertionError(event.type)
-        self._messages.append(opened.base)
-        self._open[event.message_id] = self._current = opened
         if self._index is not None:
             self._index[event.message_id] = position
-        return Outcome.APPLIED
+        if isinstance(event, PromptSubmitted):
+            self._messages.append(_prompt(event, moment))
+            return _APPLIED
+        opened: _Open
+        if isinstance(event, StepStarted):
+            draft = _answer_draft(event.message_id, event.origin, event.run, event.state)
+            draft.times = moment.began
+            opened = _OpenAnswer(position, draft, life)
+        elif isinstance(event, CompactionStarted):
+            base = CompactionMessage(id=event.message_id, reason=event.reason, origin=event.origin, times=moment.began)
+            opened = _OpenCompaction(position, base, life)
+        else:  # pragma: no cover - the table lets nothing else begin a message
+            raise AssertionError(event.type)  # noqa: TRY004
+        opened.new = True
+        self._messages.append(opened.base)
+        self._open[opened.id] = self._current = opened
+        return _APPLIED
 
-    def _rewind(self, open_: _Open, position: int) -> Outcome:
+    def _rewind(self, position: int) -> Outcome:
         gone = [message.id for message in self._messages[position:]]
         del self._messages[position:]
         for message_id in gone:
@@ -270,26 +289,66 @@ class Builder:
         self._current = None
         return Outcome.APPLIED
 
+    def _forget(self, open_: _Open) -> None:
+        del self._open[open_.id]
+        if self._current is open_:
+            self._current = None
+
+
+class _Moment:
+    """
+    When something happens, and the times that come of it.
+
+    The records of a batch share their moment, and so all that began with it share one object.
+    """
+
+    __slots__ = ("at", "began", "instant")
+
+    def __init__(self, at: datetime | None) -> None:
+        self.at = at
+        self.began = None if at is None else Times(started=at)
+        self.instant = None if at is None else Times(started=at, ended=at)
+
+    def ends(self, times: Times | None) -> Times | None:
+        """Return the times of what began as *times* say and ends now."""
+        if times is self.began:
+            return self.instant
+        if self.at is None:
+            return times
+        return Times(started=None if times is None else times.started, ended=self.at)
+
+
+_NO_MOMENT = _Moment(None)
+"""Of what is no record."""
+
 
 class _Open:
     """One message, opened for change."""
 
-    __slots__ = ("at", "base", "buffers", "frozen", "id", "life", "times")
+    __slots__ = ("at", "base", "buffers", "frozen", "id", "life", "new")
 
-    base: Message
+    # Any: a draft or a message; see `_OpenAnswer`.
+    base: Any
 
-    def __init__(self, at: int, base: Message, life: Life) -> None:
+    def __init__(self, at: int, base: Any, life: Life) -> None:
         self.at = at
-        self.id = base.id
+        self.id: str = base.id
         self.base = base
         self.life = life
-        self.times = base.times
         self.frozen: Message | None = None
 
-        # Of everything that is open: text and reasoning under the class of their delta, inputs under their call id.
+        self.new = False
+        """Whether it began in this fold, and was not there before."""
+
+        # Of everything that is open and streamed: under the class of its delta, inputs under their call id.
         self.buffers: dict[object, Buffer[str]] = {}
 
-    def apply(self, event: KnownEvent, at: datetime | None) -> Outcome:
+    @property
+    def closed(self) -> bool:
+        """Whether no more is expected than answers to calls."""
+        return self.life.phase is not MessagePhase.RUNNING and self.life.phase is not MessagePhase.COMPACTING
+
+    def apply(self, event: KnownEvent, moment: _Moment) -> Outcome:
         raise NotImplementedError
 
     def message(self) -> Message:
@@ -299,22 +358,24 @@ class _Open:
         return self.frozen
 
     def _freeze(self) -> Message:
-        return self.base
+        raise NotImplementedError
 
 
 class _OpenPrompt(_Open):
     __slots__ = ()
 
-    base: UserMessage
-
     def __init__(self, at: int, base: UserMessage) -> None:
         super().__init__(at, base, Life(MessagePhase.PROMPT))
 
-    def apply(self, event: KnownEvent, at: datetime | None) -> Outcome:
+    def apply(self, event: KnownEvent, moment: _Moment) -> Outcome:
         refusal = self.life.step(event)
         if refusal is Refusal.AGAIN and isinstance(event, PromptSubmitted):
             return Outcome.DUPLICATE if event.content == self.base.content else Outcome.CONFLICT
         return Outcome.CONFLICT
+
+    def _freeze(self) -> UserMessage:
+        message: UserMessage = self.base
+        return message
 
 
 class _OpenCompaction(_Open):
@@ -331,7 +392,7 @@ class _OpenCompaction(_Open):
         running = base.status is MessageStatus.RUNNING
         return cls(at, base, Life(MessagePhase.COMPACTING if running else MessagePhase.COMPACTED))
 
-    def apply(self, event: KnownEvent, at: datetime | None) -> Outcome:
+    def apply(self, event: KnownEvent, moment: _Moment) -> Outcome:
         if isinstance(event, CompactionDelta) and self.life.phase is MessagePhase.COMPACTING:
             self.frozen = None
             return _append(self.buffer, event.offset, event.delta)
@@ -341,14 +402,14 @@ class _OpenCompaction(_Open):
         if refusal is not None:
             return _OUTCOMES[refusal]
         self.frozen = None
-        self.times = _ended(self.times, at)
+        times = moment.ends(self.base.times)
         if isinstance(event, CompactionEnded):
             self.buffer = Buffer("", event.text)
-            self.base = attrs.evolve(self.base, status=MessageStatus.COMPLETED, state=event.state)
+            self.base = attrs.evolve(self.base, status=MessageStatus.COMPLETED, state=event.state, times=times)
         elif isinstance(event, CompactionFailed):
             # What came live is not in the log, so it cannot stay.
             self.buffer = Buffer("")
-            self.base = attrs.evolve(self.base, status=MessageStatus.FAILED, error=event.error)
+            self.base = attrs.evolve(self.base, status=MessageStatus.FAILED, error=event.error, times=times)
         return Outcome.APPLIED
 
     def _again(self, event: KnownEvent) -> Outcome:
@@ -364,65 +425,44 @@ class _OpenCompaction(_Open):
         return Outcome.DUPLICATE if same else Outcome.CONFLICT
 
     def _freeze(self) -> CompactionMessage:
-        return attrs.evolve(self.base, text=self.buffer.value(), times=self.times)
-
-
-class _Fragment:
-    """A text, a reasoning or a medium that is open, at its place among the parts."""
-
-    __slots__ = ("at", "buffer", "media_type", "times")
-
-    def __init__(self, at: int, empty: str | bytes, times: Times | None, media_type: str = "") -> None:
-        self.at = at
-        self.buffer: Buffer[str] = Buffer(cast(str, empty))
-        self.times = times
-        self.media_type = media_type
-
-
-class _Call:
-    """A call, at its place among the parts: the fields of its part, and the part itself once somebody asked for it."""
-
-    __slots__ = ("at", "buffer", "part", "values")
-
-    def __init__(self, at: int, values: dict[str, Any], buffer: Buffer[str] | None) -> None:
-        # Any: values of the fields of `ToolPart`, each as its event had it.
-        self.at = at
-        self.values = values
-        self.buffer = buffer
-        """Of the input while it streams."""
-
-        self.part: ToolPart | None = None
-
-    def as_part(self) -> ToolPart:
-        if self.buffer is not None:
-            return trusted(ToolPart, {**self.values, "raw_input": self.buffer.value()})
-        if self.part is None:
-            self.part = trusted(ToolPart, self.values)
-        return self.part
+        return attrs.evolve(self.base, text=self.buffer.value())
 
 
 class _OpenAnswer(_Open):
+    """
+    A step.
+
+    The message, and its calls that can still change, are drafts: objects of the same slots that are filled by plain
+    assignment. They are given the class that they stand for when nothing can change them any more; whoever asks before
+    that gets a copy.
+    """
+
     __slots__ = ("calls", "fragments", "parts")
 
-    base: AssistantMessage
-
-    def __init__(self, at: int, base: AssistantMessage, life: Life) -> None:
+    def __init__(self, at: int, base: Any, life: Life) -> None:
         super().__init__(at, base, life)
-        # `None` where a fragment is open or a call stands: their parts are made when somebody asks for the message.
-        self.parts: list[Part | None] = list(base.parts)
-        self.calls: dict[str, _Call] = {}
-        self.fragments: dict[str, _Fragment] = {}
+        # Any: parts, drafts of calls, and `None` where a fragment is open.
+        self.parts: list[Any] = list(base.parts)
+
+        # Places of all calls among the parts, by their id.
+        self.calls: dict[str, int] = {}
+
+        # What is open, by its kind: the place, when it began, and the media type, which only media have.
+        self.fragments: dict[str, tuple[int, Times | None, str]] = {}
 
     @classmethod
     def of(cls, at: int, base: AssistantMessage) -> _OpenAnswer:
         """Open a message that is known already: where everything stands is read from its parts."""
         life = Life(_PHASES[base.status])
-        made = cls(at, base, life)
+        made = cls(at, _draft_from(base), life)
+        made.frozen = base
         for place, part in enumerate(base.parts):
             if isinstance(part, ToolPart):
-                streaming = part.input_status is PartStatus.STREAMING
-                values = {field.name: getattr(part, field.name) for field in attrs.fields(ToolPart)}
-                made._add_call(place, part.call_id, values, Buffer("", part.raw_input) if streaming else None)
+                made.calls[part.call_id] = place
+                if not part.settled:
+                    made.parts[place] = _draft_from(part)
+                if part.input_status is PartStatus.STREAMING:
+                    made.buffers[part.call_id] = Buffer("", part.raw_input)
                 life.adopt_call(
                     part.call_id,
                     part.name,
@@ -437,149 +477,152 @@ class _OpenAnswer(_Open):
                     made._reopen(place, part)
         return made
 
-    def apply(self, event: KnownEvent, at: datetime | None) -> Outcome:
-        if isinstance(event, (TextDelta, ReasoningDelta, MediaDelta)):
-            return self._delta(event)
+    def apply(self, event: KnownEvent, moment: _Moment) -> Outcome:
         refusal = self.life.step(event)
-        if isinstance(event, ToolInputDelta) and refusal is None:
-            return self._input_delta(event)
         if refusal is not None:
             return self._again(event) if refusal is Refusal.AGAIN else _OUTCOMES[refusal]
         self.frozen = None
-        _CHANGES[event.__class__](self, event, at)
-        return Outcome.APPLIED
+        cls = event.__class__
+        if cls in _DELTAS_OF_STEP:
+            return self._delta(event)
+        _CHANGES[cls](self, event, moment)
+        return _APPLIED
 
-    def _delta(self, event: TextDelta | ReasoningDelta | MediaDelta) -> Outcome:
-        kind = _KINDS[event.__class__]
-        fragment = self.fragments.get(kind)
-        if fragment is None:
-            refusal = self.life.step(event)
-            # A delta without an open fragment is refused by every row of the table.
-            return _OUTCOMES[cast(Refusal, refusal)]
-        self.frozen = None
-        return _append(fragment.buffer, event.offset, event.delta)
+    def _delta(self, event: Any) -> Outcome:
+        # Any: one of the four deltas of a step.
+        cls = event.__class__
+        key = event.call_id if cls is ToolInputDelta else cls
+        buffer = self.buffers.get(key)
+        if buffer is None:
+            # Made late: where only what is durable is folded, nothing ever comes.
+            buffer = self.buffers[key] = Buffer(cast(str, b"" if cls is MediaDelta else ""))
+        return _append(buffer, event.offset, event.delta)
 
-    def _start_fragment(self, event: TextStarted | ReasoningStarted | MediaStarted, at: datetime | None) -> None:
-        place = len(self.parts)
-        if isinstance(event, MediaStarted):
-            kind, fragment = "media", _Fragment(place, b"", _began(at), event.media_type)
-        else:
-            kind = "text" if isinstance(event, TextStarted) else "reasoning"
-            fragment = _Fragment(place, "", _began(at))
-        self._hold(kind, fragment)
+    def start_fragment(self, event: TextStarted | ReasoningStarted | MediaStarted, moment: _Moment) -> None:
+        media_type = event.media_type if isinstance(event, MediaStarted) else ""
+        self.fragments[_KINDS[event.__class__]] = (len(self.parts), moment.began, media_type)
         self.parts.append(None)
-
-    def _hold(self, kind: str, fragment: _Fragment) -> None:
-        self.fragments[kind] = fragment
-        if kind in _DELTAS:
-            self.buffers[_DELTAS[kind]] = fragment.buffer
-
-    def _add_call(self, place: int, call_id: str, values: dict[str, Any], buffer: Buffer[str] | None) -> None:
-        self.calls[call_id] = _Call(place, values, buffer)
-        if buffer is not None:
-            self.buffers[call_id] = buffer
 
     def _reopen(self, place: int, part: TextPart | ReasoningPart | MediaPart) -> None:
         if isinstance(part, MediaPart):
-            fragment = _Fragment(place, b"", part.times, part.media_type)
-            fragment.buffer = cast("Buffer[str]", Buffer(b"", part.data))
+            self.fragments[part.type] = (place, part.times, part.media_type)
+            self.buffers[MediaDelta] = cast("Buffer[str]", Buffer(b"", part.data))
         else:
-            fragment = _Fragment(place, "", part.times)
-            fragment.buffer = Buffer("", part.text)
-        self._hold(part.type, fragment)
+            self.fragments[part.type] = (place, part.times, "")
+            self.buffers[_DELTAS[part.type]] = Buffer("", part.text)
 
-    def _end_fragment(self, event: TextEnded | ReasoningEnded | MediaEnded, at: datetime | None) -> None:
-        kind = _KINDS[event.__class__]
-        fragment = self.fragments.pop(kind)
-        self.buffers.pop(_DELTAS.get(kind), None)
-        self.parts[fragment.at] = _ended_part(event, _ended(fragment.times, at))
+    def end_text(self, event: TextEnded, moment: _Moment) -> None:
+        place, times, _ = self.fragments.pop("text")
+        self.buffers.pop(TextDelta, None)
+        self.parts[place] = _text_part(event, moment.ends(times))
 
-    def _add_opaque(self, event: OpaqueReceived, at: datetime | None) -> None:
-        self.parts.append(OpaquePart(state=event.state, times=_instant(at)))
+    def end_reasoning(self, event: ReasoningEnded, moment: _Moment) -> None:
+        place, times, _ = self.fragments.pop("reasoning")
+        self.buffers.pop(ReasoningDelta, None)
+        self.parts[place] = _reasoning_part(event, moment.ends(times))
 
-    def _call(self, event: ToolInputStarted | ToolCalled, at: datetime | None) -> None:
-        if event.call_id in self.calls and isinstance(event, ToolCalled):
-            self._change_call(event, at)
+    def end_media(self, event: MediaEnded, moment: _Moment) -> None:
+        place, times, _ = self.fragments.pop("media")
+        self.buffers.pop(MediaDelta, None)
+        self.parts[place] = _media_part(event, moment.ends(times))
+
+    def add_opaque(self, event: OpaqueReceived, moment: _Moment) -> None:
+        self.parts.append(trusted(OpaquePart, {"state": event.state, "times": moment.instant}))
+
+    def start_input(self, event: ToolInputStarted, moment: _Moment) -> None:
+        self._start_call(event, moment, _CALL_STREAMING, _STREAMING)
+
+    def stand(self, event: ToolCalled, moment: _Moment) -> None:
+        place = self.calls.get(event.call_id)
+        if place is None:
+            part = self._start_call(event, moment, _CALLED, None)
         else:
-            self._start_call(event, at)
+            part = self.parts[place]
+            part.status = _CALLED
+            part.provider_executed = part.provider_executed or event.provider_executed
+        part.input = event.input
+        if event.state:
+            part.state = event.state
 
-    def _start_call(self, event: ToolInputStarted | ToolCalled, at: datetime | None) -> None:
-        values: dict[str, Any] = {
-            "message_id": self.id,
-            "call_id": event.call_id,
-            "name": event.name,
-            "provider_executed": event.provider_executed,
-            "times": _began(at),
-        }
-        buffer: Buffer[str] | None = None
-        if isinstance(event, ToolCalled):
-            values.update(status=CallStatus.CALLED, input=event.input, state=event.state)
+    def _start_call(
+        self,
+        event: ToolInputStarted | ToolCalled,
+        moment: _Moment,
+        status: CallStatus,
+        input_status: PartStatus | None,
+    ) -> Any:
+        part: Any = _ToolPartDraft()
+        part.message_id = self.id
+        part.call_id = event.call_id
+        part.name = event.name
+        part.provider_executed = event.provider_executed
+        part.status = status
+        part.raw_input = ""
+        part.input_status = input_status
+        part.input = None
+        part.output = ()
+        part.error = None
+        part.state = part.result_state = NO_STATE
+        part.times = moment.began
+        self.calls[event.call_id] = len(self.parts)
+        self.parts.append(part)
+        return part
+
+    def end_input(self, event: ToolInputEnded, moment: _Moment) -> None:
+        self.buffers.pop(event.call_id, None)
+        part = self.parts[self.calls[event.call_id]]
+        part.raw_input = event.text
+        part.input_status = _COMPLETED if event.complete else _INCOMPLETE
+        part.state = event.state
+
+    def progress(self, event: ToolProgress, moment: _Moment) -> None:
+        self.parts[self.calls[event.call_id]].output = event.output
+
+    def settle(self, event: ToolSuccess | ToolFailed, moment: _Moment) -> None:
+        part = self.parts[self.calls[event.call_id]]
+        part.provider_executed = part.provider_executed or event.provider_executed
+        part.output = event.output
+        part.result_state = event.state
+        part.times = moment.ends(part.times)
+        if isinstance(event, ToolFailed):
+            part.status = CallStatus.FAILED
+            part.error = event.error
         else:
-            values.update(status=CallStatus.STREAMING, input_status=PartStatus.STREAMING)
-            buffer = Buffer("")
-        self._add_call(len(self.parts), event.call_id, values, buffer)
-        self.parts.append(None)
+            part.status = _CALL_SUCCESS
+        part.__class__ = ToolPart
 
-    def _input_delta(self, event: ToolInputDelta) -> Outcome:
-        buffer = self.calls[event.call_id].buffer
-        if buffer is None:  # pragma: no cover - the table lets deltas only into an open input
-            raise AssertionError(event.call_id)
-        self.frozen = None
-        return _append(buffer, event.offset, event.delta)
+    def end_step(self, event: StepEnded, moment: _Moment) -> None:
+        base = self.base
+        base.status = _STEP_COMPLETED
+        base.finish = event.finish
+        base.raw_finish = event.raw_finish
+        base.error = None
+        self._close_step(event, moment)
 
-    def _change_call(
-        self, event: ToolInputEnded | ToolCalled | ToolProgress | ToolSuccess | ToolFailed, at: datetime | None
-    ) -> None:
-        call = self.calls[event.call_id]
-        call.part = None
-        values = call.values
-        if isinstance(event, ToolInputEnded):
-            call.buffer = None
-            del self.buffers[event.call_id]
-            values.update(raw_input=event.text, input_status=_status(event.complete), state=event.state)
-            return
-        if isinstance(event, ToolProgress):
-            values["output"] = event.output
-            return
-        values["provider_executed"] = values["provider_executed"] or event.provider_executed
-        if isinstance(event, ToolCalled):
-            values.update(status=CallStatus.CALLED, input=event.input)
-            if event.state:
-                values["state"] = event.state
-            return
-        failed = isinstance(event, ToolFailed)
-        values.update(
-            status=CallStatus.FAILED if failed else CallStatus.SUCCESS,
-            output=event.output,
-            error=event.error if isinstance(event, ToolFailed) else None,
-            result_state=event.state,
-            times=_ended(values["times"], at),
-        )
+    def fail_step(self, event: StepFailed, moment: _Moment) -> None:
+        base = self.base
+        base.status = MessageStatus.FAILED
+        base.finish = base.raw_finish = None
+        base.error = event.error
+        self._close_step(event, moment)
 
-    def _move_step(self, event: StepEnded | StepFailed | StepRestarted, at: datetime | None) -> None:
-        run = self.base.run if event.run is None else event.run
-        if isinstance(event, StepRestarted):
-            self.base = AssistantMessage(
-                id=self.id, origin=self.base.origin, run=run, state=event.state or self.base.state
-            )
-            self.parts = []
-            self.calls = {}
-            self.fragments = {}
-            self.buffers = {}
-            self.times = None if self.times is None else attrs.evolve(self.times, ended=None)
-            return
-        failed = isinstance(event, StepFailed)
-        self.base = attrs.evolve(
-            self.base,
-            status=MessageStatus.FAILED if failed else MessageStatus.COMPLETED,
-            finish=None if isinstance(event, StepFailed) else event.finish,
-            raw_finish=None if isinstance(event, StepFailed) else event.raw_finish,
-            error=event.error if isinstance(event, StepFailed) else None,
-            usage=event.usage,
-            run=run,
-            state=event.state or self.base.state,
-        )
-        self.times = _ended(self.times, at)
+    def _close_step(self, event: StepEnded | StepFailed, moment: _Moment) -> None:
+        base = self.base
+        base.usage = event.usage
+        if event.run is not None:
+            base.run = event.run
+        if event.state:
+            base.state = event.state
+        base.times = moment.ends(base.times)
+
+    def restart_step(self, event: StepRestarted, moment: _Moment) -> None:
+        old = self.base
+        self.base = base = _answer_draft(self.id, old.origin, event.run or old.run, event.state or old.state)
+        base.times = None if old.times is None else attrs.evolve(old.times, ended=None)
+        self.parts = []
+        self.calls = {}
+        self.fragments = {}
+        self.buffers = {}
 
     def _again(self, event: KnownEvent) -> Outcome:
         """Tell whether an end that comes again equals the one that was here before."""
@@ -587,11 +630,10 @@ class _OpenAnswer(_Open):
         base = self.base
         match event:
             case TextEnded() | ReasoningEnded() | MediaEnded():
-                kind = _KINDS[event.__class__]
-                last = next(part for part in reversed(self.parts) if part is not None and part.type == kind)
-                same = last == _ended_part(event, None)
+                again = _ended_part(event)
+                same = again == next(part for part in reversed(self.parts) if part.__class__ is again.__class__)
             case ToolInputEnded() | ToolCalled() | ToolSuccess() | ToolFailed():
-                same = _same_call(self.calls[event.call_id].as_part(), event)
+                same = _same_call(self.parts[self.calls[event.call_id]], event)
             case StepEnded():
                 same = base.status is MessageStatus.COMPLETED and (
                     (event.finish, event.raw_finish, event.usage) == (base.finish, base.raw_finish, base.usage)
@@ -607,39 +649,58 @@ class _OpenAnswer(_Open):
         return Outcome.DUPLICATE if same else Outcome.CONFLICT
 
     def _freeze(self) -> AssistantMessage:
-        parts = list(self.parts)
-        for kind, fragment in self.fragments.items():
-            parts[fragment.at] = _streaming(kind, fragment)
-        for call in self.calls.values():
-            parts[call.at] = call.as_part()
-        return attrs.evolve(self.base, parts=cast("list[Part]", parts), times=self.times)
+        message = self.base
+        parts = self.parts
+        if self.closed:
+            # The builder drops what is closed when it has its message, so the drafts are its own from now on.
+            for place in self.calls.values():
+                if parts[place].__class__ is _ToolPartDraft:
+                    parts[place].__class__ = ToolPart
+        else:
+            message = _draft_from(message)
+            parts = [self._part_now(part) if part.__class__ is _ToolPartDraft else part for part in parts]
+            for kind, (place, times, media_type) in self.fragments.items():
+                parts[place] = _streaming(kind, self.buffers.get(_DELTAS[kind]), times, media_type)
+        message.parts = tuple(parts)
+        message.__class__ = AssistantMessage
+        frozen: AssistantMessage = message
+        return frozen
+
+    def _part_now(self, draft: Any) -> ToolPart:
+        part = _draft_from(draft)
+        buffer = self.buffers.get(draft.call_id)
+        if buffer is not None:
+            part.raw_input = buffer.value()
+        part.__class__ = ToolPart
+        now: ToolPart = part
+        return now
 
 
 # Any: each of these takes the events that stand beside it here.
-_CHANGES: dict[type, Callable[[_OpenAnswer, Any, datetime | None], None]] = {
-    TextStarted: _OpenAnswer._start_fragment,
-    ReasoningStarted: _OpenAnswer._start_fragment,
-    MediaStarted: _OpenAnswer._start_fragment,
-    TextEnded: _OpenAnswer._end_fragment,
-    ReasoningEnded: _OpenAnswer._end_fragment,
-    MediaEnded: _OpenAnswer._end_fragment,
-    ToolInputStarted: _OpenAnswer._call,
-    ToolCalled: _OpenAnswer._call,
-    ToolInputEnded: _OpenAnswer._change_call,
-    ToolProgress: _OpenAnswer._change_call,
-    ToolSuccess: _OpenAnswer._change_call,
-    ToolFailed: _OpenAnswer._change_call,
-    OpaqueReceived: _OpenAnswer._add_opaque,
-    StepEnded: _OpenAnswer._move_step,
-    StepFailed: _OpenAnswer._move_step,
-    StepRestarted: _OpenAnswer._move_step,
+_CHANGES: dict[type, Callable[[_OpenAnswer, Any, _Moment], None]] = {
+    TextStarted: _OpenAnswer.start_fragment,
+    ReasoningStarted: _OpenAnswer.start_fragment,
+    MediaStarted: _OpenAnswer.start_fragment,
+    TextEnded: _OpenAnswer.end_text,
+    ReasoningEnded: _OpenAnswer.end_reasoning,
+    MediaEnded: _OpenAnswer.end_media,
+    ToolInputStarted: _OpenAnswer.start_input,
+    ToolCalled: _OpenAnswer.stand,
+    ToolInputEnded: _OpenAnswer.end_input,
+    ToolProgress: _OpenAnswer.progress,
+    ToolSuccess: _OpenAnswer.settle,
+    ToolFailed: _OpenAnswer.settle,
+    OpaqueReceived: _OpenAnswer.add_opaque,
+    StepEnded: _OpenAnswer.end_step,
+    StepFailed: _OpenAnswer.fail_step,
+    StepRestarted: _OpenAnswer.restart_step,
 }
 _KINDS: dict[type, str] = {
-    TextDelta: "text",
+    TextStarted: "text",
     TextEnded: "text",
-    ReasoningDelta: "reasoning",
+    ReasoningStarted: "reasoning",
     ReasoningEnded: "reasoning",
-    MediaDelta: "media",
+    MediaStarted: "media",
     MediaEnded: "media",
 }
 _PHASES = {
@@ -663,23 +724,80 @@ def _status(complete: bool) -> PartStatus:
     return PartStatus.COMPLETED if complete else PartStatus.INCOMPLETE
 
 
-def _streaming(kind: str, fragment: _Fragment) -> Part:
-    value = fragment.buffer.value()
-    if kind == "text":
-        return trusted(TextPart, {"text": value, "status": PartStatus.STREAMING, "times": fragment.times})
-    if kind == "reasoning":
-        return trusted(ReasoningPart, {"text": value, "status": PartStatus.STREAMING, "times": fragment.times})
-    values = {"media_type": fragment.media_type, "data": value or None, "times": fragment.times}
-    return trusted(MediaPart, {**values, "status": PartStatus.STREAMING})
+def _draft_from(value: AssistantMessage | ToolPart) -> Any:
+    """Return a draft of the same values as a message, a part or another draft."""
+    draft = _DRAFTS[value.__class__]()
+    for name in draft.__slots__:
+        setattr(draft, name, getattr(value, name))
+    return draft
 
 
-def _ended_part(event: TextEnded | ReasoningEnded | MediaEnded, times: Times | None) -> Part:
-    values: dict[str, Any] = {"status": _status(event.complete), "state": event.state, "times": times}
+def _prompt(event: PromptSubmitted, moment: _Moment) -> UserMessage:
+    message: Any = _UserMessageDraft()
+    message.id = event.message_id
+    message.content = event.content
+    message.times = moment.began
+    message.__class__ = UserMessage
+    made: UserMessage = message
+    return made
+
+
+def _answer_draft(message_id: str, origin: Origin, run: Run | None, state: State) -> Any:
+    draft: Any = _AnswerDraft()
+    draft.id = message_id
+    draft.origin = origin
+    draft.run = run
+    draft.parts = ()
+    draft.status = _RUNNING
+    draft.finish = draft.raw_finish = draft.usage = draft.error = None
+    draft.state = state
+    return draft
+
+
+def _streaming(kind: str, buffer: Buffer[str] | None, times: Times | None, media_type: str) -> Part:
+    value = None if buffer is None else buffer.value()
+    values: dict[str, object] = {"text": value or "", "status": PartStatus.STREAMING, "times": times}
+    match kind:
+        case "text":
+            return trusted(TextPart, values)
+        case "reasoning":
+            return trusted(ReasoningPart, values)
+        case _:
+            return trusted(MediaPart, {**values, "media_type": media_type, "data": value or None})
+
+
+def _ended_part(event: TextEnded | ReasoningEnded | MediaEnded) -> Part:
     if isinstance(event, TextEnded):
-        return trusted(TextPart, {**values, "text": event.text, "citations": event.citations})
-    if isinstance(event, ReasoningEnded):
-        return trusted(ReasoningPart, {**values, "text": event.text})
-    return trusted(MediaPart, {**values, "media_type": event.media_type, "data": event.data, "uri": event.uri})
+        return _text_part(event, None)
+    return _reasoning_part(event, None) if isinstance(event, ReasoningEnded) else _media_part(event, None)
+
+
+def _text_part(event: TextEnded, times: Times | None) -> TextPart:
+    draft: Any = _TextPartDraft()
+    draft.text = event.text
+    draft.status = _COMPLETED if event.complete else _INCOMPLETE
+    draft.citations = event.citations
+    draft.state = event.state
+    draft.times = times
+    draft.__class__ = TextPart
+    part: TextPart = draft
+    return part
+
+
+def _reasoning_part(event: ReasoningEnded, times: Times | None) -> ReasoningPart:
+    draft: Any = _ReasoningPartDraft()
+    draft.text = event.text
+    draft.status = _COMPLETED if event.complete else _INCOMPLETE
+    draft.state = event.state
+    draft.times = times
+    draft.__class__ = ReasoningPart
+    part: ReasoningPart = draft
+    return part
+
+
+def _media_part(event: MediaEnded, times: Times | None) -> MediaPart:
+    values = {"media_type": event.media_type, "data": event.data, "uri": event.uri}
+    return trusted(MediaPart, {**values, "status": _status(event.complete), "state": event.state, "times": times})
 
 
 def _same_call(part: ToolPart, event: ToolInputEnded | ToolCalled | ToolSuccess | ToolFailed) -> bool:
@@ -710,17 +828,3 @@ def _call_phase(part: ToolPart) -> CallPhase:
     if part.status is not CallStatus.STREAMING:
         return CallPhase.SETTLED
     return CallPhase.INPUT_OPEN if part.input_status is PartStatus.STREAMING else CallPhase.INPUT_ENDED
-
-
-def _began(at: datetime | None) -> Times | None:
-    return None if at is None else Times(started=at)
-
-
-def _instant(at: datetime | None) -> Times | None:
-    return None if at is None else Times(started=at, ended=at)
-
-
-def _ended(times: Times | None, at: datetime | None) -> Times | None:
-    if at is None:
-        return times
-    return Times(started=None if times is None else times.started, ended=at)
