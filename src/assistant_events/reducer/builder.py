@@ -143,34 +143,37 @@ class Builder:
         buffer: Buffer[str] | None = None
         keep: Callable[[str], None] | None = None
         length, room, message_id, call_id = 0, 0, "", ""
-        for item in items:
-            kind: type[object] = item.__class__
-            # Nearly every event continues what the event before it continued.
-            if (
-                kind is not cls
-                or item.offset != length
-                or item.message_id != message_id
-                or (kind is ToolInputDelta and item.call_id != call_id)
-            ):
-                if buffer is not None:
-                    buffer.length = length
-                buffer = self._continued(item, kind) if kind in _STREAMED else None
-                if buffer is None:
-                    cls = None
-                    self.apply(item)
-                    continue
-                cls, length, message_id = kind, buffer.length, item.message_id
-                call_id = item.call_id if kind is ToolInputDelta else ""
-                keep, room = buffer.pieces.append, COMPACT_AT - len(buffer.pieces)
-            text = item.delta
-            keep(text)  # type: ignore[misc]  # both are set as long as there is a class
-            length += len(text)
-            room -= 1
-            if not room:
-                buffer.compact()  # type: ignore[union-attr]
-                room = COMPACT_AT
-        if buffer is not None:
-            buffer.length = length
+        try:
+            for item in items:
+                kind: type[object] = item.__class__
+                # Nearly every event continues what the event before it continued.
+                if (
+                    kind is not cls
+                    or item.offset != length
+                    or item.message_id != message_id
+                    or (kind is ToolInputDelta and item.call_id != call_id)
+                ):
+                    if buffer is not None:
+                        buffer.length = length
+                    buffer = self._continued(item, kind) if kind in _STREAMED else None
+                    if buffer is None:
+                        cls = None
+                        self.apply(item)
+                        continue
+                    cls, length, message_id = kind, buffer.length, item.message_id
+                    call_id = item.call_id if kind is ToolInputDelta else ""
+                    keep, room = buffer.pieces.append, COMPACT_AT - len(buffer.pieces)
+                text = item.delta
+                keep(text)  # type: ignore[misc]  # both are set as long as there is a class
+                length += len(text)
+                room -= 1
+                if not room:
+                    buffer.compact()  # type: ignore[union-attr]
+                    room = COMPACT_AT
+        finally:
+            # Also when *items* raise: what came before that is applied.
+            if buffer is not None:
+                buffer.length = length
 
     def _continued(self, delta: Any, cls: type) -> Buffer[str] | None:
         """Return what *delta* continues, when it is in the message of the last event and nothing is between."""
