@@ -138,6 +138,7 @@ class IsA:
         self.label = " or ".join([*names, "None"] if optional else names)
 
     def __call__(self, instance: object, field: Attribute[Any], value: object) -> None:
+        """Raise `TypeError`, naming the field, unless *value* is one."""
         if isinstance(value, self.expected) or (self.optional and value is None):
             return
         raise _wrong(type(instance), field, self.label, value)

@@ -392,7 +392,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         return False
 
     def _settle_steps(self) -> None:
-        """End what the provider has not ended, in the order of opening, and use results that came before their calls."""
+        """End what the provider has not ended, in the order of opening, and use results that came too early."""
         for step in self._order:
             step.stop()
         for result in self._early_results:
