@@ -139,7 +139,7 @@ def _dumper(codec: Codec) -> Callable[[Any], bytes]:
     def dump(value: Any) -> bytes:
         try:
             return encode(pack(value))
-        except (OverflowError, UnicodeEncodeError, RecursionError):  # huge integers, lone surrogates
+        except (ValueError, OverflowError, RecursionError):  # huge integers, lone surrogates
             return dump_plain(value)
 
     return dump

@@ -26,6 +26,7 @@ DOCUMENT_DEPTH = MAX_DEPTH + 8
 """How deep a document may nest: a value in a content, in a part, in a message, in a transcript."""
 
 _UTC = timedelta(0)
+_NESTED = frozenset({tuple, JsonObject, State})
 _items_of = attrgetter("_items")
 
 
@@ -109,7 +110,7 @@ def _freeze_object(cls: type[JsonObject], levels: int, items: Any) -> Any:
         raise wrong("", "an object", items)
     if not levels:
         raise _too_deep(MAX_DEPTH)
-    # What the garbage collector does not track holds nothing but strings, numbers and the like.
+    # What the garbage collector does not track holds no `dict` and no `list`.
     if is_tracked(items):
         for key, item in items.items():
             kind = type_of(item)
@@ -161,7 +162,7 @@ def _read_value(value: Any) -> Any:
 def write_object(value: JsonObject) -> dict[str, Any]:
     """Write frozen JSON as a fresh `dict`."""
     items = pack_object(value)
-    return {key: write_value(item) for key, item in items.items()} if is_tracked(items) else items.copy()
+    return {key: write_value(item) if type_of(item) in _NESTED else item for key, item in items.items()}
 
 
 def write_value(value: Any) -> Any:
@@ -169,7 +170,7 @@ def write_value(value: Any) -> Any:
     kind = type_of(value)
     if kind is tuple:
         return [write_value(item) for item in value]
-    return write_object(value) if kind is JsonObject or kind is State else value
+    return write_object(value) if kind in _NESTED else value
 
 
 def pack_object(value: JsonObject) -> dict[str, Any]:

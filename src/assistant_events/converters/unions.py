@@ -140,7 +140,15 @@ class NarrowedCodec(Codec):
 
     @override
     def make_reader(self) -> Reader:
-        return self._narrowed(self._union.read)
+        read_any, classes, expected = self._union.read, self._classes, self._expected
+
+        def read(document: Any) -> Any:
+            made = read_any(document)
+            if type(made) not in classes:
+                raise ShapeError(expected, repr(document["type"]), ".type")
+            return made
+
+        return read
 
     @override
     def make_writer(self) -> Writer:
@@ -156,18 +164,15 @@ class NarrowedCodec(Codec):
 
     @override
     def make_unpacker(self) -> Unpacker:
-        return self._narrowed(self._union.unpack)
+        unpack_any, classes, expected = self._union.unpack, self._classes, self._expected
 
-    def _narrowed(self, read_any: Reader) -> Reader:
-        classes, expected = self._classes, self._expected
-
-        def read(document: Any) -> Any:
-            made = read_any(document)
+        def unpack(value: Any) -> Any:
+            made = unpack_any(value)
             if type(made) not in classes:
-                raise ShapeError(expected, repr(made.type), ".type")
+                raise ShapeError(expected, "another", ".type")
             return made
 
-        return read
+        return unpack
 
 
 def checked_version(document: Mapping[str, Any]) -> int:

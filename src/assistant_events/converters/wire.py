@@ -114,7 +114,8 @@ class TranscriptCodec(ClassCodec):
         return read
 
 
-def _kind_of(hint: Any) -> Kind | None:
+def kind_of(hint: Any) -> Kind | None:
+    """Return the kind of a field with this annotation; `None` when it is not one of those that stand alone."""
     if hint in _KINDS:
         return _KINDS[hint]
     codec = _UNIONS.get(hint) or CLASSES.get(hint)
@@ -122,7 +123,7 @@ def _kind_of(hint: Any) -> Kind | None:
 
 
 def _plan(cls: type) -> Plan:
-    return Plan(cls, _kind_of, _CONSTANTS[cls], _ALWAYS.get(cls, ()))
+    return Plan(cls, kind_of, _CONSTANTS[cls], _ALWAYS.get(cls, ()))
 
 
 def _codecs(types: Mapping[str, type]) -> dict[type, Codec]:
