@@ -51,7 +51,7 @@ def test_every_place_of_a_transcript_is_counted():
         Transcript(),
         fold(records(TURN)),
     ],
-    ids=repr,
+    ids=["prompt", "success", "uri", "few bytes", "empty transcript", "transcript"],
 )
 def test_what_holds_little_is_left(value):
     """
