@@ -1,0 +1,174 @@
+"""
+What the Hypothesis strategies cover: every class, every verb, legal and illegal sessions.
+"""
+
+import inspect
+
+import attrs
+import pytest
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+from hypothesis.errors import NoSuchExample
+
+from assistant_events import DURABLE_EVENTS, LIVE_EVENTS, LocalProtocolError, Recorder, UnknownEvent, fold, problems
+from assistant_events.testing import answer, deltas, strategies
+from assistant_events.testing.strategies import (
+    Verb,
+    broken_sessions,
+    events,
+    loose_events,
+    recut,
+    sessions,
+    steps,
+    verbs,
+)
+
+QUICK = settings(max_examples=3000, database=None, deadline=None, phases=[Phase.generate])
+VERBS = {
+    name
+    for name, method in vars(Recorder).items()
+    if inspect.isfunction(method)
+    and not name.startswith("_")
+    and name not in {"open_fragment", "open_input", "is_settled", "unanswered", "so_far"}
+}
+
+
+def test_every_event_has_a_strategy():
+    """
+    A new class of events is drawn as well, with all its fields.
+    """
+    fields = strategies._FIELDS
+
+    assert {*DURABLE_EVENTS, *LIVE_EVENTS, UnknownEvent} == set(fields)
+    for cls in (*DURABLE_EVENTS, *LIVE_EVENTS):
+        assert {"message_id", "call_id", "extra", "data", "uri", *fields[cls]} >= {
+            field.name for field in attrs.fields(cls)
+        }
+
+
+@pytest.mark.parametrize("cls", [*DURABLE_EVENTS, *LIVE_EVENTS, UnknownEvent])
+def test_events_of_a_class(cls):
+    """
+    Events can be asked for by their class.
+    """
+    assert cls is type(find(events(cls), lambda event: True, settings=QUICK))
+
+
+def test_every_verb_has_a_strategy():
+    """
+    A new verb of the recorder is drawn as well.
+    """
+    assert VERBS == {name.partition(" ")[0] for name in strategies._VERBS}
+
+
+def drawn(strategy, count=400):
+    """
+    Return *count* examples.
+    """
+    examples = []
+
+    def keep(example):
+        examples.append(example)
+
+    settings(QUICK, max_examples=count)(given(strategy)(keep))()
+    return examples
+
+
+def test_sessions_hold_every_event():
+    """
+    Every class of events comes up in legal sessions.
+    """
+    seen = {type(event) for session in drawn(sessions()) for event in session}
+
+    assert {*DURABLE_EVENTS, *LIVE_EVENTS} == seen
+
+
+@given(sessions())
+def test_sessions_are_legal(session):
+    """
+    A session has no problems.
+    """
+    assert [] == problems(session)
+
+
+def test_broken_sessions_have_every_problem():
+    """
+    Every way to be out of place comes up.
+    """
+    broken = drawn(broken_sessions()) + drawn(loose_events())
+    seen = {problem.outcome.value for session in broken for problem in problems(session)}
+
+    assert {"duplicate", "conflict", "late", "orphan", "gap"} == seen
+
+
+@given(sessions(settled=True))
+def test_settled_sessions_are_settled(session):
+    """
+    Nothing is left open in them.
+    """
+    transcript = fold(session)
+
+    assert () == transcript.pending_calls
+    assert "running" not in {getattr(message, "status", None) for message in transcript}
+
+
+@given(steps())
+def test_steps_begin_and_end(chosen):
+    """
+    A step starts and ends.
+    """
+    recorder = Recorder("m1")
+    for verb in chosen:
+        verb.attempt(recorder)
+
+    assert recorder.terminal
+
+
+@given(verbs(terminals=False))
+def test_verbs_may_leave_the_step_running(verb):
+    """
+    Without terminals no verb ends the step.
+    """
+    assert verb.name not in {"start", "restart", "finish", "fail", "close"}
+
+
+def test_a_refused_verb():
+    """
+    A verb raises as the recorder does; an attempt gives nothing instead.
+    """
+    verb = Verb("finish", {"finish": "stop"})
+
+    assert [] == verb.attempt(Recorder("m1"))
+    with pytest.raises(LocalProtocolError):
+        verb(Recorder("m1"))
+
+
+@given(st.data())
+def test_recut_keeps_what_deltas_say(data):
+    """
+    Other cuts add up to the same text, at the right places.
+    """
+    again = data.draw(recut(deltas("Hello world", size=3)))
+
+    assert "Hello world" == "".join([delta.delta for delta in again])
+    assert [0, *[delta.offset + len(delta.delta) for delta in again]][:-1] == [delta.offset for delta in again]
+
+
+def test_recut_cuts_and_joins():
+    """
+    Deltas are cut in two, and joined.
+    """
+    given_deltas = deltas("Hello", size=3)
+
+    find(recut(given_deltas), lambda again: len(again) > len(given_deltas), settings=QUICK)
+    find(recut(given_deltas), lambda again: len(again) < len(given_deltas), settings=QUICK)
+
+
+def test_recut_joins_only_what_belongs_together():
+    """
+    Deltas of different messages stay apart.
+    """
+    mixed = [*deltas("a", message_id="m1"), *deltas("b", message_id="m2"), *answer()]
+
+    with pytest.raises(NoSuchExample):
+        find(recut(mixed), lambda again: again != mixed, settings=settings(QUICK, max_examples=50))
