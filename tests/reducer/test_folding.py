@@ -609,3 +609,21 @@ def test_an_error_of_an_unknown_kind_is_kept():
     message = only([START, StepFailed(**A, error=ErrorInfo(kind="newer", message="x"))])
 
     assert "newer" == message.error.kind
+
+
+def test_an_iterator_that_fails_loses_nothing():
+    """
+    What an iterator gave before it raised is applied, and the next delta continues it.
+    """
+    events = [START, TextStarted(**A), *deltas("Hello world")]
+
+    def broken():
+        yield from events[:-1]
+        raise OSError("connection lost")
+
+    builder = Builder()
+    with pytest.raises(OSError, match="connection lost"):
+        builder.extend(broken())
+
+    assert "applied" == builder.apply(events[-1])
+    assert "Hello world" == builder.transcript.last.text
