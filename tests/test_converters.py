@@ -1,0 +1,1336 @@
+"""
+The wire form: round trips, documents written out, strictness, unknown fields and versions, converters of cattrs.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import OrderedDict
+from datetime import UTC, datetime, timedelta, timezone
+from enum import IntEnum, StrEnum
+from types import MappingProxyType
+
+import attrs
+import cattrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant_events import (
+    DURABLE_EVENTS,
+    EVENT_TYPES,
+    LIVE_EVENTS,
+    AssistantMessage,
+    Citation,
+    CompactionMessage,
+    Content,
+    DurableEvent,
+    ErrorInfo,
+    Event,
+    Finish,
+    JsonContent,
+    JsonError,
+    JsonObject,
+    LiveEvent,
+    MediaContent,
+    MediaDelta,
+    MediaEnded,
+    MediaPart,
+    Message,
+    OpaquePart,
+    OpaqueReceived,
+    Origin,
+    Part,
+    PromptSubmitted,
+    ReasoningEnded,
+    ReasoningPart,
+    Record,
+    Run,
+    State,
+    StepEnded,
+    StepFailed,
+    StructureError,
+    TextContent,
+    TextDelta,
+    TextEnded,
+    TextPart,
+    TextStarted,
+    Times,
+    ToolCalled,
+    ToolInputDelta,
+    ToolPart,
+    ToolProgress,
+    ToolSuccess,
+    Transcript,
+    UnknownEvent,
+    Usage,
+    UserMessage,
+    fold,
+)
+from assistant_events.converters import (
+    configure_converter,
+    dumps,
+    loads,
+    make_converter,
+    structure,
+    unstructure,
+)
+from assistant_events.testing import origin, records, run
+from assistant_events.testing import strategies as made
+from assistant_events.values import MAX_DEPTH
+from assistant_events.values.fields import NO_FIELDS, NO_STATE
+
+NOON = datetime(2026, 1, 2, 12, 0, 0, 250, tzinfo=UTC)
+
+PARTS: tuple[Part, ...] = (
+    TextPart(
+        text="Paris",
+        status="completed",
+        citations=[Citation(url="https://a.example", start=0, end=5)],
+        state={"sig": "x"},
+        times=Times(started=NOON),
+    ),
+    ReasoningPart(text="", status="streaming", state={"sig": "+/="}),
+    MediaPart(media_type="image/png", data=b"\x89PNG", status="incomplete"),
+    MediaPart(media_type="image/png", uri="https://a.example/b.png", status="completed", state={"id": "i"}),
+    ToolPart(message_id="a1", call_id="c1", name="look", status="streaming"),
+    ToolPart(
+        message_id="a1",
+        call_id="c2",
+        name="look",
+        provider_executed=True,
+        status="failed",
+        raw_input='{"a":1}',
+        input_status="completed",
+        input=JsonObject(a=1),
+        output=[JsonContent(None), TextContent("no")],
+        error=ErrorInfo(kind="tool", message="no"),
+        state={"id": "c"},
+        result_state={"id": "r"},
+        times=Times(started=NOON, ended=NOON + timedelta(seconds=1)),
+    ),
+    OpaquePart(state={"type": "odd"}),
+)
+MESSAGES: tuple[Message, ...] = (
+    UserMessage(id="u1", content=["Where?", MediaContent(media_type="image/png", data=b"")], times=Times(ended=NOON)),
+    AssistantMessage(id="a1", origin=origin()),
+    AssistantMessage(
+        id="a2",
+        origin=origin(),
+        run=run(),
+        parts=PARTS,
+        status="completed",
+        finish="stop",
+        raw_finish="end_turn",
+        usage=Usage(input=0, details={"n": 1}),
+        state={"id": "s"},
+        times=Times(),
+    ),
+    AssistantMessage(id="a3", origin=origin(), status="failed", error=ErrorInfo(kind="newer", message="")),
+    CompactionMessage(id="s1", reason="auto"),
+    CompactionMessage(
+        id="s2",
+        reason="manual",
+        origin=origin(),
+        status="failed",
+        text="They",
+        error=ErrorInfo(kind="timeout", message="late"),
+        state={"a": 1},
+    ),
+)
+TRANSCRIPT = Transcript(messages=MESSAGES, seq=12, rewound={"u9", "a9"})
+
+
+def label(value: object) -> str:
+    return " ".join([type(value).__name__, *[str(getattr(value, name, "")) for name in ("id", "status")]])
+
+
+# -- there and back
+
+
+def both_ways(value, cls):
+    return loads(dumps(value), cls), structure(unstructure(value), cls)
+
+
+@given(made.events())
+def test_events_come_back(event):
+    """
+    An event is written and read as an equal one, as JSON text and as plain JSON.
+    """
+    assert (event, event) == both_ways(event, Event)
+
+
+@given(made.records())
+def test_records_come_back(record):
+    """
+    A record is written and read as an equal one.
+    """
+    assert (record, record) == both_ways(record, Record)
+
+
+@given(made.sessions())
+def test_transcripts_come_back(events):
+    """
+    A transcript, and each of its messages and parts, is written and read as an equal one.
+    """
+    transcript = fold(events)
+
+    assert (transcript, transcript) == both_ways(transcript, Transcript)
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.id)
+def test_messages_come_back(message):
+    """
+    A message is written and read as an equal one.
+    """
+    assert (message, message) == both_ways(message, Message)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=label)
+def test_parts_come_back(part):
+    """
+    A part is written and read as an equal one.
+    """
+    assert (part, part) == both_ways(part, Part)
+
+
+def test_times_come_back():
+    """
+    Times, which play no part in equality, are written and read as well.
+    """
+    for message, again in zip(TRANSCRIPT, loads(dumps(TRANSCRIPT), Transcript), strict=True):
+        assert message.times == again.times
+    assert [part.times for part in PARTS] == [
+        part.times for part in structure(unstructure(TRANSCRIPT), Transcript)["a2"].parts
+    ]
+
+
+VALUES = {
+    Usage: made.usages(),
+    ErrorInfo: made.errors(),
+    Origin: made.origins(),
+    Run: made.runs(),
+    Citation: made.citations(),
+}
+
+
+@pytest.mark.parametrize("cls", VALUES, ids=lambda cls: cls.__name__)
+@given(data=st.data())
+def test_values_come_back(cls, data):
+    """
+    A value is written and read as an equal one.
+    """
+    value = data.draw(VALUES[cls])
+
+    assert (value, value) == both_ways(value, cls)
+
+
+@given(made.contents())
+def test_contents_come_back(contents):
+    """
+    A content is written and read as an equal one.
+    """
+    for content in contents:
+        assert (content, content) == both_ways(content, Content)
+
+
+@given(made.events())
+def test_text_is_the_plain_json(event):
+    """
+    JSON text says what plain JSON says, field by field and in the same order.
+    """
+    assert json.dumps(unstructure(event)) == json.dumps(json.loads(dumps(event)))
+
+
+@given(made.events())
+def test_bytes_are_stable(event):
+    """
+    What was read is written as the same bytes.
+    """
+    assert dumps(event) == dumps(loads(dumps(event), Event))
+
+
+# -- documents written out
+
+
+def test_event_begins_with_type_and_version():
+    """
+    An event says its type, its version and its message first; what equals its default is left out.
+    """
+    event = TextEnded(message_id="a1", text="Hi")
+
+    assert b'{"type":"text.ended","v":1,"message_id":"a1","text":"Hi"}' == dumps(event)
+
+
+def test_record_document():
+    """
+    A record is its place, its moment with microseconds and a Z, and its event.
+    """
+    record = Record(session_id="s1", seq=3, at=NOON, event=TextStarted(message_id="a1"))
+
+    assert {
+        "session_id": "s1",
+        "seq": 3,
+        "at": "2026-01-02T12:00:00.000250Z",
+        "event": {"type": "text.started", "v": 1, "message_id": "a1"},
+    } == unstructure(record)
+
+
+def test_meta_is_written_when_there_is_any():
+    """
+    The app's own data stands in the record.
+    """
+    record = Record(session_id="s1", seq=1, at=NOON, event=TextStarted(message_id="a1"), meta={"user": ["u"]})
+
+    assert {"user": ["u"]} == unstructure(record)["meta"]
+    assert record == loads(dumps(record), Record)
+
+
+@pytest.mark.parametrize(
+    ("moment", "text"),
+    [
+        (datetime(2026, 1, 2, tzinfo=UTC), "2026-01-02T00:00:00Z"),
+        (datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC), "2026-01-02T03:04:05.000006Z"),
+        (datetime(2026, 1, 2, tzinfo=timezone(timedelta(0), "Z")), "2026-01-02T00:00:00Z"),
+        (datetime.max.replace(tzinfo=UTC), "9999-12-31T23:59:59.999999Z"),
+    ],
+    ids=["whole", "micro", "named", "max"],
+)
+def test_moments(moment, text):
+    """
+    Moments are ISO 8601 in UTC with a Z and lose no microsecond.
+    """
+    record = Record(session_id="s1", seq=1, at=moment, event=TextStarted(message_id="a1"))
+
+    assert text == unstructure(record)["at"] == json.loads(dumps(record))["at"]
+    assert moment == loads(dumps(record), Record).at
+
+
+def test_message_document():
+    """
+    A message is its type, what names it, its status always, and what there is; its parts likewise.
+    """
+    message = AssistantMessage(
+        id="a1",
+        origin=Origin(provider="acme", model=None, dialect="acme-chat"),
+        parts=[
+            TextPart(text="Hi", status="completed"),
+            ReasoningPart(text="", status="incomplete", state={"sig": "x"}),
+            ToolPart(message_id="a1", call_id="c1", name="look", status="called", input=JsonObject(a=[1])),
+            MediaPart(media_type="image/png", data=b"\x00", status="completed"),
+            OpaquePart(),
+        ],
+    )
+
+    assert {
+        "type": "assistant",
+        "id": "a1",
+        "origin": {"provider": "acme", "dialect": "acme-chat"},
+        "status": "running",
+        "parts": [
+            {"type": "text", "text": "Hi", "status": "completed"},
+            {"type": "reasoning", "text": "", "status": "incomplete", "state": {"sig": "x"}},
+            {
+                "type": "tool",
+                "message_id": "a1",
+                "call_id": "c1",
+                "name": "look",
+                "status": "called",
+                "input": {"a": [1]},
+            },
+            {"type": "media", "media_type": "image/png", "data": "AA==", "status": "completed"},
+            {"type": "opaque", "status": "completed"},
+        ],
+    } == unstructure(message)
+
+
+def test_transcript_document():
+    """
+    A transcript says its version; all its fields are always there and the rewound ids are sorted.
+    """
+    transcript = Transcript(messages=[UserMessage(id="u1", content="Hi")], seq=2, rewound={"b", "a"})
+
+    assert {
+        "v": 1,
+        "messages": [{"type": "user", "id": "u1", "content": [{"type": "text", "text": "Hi"}]}],
+        "seq": 2,
+        "rewound": ["a", "b"],
+    } == unstructure(transcript)
+    assert {"v": 1, "messages": [], "seq": 0, "rewound": []} == unstructure(Transcript())
+
+
+def test_times_document():
+    """
+    Times are what is known of them.
+    """
+    part = TextPart(text="", status="streaming", times=Times(started=NOON))
+
+    assert {"started": "2026-01-02T12:00:00.000250Z"} == unstructure(part)["times"]
+
+
+@pytest.mark.parametrize(
+    ("content", "document"),
+    [
+        (TextContent("Hi"), {"type": "text", "text": "Hi"}),
+        (JsonContent({"a": [None, 1.5]}), {"type": "json", "value": {"a": [None, 1.5]}}),
+        (JsonContent(None), {"type": "json", "value": None}),
+        (
+            MediaContent(media_type="image/png", data=b"\xfb\xff"),
+            {"type": "media", "media_type": "image/png", "data": "+/8="},
+        ),
+        (
+            MediaContent(media_type="image/png", uri="x:y"),
+            {"type": "media", "media_type": "image/png", "uri": "x:y"},
+        ),
+    ],
+    ids=["text", "json", "null", "data", "uri"],
+)
+def test_content_documents(content, document):
+    """
+    Contents are told apart by their type; bytes are base64.
+    """
+    assert document == unstructure(content)
+    assert content == structure(document, Content)
+
+
+def test_fields_with_a_default_may_be_missing():
+    """
+    A document may leave out whatever has a default, the version among it.
+    """
+    assert Transcript() == structure({}, Transcript)
+    assert OpaquePart() == loads('{"type": "opaque"}', Part)
+    assert TextStarted(message_id="a1") == loads('{"type": "text.started", "message_id": "a1"}', Event)
+
+
+def test_null_is_none_where_none_is_a_value():
+    """
+    What may be None may be null, and is left out when it is written.
+    """
+    document = {"type": "step.ended", "v": 1, "message_id": "a1", "finish": "stop", "usage": None, "run": None}
+
+    event = structure(document, Event)
+
+    assert StepEnded(message_id="a1", finish=Finish.STOP) == event == loads(json.dumps(document), Event)
+    assert {"type", "v", "message_id", "finish"} == set(unstructure(event))
+
+
+# -- nothing is converted, and faults are named
+
+
+STARTED = {"type": "step.started", "v": 1, "message_id": "a1", "origin": {"provider": "p", "dialect": "d"}}
+ENDED = {"type": "text.ended", "v": 1, "message_id": "a1", "text": "Hi"}
+CALLED = {"type": "tool.called", "v": 1, "message_id": "a1", "call_id": "c", "name": "n", "input": {}}
+MEDIA = {"type": "media.ended", "v": 1, "message_id": "a1", "media_type": "image/png"}
+RECORD = {"session_id": "s", "seq": 1, "at": "2026-01-02T00:00:00Z", "event": {**ENDED}}
+USER = {"type": "user", "id": "u", "content": []}
+TOOL = {"type": "tool", "message_id": "a1", "call_id": "c", "name": "n", "status": "called"}
+
+FAULTS = [
+    (Event, None, "$: expected an object, got null"),
+    (Event, [ENDED], "$: expected an object, got an array"),
+    (Event, "text.ended", "$: expected an object, got a string"),
+    (Event, {}, "$.type: expected a value, got nothing"),
+    (Event, {"type": None}, "$.type: expected a non-empty string, got null"),
+    (Event, {"type": ""}, "$.type: expected a non-empty string, got an empty string"),
+    (Event, {"type": ["text.ended"]}, "$.type: expected a non-empty string, got an array"),
+    (Event, {**ENDED, "v": "1"}, "$.v: expected an integer of 1 or more, got a string"),
+    (Event, {**ENDED, "v": True}, "$.v: expected an integer of 1 or more, got true"),
+    (Event, {**ENDED, "v": 1.0}, "$.v: expected an integer of 1 or more, got a number"),
+    (Event, {**ENDED, "v": 0}, "$.v: expected an integer of 1 or more, got an integer"),
+    (Event, {**ENDED, "v": -1}, "$.v: expected an integer of 1 or more, got a negative integer"),
+    (Event, {**ENDED, "v": None}, "$.v: expected an integer of 1 or more, got null"),
+    (Event, {"type": "new", "v": []}, "$.v: expected an integer of 1 or more, got an array"),
+    (Event, {"type": "text.ended", "v": 1, "text": ""}, "$.message_id: expected a value, got nothing"),
+    (Event, {**ENDED, "message_id": ""}, "$.message_id: expected a non-empty string, got an empty string"),
+    (Event, {**ENDED, "message_id": 1}, "$.message_id: expected a non-empty string, got an integer"),
+    (Event, {**ENDED, "text": None}, "$.text: expected a string, got null"),
+    (Event, {**ENDED, "text": 1.5}, "$.text: expected a string, got a number"),
+    (Event, {**ENDED, "complete": "false"}, "$.complete: expected true or false, got a string"),
+    (Event, {**ENDED, "complete": 0}, "$.complete: expected true or false, got an integer"),
+    (Event, {**ENDED, "complete": None}, "$.complete: expected true or false, got null"),
+    (Event, {**ENDED, "state": None}, "$.state: expected an object, got null"),
+    (Event, {**ENDED, "state": []}, "$.state: expected an object, got an array"),
+    (Event, {**ENDED, "citations": {}}, "$.citations: expected an array, got an object"),
+    (Event, {**ENDED, "citations": None}, "$.citations: expected an array, got null"),
+    (Event, {**ENDED, "citations": [{}, 1]}, "$.citations[1]: expected an object, got an integer"),
+    (
+        Event,
+        {**ENDED, "citations": [{}, {}, {"end": -1}]},
+        "$.citations[2].end: expected an integer of 0 or more, got a negative integer",
+    ),
+    (Event, {**ENDED, "citations": [{"start": 3, "end": 2}]}, "$.citations[0].end: expected start, 3, or more, got 2"),
+    (
+        Event,
+        {**STARTED, "origin": {"provider": "p"}},
+        "$.origin.dialect: expected a value, got nothing",
+    ),
+    (Event, {**STARTED, "origin": "p"}, "$.origin: expected an object, got a string"),
+    (
+        Event,
+        {**STARTED, "run": {"id": "r", "kind": "k", "resumable": 1}},
+        "$.run.resumable: expected true or false, got an integer",
+    ),
+    (Event, {**CALLED, "input": []}, "$.input: expected an object, got an array"),
+    (
+        Event,
+        {"type": "text.delta", "v": 1, "message_id": "a", "offset": True, "delta": ""},
+        "$.offset: expected an integer of 0 or more, got true",
+    ),
+    (
+        Event,
+        {"type": "text.delta", "v": 1, "message_id": "a", "offset": 1.0, "delta": ""},
+        "$.offset: expected an integer of 0 or more, got a number",
+    ),
+    (
+        Event,
+        {"type": "media.delta", "v": 1, "message_id": "a", "offset": 0, "delta": "a"},
+        "$.delta: expected a string of base64, got another string",
+    ),
+    (
+        Event,
+        {"type": "media.delta", "v": 1, "message_id": "a", "offset": 0, "delta": "é==="},
+        "$.delta: expected a string of base64, got another string",
+    ),
+    (
+        Event,
+        {"type": "media.delta", "v": 1, "message_id": "a", "offset": 0, "delta": [1]},
+        "$.delta: expected a string of base64, got an array",
+    ),
+    (
+        Event,
+        {**MEDIA, "data": "AA==", "uri": "x:y"},
+        "$: expected data or uri, not both, got an object with type, v, message_id, media_type, data, uri",
+    ),
+    (
+        Event,
+        MEDIA,
+        "$: expected data or uri for a complete medium, got an object with type, v, message_id, media_type",
+    ),
+    (
+        Event,
+        {"type": "step.ended", "v": 1, "message_id": "a", "finish": "done"},
+        "$.finish: expected one of stop, length, tool-calls, content-filter, pause, other, got 'done'",
+    ),
+    (
+        Event,
+        {"type": "step.ended", "v": 1, "message_id": "a", "finish": ["stop"]},
+        "$.finish: expected one of stop, length, tool-calls, content-filter, pause, other, got an array",
+    ),
+    (
+        Event,
+        {"type": "step.failed", "v": 1, "message_id": "a", "error": {"kind": "", "message": ""}},
+        "$.error.kind: expected a non-empty string, got an empty string",
+    ),
+    (
+        Event,
+        {"type": "compaction.started", "v": 1, "message_id": "a", "reason": "why" * 30},
+        f"$.reason: expected one of auto, manual, got '{'why' * 20}...'",
+    ),
+    (
+        Event,
+        {"type": "compaction.started", "v": 1, "message_id": "a", "reason": 1},
+        "$.reason: expected one of auto, manual, got an integer",
+    ),
+    (
+        Event,
+        {"type": "tool.success", "v": 1, "message_id": "a", "call_id": "c", "output": [{"type": "film"}]},
+        "$.output[0].type: expected one of text, json, media, got 'film'",
+    ),
+    (
+        Event,
+        {"type": "tool.success", "v": 1, "message_id": "a", "call_id": "c", "output": [{"text": "x"}]},
+        "$.output[0].type: expected a value, got nothing",
+    ),
+    (
+        Event,
+        {"type": "tool.success", "v": 1, "message_id": "a", "call_id": "c", "output": ["x"]},
+        "$.output[0]: expected an object, got a string",
+    ),
+    (
+        Event,
+        {"type": "tool.success", "v": 1, "message_id": "a", "call_id": "c", "output": [{"type": "json"}]},
+        "$.output[0].value: expected a value, got nothing",
+    ),
+    (Content, {"type": {}}, "$.type: expected a non-empty string, got an object"),
+    (
+        Content,
+        {"type": "media", "media_type": "a/b"},
+        "$: expected either data or uri, got an object with type, media_type",
+    ),
+    (Usage, {"input": 1.0}, "$.input: expected an integer of 0 or more, got a number"),
+    (Usage, {"input": "1"}, "$.input: expected an integer of 0 or more, got a string"),
+    (Usage, {"details": None}, "$.details: expected an object, got null"),
+    (Usage, [], "$: expected an object, got an array"),
+    (ErrorInfo, {"kind": "tool", "message": "", "retryable": 0}, "$.retryable: expected true or false, got an integer"),
+    (Record, {**RECORD, "seq": 0}, "$.seq: expected an integer of 1 or more, got an integer"),
+    (Record, {**RECORD, "at": "yesterday"}, "$.at: expected a date and time in UTC, got another string"),
+    (Record, {**RECORD, "at": 5}, "$.at: expected a date and time in UTC, got an integer"),
+    (
+        Record,
+        {**RECORD, "at": "2026-01-02T00:00:00"},
+        "$.at: expected a date and time in UTC, got one of another or no time zone",
+    ),
+    (
+        Record,
+        {**RECORD, "at": "2026-01-02T00:00:00+02:00"},
+        "$.at: expected a date and time in UTC, got one of another or no time zone",
+    ),
+    (Record, {**RECORD, "event": {**ENDED, "text": 1}}, "$.event.text: expected a string, got an integer"),
+    (
+        Record,
+        {**RECORD, "event": {"type": "text.delta", "v": 1, "message_id": "a", "offset": 0, "delta": ""}},
+        "$.event.type: expected a durable event, got 'text.delta'",
+    ),
+    (Record, {**RECORD, "after": 1}, "$.after: expected no field of this name, got an integer"),
+    (Record, {}, "$.session_id: expected a value, got nothing"),
+    (Message, {**USER, "type": "system"}, "$.type: expected one of user, assistant, compaction, got 'system'"),
+    (Message, {**USER, "role": "user"}, "$.role: expected no field of this name, got a string"),
+    (
+        Message,
+        {"type": "assistant", "id": "a", "origin": STARTED["origin"], "parts": [{**TOOL, "status": "done"}]},
+        "$.parts[0].status: expected one of streaming, called, success, failed, got 'done'",
+    ),
+    (
+        Message,
+        {"type": "assistant", "id": "a", "origin": STARTED["origin"], "status": "ended"},
+        "$.status: expected one of running, completed, failed, got 'ended'",
+    ),
+    (Part, {**TOOL, "input": [1]}, "$.input: expected an object, got an array"),
+    (
+        Part,
+        {"type": "text", "text": "", "status": "completed", "times": {"started": 1}},
+        "$.times.started: expected a date and time in UTC, got an integer",
+    ),
+    (Transcript, [], "$: expected an object, got an array"),
+    (Transcript, {"v": 2}, "$.v: expected a transcript of version 1, got one of version 2"),
+    (Transcript, {"v": "1"}, "$.v: expected an integer of 1 or more, got a string"),
+    (Transcript, {"seq": -1}, "$.seq: expected an integer of 0 or more, got a negative integer"),
+    (
+        Transcript,
+        {"messages": [{**USER, "id": ""}]},
+        "$.messages[0].id: expected a non-empty string, got an empty string",
+    ),
+    (Transcript, {"rewound": ["a", 1]}, "$.rewound[1]: expected a non-empty string, got an integer"),
+    (Transcript, {"rewound": "a"}, "$.rewound: expected an array, got a string"),
+    (Transcript, {"turns": []}, "$.turns: expected no field of this name, got an array"),
+    (TextEnded, {**ENDED, "type": "text.started", "text": ""}, "$.type: expected 'text.ended', got 'text.started'"),
+    (TextEnded, {"type": "text.new"}, "$.type: expected 'text.ended', got 'text.new'"),
+    (DurableEvent, {"type": "text.new"}, "$.type: expected a durable event, got 'text.new'"),
+    (LiveEvent, ENDED, "$.type: expected a live event, got 'text.ended'"),
+    (UnknownEvent, ENDED, "$.type: expected an event that this version does not know, got 'text.ended'"),
+    (TextContent, {"type": "json", "value": 1}, "$.type: expected 'text', got 'json'"),
+]
+
+
+def refusal(document: object, cls: object) -> str:
+    try:
+        structure(document, cls)
+    except StructureError as error:
+        return f"{error} {error!r}"
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("cls", "document", "text"), FAULTS, ids=[f"{at} {text}" for at, (_, _, text) in enumerate(FAULTS)]
+)
+def test_faults_are_named(cls, document, text):
+    """
+    What does not fit is refused with its place, what was expected and what came; plain JSON and text alike.
+    """
+    with pytest.raises(StructureError) as plain:
+        structure(document, cls)
+    with pytest.raises(StructureError) as read:
+        loads(json.dumps(document), cls)
+
+    assert text == str(plain.value) == str(read.value)
+
+
+def test_error_has_its_facts():
+    """
+    The path, what was expected and what came are attributes of the error.
+    """
+    with pytest.raises(StructureError) as refused:
+        structure({**ENDED, "text": 1}, Event)
+
+    assert ("$.text", "a string", "an integer") == (refused.value.path, refused.value.expected, refused.value.got)
+    assert refused.value.__suppress_context__
+
+
+def test_long_paths_are_cut():
+    """
+    A path that a document makes long does not make the error long.
+    """
+    with pytest.raises(StructureError) as refused:
+        structure({**ENDED, "state": {"k" * 1000: object()}}, Event)
+
+    assert 124 > len(refused.value.path)
+
+
+def test_faults_never_show_a_state():
+    """
+    However a document is wrong, no value out of its state stands in the error.
+    """
+    secret = "c2VjcmV0" * 4
+    state = {"signature": secret, secret: [secret], "more": {"a": secret}}
+    changes = ({"state": state}, {"state": [state]}, {"data": state, "uri": state}, {"output": [state]})
+    wrong = [
+        (cls, {**document, **change}) for cls, document, _ in FAULTS if isinstance(document, dict) for change in changes
+    ]
+
+    texts = [refusal(document, cls) for cls, document in wrong]
+
+    assert 200 < sum(map(bool, texts))
+    assert [] == [text for text in texts if secret in text]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (float("nan"), "$.state.a[0]: expected JSON, got a number that is not finite"),
+        (float("inf"), "$.state.a[0]: expected JSON, got a number that is not finite"),
+        (b"x", "$.state.a[0]: expected JSON, got bytes"),
+        (bytearray(b"x"), "$.state.a[0]: expected JSON, got bytearray"),
+        ({1}, "$.state.a[0]: expected JSON, got set"),
+        (NOON, "$.state.a[0]: expected JSON, got datetime"),
+        ({1: 2}, "$.state.a[0]: expected string keys, got an integer"),
+    ],
+    ids=["nan", "inf", "bytes", "bytearray", "set", "datetime", "key"],
+)
+def test_plain_json_only(value, text):
+    """
+    What no JSON text can say is refused in plain JSON, wherever it stands.
+    """
+    with pytest.raises(StructureError) as refused:
+        structure({**ENDED, "state": {"a": [value]}}, Event)
+
+    assert text == str(refused.value)
+
+
+class Word(StrEnum):
+    TEXT = "Hi"
+
+
+class Number(IntEnum):
+    FIVE = 5
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        MappingProxyType(ENDED),
+        OrderedDict(ENDED),
+        JsonObject(ENDED),
+        {**ENDED, "text": Word.TEXT},
+        {**ENDED, "citations": ()},
+        {**ENDED, Word.TEXT: 1},
+    ],
+    ids=["proxy", "ordered", "frozen", "enum", "tuple", "key"],
+)
+def test_kinds_of_plain_json(document):
+    """
+    Any mapping is an object, any sequence an array, and a subclass of a scalar is that scalar.
+    """
+    event = structure(document, Event)
+
+    assert TextEnded(message_id="a1", text="Hi", extra=event.extra) == event
+    assert str is type(event.text)
+    assert all(str is type(key) for key in event.extra)
+
+
+def test_numbers_of_a_subclass():
+    """
+    Numbers of a subclass become plain numbers.
+    """
+
+    class Half(float):
+        pass
+
+    state = structure({**ENDED, "state": {"a": Number.FIVE, "b": Half(0.5)}}, Event).state
+
+    assert [int, float] == [type(value) for value in state.values()]
+    assert {"a": 5, "b": 0.5} == state
+
+
+# -- unknown fields
+
+
+def test_unknown_fields_are_kept():
+    """
+    A known type with unknown fields is read as that type, and writes them back behind its own.
+    """
+    document = {"newer": {"a": [1, None]}, **ENDED, "note": "x"}
+
+    event = structure(document, Event)
+
+    assert TextEnded is type(event)
+    assert JsonObject(newer={"a": [1, None]}, note="x") == event.extra
+    assert [*ENDED, "newer", "note"] == list(unstructure(event))
+    assert document == unstructure(event) == json.loads(dumps(event))
+
+
+def test_unknown_fields_of_values_are_kept():
+    """
+    Values inside an event keep theirs as well.
+    """
+    document = {
+        "type": "step.failed",
+        "v": 1,
+        "message_id": "a1",
+        "error": {"kind": "tool", "message": "", "help": "https://a.example"},
+        "usage": {"input": 1, "pictures": 2},
+        "run": {"id": "r", "kind": "k", "region": "eu"},
+    }
+
+    event = structure(document, Event)
+
+    assert {"pictures": 2} == event.usage.extra
+    assert event == loads(json.dumps(document), Event)
+    assert document == unstructure(event) == json.loads(dumps(event))
+
+
+@pytest.mark.parametrize("cls", LIVE_EVENTS, ids=lambda cls: cls.type)
+def test_unknown_fields_of_live_events_are_kept(cls):
+    """
+    Deltas, which spend nothing on unknown fields, keep them too when there are any.
+    """
+    document = {
+        "type": cls.type,
+        "v": 1,
+        "message_id": "a1",
+        "call_id": "c",
+        "delta": "",
+        "offset": 0,
+        "note": [1],
+    }
+    document = {name: value for name, value in document.items() if name in {*EVENT_FIELDS[cls], "type", "v", "note"}}
+
+    event = loads(json.dumps(document), Event)
+
+    assert {"note": [1]} == event.extra
+    assert document == json.loads(dumps(event))
+
+
+EVENT_FIELDS = {cls: [field.name for field in attrs.fields(cls)] for cls in EVENT_TYPES.values()}
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        TextDelta(message_id="a1", offset=0, delta="x"),
+        TextDelta(message_id="a1", offset=0, delta="x", extra={}),
+        MediaDelta(message_id="a1", offset=0, delta=b"x"),
+        ToolInputDelta(message_id="a1", call_id="c1", offset=0, delta="x"),
+    ],
+    ids=["text", "given", "media", "tool"],
+)
+def test_deltas_without_unknown_fields(delta):
+    """
+    A delta is written without unknown fields whether or not it has ever been asked for them.
+    """
+    document = unstructure(delta)
+
+    assert document == json.loads(dumps(delta))
+    assert "extra" not in document
+    assert NO_FIELDS is loads(dumps(delta), Event).extra
+
+
+def test_extra_filled_with_nothing():
+    """
+    Unknown fields that were filled with nothing are nothing.
+    """
+    delta = TextDelta(message_id="a1", offset=0, delta="x")
+    object.__setattr__(delta, "extra", NO_FIELDS)
+    ended = TextEnded(message_id="a1", text="", extra={})
+
+    assert b'{"type":"text.delta","v":1,"message_id":"a1","offset":0,"delta":"x"}' == dumps(delta)
+    assert b'{"type":"text.ended","v":1,"message_id":"a1","text":""}' == dumps(ended)
+
+
+@pytest.mark.parametrize("name", ["type", "v", "message_id", "text", "state"])
+def test_unknown_fields_cannot_hide_known_ones(name):
+    """
+    An unknown field with the name of a known one would be lost or misread: it is not written.
+    """
+    event = TextEnded(message_id="a1", text="", extra={name: 1})
+
+    for write in (dumps, unstructure):
+        with pytest.raises(ValueError, match=f"^TextEnded.extra: '{name}' is a field of its own$"):
+            write(event)
+
+
+# -- unknown events
+
+
+@pytest.mark.parametrize(
+    ("document", "version"),
+    [
+        ({"type": "text.begun", "v": 3, "message_id": "a1", "state": {"sig": ["x"]}}, 3),
+        ({"type": "text.ended", "v": 2, "message_id": "a1", "words": []}, 2),
+        ({"type": "text.begun"}, 1),
+        ({"type": "text.begun", "v": 1, "message_id": 5}, 1),
+    ],
+    ids=["type", "version", "bare", "odd"],
+)
+def test_unknown_events_are_kept(document, version):
+    """
+    An unknown type or a newer version is kept as the whole document, and written back as it came.
+    """
+    event = structure(document, Event)
+
+    assert UnknownEvent(type=document["type"], version=version, data=State(document)) == event
+    assert event == loads(json.dumps(document), Event) == structure(document, UnknownEvent)
+    assert document == unstructure(event) == json.loads(dumps(event))
+
+
+def test_unknown_events_in_records():
+    """
+    An event that this version does not know has its place in the log like any other.
+    """
+    document = {**RECORD, "event": {"type": "text.begun", "v": 3, "n": {"m": [[]]}}}
+
+    record = loads(json.dumps(document), Record)
+
+    assert 3 == record.event.version
+    assert document == unstructure(record) == json.loads(dumps(record))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [{}, {"type": "text.begun"}, {"type": "other", "v": 2}, {"type": "text.begun", "v": 3}],
+    ids=["nothing", "no version", "type", "version"],
+)
+def test_unknown_events_are_whole(data):
+    """
+    An unknown event that does not hold its document would not read back: it is not written.
+    """
+    event = UnknownEvent(type="text.begun", version=2, data=data)
+
+    for write in (dumps, unstructure):
+        with pytest.raises(
+            ValueError, match=r"^UnknownEvent.data: expected the whole document of 'text.begun', version 2$"
+        ):
+            write(event)
+
+
+# -- verbatim
+
+
+STRINGS = [
+    "",
+    "\x00",
+    "\ud800",
+    "\udc00 alone",
+    "a\ud83d",
+    "\ude00\ud83d",
+    "\U0001f600",
+    "e\u0301",
+    "\ufeff",
+    "\u2028\x7f\x1f",
+    "A+/=" * 25_000,
+]
+
+
+@pytest.mark.parametrize("text", STRINGS, ids=lambda text: ascii(text)[:20])
+def test_strings_of_states_are_verbatim(text):
+    """
+    Every string in a state, keys included, is the same code unit for code unit.
+    """
+    state = {"a": text, text: [text, {text: text}]}
+
+    for event in both_ways(ReasoningEnded(message_id="a1", text="", state=state), Event):
+        assert state == event.state
+        assert list(state) == list(event.state)
+
+
+NUMBERS = {
+    "zero": 0,
+    "negative": -1,
+    "signed": 2**63,
+    "unsigned": 2**64,
+    "below": -(2**63) - 1,
+    "400 digits": 10**400,
+    "5000 digits": -(10**5000),
+    "fraction": 0.1,
+    "large": 1e300,
+    "negative zero": -0.0,
+}
+
+
+@pytest.mark.parametrize("number", NUMBERS.values(), ids=NUMBERS)
+def test_numbers_of_states_are_exact(number):
+    """
+    Integers of any size are exact, and a number is of the same kind afterwards.
+    """
+    for event in both_ways(OpaqueReceived(message_id="a1", state={"n": [number]}), Event):
+        assert number == event.state["n"][0]
+        assert type(number) is type(event.state["n"][0])
+
+
+def test_halves_of_a_pair_are_one_character():
+    """
+    Two halves of a surrogate pair that stand together are one character, in plain JSON as in text.
+    """
+    document = {**ENDED, "text": "\ud83d\ude00", "state": {"\ud83d\ude00": "\ud83d\ude00"}}
+
+    expected = TextEnded(message_id="a1", text="😀", state={"😀": "😀"})
+
+    assert expected == structure(document, Event)
+    assert expected == loads(json.dumps(document), Event)
+    assert expected == loads(json.dumps(document, ensure_ascii=False), Event)
+
+
+def test_lone_halves_in_text_are_replaced():
+    """
+    Text is valid Unicode: half a character becomes U+FFFD.
+    """
+    document = {**ENDED, "text": "a\ud83d"}
+
+    assert "a\ufffd" == structure(document, Event).text == loads(json.dumps(document), Event).text
+
+
+def nested(levels: int) -> dict[str, object]:
+    value: object = "deep"
+    for level in range(levels):
+        value = [value] if level % 2 else {"a": value}
+    return value if isinstance(value, dict) else {"a": value}
+
+
+def test_depth_of_states():
+    """
+    A state may be as deep as one that is made in Python, wherever it stands.
+    """
+    state = State(nested(MAX_DEPTH - 1))
+    event = UnknownEvent(type="x", version=1, data={"type": "x", "state": nested(MAX_DEPTH - 3)})
+    part = ToolPart(message_id="a", call_id="c", name="n", status="success", output=[JsonContent(state)], state=state)
+    message = AssistantMessage(id="a", origin=origin(), parts=[part])
+
+    for value, cls in [
+        (OpaqueReceived(message_id="a1", state=state), Event),
+        (Record(session_id="s", seq=1, at=NOON, event=event), Record),
+        (Transcript(messages=[message]), Transcript),
+    ]:
+        assert (value, value) == both_ways(value, cls)
+
+
+def test_depth_of_unknown_events():
+    """
+    An unknown event may hold a state of full depth.
+    """
+    document = {"type": "x", "v": 1, "state": nested(MAX_DEPTH)}
+
+    assert document == unstructure(structure(document, Event)) == json.loads(dumps(loads(json.dumps(document), Event)))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {**ENDED, "state": {"a": nested(MAX_DEPTH)}},
+        {**ENDED, "state": {"a": [nested(MAX_DEPTH - 1)]}},
+        {**ENDED, "newer": nested(MAX_DEPTH)},
+        {
+            "type": "prompt.submitted",
+            "v": 1,
+            "message_id": "a",
+            "content": [{"type": "json", "value": [nested(MAX_DEPTH)]}],
+        },
+        {"type": "unknown", "state": nested(MAX_DEPTH + 10)},
+    ],
+    ids=["object", "array", "extra", "content", "unknown"],
+)
+def test_too_deep(document):
+    """
+    What nests deeper is refused, as in Python.
+    """
+    for read in (structure, lambda document, cls: loads(json.dumps(document), cls)):
+        with pytest.raises(StructureError, match=r"expected at most 20\d levels, got more"):
+            read(document, Event)
+
+
+def test_far_too_deep():
+    """
+    No depth brings the reader down.
+    """
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+
+    with pytest.raises(StructureError, match="expected at most 208 levels, got more"):
+        structure({**ENDED, "state": {"a": deep}}, Event)
+    with pytest.raises((JsonError, StructureError)):
+        loads('{"type":"x","a":' + "[" * 100_000 + "]" * 100_000 + "}", Event)
+
+
+def test_no_json():
+    """
+    What is no JSON is an error of its own.
+    """
+    with pytest.raises(JsonError):
+        loads(b"{", Event)
+
+
+# -- who owns what
+
+
+def test_document_is_left_alone():
+    """
+    Plain JSON that is read is not changed, and may be changed afterwards.
+    """
+    document = {**CALLED, "input": {"a": [{"b": 1}]}, "state": {"c": [[1]]}, "newer": {"d": [2]}}
+    before = copy.deepcopy(document)
+
+    event = structure(document, Event)
+    assert before == document
+    document["input"]["a"][0]["b"] = document["state"]["c"][0][0] = document["newer"]["d"] = "changed"
+
+    assert before == unstructure(event)
+
+
+def test_plain_json_is_fresh():
+    """
+    Plain JSON that is written may be changed without changing what was written.
+    """
+    event = ToolCalled(
+        message_id="a1",
+        call_id="c",
+        name="n",
+        input={"a": [{"b": 1}], "flat": 1},
+        state={"c": {"d": ()}},
+        extra={"e": [{}]},
+    )
+    before = copy.deepcopy(unstructure(event))
+
+    document = unstructure(event)
+    document["input"]["a"][0]["b"] = document["state"]["c"]["d"] = document["e"] = "changed"
+    document["input"].clear()
+
+    assert before == unstructure(event)
+
+
+@given(made.records())
+def test_plain_json_is_plain(record):
+    """
+    Plain JSON has only the exact types of a JSON reader.
+    """
+
+    def kinds(value):
+        yield type(value)
+        for item in value.values() if type(value) is dict else value if type(value) is list else ():
+            yield from kinds(item)
+
+    assert {dict, list, str, int, float, bool, type(None)} >= set(kinds(unstructure(record)))
+
+
+def test_what_is_read_is_complete():
+    """
+    What is read without its constructor is what the constructor makes, down to what is shared.
+    """
+    event = loads(dumps(TextEnded(message_id="a1", text="Hi")), Event)
+
+    assert NO_STATE is event.state
+    assert NO_FIELDS is event.extra
+    assert () == event.citations
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        event.text = "Ho"
+    assert event == attrs.evolve(event) == copy.deepcopy(event)
+
+
+# -- what can be asked for
+
+
+@pytest.mark.parametrize("cls", [*DURABLE_EVENTS, *LIVE_EVENTS], ids=lambda cls: cls.type)
+@given(data=st.data())
+def test_classes_can_be_asked_for(cls, data):
+    """
+    A single class reads what it wrote, and so does the union that it belongs to.
+    """
+    event = data.draw(made.events(cls))
+
+    assert (event, event) == both_ways(event, cls)
+    assert (event, event) == both_ways(event, DurableEvent if cls.durable else LiveEvent)
+
+
+@pytest.mark.parametrize("value", [*PARTS, *MESSAGES], ids=label)
+def test_single_messages_and_parts_can_be_asked_for(value):
+    """
+    The class of a message or of a part can be named instead of the union.
+    """
+    assert (value, value) == both_ways(value, type(value))
+
+
+def test_equal_union_can_be_asked_for():
+    """
+    A union that is written out again is the same union.
+    """
+    again = UserMessage | AssistantMessage | CompactionMessage
+
+    for _ in range(2):
+        assert (MESSAGES[0], MESSAGES[0]) == both_ways(MESSAGES[0], again)
+
+
+@pytest.mark.parametrize("cls", [int, object, Event | None, JsonObject, "Event", None, [Event]], ids=str)
+def test_other_classes_cannot_be_asked_for(cls):
+    """
+    Only what is stored can be read.
+    """
+    for read in (loads, structure):
+        with pytest.raises(TypeError) as refused:
+            read("{}", cls)
+        assert f"expected a class that is stored, got {cls!r}" == str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "value", [None, 1, {}, [], object(), State(), TextDelta], ids=lambda value: type(value).__name__
+)
+def test_other_objects_cannot_be_written(value):
+    """
+    Only what is stored can be written.
+    """
+    for write in (dumps, unstructure):
+        with pytest.raises(TypeError) as refused:
+            write(value)
+        assert f"expected an object of a class that is stored, got {type(value).__name__}" == str(refused.value)
+
+
+@pytest.mark.parametrize("convert", [bytes, bytearray, memoryview, bytes.decode], ids=["bytes", "array", "view", "str"])
+def test_text_of_any_kind(convert):
+    """
+    JSON text is bytes of any kind, or a string.
+    """
+    record = records([PromptSubmitted(message_id="u1", content="Grüße 🦉")])[0]
+
+    assert record == loads(convert(dumps(record)), Record)
+
+
+# -- converters of cattrs
+
+
+@attrs.frozen
+class Page:
+    """
+    A class of an app's own.
+    """
+
+    title: str
+    events: list[Event]
+    first: Record | None = None
+    usage: Usage = Usage()
+    state: State = State()
+    options: JsonObject = JsonObject()
+    content: tuple[Content, ...] = ()
+
+
+PAGE = Page(
+    title="One",
+    events=[TextStarted(message_id="a1"), TextDelta(message_id="a1", offset=0, delta="x")],
+    first=Record(session_id="s", seq=1, at=NOON, event=TextStarted(message_id="a1")),
+    usage=Usage(input=1),
+    state=State(a=[1]),
+    options=JsonObject(b={}),
+    content=(TextContent("Hi"), JsonContent(1)),
+)
+
+
+def test_classes_of_an_app():
+    """
+    A class of an app may hold whatever is stored.
+    """
+    converter = make_converter()
+
+    document = converter.unstructure(PAGE)
+
+    assert [unstructure(event) for event in PAGE.events] == document["events"]
+    assert {"a": [1]} == document["state"]
+    assert dict is type(document["options"])
+    assert PAGE == converter.structure(document, Page)
+    assert PAGE == converter.structure(json.loads(json.dumps(document)), Page)
+
+
+@pytest.mark.parametrize(
+    ("value", "cls"),
+    [
+        (TextStarted(message_id="a1"), Event),
+        (TextStarted(message_id="a1"), TextStarted),
+        (TextStarted(message_id="a1"), DurableEvent),
+        (TextDelta(message_id="a1", offset=0, delta=""), LiveEvent),
+        (TRANSCRIPT, Transcript),
+        (MESSAGES[0], Message),
+        (PARTS[0], Part),
+        (PARTS[0], TextPart),
+        (JsonContent(None), Content),
+        (Times(started=NOON), Times),
+        (State(a=1), State),
+        (JsonObject(a=1), JsonObject),
+    ],
+    ids=[
+        "union",
+        "class",
+        "durable",
+        "live",
+        "transcript",
+        "message",
+        "part",
+        "text",
+        "content",
+        "times",
+        "state",
+        "object",
+    ],
+)
+def test_hooks(value, cls):
+    """
+    Every class and every union has its hooks.
+    """
+    converter = make_converter()
+
+    assert value == converter.structure(converter.unstructure(value), cls)
+
+
+def test_hooks_leave_documents_alone():
+    """
+    A hook does not change what it is given.
+    """
+    document = {**CALLED, "input": {"a": [{}]}}
+    before = copy.deepcopy(document)
+
+    make_converter().structure(document, Event)
+
+    assert before == document
+
+
+def test_hooks_name_faults():
+    """
+    A hook refuses with the same error as `structure`.
+    """
+    with pytest.raises(StructureError) as refused:
+        make_converter().structure({**ENDED, "text": 1}, Event)
+
+    assert "$.text: expected a string, got an integer" == str(refused.value)
+
+
+def test_configured_converter_keeps_its_ways():
+    """
+    A converter that is configured returns nothing and treats everything else as before.
+    """
+    converter = cattrs.Converter()
+
+    assert None is configure_converter(converter)
+    assert 3 == converter.structure("3", int)
+    assert TextStarted(message_id="a1") == converter.structure(unstructure(TextStarted(message_id="a1")), Event)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        StepFailed(message_id="a1", error=ErrorInfo(kind="timeout", message="")),
+        ToolProgress(message_id="a1", call_id="c1", output=[1, 2]),
+        ToolSuccess(message_id="a1", call_id="c1"),
+        MediaEnded(message_id="a1", media_type="a/b", complete=False),
+    ],
+    ids=lambda event: event.type,
+)
+def test_some_more_events(event):
+    """
+    Events with the least that they may have come back too.
+    """
+    assert (event, event) == both_ways(event, Event)
