@@ -1,12 +1,12 @@
 """
 Verbs that an adapter calls, and the events they cause.
 
-Each verb returns the events it caused, opens what is not open, and treats an empty delta as nothing. `key` is the adapter's
-private name of the provider's item; it never leaves. Rules the reader may rely on:
+Each verb returns the events it caused, opens what is not open, and treats an empty delta as nothing. `key` is the
+adapter's private name of the provider's item; it never leaves. Rules the reader may rely on:
 
-- At most one text, one reasoning and one medium are open. When an item of the same kind begins before the last one has ended,
-  the last one ends at once; what still comes for it becomes one more fragment, once the provider ends the item or the step
-  ends. Adapters give both fragments the same key in `state`, so that encoders can merge them.
+- At most one text, one reasoning and one medium are open. When an item of the same kind begins before the last one
+  has ended, the last one ends at once; what still comes for it becomes one more fragment, once the provider ends the
+  item or the step ends. Adapters give both fragments the same key in `state`, so that encoders can merge them.
 - Without a key the kind alone is the address, and anything of another kind ends what is open.
 - Tool input is parsed here and nowhere else: an object gives `tool.called`, anything else `tool.failed`.
 - A surrogate pair that is cut between two deltas is joined; half of one alone becomes U+FFFD.
@@ -119,8 +119,8 @@ class Recorder:
     Args:
         message_id: Id of the message that the step becomes.
 
-        prior: The message as it stands already, to rejoin it: the verbs are called as for a fresh step, from its start, and
-            only what is new comes out (see `rejoining`).
+        prior: The message as it stands already, to rejoin it: the verbs are called as for a fresh step, from its
+            start, and only what is new comes out (see `rejoining`).
 
         sink: A list that every event is also appended to, in the order in which they are returned.
 
@@ -144,7 +144,7 @@ class Recorder:
         self._waiting: dict[str, list[KnownEvent]] = {}
         self._calls: dict[str, OpenCall] = {}
         self._calls_by_key: dict[Hashable, OpenCall] = {}
-        # Under our id and the provider's: newest last, those whose input has ended are dropped when met; `None` holds all.
+        # Under our id and the provider's: newest last, those whose input has ended dropped when met; `None` holds all.
         self._inputs: dict[str | None, list[OpenCall]] = {}
         # Under both ids: oldest first, those that are settled are dropped when met, but for the last.
         self._awaited: dict[str | None, deque[OpenCall]] = {}
@@ -175,7 +175,7 @@ class Recorder:
         return self._open.get(kind)
 
     def so_far(self) -> list[Event]:
-        """Return events that give the message as far as it has come out: the durable ones, and what is open in one delta each."""
+        """Return events that give what has come out so far: the durable ones, and what is open in one delta each."""
         events = list(self._kept)
         if self._rejoin is not None:
             return events
@@ -235,8 +235,8 @@ class Recorder:
         """
         End the step as the provider does, and before it all that is open.
 
-        Inputs without an end are taken as they are. Calls of the provider without a result fail: as `no-result` when the answer
-        is complete, else as `interrupted`.
+        Inputs without an end are taken as they are. Calls of the provider without a result fail: as `no-result` when
+        the answer is complete, else as `interrupted`.
         """
         self._require_running()
         finish = Finish(finish)
@@ -341,6 +341,8 @@ class Recorder:
             text: All of the text, when the provider says it once more; it wins over the deltas. `None` otherwise.
 
             citations: Sources, in code points of this text.
+
+            key: The adapter's name of the item.
         """
         self._end_item("text", key, state, text, tuple(citations))
         return self._deliver()
@@ -392,6 +394,8 @@ class Recorder:
 
             media_type: Needed when nothing is open.
 
+            key: The adapter's name of the item.
+
             complete: False when it cannot be used as it came.
         """
         self._require_running()
@@ -426,8 +430,18 @@ class Recorder:
         Without a key the provider's id is the address, and `None` means the input that was begun last.
 
         Args:
-            call_id: The provider's id; missing ones are made (`call-1`), one used before in this message gets a suffix (`#2`).
-                The provider's own value is then in `state.id`.
+            call_id: The provider's id; missing ones are made (`call-1`), one used before in this message gets a
+                suffix (`#2`). The provider's own value is then in `state.id`.
+
+            name: Name of the tool.
+
+            delta: What is added; empty to begin only.
+
+            key: The adapter's name of the call.
+
+            provider_executed: Whether the provider runs it.
+
+            state: What is known of the call when it begins.
         """
         self._require_running()
         _check_text("tool_input", delta)
@@ -454,6 +468,8 @@ class Recorder:
             call_id: The provider's id, as it was given at the start.
 
             state: State of the call; replaces what was given when it opened, unless empty.
+
+            key: The adapter's name of the call.
 
             text: All of the input, when the provider says it once more. `None` otherwise.
 
@@ -564,7 +580,9 @@ class Recorder:
     # -- inside: fragments
 
     def _fragment(self, kind: str, key: Hashable, state: _STATE, media_type: str = "") -> OpenFragment:
-        """Return the fragment that content of this kind and key belongs to: open, new, or ended early and collecting."""
+        """
+        Return the fragment that content of this kind and key belongs to: open, new, or ended early and collecting.
+        """
         open_ = self._open.get(kind)
         if open_ is not None and open_.key == key:
             return open_
@@ -606,8 +624,8 @@ class Recorder:
                 return
         buffer = fragment.buffer
         if self._open.get(fragment.kind) is fragment:
-            cls = TextDelta if fragment.kind == "text" else ReasoningDelta
-            self._emit(trusted(cls, {"message_id": self.message_id, "offset": buffer.length, "delta": delta}))
+            values = {"message_id": self.message_id, "offset": buffer.length, "delta": delta}
+            self._emit(trusted(TextDelta, values) if fragment.kind == "text" else trusted(ReasoningDelta, values))
         buffer.append(delta)
 
     def _release(self, fragment: OpenFragment) -> None:
