@@ -76,6 +76,8 @@ from assistant_events.converters import (
     structure,
     unstructure,
 )
+from assistant_events.converters.plans import Plan
+from assistant_events.converters.wire import kind_of
 from assistant_events.testing import origin, records, run
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH
@@ -1051,12 +1053,14 @@ def test_far_too_deep():
     """
     No depth brings the reader down.
     """
-    deep: list[object] = []
+    arrays: list[object] = []
+    objects: dict[str, object] = {}
     for _ in range(100_000):
-        deep = [deep]
+        arrays, objects = [arrays], {"a": objects}
 
-    with pytest.raises(StructureError, match="expected at most 208 levels, got more"):
-        structure({**ENDED, "state": {"a": deep}}, Event)
+    for deep in (arrays, objects):
+        with pytest.raises(StructureError, match="expected at most 208 levels, got more"):
+            structure({**ENDED, "state": {"a": deep}}, Event)
     with pytest.raises((JsonError, StructureError)):
         loads('{"type":"x","a":' + "[" * 100_000 + "]" * 100_000 + "}", Event)
 
@@ -1200,6 +1204,19 @@ def test_text_of_any_kind(convert):
     record = records([PromptSubmitted(message_id="u1", content="Grüße 🦉")])[0]
 
     assert record == loads(convert(dumps(record)), Record)
+
+
+@pytest.mark.parametrize("hint", [set[int], tuple[int, ...], int | str], ids=str)
+def test_fields_without_a_wire_form(hint):
+    """
+    A field that the wire form does not know is noticed when its class is first used.
+    """
+    cls = attrs.make_class("Odd", {"field": attrs.field(type=hint)}, slots=True)
+
+    with pytest.raises(TypeError) as refused:
+        Plan(cls, kind_of, {})
+
+    assert f"field: no wire form for {hint}" == str(refused.value)
 
 
 # -- converters of cattrs

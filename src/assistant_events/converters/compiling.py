@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from textwrap import indent
-from typing import Any
+from typing import Any, NoReturn
 
 from typing_extensions import override
 
@@ -120,10 +120,9 @@ def _unknown_fields(document: dict[str, Any], names: frozenset[str]) -> Any:
     return read_object({name: value for name, value in document.items() if name not in names})
 
 
-def _refuse_unknown_fields(document: dict[str, Any], names: frozenset[str]) -> None:
-    for name, value in document.items():
-        if name not in names:
-            raise faults.wrong(f".{name}", "no field of this name", value)
+def _refuse_unknown_fields(document: dict[str, Any], names: frozenset[str]) -> NoReturn:
+    name = next(name for name in document if name not in names)
+    raise faults.wrong(f".{name}", "no field of this name", document[name])
 
 
 def _add_unknown(document: dict[str, Any], extra: JsonObject, names: frozenset[str], value: object) -> None:

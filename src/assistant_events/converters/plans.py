@@ -148,11 +148,11 @@ def _kind(field: Attribute[Any], hint: Any, kind_of: KindOf) -> Kind:
     kind = _BY_VALIDATOR.get((field.validator, hint)) or kind_of(hint)
     if kind is not None:
         return kind
-    if get_origin(hint) is tuple:
-        items = kind_of(get_args(hint)[0])
-        if items is not None and items.codec is not None:
-            return called(ArrayCodec(items.codec))
-    if NoneType in get_args(hint):
-        (inner,) = [argument for argument in get_args(hint) if argument is not NoneType]
+    arguments = get_args(hint)
+    if NoneType in arguments:
+        (inner,) = [argument for argument in arguments if argument is not NoneType]
         return optional(_kind(field, inner, kind_of))
-    raise TypeError(f"{field.name}: no wire form for {hint}")
+    items = kind_of(arguments[0]) if get_origin(hint) is tuple else None
+    if items is None or items.codec is None:
+        raise TypeError(f"{field.name}: no wire form for {hint}")
+    return called(ArrayCodec(items.codec))
