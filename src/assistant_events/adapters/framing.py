@@ -74,6 +74,8 @@ class Sse:
         self._block = b""
         self._payloads: list[bytes] = []
         self._names: list[str | None] | None = None
+        self._looked_up: list[str | None] | None = None
+        self._name_of: dict[int, str | None] = {}
 
     def feed(self, data: bytes) -> list[bytes]:
         """Take more bytes and return the payloads that are whole now."""
@@ -132,10 +134,10 @@ class Sse:
             self._payloads, self._names = [], []
             self._careful(self._block, whole=True)
             self._payloads = payloads
-        for at, other in enumerate(self._payloads):
-            if other is payload:
-                return self._names[at]
-        return None
+        if self._looked_up is not self._names:
+            self._looked_up = self._names
+            self._name_of = {id(each): name for each, name in zip(self._payloads, self._names, strict=True)}
+        return self._name_of.get(id(payload))
 
     def _without_mark(self, data: bytes) -> bytes:
         data = b"".join([*self._pending, data])

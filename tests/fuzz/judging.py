@@ -1,0 +1,92 @@
+"""
+What must hold whatever is fed: said in sentences, for one stream at a time.
+"""
+
+from assistant_events import MessageStatus, fold, problems, reconcile
+from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
+
+from .generated import pieces
+
+
+class Plain(GeminiInteractionsDecoder):
+    """
+    The decoder without its short ways.
+    """
+
+    fast = False
+
+
+def fault(body, random):
+    """
+    Return what is wrong with what is made of these bytes; nothing when all is well.
+    """
+    chunks = pieces(body, random)
+    results = []
+    for cls in (GeminiInteractionsDecoder, Plain):
+        decoder = cls("m")
+        try:
+            events = [event for chunk in chunks for event in decoder.feed(chunk)] + decoder.close()
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is a fault
+            return f"{cls.__name__} raised {error!r}"
+        if decoder.failure is not None:
+            return f"{cls.__name__} failed inside with {decoder.failure!r}"
+        results.append((events, decoder.notes, decoder.error))
+    if results[0] != results[1]:
+        return "the short way differs from the plain one"
+    return judged(results[0][0]) or _rejoined(body, random)
+
+
+def judged(events):
+    """
+    Return what is wrong with the events of one whole stream.
+    """
+    found = problems(events)
+    if found:
+        return str(found[0])
+    transcript = fold(events)
+    if reconcile(transcript):
+        return f"left open: {[event.type for event in reconcile(transcript)]}"
+    if not transcript.messages or any(each.status is MessageStatus.RUNNING for each in transcript.messages):
+        return "a message without an end"
+    if fold([event for event in events if event.durable]) != transcript:
+        return "the durable events alone give another transcript"
+    return ""
+
+
+def _rejoined(body, random):
+    at = random.randrange(len(body) + 1)
+    decoder = GeminiInteractionsDecoder("m")
+    events = decoder.feed(body[:at])
+    if random.random() < 0.3:
+        events += decoder.close()
+    prior = list(fold(events).messages)
+    second = GeminiInteractionsDecoder("m", prior=prior)
+    events += second.feed(body) + second.close()
+    if second.failure is not None:
+        return f"rejoined at byte {at} it failed inside with {second.failure!r}"
+    wrong = judged(events)
+    return f"rejoined at byte {at}: {wrong}" if wrong else ""
+
+
+def smaller(body, holds, tries=2000):
+    """
+    Return the smallest stream that is found in so many tries, by leaving out lines and then bytes, for which *holds*
+    is still true.
+    """
+    for separator in (b"\n\n", b"\n", b""):
+        size = max(len(_parts(body, separator)) // 2, 1)
+        while size:
+            parts, at = _parts(body, separator), 0
+            while at < len(parts) and tries:
+                tries -= 1
+                tried = separator.join(parts[:at] + parts[at + size :])
+                if holds(tried):
+                    body, parts = tried, _parts(tried, separator)
+                else:
+                    at += size
+            size //= 2
+    return body
+
+
+def _parts(body, separator):
+    return body.split(separator) if separator else [body[at : at + 1] for at in range(len(body))]
