@@ -174,7 +174,7 @@ def test_numbers_that_are_none(number):
     A frame with one is no JSON: left out and noted. Input with one is no input.
     """
     body = stream(C()) + raw(b'{"event_type":"step.start","index":%b,"step":{"type":"thought"}}' % number) + stream(K())
-    call = answer(S(0, fc()), D(0, args('{"a":%s}' % number.decode())), X(0))
+    call = answer(S(0, fc()), D(0, args('{"a":' + number.decode() + "}")), X(0))
 
     assert [] == inner(body)
     assert ["bad-json"] == codes(body)
@@ -201,16 +201,18 @@ def test_nesting(depth, brackets):
     assert "invalid-input" == inner(call)[-1].error.kind
 
 
+_START = b'{"event_type":"step.start","index":0,"step":'
+_DELTA = b'{"event_type":"step.delta","index":0,"delta":'
 PLACES = {
-    "an unknown step": b'{"event_type":"step.start","index":0,"step":{"type":"dream","x":%b}}',
-    "an unknown delta": b'{"event_type":"step.delta","index":0,"delta":{"type":"sparkle","x":%b}}',
-    "an unknown field": b'{"event_type":"step.start","index":0,"step":{"type":"thought","mood":%b}}',
-    "an item of a summary": b'{"event_type":"step.start","index":0,"step":{"type":"thought","summary":[{"x":%b}]}}',
-    "an unknown block": b'{"event_type":"step.start","index":0,"step":{"type":"model_output","content":[{"type":"hologram","x":%b}]}}',
-    "a medium": b'{"event_type":"step.start","index":0,"step":{"type":"model_output","content":[{"type":"image","x":%b}]}}',
-    "an annotation": b'{"event_type":"step.delta","index":0,"delta":{"type":"text_annotation","annotations":[{"x":%b}]}}',
-    "arguments": b'{"event_type":"step.start","index":0,"step":{"type":"function_call","id":"c","name":"f","arguments":{"x":%b}}}',
-    "a result": b'{"event_type":"step.start","index":0,"step":{"type":"google_search_result","call_id":"c","result":[%b]}}',
+    "an unknown step": _START + b'{"type":"dream","x":%b}}',
+    "an unknown delta": _DELTA + b'{"type":"sparkle","x":%b}}',
+    "an unknown field": _START + b'{"type":"thought","mood":%b}}',
+    "an item of a summary": _START + b'{"type":"thought","summary":[{"x":%b}]}}',
+    "an unknown block": _START + b'{"type":"model_output","content":[{"type":"hologram","x":%b}]}}',
+    "a medium": _START + b'{"type":"model_output","content":[{"type":"image","x":%b}]}}',
+    "an annotation": _DELTA + b'{"type":"text_annotation","annotations":[{"x":%b}]}}',
+    "arguments": _START + b'{"type":"function_call","id":"c","name":"f","arguments":{"x":%b}}}',
+    "a result": _START + b'{"type":"google_search_result","call_id":"c","result":[%b]}}',
     "usage on the way": b'{"event_type":"step.stop","index":0,"usage":{"x":%b}}',
     "usage at the end": b'{"event_type":"interaction.completed","interaction":{"usage":{"x":%b}}}',
 }
@@ -254,7 +256,7 @@ def test_an_event_without_type(data):
 WRONG = [None, True, 1, -1.5, "x", [], [1], [[]], {}, {"type": []}, {"type": {}}]
 FIELDS = {
     "interaction": lambda value: {"event_type": "interaction.created", "interaction": value},
-    "id": lambda value: C(value),
+    "id": C,
     "model": lambda value: C(model=value),
     "environment": lambda value: C(environment_id=value),
     "event id": lambda value: {**S(0, mo()), "event_id": value},
@@ -291,13 +293,13 @@ FIELDS = {
     "media data": lambda value: D(0, delta("image", data=value)),
     "media place": lambda value: D(0, delta("image", uri=value)),
     "sound": lambda value: D(0, delta("audio", data=value, mime_type=value)),
-    "stop": lambda value: X(value),
+    "stop": X,
     "usage": lambda value: {**X(0), "usage": value, "metadata": value},
     "status": lambda value: {"event_type": "interaction.status_update", "status": value},
     "token": lambda value: {"event_type": "interaction.status_update", "continuation_token": value},
     "final usage": lambda value: K(usage=value),
     "counts": lambda value: K(usage={"total_input_tokens": value, "total_cached_tokens": value}),
-    "final status": lambda value: K(value),
+    "final status": K,
     "errors": lambda value: K("failed", errors=value),
     "an error": lambda value: K("failed", errors=[value], error=value),
     "code": lambda value: {"event_type": "error", "error": {"code": value, "message": value}},

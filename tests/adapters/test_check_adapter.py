@@ -1,0 +1,298 @@
+"""
+`check_adapter` finds what is wrong: adapters that are broken on purpose, one defect each.
+"""
+
+import itertools
+import json
+from random import Random
+
+import pytest
+
+from assistant_events import TextDelta
+from assistant_events.adapters import DecoderBase, Dialect, JsonLines
+from assistant_events.adapters.reading import string
+from assistant_events.testing.adapters import check_adapter
+from assistant_events.testing.mutations import HOSTILE_JSON, MUTATIONS, mutated
+
+
+class Sound(DecoderBase):
+    """
+    Reads lines of `{"say": text}`, `{"call": name}` and `{"end": reason}` as they should be read.
+    """
+
+    dialect = "lines"
+    provider = "nobody"
+    framing = JsonLines
+
+    def on_event(self, event):
+        self.ensure_started()
+        if "end" in event:
+            self.finish_step("stop", string(event, "end"))
+            return
+        self.on_text(string(event, "say") or "")
+        if string(event, "call"):
+            self.recorder.tool_call(None, event["call"], {})
+
+    def on_text(self, text):
+        self.recorder.text(text)
+
+
+class Raises(Sound):
+    """
+    Trusts a field to be what it should.
+    """
+
+    def on_event(self, event):
+        if "say" in event:
+            len(event["say"])
+        super().on_event(event)
+
+
+class Illegal(Sound):
+    """
+    Goes around the recorder.
+    """
+
+    def on_text(self, text):
+        self._sink.append(TextDelta(message_id=self.message_id, offset=0, delta=text or "x"))
+
+
+class Loses(Sound):
+    """
+    Throws away what it has when the end does not come.
+    """
+
+    def on_close(self, error):
+        if self.recorder.started:
+            self.recorder.restart("start over")
+
+
+class Counts(Sound):
+    """
+    Remembers across a rejoin what it should forget.
+    """
+
+    def on_text(self, text):
+        self.count = getattr(self, "count", 0) + 1
+        self.recorder.text(f"{self.count}{text}")
+
+
+NUMBERS = itertools.count()
+
+
+class Unsteady(Sound):
+    """
+    Gives something else each time.
+    """
+
+    def on_text(self, text):
+        self.recorder.text(f"{text}{next(NUMBERS)}")
+
+
+class Chunky(Sound):
+    """
+    Makes something of how the bytes were cut.
+    """
+
+    def on_payloads(self, payloads):
+        for at, payload in enumerate(payloads):
+            self.at = at
+            self.on_payload(payload)
+
+    def on_text(self, text):
+        self.recorder.text(text if self.at else text.upper())
+
+
+class Stranger(Sound):
+    """
+    Writes into another message.
+    """
+
+    def __init__(self, message_id, **how):
+        super().__init__("other", **how)
+
+
+class Fails(Sound):
+    """
+    Says that its answer is over without an end of the step.
+    """
+
+    def on_event(self, event):
+        self.ensure_started()
+        if "end" in event:
+            self.end_answer()
+
+
+class Unmarked(JsonLines):
+    """
+    A framing that drops the last line when its end is missing, and the rest of a line that was cut.
+    """
+
+    def feed(self, data):
+        return [line for line in data.split(b"\n") if line.endswith(b"}")]
+
+
+class Ragged(Sound):
+    framing = Unmarked
+
+
+def lines(*events):
+    return b"".join(json.dumps(event).encode() + b"\n" for event in events)
+
+
+BODY = lines({"say": "Hello"}, {"say": " world"}, {"call": "f"}, {"say": "!"}, {"end": "done"})
+
+
+def check(decoder, body=BODY, **how):
+    check_adapter(Dialect(name="lines", decoder=decoder, **how), {"sample": body}, mutations=200)
+
+
+def test_a_sound_adapter_passes():
+    """
+    Nothing is found where nothing is wrong, whether the stream has an end or not.
+    """
+    check(Sound)
+    check(Sound, BODY[:-1])
+    check(Sound, lines({"say": "Hello"}))
+    check(Sound, detect=lambda document: "say" in document)
+    check_adapter(Dialect(name="lines", decoder=Sound), [BODY, b""], mutations=5)
+
+
+DEFECTS = {
+    Raises: "the adapter raised TypeError",
+    Illegal: "out of place",
+    Loses: "what came before the cut is not kept",
+    Counts: "not the transcript of the uncut stream",
+    Unsteady: "the same bytes give other events",
+    Chunky: "other|another",
+    Stranger: "events of message ['other'], expected 'a1' or its hops",
+    Fails: "message 'a1' has no end",
+    Ragged: "gives|cut",
+}
+
+
+@pytest.mark.parametrize(("decoder", "sentence"), DEFECTS.items(), ids=[cls.__name__ for cls in DEFECTS])
+def test_each_defect_is_found(decoder, sentence):
+    """
+    The sentence names the stream and what is wrong.
+    """
+    with pytest.raises(AssertionError) as caught:
+        check(decoder)
+
+    assert str(caught.value).startswith("sample")
+    assert any(words in str(caught.value) for words in sentence.split("|"))
+
+
+DETECTS = {
+    "knows nothing": (lambda document: False, "sample: detect knows none of the first 3 frames"),
+    "raises": (lambda document: document["type"], "lines: detect raised KeyError"),
+}
+
+
+@pytest.mark.parametrize(("detect", "sentence"), DETECTS.values(), ids=DETECTS.keys())
+def test_a_detect_that_is_broken(detect, sentence):
+    """
+    `detect` must know its own and never raise.
+    """
+    with pytest.raises(AssertionError, match=sentence):
+        check(Sound, detect=detect)
+
+
+class Deaf(Sound):
+    """
+    Does what `final` forbids: takes bytes after its end, and when it is closed.
+    """
+
+    def feed(self, data):
+        return [TextDelta(message_id="a1", offset=0, delta="x")] if self.terminal else super().feed(data)
+
+
+class Open(Sound):
+    """
+    Never closes.
+    """
+
+    def feed_event(self, event):
+        return []
+
+
+class Twice(Sound):
+    """
+    Returns its last events again and again.
+    """
+
+    def close(self, error=None):
+        if not self.closed:
+            self.last = super().close(error)
+        return self.last
+
+
+class Escapes(Sound):
+    """
+    Lets an exception out.
+    """
+
+    def feed(self, data):
+        if b"\xff" in data or b"NaN" in data:
+            raise RuntimeError("boom")
+        return super().feed(data)
+
+
+OVERRIDES = {
+    Deaf: "a decoder that came to the end of the answer returns events",
+    Open: "a closed decoder takes more; expected LocalProtocolError",
+    Twice: "the second close returns events",
+    Escapes: "raised RuntimeError('boom')",
+}
+
+
+@pytest.mark.parametrize(("decoder", "sentence"), OVERRIDES.items(), ids=[cls.__name__ for cls in OVERRIDES])
+def test_decoders_that_do_not_keep_their_face(decoder, sentence):
+    """
+    What every decoder promises to its callers is tried as well.
+    """
+    with pytest.raises(AssertionError) as caught:
+        check(decoder, BODY[:30] if decoder is Twice else BODY)
+
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("streams", "sentence"), [([], "expected at least one"), ([BODY, "text"], r"streams\[1\]: expected bytes, got str")]
+)
+def test_samples_that_are_none(streams, sentence):
+    """
+    The caller's own mistakes are named too.
+    """
+    with pytest.raises(AssertionError, match=sentence):
+        check_adapter(Dialect(name="lines", decoder=Sound), streams)
+
+
+# -- damages
+
+
+def test_damages_are_the_same_for_the_same_seed():
+    """
+    A seed names a damaged stream.
+    """
+    assert [mutated(BODY, Random(seed)) for seed in range(50)] == [mutated(BODY, Random(seed)) for seed in range(50)]
+    assert len({mutated(BODY, Random(seed)) for seed in range(50)}) > 40
+
+
+@pytest.mark.parametrize("mutation", dict.fromkeys(MUTATIONS), ids=lambda each: each.__name__)
+@pytest.mark.parametrize("body", [b"", b"\n", b"{", b"no json at all", b"{}\n{}\n", b'data: {"a":[1,{"b":"c"}]}\n\n'])
+def test_every_damage_takes_any_bytes(mutation, body):
+    """
+    There is nothing that cannot be damaged.
+    """
+    for seed in range(20):
+        assert isinstance(mutation(body, Random(seed)), bytes)
+
+
+def test_hostile_values_arrive():
+    """
+    Values that no JSON writer would write are put in as they are.
+    """
+    found = b"".join(mutated(BODY, Random(seed)) for seed in range(400))
+
+    assert all(value.encode() in found for value in HOSTILE_JSON)
