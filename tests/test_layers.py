@@ -112,7 +112,7 @@ OPTIONAL = {
     "cyclopts": {"cli"},
     "httpx2": {"clients"},
     "hypothesis": {"testing.strategies"},
-    "msgspec": set(),
+    "msgspec": {"converters.structs"},
     "opentelemetry": set(),
     "psycopg": {"stores.postgres"},
     "redis": {"live.redis"},
