@@ -1,10 +1,12 @@
 """
-What tests of apps and adapters need: events in one line, ids and times that never change.
+What tests of apps, adapters and stores need: events in one line, ids and times that never change, and checks that try
+everything an adapter or a store has promised.
 
 `assistant_events.testing.strategies` makes everything for Hypothesis and is imported by its own name, since Hypothesis
 is an extra.
 """
 
+from assistant_events.testing.adapters import check_adapter
 from assistant_events.testing.builders import (
     Call,
     answer,
@@ -20,11 +22,14 @@ from assistant_events.testing.builders import (
     run,
 )
 from assistant_events.testing.deterministic import Clock, ids
+from assistant_events.testing.stores import check_store
 
 __all__ = [
     "Call",
     "Clock",
     "answer",
+    "check_adapter",
+    "check_store",
     "compaction",
     "deltas",
     "durable",
