@@ -16,8 +16,8 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "assistant_events"
 ROOT = "assistant_events"
 
-# Design layers 0 to 5. Inside one of them a module may still build on another: values raise errors, a session may be served, and
-# the command line offers everything.
+# Design layers 0 to 5. Inside one of them a module may still build on another: values raise errors, a session may be
+# served, and the command line offers everything.
 LAYERS = {
     "errors": -1,
     "values": 0,

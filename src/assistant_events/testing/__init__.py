@@ -1,6 +1,7 @@
 """
-What tests of apps, adapters and stores need: events in one line, ids and times that never change, and checks that try
-everything an adapter or a store has promised.
+What tests of apps, adapters and stores need.
+
+Events in one line, ids and times that never change, and checks that try everything an adapter or a store has promised.
 
 `assistant_events.testing.strategies` makes everything for Hypothesis and is imported by its own name, since Hypothesis
 is an extra.

@@ -8,6 +8,7 @@ field in its error. Documents from outside are checked by the converters instead
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
 from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -72,6 +73,26 @@ def check_count_or_none(instance: object, field: Attribute[Any], value: object) 
     """Check that the value is an int of 0 or more, or `None`."""
     if value is not None:
         check_count(instance, field, value)
+
+
+def check_utc(instance: object, field: Attribute[Any], value: object) -> None:
+    """Check that the value is a moment in UTC."""
+    if not isinstance(value, datetime):
+        raise _wrong(type(instance), field, "datetime", value)
+    if value.utcoffset() != timedelta(0):
+        raise ValueError(f"{type(instance).__name__}.{field.name}: expected a datetime in UTC")
+
+
+def check_utc_or_none(instance: object, field: Attribute[Any], value: object) -> None:
+    """Check that the value is a moment in UTC, or `None`."""
+    if value is not None:
+        check_utc(instance, field, value)
+
+
+def check_reason(instance: object, field: Attribute[Any], value: object) -> None:
+    """Check that the value is a word for why a summary is written."""
+    if value not in ("auto", "manual"):
+        raise ValueError(f"{type(instance).__name__}.{field.name}: expected one of auto, manual; got {value!r}")
 
 
 def to_text(value: str) -> str:

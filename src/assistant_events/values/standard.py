@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import json
-from json.decoder import scanstring  # pyright: ignore[reportAttributeAccessIssue]  # not in the stubs
+from collections.abc import Callable
+from json import decoder
 from math import isfinite
 from typing import Any
 
@@ -117,5 +118,7 @@ def _refuse_constant(name: str) -> Any:
     raise JsonError(f"no JSON: {name}")
 
 
+# What reads strings inside of the standard reader; the stubs leave it out.
+_scan: Callable[[str, int], tuple[str, int]] = vars(decoder)["scanstring"]
 _READER = json.JSONDecoder(parse_int=_exact_int, parse_float=_finite_float, parse_constant=_refuse_constant)
 _WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=plain_mapping)
