@@ -48,7 +48,7 @@ def read_string(data: bytes) -> str:
     text = data.decode("utf-8")
     if text[:1] != '"':
         raise JsonError("no string")
-    value, end = scanstring(text, 1, True)
+    value, end = _scan(text, 1)
     if end != len(text) or has_surrogates(value):
         raise JsonError("no string that is text")
     return value
@@ -94,7 +94,8 @@ def _exact_int(digits: str) -> int:
     if digits[0] == "-":
         return -_exact_int(digits[1:])
     half = len(digits) // 2
-    return _exact_int(digits[:-half]) * 10**half + _exact_int(digits[-half:])
+    shift: int = 10**half
+    return _exact_int(digits[:-half]) * shift + _exact_int(digits[-half:])
 
 
 def _digits(value: int) -> str:
