@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, final
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, assert_never, final
 
 import attrs
 
@@ -90,8 +90,8 @@ class CallStatus(StrEnum):
 class Times(Frozen):
     """When something began and ended, in UTC, as the records of its first and last event say."""
 
-    started: datetime | None = None
-    ended: datetime | None = None
+    started: datetime | None = attrs.field(default=None, validator=fields.check_utc_or_none)
+    ended: datetime | None = attrs.field(default=None, validator=fields.check_utc_or_none)
 
 
 @final
@@ -159,7 +159,7 @@ class ToolPart(Frozen):
 
     status: CallStatus = attrs.field(converter=CallStatus)
 
-    raw_input: str = attrs.field(default="", validator=fields.check_text)
+    raw_input: str = attrs.field(default="", converter=fields.to_text, validator=fields.check_text)
     """The input as the model wrote it, unparsed; empty when it came whole (`tool.called` alone)."""
 
     input_status: PartStatus | None = attrs.field(default=None, converter=attrs.converters.optional(PartStatus))
@@ -340,10 +340,10 @@ class CompactionMessage(Frozen):
     type: ClassVar[Literal["compaction"]] = "compaction"
 
     id: str = attrs.field(validator=fields.check_name)
-    reason: Literal["auto", "manual"] = attrs.field(validator=attrs.validators.in_(("auto", "manual")))
+    reason: Literal["auto", "manual"] = attrs.field(validator=fields.check_reason)
     origin: Origin | None = attrs.field(default=None, validator=fields.IsA(Origin, optional=True))
     status: MessageStatus = attrs.field(default=MessageStatus.RUNNING, converter=MessageStatus)
-    text: str = attrs.field(default="", validator=fields.check_text)
+    text: str = attrs.field(default="", converter=fields.to_text, validator=fields.check_text)
     error: ErrorInfo | None = attrs.field(default=None, validator=fields.IsA(ErrorInfo, optional=True))
     state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
@@ -355,6 +355,10 @@ MESSAGE_CLASSES: tuple[type[Message], ...] = Message.__args__
 
 def _as_messages(value: Iterable[Message]) -> tuple[Message, ...]:
     return fields.tuple_of(value, MESSAGE_CLASSES, "messages", "a message")
+
+
+def _as_ids(value: Iterable[str]) -> frozenset[str]:
+    return frozenset(fields.tuple_of(value, str, "rewound", "a str"))
 
 
 @final
@@ -378,7 +382,7 @@ class Transcript(Frozen):
     seq: int = attrs.field(default=0, validator=fields.check_count)
     """Place of the last record that was folded; 0 when there was none."""
 
-    rewound: frozenset[str] = attrs.field(default=frozenset(), converter=frozenset)
+    rewound: frozenset[str] = attrs.field(default=frozenset(), converter=_as_ids)
     """Ids of messages that were rewound; nothing more can happen to them."""
 
     def __iter__(self) -> Iterator[Message]:
@@ -455,6 +459,8 @@ def plain_text(content: tuple[Content, ...]) -> str:
                 pieces.append(write_json(item.value).decode())
             case MediaContent():
                 pass
+            case _ as never:
+                assert_never(never)
     return "".join(pieces)
 
 

@@ -646,3 +646,70 @@ def test_a_completed_message_does_not_start_over():
     again = [start(), verb("fail", error=error()), verb("restart", reason="again"), text("other")]
 
     assert [[]] * 4 == rejoin(record(HELLO), again)
+
+
+def test_what_is_new_of_old_calls_waits():
+    """
+    What the replay adds to calls that were recorded is held back until all has passed, and then goes on.
+    """
+    hosted = ToolCalled(message_id="a1", call_id="h1", name="t", input={}, **HOSTED)
+    before = [
+        *record([start(), verb("tool_input", call_id="c1", name="t", delta='{"a"')]),
+        ToolInputStarted(message_id="a1", call_id="c2", name="t"),
+        ToolInputEnded(message_id="a1", call_id="c2", text="{}"),
+        hosted,
+        *record([start(), text("Hel")])[1:],
+    ]
+    replay = [
+        start(),
+        verb("tool_input", call_id="c1", name="t", delta="{"),
+        verb("end_tool_input", call_id="c1", text='{"a":1}'),
+        verb("tool_call", call_id="c2", name="t", input="{}"),
+        verb("tool_call", call_id="h1", name="t", input={}, **HOSTED),
+        verb("tool_success", call_id="h1", output="x"),
+    ]
+    events = rejoin(before, [*replay, text("Hel")])
+
+    assert [[]] * len(replay) == events[:-1]
+    assert [
+        ToolInputEnded(**C, text='{"a":1}'),
+        ToolCalled(**C, name="t", input={"a": 1}),
+        ToolCalled(message_id="a1", call_id="c2", name="t", input={}),
+        ToolSuccess(message_id="a1", call_id="h1", output="x", **HOSTED),
+    ] == events[-1]
+
+
+def test_calls_that_were_cut_may_have_an_answer_now():
+    """
+    A result in the replay of a call that was cut is no contradiction.
+    """
+    called = verb("tool_call", call_id="h1", name="t", input={}, **HOSTED)
+    answered = verb("tool_success", call_id="h1", output="x")
+    before = closed(record([start(), called, text("Hel")]))
+
+    assert AFTER_CUT == rejoin(before, [start(), called, answered, text("Hel")])[-1][0]
+
+
+def test_inputs_that_were_cut_may_end_now():
+    """
+    The end of an input that was cut passes it when it says at least as much.
+    """
+    before = closed(record([start(), verb("tool_input", call_id="c1", name="t", delta='{"a"')]))
+    replay = [
+        start(),
+        verb("tool_input", call_id="c1", name="t", delta="{"),
+        verb("end_tool_input", call_id="c1", text='{"a":1}'),
+    ]
+
+    assert AFTER_CUT == rejoin(before, replay)[-1][0]
+
+
+def test_an_answer_that_the_replay_has_too():
+    """
+    A call that the app answered may be answered in the replay as well.
+    """
+    called = verb("tool_call", call_id="c1", name="t", input={})
+    before = [*record([start(), called]), ToolSuccess(**C, output="x"), *record([start(), text("Hel")])[1:]]
+    replay = [start(), called, verb("tool_success", call_id="c1", output="x"), text("Hello")]
+
+    assert [[], [], [], [TextDelta(**A, offset=3, delta="lo")]] == rejoin(before, replay)

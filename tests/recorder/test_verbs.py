@@ -784,6 +784,22 @@ def test_so_far_gives_the_message(recorder):
     assert len(recorder.so_far()) < len(sink)
 
 
+def test_so_far_of_what_is_empty():
+    """
+    Fragments of which nothing has come are open without a delta.
+    """
+    sink = []
+    recorder = Recorder("a1", sink=sink)
+    recorder.start(origin())
+    with pytest.raises(ValueError, match="not both"):
+        recorder.end_media(data=b"a", uri="x:1", media_type="image/png", key="m")
+    recorder.begin_text(key="t")
+    recorder.begin_reasoning(key="r")
+
+    assert sink == recorder.so_far()
+    assert ["media", "text", "reasoning"] == [part.type for part in fold(sink, strict=True).last.parts]
+
+
 def test_what_is_open_can_be_had(recorder):
     """
     Decoders find what is open, and whether a call is settled, by kind and key.

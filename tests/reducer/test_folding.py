@@ -627,3 +627,24 @@ def test_an_iterator_that_fails_loses_nothing():
 
     assert "applied" == builder.apply(events[-1])
     assert "Hello world" == builder.transcript.last.text
+
+
+def test_records_of_one_moment():
+    """
+    Records that were appended together have the same time.
+    """
+    log = records(durable(answer("Hi")), clock=lambda: DAWN)
+
+    assert Times(started=DAWN, ended=DAWN) == only(log).times
+    assert [Times(started=DAWN, ended=DAWN)] == [part.times for part in only(log).parts]
+
+
+def test_an_end_that_is_not_recorded_has_no_time():
+    """
+    What began in the log and ended as a bare event has only a start.
+    """
+    start = fold(records([START, TextStarted(**A)]))
+    after = fold([TextEnded(**A, text="Hi"), END], start=start, strict=True)
+
+    assert Times(started=at(0)) == after.last.times
+    assert [Times(started=at(1))] == [part.times for part in after.last.parts]

@@ -641,7 +641,18 @@ _VERBS: Mapping[str, SearchStrategy[Verb]] = MappingProxyType(
 )
 
 _STEP_VERBS = ("finish", "finish", "finish", "finish", "restart", "fail", "close", "start")
-_OFTEN = ("text", "text", "reasoning", "tool_input", "tool_input", "end_tool_input", "tool_call", "tool_success")
+_OFTEN = (
+    "text",
+    "text",
+    "reasoning",
+    "tool_input",
+    "tool_input",
+    "end_tool_input",
+    "tool_call",
+    "tool_call",
+    "tool_progress",
+    "tool_success",
+)
 _CONTENT_VERB = st.sampled_from([*_OFTEN, *_OFTEN, *(name for name in _VERBS if name not in _STEP_VERBS)]).flatmap(
     lambda name: _VERBS[name]
 )

@@ -1,0 +1,280 @@
+"""
+What messages, calls and transcripts offer beside their fields, and what `public` takes away.
+"""
+
+import pytest
+
+from assistant_events import (
+    CompactionMessage,
+    ErrorInfo,
+    JsonContent,
+    JsonObject,
+    LocalProtocolError,
+    MediaContent,
+    OpaqueReceived,
+    PromptSubmitted,
+    StepEnded,
+    StepStarted,
+    TextContent,
+    TextEnded,
+    ToolCalled,
+    ToolFailed,
+    ToolPart,
+    ToolSuccess,
+    Transcript,
+    Turn,
+    UnknownEvent,
+    fold,
+    public,
+)
+from assistant_events.messages import closing
+from assistant_events.testing import Call, answer, compaction, deltas, error, message, origin, prompt, records, run
+
+C = {"message_id": "a1", "call_id": "c1"}
+
+
+def call(**fields):
+    """
+    A call of the app that waits for its answer.
+    """
+    return ToolPart(**{**C, "name": "search", "status": "called", "input": JsonObject({"city": ["Oslo"]}), **fields})
+
+
+def test_texts_of_an_answer():
+    """
+    Text and reasoning are joined over all their parts.
+    """
+    events = answer("one", reasoning="r")
+    answered = message([*events[:-1], *answer(" two", reasoning=" s")[1:]])
+
+    assert ("one two", "r s") == (answered.text, answered.reasoning)
+
+
+def test_text_of_a_prompt():
+    """
+    Texts are joined, JSON is written out, media have no text.
+    """
+    content = ["see ", JsonContent({"a": 1}), MediaContent(media_type="image/png", data=b"x"), TextContent("!")]
+
+    assert 'see {"a":1}!' == fold([prompt(content)]).last.text
+
+
+def test_media_of_an_answer():
+    """
+    Media are the parts that are media.
+    """
+    assert () == message(answer("Hi")).media
+
+
+@pytest.mark.parametrize(
+    ("events", "pending"),
+    [
+        pytest.param(answer(calls=[Call("t", call_id="c1")]), ["c1"], id="waiting"),
+        pytest.param(answer(calls=[Call("t", call_id="c1", output=1)]), [], id="answered"),
+        pytest.param(answer(calls=[Call("t", "{", call_id="c1")]), [], id="invalid"),
+        pytest.param(answer(calls=[Call("t", call_id="c1", output=1, provider_executed=True)]), [], id="hosted"),
+    ],
+)
+def test_pending_calls(events, pending):
+    """
+    Calls that the app still has to answer, in the message and in the transcript.
+    """
+    assert pending == [each.call_id for each in message(events).pending_calls]
+    assert pending == [each.call_id for each in fold([prompt(), *compaction(), *events]).pending_calls]
+
+
+def test_calls_of_a_failed_step_are_not_pending():
+    """
+    A call that a failed step left open is not to be run.
+    """
+    events = answer(calls=[Call("t", call_id="c1")])
+    failed = [*events[:-1], *closing(message(events[:-1]), error())]
+    failed = [event for event in failed if not isinstance(event, ToolFailed)]
+
+    assert () == message(failed).pending_calls
+
+
+def test_arguments_are_fresh():
+    """
+    Arguments are plain Python that the tool may change.
+    """
+    part = call()
+    part.arguments["city"].append("Bergen")
+
+    assert {"city": ["Oslo"]} == part.arguments
+
+
+def test_a_call_without_input_has_no_arguments():
+    """
+    A call whose input is no object cannot be run.
+    """
+    with pytest.raises(LocalProtocolError, match=r"^call 'c1' has no input: it is failed$"):
+        _ = call(status="failed", input=None).arguments
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        pytest.param({}, (True, False, False), id="called"),
+        pytest.param({"status": "streaming", "input": None}, (False, False, False), id="streaming"),
+        pytest.param({"status": "success"}, (False, True, True), id="success"),
+        pytest.param({"status": "failed", "error": error("tool")}, (False, True, True), id="failed"),
+        pytest.param({"status": "failed", "error": error("interrupted")}, (False, True, False), id="cut"),
+        pytest.param({"status": "failed", "input": None, "error": error()}, (False, True, False), id="no input"),
+        pytest.param({"provider_executed": True}, (False, False, False), id="hosted"),
+        pytest.param({"provider_executed": True, "status": "success"}, (False, True, False), id="hosted, answered"),
+    ],
+)
+def test_what_a_call_waits_for(fields, expected):
+    """
+    A call is pending, settled, answered by the app, or none of these.
+    """
+    part = call(**fields)
+
+    assert expected == (part.pending, part.settled, part.answered)
+
+
+def test_succeed():
+    """
+    A call builds the event of its answer.
+    """
+    assert ToolSuccess(**C, output="sunny", state={"s": 1}) == call().succeed("sunny", state={"s": 1})
+    assert call(provider_executed=True).succeed().provider_executed
+
+
+@pytest.mark.parametrize(
+    ("cause", "expected"),
+    [("no", ErrorInfo(kind="tool", message="no")), (error("tool-denied"), error("tool-denied"))],
+    ids=["text", "error"],
+)
+def test_fail(cause, expected):
+    """
+    A call builds the event of its failure; a text is an error of kind `tool`.
+    """
+    assert ToolFailed(**C, error=expected, output="half") == call().fail(cause, output="half")
+
+
+def test_a_transcript_is_a_sequence_of_messages():
+    """
+    Messages are counted, walked, and found by their id.
+    """
+    transcript = fold([prompt(), *answer("Hi")])
+
+    assert (2, ["u1", "a1"]) == (len(transcript), [each.id for each in transcript])
+    assert transcript.last is transcript["a1"]
+    assert ("u1" in transcript, "x" in transcript) == (True, False)
+    with pytest.raises(KeyError, match="x"):
+        _ = transcript["x"]
+    assert Transcript().last is None
+
+
+def test_turns():
+    """
+    A turn is everything from one prompt to the next; what stands before the first has no prompt.
+    """
+    events = [*answer("a", message_id="a0"), prompt(), *answer("b"), *compaction(), prompt(message_id="u2")]
+    transcript = fold(events)
+    first, user, reply, summary, again = transcript
+
+    assert (
+        Turn(prompt=None, messages=(first,)),
+        Turn(prompt=user, messages=(reply, summary)),
+        Turn(prompt=again, messages=()),
+    ) == transcript.turns()
+    assert () == Transcript().turns()
+
+
+def test_context_without_a_compaction():
+    """
+    Without a completed summary a model sees everything.
+    """
+    transcript = fold([prompt(), *compaction()[:2], *answer("Hi")])
+
+    assert transcript.messages == transcript.context()
+
+
+def test_only_what_runs_is_closed():
+    """
+    A message that is over needs no closing, and parts that are over are left alone.
+    """
+    running = message(answer("Hi", reasoning="Hm")[:-1])
+
+    assert [] == closing(message(answer("Hi")), error())
+    assert ["step.failed"] == [event.type for event in closing(running, error())]
+    assert [] == closing(CompactionMessage(id="c1", reason="auto", status="completed"), error())
+
+
+# -- public
+
+
+SECRET = {"signature": "secret"}
+
+
+def test_public_events():
+    """
+    State, run and unknown fields are left out of events; the rest stays.
+    """
+    start = StepStarted(message_id="a1", origin=origin(), run=run(), state=SECRET, extra={"new": 1})
+    end = StepEnded(message_id="a1", finish="stop", run=run(), state=SECRET)
+
+    assert StepStarted(message_id="a1", origin=origin()) == public(start)
+    assert StepEnded(message_id="a1", finish="stop") == public(end)
+    assert TextEnded(message_id="a1", text="Hi") == public(TextEnded(message_id="a1", text="Hi", state=SECRET))
+    assert ToolCalled(**C, name="t", input={}) == public(ToolCalled(**C, name="t", input={}, state=SECRET))
+    assert OpaqueReceived(message_id="a1") == public(OpaqueReceived(message_id="a1", state=SECRET))
+    assert deltas("Hi") == [public(delta) for delta in deltas("Hi")]
+    assert prompt() == public(PromptSubmitted(message_id="u1", content="hi", extra={"new": 1}))
+
+
+def test_public_unknown_events():
+    """
+    Of an event of a newer version only its type, version and message stay.
+    """
+    event = UnknownEvent(type="new", version=2, data={"type": "new", "v": 2, "message_id": "a1", "state": SECRET})
+
+    assert {"type": "new", "v": 2, "message_id": "a1"} == public(event).data
+
+
+def test_public_records():
+    """
+    The event of a record is made public; its place and the app's own stay.
+    """
+    (record,) = records([TextEnded(message_id="a1", text="Hi", state=SECRET)], meta={"user": 1})
+
+    assert (TextEnded(message_id="a1", text="Hi"), 1, {"user": 1}) == (
+        public(record).event,
+        public(record).seq,
+        public(record).meta,
+    )
+
+
+def test_public_transcripts():
+    """
+    No state, run or opaque part is left in any message; everything else is.
+    """
+    hosted = Call("t", output="x", provider_executed=True, state=SECRET, result_state=SECRET)
+    shown = answer("Hi", reasoning="Hm", calls=[hosted], finish="stop")
+    full = answer(
+        "Hi",
+        reasoning="Hm",
+        calls=[hosted],
+        finish="stop",
+        run=run(),
+        state=SECRET,
+        text_state=SECRET,
+        reasoning_state=SECRET,
+    )
+    full.insert(1, OpaqueReceived(message_id="a1", state=SECRET))
+    bare = Call("t", output="x", provider_executed=True)
+    expected = fold([prompt(), *answer("Hi", reasoning="Hm", calls=[bare], finish="stop"), *compaction()])
+
+    assert expected == public(fold([prompt(), *full, *compaction()]))
+    assert expected != fold([prompt(), *shown, *compaction()])
+
+
+def test_public_takes_what_can_be_shown():
+    """
+    Anything else is a mistake.
+    """
+    with pytest.raises(TypeError, match="expected an event, record, part, message or transcript, got dict"):
+        public({})
