@@ -10,7 +10,7 @@ kind: a message has at most one of each open. Calls are addressed by `call_id`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast, final
 
@@ -305,7 +305,7 @@ class CompactionStarted(_Durable):
 
     type: ClassVar[Literal["compaction.started"]] = "compaction.started"
 
-    reason: Literal["auto", "manual"] = attrs.field(validator=attrs.validators.in_(("auto", "manual")))
+    reason: Literal["auto", "manual"] = attrs.field(validator=fields.check_reason)
     origin: Origin | None = attrs.field(default=None, validator=fields.IsA(Origin, optional=True))
     """The model that writes it; `None` when no model does."""
 
@@ -542,13 +542,6 @@ EVENT_TYPES: Mapping[str, type[DurableEvent | LiveEvent]] = MappingProxyType(
 """Every known type string and its class."""
 
 
-def _check_utc(instance: object, field: Attribute[Any], value: datetime) -> None:
-    if not isinstance(value, datetime):
-        raise TypeError(f"Record.at: expected datetime, got {type(value).__name__}")
-    if value.utcoffset() != timedelta(0):
-        raise ValueError("Record.at: expected a datetime in UTC")
-
-
 def _check_seq(instance: object, field: Attribute[Any], value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"Record.seq: expected int, got {type(value).__name__}")
@@ -566,7 +559,7 @@ class Record(Frozen):
     seq: int = attrs.field(validator=_check_seq)
     """1, 2, 3, … without gaps."""
 
-    at: datetime = attrs.field(validator=_check_utc)
+    at: datetime = attrs.field(validator=fields.check_utc)
     """When it was appended, in UTC."""
 
     event: DurableEvent | UnknownEvent = attrs.field(
