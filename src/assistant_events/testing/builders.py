@@ -70,7 +70,7 @@ def error(kind: ErrorKind | str = ErrorKind.PROVIDER, message: str = "it broke")
 
 def prompt(content: ContentInput = "hi", *, message_id: str = "u1") -> PromptSubmitted:
     """Return what the user says: whatever `as_content` takes."""
-    return PromptSubmitted(message_id=message_id, content=content)  # type: ignore[arg-type]  # converted on the way in
+    return PromptSubmitted(message_id=message_id, content=content)
 
 
 def rewind(message_id: str) -> HistoryRewound:
