@@ -2,6 +2,7 @@
 `check_store` passes the stores that we ship and catches a store for each promise that it breaks.
 """
 
+import time
 from datetime import datetime
 
 import attrs
@@ -61,7 +62,7 @@ class ExpectsInTwoSteps(MemoryStore):
     def append(self, session_id, events, *, expected_seq=None, **options):
         if expected_seq is not None:
             super().append(session_id, [], expected_seq=expected_seq)
-            list(map(str, range(200_000)))
+            time.sleep(0.02)
         return super().append(session_id, events, **options)
 
 
@@ -76,6 +77,14 @@ class RefusesWithoutAName(MemoryStore):
             return super().append(session_id, events, **options)
         except LocalProtocolError:
             raise LocalProtocolError("no") from None
+
+
+class RefusesWithAnotherError(MemoryStore):
+    def append(self, session_id, events, **options):
+        try:
+            return super().append(session_id, events, **options)
+        except LocalProtocolError as error:
+            raise RuntimeError(str(error)) from None
 
 
 class DropsUnknownEvents(MemoryStore):
@@ -288,7 +297,7 @@ class TellsOtherSessions(MemoryStore):
 class HasNoLock(MemoryStore):
     def append(self, session_id, events, **options):
         seq = self.seq(session_id)
-        list(map(str, range(20_000)))
+        time.sleep(0.001)
         records = super().append(session_id, events, **options)
         if records and records[0].seq != seq + 1:
             raise RuntimeError("two threads at once")
@@ -327,6 +336,7 @@ class ClosesOnce(MemoryStore):
         ("3,", ExpectsInTwoSteps),
         ("4,", DropsLiveEvents),
         ("4,", RefusesWithoutAName),
+        ("4,", RefusesWithAnotherError),
         ("4,", DropsUnknownEvents),
         ("5,", TellsItsOwnTime),
         ("5,", TellsALocalTime),

@@ -73,6 +73,24 @@ class TestLasting:
 
         assert ["s.db"] == [path.name for path in tmp_path.iterdir()]
 
+    def test_what_is_deleted_is_overwritten(self, tmp_path):
+        """
+        Nothing of a deleted session or of pruned records is in the file any more, in no free page either.
+        """
+        path = tmp_path / "s.db"
+        with SqliteStore(path) as store:
+            for session in ("deleted", "pruned", "kept"):
+                events = [TextEnded(message_id="m1", text=f"{session} {number}") for number in range(500)]
+                store.append(session, events[:1])
+                store.append(session, [*events, *with_media(session)])
+            store.delete("deleted")
+            store.snapshot("pruned", Transcript(seq=store.seq("pruned")))
+            store.prune("pruned", 300)
+
+        data = path.read_bytes()
+        assert (b"deleted 7" in data, b"pruned 7" in data) == (False, False)
+        assert (b"pruned 400" in data, b"kept 7" in data) == (True, True)
+
     def test_time_comes_from_the_clock(self, tmp_path):
         """
         Every batch asks the clock once.

@@ -9,8 +9,9 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import compress
 from types import MappingProxyType
 from typing import Any, Final, final
 
@@ -33,7 +34,7 @@ from assistant_events.messages import AssistantMessage, CompactionMessage, Messa
 from assistant_events.stores.base import StoredEvent, Unfinished, UnfinishedKind
 from assistant_events.values import ErrorKind, Run
 
-CUT_KINDS: Final = frozenset({ErrorKind.INTERRUPTED, ErrorKind.NETWORK, ErrorKind.TIMEOUT})
+CUT_KINDS: Final = frozenset({ErrorKind.INTERRUPTED, ErrorKind.ABORTED, ErrorKind.NETWORK, ErrorKind.TIMEOUT})
 """Errors after which the provider may still be at work: we lost the stream, it did not fail."""
 
 
@@ -184,16 +185,16 @@ class Watch:
             cls = event.__class__
             mark = self.marks.get(event.message_id)
             if mark is None:
-                phase = _BEGINS.get(cls)
+                phase = BEGINS.get(cls)
                 if phase is not None:
                     run = event.run if cls is StepStarted else None
                     self.marks[event.message_id] = Mark(event.message_id, seq, phase, run)
+            elif cls in _MOVES:
+                _MOVES[cls](mark, event)
             elif cls is ToolCalled:
                 mark.called(event, seq)
             elif cls is HistoryRewound:
                 self._rewind(mark)
-            elif cls in _MOVES:
-                _MOVES[cls](mark, event)
 
     def unfinished(self, session_id: str) -> list[Unfinished]:
         """Return what is unfinished about the messages in `marks`, in their order."""
@@ -210,9 +211,11 @@ class Watch:
         self.rewound_from = first if self.rewound_from is None else min(first, self.rewound_from)
 
 
-def of_concern(events: Iterable[StoredEvent], first_seq: int) -> list[tuple[int, StoredEvent]]:
+def of_concern(events: Sequence[StoredEvent], first_seq: int) -> list[tuple[int, StoredEvent]]:
     """Return the events that can move a mark, with their places; the first event stands at *first_seq*."""
-    return [(seq, event) for seq, event in enumerate(events, first_seq) if event.__class__ in _OF_CONCERN]
+    # Without a step of Python for each event: most of them are of no concern.
+    concerned = map(_OF_CONCERN.__contains__, map(type, events))
+    return list(compress(enumerate(events, first_seq), concerned))
 
 
 def watch_from(start: Transcript | None, events: Iterable[tuple[int, StoredEvent]]) -> Watch:
@@ -276,11 +279,13 @@ _MAY_SETTLE: Final[Mapping[type, frozenset[Phase]]] = {
     # A call of a failed step is not to be run, but it may be failed.
     ToolFailed: _WAITING | {Phase.FAILED, Phase.CUT},
 }
-_BEGINS: Final[Mapping[type, Phase]] = {
+BEGINS: Final[Mapping[type, Phase]] = {
     PromptSubmitted: Phase.CLOSED,
     StepStarted: Phase.RUNNING,
     CompactionStarted: Phase.COMPACTING,
 }
+"""Events that begin a message, and the phase that it has then."""
+
 # Any: each function takes the event that it stands under.
 _MOVES: Final[Mapping[type, Callable[[Mark, Any], None]]] = {
     StepRestarted: Mark.restarted,
@@ -292,4 +297,4 @@ _MOVES: Final[Mapping[type, Callable[[Mark, Any], None]]] = {
     CompactionEnded: Mark.compacted,
     CompactionFailed: Mark.compacted,
 }
-_OF_CONCERN: Final = frozenset[type]({*_BEGINS, *_MOVES, HistoryRewound, ToolCalled})
+_OF_CONCERN: Final = frozenset[type]({*BEGINS, *_MOVES, HistoryRewound, ToolCalled})

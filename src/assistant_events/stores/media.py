@@ -8,21 +8,25 @@ All of its media are replaced or none, so a digest is never taken for bytes.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Final, TypeAlias, TypeVar, assert_never, cast
 
 import attrs
 
 from assistant_events.events import MediaEnded, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.messages import AssistantMessage, MediaPart, Message, Part, ToolPart, Transcript, UserMessage
+from assistant_events.stores.base import StoredEvent
 from assistant_events.values import Content, MediaContent
 
 APART_FROM_BYTES: Final = 256
 """Media of a value that have fewer bytes together stay inside it: rows of their own would take more room."""
 
-Holder: TypeAlias = MediaEnded | PromptSubmitted | ToolSuccess | ToolFailed | Transcript
-HOLDERS: Final = frozenset[type]({MediaEnded, PromptSubmitted, ToolSuccess, ToolFailed, Transcript})
+HolderEvent: TypeAlias = MediaEnded | PromptSubmitted | ToolSuccess | ToolFailed
+Holder: TypeAlias = HolderEvent | Transcript
 """What can hold media."""
+
+HOLDERS: Final = frozenset[type]({MediaEnded, PromptSubmitted, ToolSuccess, ToolFailed})
 
 Media: TypeAlias = dict[bytes, bytes]
 """Media by their SHA-256."""
@@ -30,6 +34,23 @@ Media: TypeAlias = dict[bytes, bytes]
 _Find: TypeAlias = Callable[[bytes], bytes]
 _Holder = TypeVar("_Holder", bound=Holder)
 _Medium = TypeVar("_Medium", MediaEnded, MediaContent, MediaPart)
+
+
+def holders_in(events: Sequence[StoredEvent]) -> list[tuple[int, HolderEvent]]:
+    """Return the events that hold a medium, with their positions."""
+    # Most events cannot hold one, and most that can hold texts only: both are told without a call for each event.
+    found: list[tuple[int, HolderEvent]] = []
+    for at, event in compress(enumerate(events), map(HOLDERS.__contains__, map(type, events))):
+        if isinstance(event, PromptSubmitted):
+            contents = event.content
+        elif isinstance(event, (ToolSuccess, ToolFailed)):
+            contents = event.output
+        else:
+            found.append((at, cast(MediaEnded, event)))
+            continue
+        if MediaContent in map(type, contents):
+            found.append((at, event))
+    return found
 
 
 def taken_apart(value: _Holder) -> tuple[_Holder, Media]:

@@ -67,7 +67,7 @@ class MemoryStore:
                 raise ConflictError(session_id, expected_seq, seq)
             time = check_time(self._clock() if at is None else at)
             records = tuple(
-                [make_record(session_id, seq, time, event, frozen) for seq, event in enumerate(kept, seq + 1)]
+                [make_record(session_id, place, time, event, frozen) for place, event in enumerate(kept, seq + 1)]
             )
             if records:
                 log.records += records

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
 from assistant_events.converters import dumps, loads
-from assistant_events.stores.attention import UNFINISHED, Mark, Phase, Watch, of_concern
+from assistant_events.stores.attention import BEGINS, UNFINISHED, Mark, Phase, Watch, of_concern
 from assistant_events.stores.base import StoredEvent, Unfinished, UnfinishedKind
 from assistant_events.stores.sqlite.rows import Key, key_of, name_of
 from assistant_events.values import Run
@@ -27,6 +27,7 @@ def follow(db: sqlite3.Connection, session: int, events: Sequence[StoredEvent], 
     moving = of_concern(events, first_seq)
     if moving:
         table = MarkTable(db, session)
+        table.begin(moving)
         watch = Watch(table.load({str(event.message_id) for _, event in moving}))
         watch.follow(moving)
         table.save(watch)
@@ -38,50 +39,69 @@ class MarkTable:
     def __init__(self, db: sqlite3.Connection, session: int) -> None:
         self._db = db
         self._session = session
+        self._new: dict[str, int] = {}
+        """Messages that have a row since now, with their `first`."""
+
         self._steps: dict[str, _Step | None] = {}
         self._calls: dict[str, _Calls] = {}
 
+    def begin(self, events: Iterable[tuple[int, StoredEvent]]) -> None:
+        """Give a row to every message that begins with one of *events*."""
+        # Nearly always all of them are new, so nothing has to be looked up: a message that is there keeps its row.
+        for seq, event in events:
+            if event.__class__ in BEGINS:
+                self._new.setdefault(str(event.message_id), seq)
+        if self._new:
+            rows = [(self._session, key_of(message_id), first) for message_id, first in self._new.items()]
+            if self._db.executemany(_BEGIN, rows).rowcount < len(rows):
+                for message_id, mark in self._marks([key for _, key, _ in rows]).items():
+                    if mark.first != self._new[message_id]:
+                        del self._new[message_id]
+
     def load(self, message_ids: Iterable[str]) -> dict[str, Mark]:
-        """Return the marks of those messages that have begun."""
-        marks: dict[str, Mark] = {}
-        keys = list(map(key_of, message_ids))
-        for at in range(0, len(keys), _IDS_AT_ONCE):
-            self._load(marks, keys[at : at + _IDS_AT_ONCE])
+        """Return the marks of those messages that have begun before."""
+        marks = self._marks([key_of(message_id) for message_id in message_ids if message_id not in self._new])
         for message_id, mark in marks.items():
             self._steps[message_id] = _step_of(mark)
             self._calls[message_id] = _calls_of(mark)
         return marks
 
+    def _marks(self, keys: list[Key]) -> dict[str, Mark]:
+        marks: dict[str, Mark] = {}
+        for at in range(0, len(keys), _IDS_AT_ONCE):
+            self._load(marks, keys[at : at + _IDS_AT_ONCE])
+        return marks
+
     def _load(self, marks: dict[str, Mark], keys: list[Key]) -> None:
-        for key, first, phase, run, answered in self._db.execute(
-            _MESSAGES.format(_places(keys)), (self._session, *keys)
-        ):
-            mark = Mark(name_of(key), first, Phase.REWOUND if first == _REWOUND else Phase.CLOSED)
-            marks[mark.message_id] = mark
-            if phase is not None:
-                mark.phase = Phase(phase)
-                mark.run = None if run is None else loads(run, Run)
-                mark.answered = bool(answered)
-        if marks:
-            for key, call, since in self._db.execute(_CALLS.format(_places(keys)), (self._session, *keys)):
-                mark = marks[name_of(key)]
-                if since is None:
-                    mark.closed.add(name_of(call))
-                else:
-                    mark.waiting[name_of(call)] = since
+        found = self._db.execute(_MARKS.format(", ".join("?" * len(keys))), (self._session, *keys))
+        for key, first, phase, run, answered, call, since in found:
+            name = name_of(key)
+            mark = marks.get(name)
+            if mark is None:
+                mark = marks[name] = Mark(name, first, Phase.REWOUND if first == _REWOUND else Phase.CLOSED)
+                if phase is not None:
+                    mark.phase = Phase(phase)
+                    mark.run = None if run is None else loads(run, Run)
+                    mark.answered = bool(answered)
+            if since is not None:
+                mark.waiting[name_of(call)] = since
+            elif call is not None:
+                mark.closed.add(name_of(call))
 
     def save(self, watch: Watch) -> None:
         """Bring the tables to where *watch* stands."""
         if watch.rewound_from is not None:
             self._rewind(watch.rewound_from)
-        begun = [
+        rows = [
             (self._session, key_of(message_id), _REWOUND if mark.phase is Phase.REWOUND else mark.first)
             for message_id, mark in watch.marks.items()
-            if message_id not in self._steps
+            if message_id not in self._steps and (message_id not in self._new or watch.rewound_from is not None)
         ]
-        if begun:
-            self._db.executemany("INSERT INTO messages (session, id, first) VALUES (?, ?, ?)", begun)
+        if rows:
+            self._db.executemany("INSERT OR REPLACE INTO messages (session, id, first) VALUES (?, ?, ?)", rows)
         for message_id, mark in watch.marks.items():
+            if mark.phase is Phase.CLOSED and not mark.waiting and message_id in self._new:
+                continue
             step = _step_of(mark)
             if step != self._steps.get(message_id):
                 self._save_step(key_of(message_id), step)
@@ -152,10 +172,7 @@ def _calls_of(mark: Mark) -> _Calls:
     return {**mark.waiting, **dict.fromkeys(mark.closed)}
 
 
-def _places(keys: Sequence[Key]) -> str:
-    return ", ".join("?" * len(keys))
-
-
+_BEGIN: Final = "INSERT OR IGNORE INTO messages (session, id, first) VALUES (?, ?, ?)"
 _DELETE_STEPS: Final = """
     DELETE FROM steps WHERE session = :session
         AND message IN (SELECT id FROM messages WHERE session = :session AND first >= :first)
@@ -164,12 +181,12 @@ _DELETE_CALLS: Final = """
     DELETE FROM calls WHERE session = :session
         AND message IN (SELECT id FROM messages WHERE session = :session AND first >= :first)
 """
-_MESSAGES: Final = """
-    SELECT id, first, phase, run, answered FROM messages
+_MARKS: Final = """
+    SELECT messages.id, first, phase, run, answered, calls.id, waits_since FROM messages
     LEFT JOIN steps ON steps.session = messages.session AND steps.message = messages.id
-    WHERE messages.session = ? AND id IN ({})
+    LEFT JOIN calls ON calls.session = messages.session AND calls.message = messages.id
+    WHERE messages.session = ? AND messages.id IN ({})
 """
-_CALLS: Final = "SELECT message, id, waits_since FROM calls WHERE session = ? AND message IN ({})"
 _UNFINISHED: Final = """
     SELECT sessions.id, message, phase, run, call FROM (
         SELECT messages.session, first, 0 AS since, message, phase, run, NULL AS call

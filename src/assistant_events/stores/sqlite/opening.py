@@ -90,6 +90,8 @@ def _connect(path: str, *, synchronous: Synchronous, timeout_s: float) -> sqlite
     connection = sqlite3.connect(path, timeout=timeout_s, isolation_level=None, check_same_thread=False)
     try:
         connection.execute(f"PRAGMA synchronous = {synchronous}")
+        # Conversations that are deleted should be gone. Many builds of SQLite do so by themselves, others do not.
+        connection.execute("PRAGMA secure_delete = ON")
     except BaseException:
         connection.close()
         raise

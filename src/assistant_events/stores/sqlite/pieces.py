@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple
 
 from assistant_events.converters import dumps, loads
 from assistant_events.errors import JsonError, StoreError, StructureError
-from assistant_events.events import MediaEnded, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.stores.base import StoredEvent
-from assistant_events.stores.media import HOLDERS, Media, taken_apart
+from assistant_events.stores.media import Media, holders_in, taken_apart
 from assistant_events.stores.sqlite.rows import LAST_SEQ, hold_media, place_of
 from assistant_events.values import JsonObject, read_json, write_json
 from assistant_events.values.fields import NO_FIELDS
@@ -26,9 +25,6 @@ PIECE_BYTES: Final = 1 << 16
 How much goes into one row. Reading a single record costs cutting its row apart; beyond these sizes larger rows gain
 nothing.
 """
-
-
-_HolderEvent: TypeAlias = MediaEnded | PromptSubmitted | ToolSuccess | ToolFailed
 
 
 class Piece(NamedTuple):
@@ -61,12 +57,11 @@ def encode(events: Sequence[StoredEvent]) -> Encoded:
     """Return *events* as JSON with their media apart."""
     media: dict[int, Media] = {}
     kept = list(events)
-    for at, event in enumerate(events):
-        if event.__class__ in HOLDERS:
-            kept[at], found = taken_apart(cast(_HolderEvent, event))
-            if found:
-                media[at] = found
-    return Encoded([dumps(event) for event in kept], media)
+    for at, event in holders_in(events):
+        kept[at], found = taken_apart(event)
+        if found:
+            media[at] = found
+    return Encoded(list(map(dumps, kept)), media)
 
 
 def write(db: sqlite3.Connection, session: int, after: int, encoded: Encoded, *, at: int, meta: bytes | None) -> None:

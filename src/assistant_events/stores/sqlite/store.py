@@ -75,6 +75,8 @@ class SqliteStore:
     """
     A store in one SQLite file. Several processes and threads may use the file at once.
 
+    What is deleted or pruned is overwritten; what the file's log (`-wal`) still has of it goes with the last `close`.
+
     Args:
         path: The file, made when it does not exist; `":memory:"` for a store that ends with the object.
 
@@ -138,7 +140,7 @@ class SqliteStore:
                 number = _begin(db, session_id, micros)
             write(db, number, seq, encoded, at=micros, meta=written_meta)
             follow(db, number, kept, seq + 1)
-        return tuple([make_record(session_id, seq, time, event, frozen) for seq, event in enumerate(kept, seq + 1)])
+        return tuple([make_record(session_id, place, time, event, frozen) for place, event in enumerate(kept, seq + 1)])
 
     def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> Iterator[Record]:
         """See `Store.read`."""
