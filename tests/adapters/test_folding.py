@@ -385,3 +385,21 @@ def test_an_empty_error_is_no_end():
     Nothing that was said on the way is lost by an error that says nothing.
     """
     assert text_of("ab") == inner(answer(S(0, mo()), D(0, text("a")), E(), D(0, text("b")), X(0)))
+
+
+def test_a_citation_that_ends_before_it_begins():
+    """
+    A place that cannot be is unknown.
+    """
+    [part] = message(answer(S(0, mo()), D(0, text("Hello")), D(0, notes(citation("u", 4, 2))), X(0))).parts
+
+    assert (Citation(url="u"),) == part.citations
+
+
+def test_citations_without_a_place_move_nowhere():
+    """
+    Sources of a later block that say no place have none.
+    """
+    blocks = [{"type": "text", "text": "a"}, {"type": "text", "text": "b", "annotations": [{"url": "u"}]}]
+
+    assert (Citation(url="u"),) == inner(answer(S(0, step("model_output", content=blocks)), X(0)))[-1].citations

@@ -447,3 +447,33 @@ def test_an_index_without_end_learned_before():
     body = stream(C(), S(0, mo()), D(0, text("a")), D(0, text("a")), X(0)) + b"data: " + huge + b"\n\n" + stream(K())
 
     assert [*text_of("aa"), *text_of("b", 1)] == durable(body)[1:-1]
+
+
+def test_an_unknown_delta_before_the_start():
+    """
+    It opens a step that is kept raw, which a start of an unknown type completes.
+    """
+    odd = delta("dream_piece", x=1)
+    found = inner(answer(D(0, odd), S(0, step("dream", plot=1)), X(0)))
+
+    assert [opaque(0, step={"type": "dream", "plot": 1}, deltas=[odd])] == found
+
+
+def test_an_unknown_delta_before_a_known_start():
+    """
+    A start that is known begins a step of its own: nothing of it is hidden.
+    """
+    odd = delta("dream_piece", x=1)
+    found = inner(answer(D(0, odd), S(0, mo()), D(0, text("a")), X(0)))
+
+    assert [opaque(0, step={"type": "dream_piece"}, deltas=[odd]), *text_of("a", 1)] == found
+
+
+def test_marks_of_third_parties():
+    """
+    Events that only say that something is over are nothing.
+    """
+    body = answer(S(0, mo("a")), X(0), {"event_type": "finish"}, {"event_type": "done"})
+
+    assert text_of("a") == inner(body)
+    assert [] == codes(body)

@@ -357,8 +357,6 @@ class DecoderBase(ABC):
 
     def on_parsed(self, event: Fields, payload: bytes | None = None) -> None:
         """Hand one parsed event to `on_event`; what that raises ends the step with kind `adapter`."""
-        if self.terminal:
-            return
         self.lane = None
         self.payload = payload
         try:
@@ -381,8 +379,6 @@ class DecoderBase(ABC):
 
     def _break(self, failure: Exception) -> None:
         self.failure = failure
-        if self.terminal:
-            return
         error = ErrorInfo(
             kind=ErrorKind.ADAPTER, message=f"the adapter {self.dialect!r} failed with {type(failure).__name__}"
         )

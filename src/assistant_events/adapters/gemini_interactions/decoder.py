@@ -269,8 +269,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         index = self._index(event)
         if index is None:
             index = self._highest + 1
-        if self._is_replay(index, kind):
-            return
+        self._meet_replay(index, kind)
         known = self._steps.get(index)
         if known is not None:
             if known.implied and not known.ended and known.accepts(kind):
@@ -378,18 +377,16 @@ class GeminiInteractionsDecoder(DecoderBase):
             return name in ("step.start", "content.start")
         return name in _BEGINNINGS
 
-    def _is_replay(self, index: int, kind: str) -> bool:
-        """Tell whether a replay of the interaction begins here; if so this event has been read again as its first."""
+    def _meet_replay(self, index: int, kind: str) -> None:
+        """Begin anew when a created that came again turns out to begin a replay: when its first step follows."""
         created = self._created_again
         if created is None:
-            return False
+            return
         self._created_again = None
         first = self._steps.get(index)
-        if first is None or first is not self._order[0] or first.type != wire.step_type(kind):
-            return False
-        self.replay_begins()
-        self._on_created(created)
-        return False
+        if first is not None and first is self._order[0] and first.type == wire.step_type(kind):
+            self.replay_begins()
+            self._on_created(created)
 
     def _settle_steps(self) -> None:
         """End what the provider has not ended, in the order of opening, and use results that came too early."""
@@ -464,15 +461,11 @@ def decode_resource(
     for index, step in enumerate(wire.resource_steps(resource)):
         events += decoder.feed_event({"event_type": "step.start", "index": index, "step": step})
         events += decoder.feed_event({"event_type": "step.stop", "index": index})
-    if not decoder.terminal:
-        status = string(resource, "status")
-        if status in wire.UNFINISHED:
-            events += decoder.feed_event({**head, "event_type": "interaction.status_update"})
-        else:
-            usage = mapping(resource, "usage")
-            events += decoder.feed_event(
-                {"event_type": "interaction.completed", "interaction": {**head, "usage": usage}}
-            )
+    if string(resource, "status") in wire.UNFINISHED:
+        events += decoder.feed_event({**head, "event_type": "interaction.status_update"})
+    else:
+        end = {**head, "usage": mapping(resource, "usage")}
+        events += decoder.feed_event({"event_type": "interaction.completed", "interaction": end})
     return events + decoder.close()
 
 

@@ -549,8 +549,8 @@ class OpaqueStep(WireStep):
         self._deltas: list[Fields] = []
 
     def accepts(self, kind: str) -> bool:
-        """Take any type: a delta told nothing of it."""
-        return True
+        """Take any type that is not known either: the delta told nothing of it."""
+        return not wire.is_known(kind)
 
     def begin(self, fields: Fields) -> None:
         """Keep the start."""

@@ -116,6 +116,11 @@ def step_type(kind: str) -> str:
     return "model_output" if kind == "text" or kind in MEDIA else kind
 
 
+def is_known(kind: str) -> bool:
+    """Tell whether steps of this type have a meaning here."""
+    return step_type(kind) in ("model_output", "thought", "user_input") or kind in CALLS or kind in RESULTS
+
+
 def step_of_delta(kind: str) -> str:
     """Return the type of the step that a delta belongs to; the delta's own type when it is not known."""
     return _DELTA_STEPS.get(kind, kind)
@@ -180,10 +185,7 @@ def resource_steps(resource: Fields) -> list[Fields]:
 
 
 def content_of(fields: Fields) -> list[Fields]:
-    """Return the content blocks of a `model_output` step, or the block itself in 1.x."""
-    kind = string(fields, "type")
-    if kind == "text" or kind in MEDIA:
-        return [fields]
+    """Return the content blocks of a `model_output` step."""
     return mappings(fields, "content")
 
 
