@@ -8,13 +8,15 @@ events that are enough, cutting, closing, rejoining, garbage.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from random import Random
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import attrs
 
 from assistant_events.adapters.base import DecoderBase, Prior
 from assistant_events.adapters.dialects import Dialect
+from assistant_events.adapters.reading import Fields
 from assistant_events.converters import dumps, loads
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.events import EVENT_TYPES, Event
@@ -74,10 +76,15 @@ def check_adapter(
     Raises:
         AssertionError: With a sentence that names the stream, the place and what is wrong.
     """
-    named = streams if isinstance(streams, Mapping) else {f"streams[{at}]": body for at, body in enumerate(streams)}
+    named: Mapping[str, object] = (
+        cast("Mapping[str, object]", streams)
+        if isinstance(streams, Mapping)
+        else {f"streams[{at}]": body for at, body in enumerate(streams)}
+    )
     _require(bool(named), "streams: expected at least one")
     for name, body in named.items():
-        _require(isinstance(body, bytes), f"{name}: expected bytes, got {type(body).__name__}")
+        if not isinstance(body, bytes):
+            raise AssertionError(f"{name}: expected bytes, got {type(body).__name__}")  # noqa: TRY004 - as all it raises
         trial = Trial(dialect, name, body, request=request, every_position=every_position, seed=seed)
         trial.check_whole()
         trial.check_detection()
@@ -179,12 +186,13 @@ class Trial:
         detect = self.dialect.detect
         if detect is None:
             return
-        for document in ({}, {"type": 1}, {"steps": None, "choices": "x", "object": []}):
+        strange: tuple[Fields, ...] = ({}, {"type": 1}, {"steps": None, "choices": "x", "object": []})
+        for document in strange:
             try:
                 detect(document)
             except Exception as error:
                 raise AssertionError(f"{self.dialect.name}: detect raised {error!r} for {document!r}") from error
-        first = [document for document in self._documents() if isinstance(document, Mapping)][:3]
+        first = list(islice(self._documents(), 3))
         _require(
             not first or any(detect(document) for document in first),
             f"{self.name}: detect knows none of the first {len(first)} frames",
@@ -239,7 +247,7 @@ class Trial:
         name = f"{self.name}{where}"
         found = problems(events)
         _require(not found, f"{name}: {found[0] if found else ''}")
-        strangers = {event.message_id for event in events if not _is_ours(event.message_id)}  # type: ignore[union-attr]
+        strangers = [each for each in {event.message_id or "" for event in events} if not _is_ours(each)]
         _require(not strangers, f"{name}: events of message {sorted(strangers)}, expected {_MESSAGE_ID!r} or its hops")
         transcript = fold(events)
         for message in transcript.messages:
@@ -278,13 +286,13 @@ class Trial:
         durable, expected = ([event for event in each if event.durable] for each in (events, self.events))
         _require(durable == expected, f"{self.name}: {how} it gives other durable events")
 
-    def _check_closed(self, before: list[Event], closed: list[Event], where: str) -> None:
+    def _check_closed(self, before: Sequence[Event], closed: Sequence[Event], where: str) -> None:
         self.check_events(closed, where)
         after = fold(closed)
         if after != self.transcript:
             self._check_kept(fold(before), after, where)
 
-    def _check_new_decoder(self, before: list[Event], closed: list[Event], at: int) -> None:
+    def _check_new_decoder(self, before: Sequence[Event], closed: Sequence[Event], at: int) -> None:
         self._check_replay(before, [self.body], f", rejoined at byte {at} by a new decoder")
         kept = [event for event in before if event.durable]
         self._check_replay(kept, self._cut_at_random(), f", rejoined at byte {at} from the durable events")
@@ -293,15 +301,15 @@ class Trial:
         self._check_replay(gone, [self.body], f", reconciled after byte {at} and rejoined")
         for start, how in ((before, "cut"), (closed, "closed"), (gone, "reconciled")):
             cut = self._random.randrange(len(self.body) + 1)
-            shorter = start + self.decode([self.body[:cut]], _messages(start))
+            shorter = [*start, *self.decode([self.body[:cut]], _messages(start))]
             where = f", {how} at byte {at}, replayed to byte {cut}, and replayed once more"
             self._check_replay(shorter, [self.body], where)
 
-    def _check_replay(self, before: list[Event], chunks: Iterable[bytes], where: str) -> None:
+    def _check_replay(self, before: Sequence[Event], chunks: Iterable[bytes], where: str) -> None:
         self._check_rejoined(before, self.decode(chunks, _messages(before)), where)
 
-    def _check_rejoined(self, before: list[Event], new: list[Event], where: str) -> None:
-        events = before + new
+    def _check_rejoined(self, before: Sequence[Event], new: Sequence[Event], where: str) -> None:
+        events = [*before, *new]
         self.check_events(events, where)
         after = fold(events)
         if self.ended:
@@ -316,10 +324,10 @@ class Trial:
             transcript,
             messages=tuple(
                 [
-                    attrs.evolve(message, origin=self.transcript[message.id].origin)  # type: ignore[union-attr]
+                    attrs.evolve(message, origin=_same(self.transcript, message.id)[0].origin)
                     if isinstance(message, AssistantMessage)
                     and message.origin.served_model is None
-                    and message.id in self.transcript
+                    and _same(self.transcript, message.id)
                     else message
                     for message in transcript.messages
                 ]
@@ -335,14 +343,15 @@ class Trial:
                 f"{self.name}{where}: what came before the cut is not kept",
             )
 
-    def _documents(self) -> Iterator[Any]:
-        # Any: whatever the frames hold.
+    def _documents(self) -> Iterator[Fields]:
         framing = type(self.decoder()).framing()
         for payload in framing.feed(self.body):
             try:
-                yield read_json(payload)
+                document = read_json(payload)
             except JsonError:
                 continue
+            if isinstance(document, dict):
+                yield cast("Fields", document)
 
     def _cut_at_random(self) -> list[bytes]:
         places = sorted(self._random.randrange(len(self.body) + 1) for _ in range(self._random.randint(1, 12)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from random import Random
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 _Path: TypeAlias = tuple[str | int, ...]
 
@@ -112,7 +112,7 @@ def _copy_value(body: bytes, random: Random) -> bytes:
 
     def copied(holder: Any, key: str | int) -> None:
         # Any: a list or a dict, as JSON was read.
-        keys = list(holder) if isinstance(holder, dict) else range(len(holder))
+        keys: list[str | int] = list(cast("dict[str | int, Any]", holder)) if isinstance(holder, dict) else [0]
         holder[key] = holder[random.choice(keys)]
 
     return _on_json(body, random, copied)
@@ -178,10 +178,11 @@ def _paths(value: Any, path: _Path) -> Iterator[_Path]:
     # Any: as JSON was read.
     yield path
     if isinstance(value, dict):
-        for key, item in value.items():
+        for key, item in cast("dict[str, Any]", value).items():
             yield from _paths(item, (*path, key))
     elif isinstance(value, list):
-        for at, item in enumerate(value):
+        items: list[Any] = value
+        for at, item in enumerate(items):
             yield from _paths(item, (*path, at))
 
 
