@@ -26,7 +26,7 @@ class Buffer(Generic[AnyStr]):
 
     def __init__(self, empty: AnyStr, start: AnyStr | None = None) -> None:
         # What `str.join` and `bytes.join` have in common; their stubs do not say it.
-        self._join: Callable[[Iterable[AnyStr]], AnyStr] = empty.join
+        self._join: Callable[[Iterable[AnyStr]], AnyStr] = empty.join  # pyright: ignore[reportAttributeAccessIssue]
         self._levels: list[list[AnyStr]] = []
         self.pieces: list[AnyStr] = []
         self.length = 0
