@@ -24,7 +24,7 @@ from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, Transcript
 from assistant_events.recorder import Recorder
-from assistant_events.recorder.recording import OpenCall, OpenFragment
+from assistant_events.recorder.opened import OpenCall, OpenFragment
 from assistant_events.reducer import fold
 from assistant_events.values import ErrorInfo, ErrorKind, Finish, Origin, Run, read_json
 from assistant_events.values.fields import NO_STATE

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeAlias
 from assistant_events.adapters.reading import Fields
 from assistant_events.adapters.templates import Template
 from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputDelta, draft_of
-from assistant_events.recorder.recording import OpenCall, OpenFragment
+from assistant_events.recorder.opened import OpenCall, OpenFragment
 from assistant_events.values.buffers import COMPACT_AT
 from assistant_events.values.reading import string_reader
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
 
-from assistant_events.errors import JsonError, LocalProtocolError
+from assistant_events.errors import LocalProtocolError
 from assistant_events.events import (
     Event,
     MediaDelta,
@@ -44,6 +44,7 @@ from assistant_events.events import (
 )
 from assistant_events.lifecycle import CallPhase, KnownEvent, Life, MessagePhase
 from assistant_events.messages import AssistantMessage, interrupted
+from assistant_events.recorder.opened import OpenCall, OpenFragment, OpenMedia, joined, parsed_input
 from assistant_events.recorder.rejoining import Rejoin
 from assistant_events.values import (
     Citation,
@@ -55,61 +56,15 @@ from assistant_events.values import (
     Run,
     State,
     Usage,
-    own,
-    read_json,
     valid_text,
     write_json,
 )
-from assistant_events.values.buffers import Buffer
 from assistant_events.values.content import ContentInput
 from assistant_events.values.facts import as_citations
 from assistant_events.values.fields import NO_STATE, as_state, trusted
-from assistant_events.values.unicode import has_surrogates, is_high_surrogate
+from assistant_events.values.unicode import has_surrogates
 
 _STATE = Mapping[str, object]
-
-
-class OpenFragment:
-    """A text, reasoning or medium that is open, or that ended early and still collects what comes late."""
-
-    __slots__ = ("buffer", "held", "key", "kind", "media_type", "state")
-
-    def __init__(self, kind: str, key: Hashable, state: State, media_type: str = "") -> None:
-        self.kind = kind
-        self.key = key
-        self.state = state
-        self.media_type = media_type
-        self.buffer: Buffer[str] = Buffer("")
-        self.held = ""
-        """First half of a surrogate pair whose second half has not come."""
-
-
-class OpenMedia(OpenFragment):
-    """Like its base, of bytes."""
-
-    __slots__ = ("data",)
-
-    def __init__(self, key: Hashable, state: State, media_type: str) -> None:
-        super().__init__("media", key, state, media_type)
-        self.data: Buffer[bytes] = Buffer(b"")
-
-
-class OpenCall:
-    """A call, from its first sign to its answer."""
-
-    __slots__ = ("buffer", "call_id", "held", "key", "name", "provider_executed", "provider_id", "state")
-
-    def __init__(
-        self, call_id: str, provider_id: str | None, name: str, key: Hashable, state: State, *, provider_executed: bool
-    ) -> None:
-        self.call_id = call_id
-        self.provider_id = provider_id
-        self.name = name
-        self.key = key
-        self.state = state
-        self.provider_executed = provider_executed
-        self.buffer: Buffer[str] = Buffer("")
-        self.held = ""
 
 
 class Recorder:
@@ -619,7 +574,7 @@ class Recorder:
 
     def _append(self, fragment: OpenFragment, delta: str) -> None:
         if fragment.held or has_surrogates(delta):
-            delta, fragment.held = _joined(fragment.held, delta)
+            delta, fragment.held = joined(fragment.held, delta)
             if not delta:
                 return
         buffer = fragment.buffer
@@ -837,7 +792,7 @@ class Recorder:
 
     def _add_input(self, call: OpenCall, delta: str) -> None:
         if call.held or has_surrogates(delta):
-            delta, call.held = _joined(call.held, delta)
+            delta, call.held = joined(call.held, delta)
             if not delta:
                 return
         values = {"message_id": self.message_id, "call_id": call.call_id, "offset": call.buffer.length, "delta": delta}
@@ -852,7 +807,7 @@ class Recorder:
     def _end_input(self, call: OpenCall, state: _STATE, text: str | None, prefill: Mapping[str, object] | None) -> None:
         self._flush_input(call)
         raw = call.buffer.value() if text is None else _valid("text", text)
-        parsed, reason = _parsed(raw)
+        parsed, reason = parsed_input(raw)
         if parsed is None and prefill is not None and (prefill or not raw):
             parsed = JsonObject(prefill)
             raw = write_json(parsed).decode()
@@ -934,36 +889,3 @@ def _valid(name: str, text: object) -> str:
     if not isinstance(text, str):
         raise TypeError(f"{name}: expected str, got {type(text).__name__}")
     return valid_text(text)
-
-
-def _joined(held: str, delta: str) -> tuple[str, str]:
-    """Return valid text, and the half of a surrogate pair at its end that has to wait for the next delta."""
-    whole = held + delta
-    if whole and is_high_surrogate(whole[-1]):
-        return valid_text(whole[:-1]), whole[-1]
-    return valid_text(whole), ""
-
-
-def _parsed(raw: str) -> tuple[JsonObject | None, str]:
-    """Return the object that *raw* is, or why it is none."""
-    try:
-        value = read_json(raw)
-    except JsonError as error:
-        return None, f"the input is {error}"
-    if not isinstance(value, dict):
-        return None, f"the input is no JSON object but {_named(value)}"
-    return own(value), ""
-
-
-def _named(value: object) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case _:
-            return "an array"

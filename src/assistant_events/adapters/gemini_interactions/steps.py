@@ -17,7 +17,7 @@ from assistant_events.adapters.gemini_interactions import citations, wire
 from assistant_events.adapters.lanes import DeltaClass
 from assistant_events.adapters.reading import Fields, flag, mapping, mappings, string
 from assistant_events.events import ReasoningDelta, TextDelta, ToolInputDelta
-from assistant_events.recorder.recording import OpenCall, OpenFragment
+from assistant_events.recorder.opened import OpenCall, OpenFragment
 from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw
 from assistant_events.values.content import ContentInput
 from assistant_events.values.fields import NO_STATE
