@@ -132,3 +132,44 @@ def test_unknown_events_are_passed_over():
     event = UnknownEvent(type="step.ended", version=9, data={"type": "step.ended", "v": 9, "message_id": "m1"})
 
     assert kinds_of(started(), event) == [("m1", UnfinishedKind.STEP, None)]
+
+
+def test_a_batch_may_begin_more_messages_than_a_query_can_name():
+    """
+    Twelve hundred steps in one batch, and once more, and their ends.
+    """
+    names = [f"m{number}" for number in range(1200)]
+    with SqliteStore(":memory:") as store:
+        store.append("s", [started(name) for name in names])
+        store.append("s", [*[started(name) for name in names], started("last")])
+
+        assert [*names, "last"] == [each.message_id for each in store.unfinished()]
+
+        store.append("s", [ended(name) for name in names])
+
+        assert ["last"] == [each.message_id for each in store.unfinished()]
+
+
+def test_a_rewind_in_the_batch_that_begins_messages():
+    """
+    What a batch begins before its rewind is gone, what it begins after it stays, in any cut of the batch.
+    """
+    log = [
+        asked("u1"),
+        started(),
+        called(),
+        asked("u2"),
+        started("m2"),
+        rewound("u2"),
+        asked("u3"),
+        started("m3"),
+        called("c1", "m3"),
+    ]
+    for cut in range(len(log)):
+        with MemoryStore() as memory, SqliteStore(":memory:") as sqlite:
+            for store in (memory, sqlite):
+                store.append("s", log[:cut])
+                store.append("s", log[cut:])
+
+            assert ["m1", "m1", "m3", "m3"] == [each.message_id for each in sqlite.unfinished()]
+            assert memory.unfinished() == sqlite.unfinished()
