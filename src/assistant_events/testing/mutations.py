@@ -181,8 +181,7 @@ def _paths(value: Any, path: _Path) -> Iterator[_Path]:
         for key, item in cast("dict[str, Any]", value).items():
             yield from _paths(item, (*path, key))
     elif isinstance(value, list):
-        items: list[Any] = value
-        for at, item in enumerate(items):
+        for at, item in enumerate(cast("list[object]", value)):
             yield from _paths(item, (*path, at))
 
 
