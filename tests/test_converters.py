@@ -78,75 +78,11 @@ from assistant_events.converters import (
 )
 from assistant_events.converters.plans import Plan
 from assistant_events.converters.wire import kind_of
-from assistant_events.testing import origin, records, run
+from assistant_events.testing import origin, records
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH
 from assistant_events.values.fields import NO_FIELDS, NO_STATE
-
-NOON = datetime(2026, 1, 2, 12, 0, 0, 250, tzinfo=UTC)
-
-PARTS: tuple[Part, ...] = (
-    TextPart(
-        text="Paris",
-        status="completed",
-        citations=[Citation(url="https://a.example", start=0, end=5)],
-        state={"sig": "x"},
-        times=Times(started=NOON),
-    ),
-    ReasoningPart(text="", status="streaming", state={"sig": "+/="}),
-    MediaPart(media_type="image/png", data=b"\x89PNG", status="incomplete"),
-    MediaPart(media_type="image/png", uri="https://a.example/b.png", status="completed", state={"id": "i"}),
-    ToolPart(message_id="a1", call_id="c1", name="look", status="streaming"),
-    ToolPart(
-        message_id="a1",
-        call_id="c2",
-        name="look",
-        provider_executed=True,
-        status="failed",
-        raw_input='{"a":1}',
-        input_status="completed",
-        input=JsonObject(a=1),
-        output=[JsonContent(None), TextContent("no")],
-        error=ErrorInfo(kind="tool", message="no"),
-        state={"id": "c"},
-        result_state={"id": "r"},
-        times=Times(started=NOON, ended=NOON + timedelta(seconds=1)),
-    ),
-    OpaquePart(state={"type": "odd"}),
-)
-MESSAGES: tuple[Message, ...] = (
-    UserMessage(id="u1", content=["Where?", MediaContent(media_type="image/png", data=b"")], times=Times(ended=NOON)),
-    AssistantMessage(id="a1", origin=origin()),
-    AssistantMessage(
-        id="a2",
-        origin=origin(),
-        run=run(),
-        parts=PARTS,
-        status="completed",
-        finish="stop",
-        raw_finish="end_turn",
-        usage=Usage(input=0, details={"n": 1}),
-        state={"id": "s"},
-        times=Times(),
-    ),
-    AssistantMessage(id="a3", origin=origin(), status="failed", error=ErrorInfo(kind="newer", message="")),
-    CompactionMessage(id="s1", reason="auto"),
-    CompactionMessage(
-        id="s2",
-        reason="manual",
-        origin=origin(),
-        status="failed",
-        text="They",
-        error=ErrorInfo(kind="timeout", message="late"),
-        state={"a": 1},
-    ),
-)
-TRANSCRIPT = Transcript(messages=MESSAGES, seq=12, rewound={"u9", "a9"})
-
-
-def label(value: object) -> str:
-    return " ".join([type(value).__name__, *[str(getattr(value, name, "")) for name in ("id", "status")]])
-
+from tests.everything import MESSAGES, NOON, PARTS, TRANSCRIPT, label
 
 # -- there and back
 

@@ -2,21 +2,31 @@
 What messages, calls and transcripts offer beside their fields, and what `public` takes away.
 """
 
+from datetime import datetime
+
 import pytest
 
 from assistant_events import (
+    AssistantMessage,
+    CallStatus,
     CompactionMessage,
     ErrorInfo,
+    Finish,
     JsonContent,
     JsonObject,
     LocalProtocolError,
     MediaContent,
+    MediaPart,
+    MessageStatus,
     OpaqueReceived,
+    PartStatus,
     PromptSubmitted,
     StepEnded,
     StepStarted,
     TextContent,
     TextEnded,
+    TextPart,
+    Times,
     ToolCalled,
     ToolFailed,
     ToolPart,
@@ -24,10 +34,11 @@ from assistant_events import (
     Transcript,
     Turn,
     UnknownEvent,
+    UserMessage,
     fold,
     public,
 )
-from assistant_events.messages import closing
+from assistant_events.messages import MESSAGE_CLASSES, PART_CLASSES, closing
 from assistant_events.testing import Call, answer, compaction, deltas, error, message, origin, prompt, records, run
 
 C = {"message_id": "a1", "call_id": "c1"}
@@ -278,3 +289,102 @@ def test_public_takes_what_can_be_shown():
     """
     with pytest.raises(TypeError, match="expected an event, record, part, message or transcript, got dict"):
         public({})
+
+
+# -- what constructors take and refuse
+
+
+A = {"id": "a1", "origin": origin()}
+PART = {"text": "", "status": "completed"}
+NAIVE = datetime(2026, 1, 2)  # noqa: DTZ001 - a moment without a time zone, to be refused
+WRONG = [
+    (TextPart, {**PART, "text": 1}, TypeError, "TextPart.text: expected str, got int"),
+    (TextPart, {**PART, "status": "done"}, ValueError, "'done' is not a valid PartStatus"),
+    (TextPart, {**PART, "citations": [1]}, TypeError, "citations[0]: expected a Citation, got int"),
+    (TextPart, {**PART, "state": 1}, TypeError, "state: expected a JSON object, got int"),
+    (
+        MediaPart,
+        {"media_type": "", "status": "completed"},
+        ValueError,
+        "MediaPart.media_type: expected a non-empty string",
+    ),
+    (ToolPart, {**C, "name": "", "status": "called"}, ValueError, "ToolPart.name: expected a non-empty string"),
+    (ToolPart, {**C, "name": "n", "status": "done"}, ValueError, "'done' is not a valid CallStatus"),
+    (
+        ToolPart,
+        {**C, "name": "n", "status": "called", "input": {}},
+        TypeError,
+        "ToolPart.input: expected JsonObject or None, got dict",
+    ),
+    (
+        ToolPart,
+        {**C, "name": "n", "status": "called", "raw_input": None},
+        TypeError,
+        "ToolPart.raw_input: expected str, got NoneType",
+    ),
+    (UserMessage, {"id": "", "content": ""}, ValueError, "UserMessage.id: expected a non-empty string"),
+    (UserMessage, {"id": "u", "content": object()}, TypeError, "$: expected JSON, got object"),
+    (AssistantMessage, {**A, "origin": None}, TypeError, "AssistantMessage.origin: expected Origin, got NoneType"),
+    (AssistantMessage, {**A, "parts": [1]}, TypeError, "parts[0]: expected a part, got int"),
+    (AssistantMessage, {**A, "parts": "x"}, TypeError, "parts: expected an iterable, got str"),
+    (AssistantMessage, {**A, "usage": {}}, TypeError, "AssistantMessage.usage: expected Usage or None, got dict"),
+    (AssistantMessage, {**A, "status": "done"}, ValueError, "'done' is not a valid MessageStatus"),
+    (
+        CompactionMessage,
+        {"id": "c", "reason": "why"},
+        ValueError,
+        "CompactionMessage.reason: expected one of auto, manual; got 'why'",
+    ),
+    (Times, {"started": "now"}, TypeError, "Times.started: expected datetime, got str"),
+    (Times, {"ended": NAIVE}, ValueError, "Times.ended: expected a datetime in UTC"),
+    (Transcript, {"messages": [1]}, TypeError, "messages[0]: expected a message, got int"),
+    (Transcript, {"seq": -1}, ValueError, "Transcript.seq: expected 0 or more, got -1"),
+    (Transcript, {"rewound": "abc"}, TypeError, "rewound: expected an iterable, got str"),
+    (Transcript, {"rewound": [1]}, TypeError, "rewound[0]: expected a str, got int"),
+]
+
+
+@pytest.mark.parametrize(
+    ("cls", "fields", "refusal", "text"), WRONG, ids=[f"{cls.__name__} {text}" for cls, _, _, text in WRONG]
+)
+def test_what_constructors_refuse(cls, fields, refusal, text):
+    """
+    A constructor that is given nonsense says what was wrong, what was expected and what came.
+    """
+    with pytest.raises(refusal) as refused:
+        cls(**fields)
+
+    assert text == str(refused.value)
+
+
+def test_statuses_are_words():
+    """
+    A status is an enum or its word.
+    """
+    assert PartStatus.COMPLETED is TextPart(**PART).status
+    assert CallStatus.CALLED is call().status
+    assert MessageStatus.RUNNING is AssistantMessage(**A).status
+    assert Finish.STOP is AssistantMessage(**A, finish="stop").finish
+
+
+def test_texts_of_messages_are_valid():
+    """
+    Wherever a message has text, it is valid Unicode.
+    """
+    half = "a\ud83d"
+
+    assert {"a\ufffd"} == {
+        TextPart(text=half, status="completed").text,
+        call(raw_input=half).raw_input,
+        CompactionMessage(id="c", reason="auto", text=half).text,
+        AssistantMessage(**A, raw_finish=half).raw_finish,
+        UserMessage(id="u", content=half).text,
+    }
+
+
+def test_types_of_messages_and_parts():
+    """
+    Messages and parts are told apart by a word.
+    """
+    assert ["text", "reasoning", "media", "tool", "opaque"] == [cls.type for cls in PART_CLASSES]
+    assert ["user", "assistant", "compaction"] == [cls.type for cls in MESSAGE_CLASSES]

@@ -1,0 +1,350 @@
+"""
+What holds for everything that the library makes: it never changes, it can be compared, hashed, copied and pickled, and
+it shows no state.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from datetime import datetime
+from enum import Enum
+
+import attrs
+import pytest
+from hypothesis import given
+
+from assistant_events import (
+    EVENT_TYPES,
+    MediaContent,
+    MediaDelta,
+    MediaEnded,
+    MediaPart,
+    OpaqueReceived,
+    PromptSubmitted,
+    Record,
+    State,
+    TextDelta,
+    TextEnded,
+    ToolCalled,
+    Transcript,
+    UserMessage,
+    as_content,
+    freeze,
+    public,
+)
+from assistant_events.testing import strategies as made
+from tests.everything import EVENTS, EVERYTHING, MESSAGES, NOON, PARTS, RECORD, TRANSCRIPT, UNKNOWN, label
+
+CLASSES = [value for value in EVERYTHING if attrs.has(type(value))]
+
+
+def names(value: object) -> list[str]:
+    return [f"{at} {label(each)}" for at, each in enumerate(value)]
+
+
+everything = pytest.mark.parametrize("value", EVERYTHING, ids=names(EVERYTHING))
+classes = pytest.mark.parametrize("value", CLASSES, ids=names(CLASSES))
+
+
+@classes
+def test_fields_cannot_be_set(value):
+    """
+    No field can be set, to another value or to the same.
+    """
+    for field in attrs.fields(type(value)):
+        with pytest.raises(AttributeError):
+            setattr(value, field.name, getattr(value, field.name))
+
+
+@classes
+def test_fields_cannot_be_deleted(value):
+    """
+    No field can be deleted.
+    """
+    for field in attrs.fields(type(value)):
+        with pytest.raises(AttributeError):
+            delattr(value, field.name)
+
+
+@everything
+def test_nothing_can_be_added(value):
+    """
+    There is no room for attributes that the class does not have.
+    """
+    with pytest.raises(AttributeError):
+        value.note = "x"
+    assert not hasattr(value, "__dict__")
+
+
+SCALARS = (str, bytes, int, float, bool, type(None), datetime, Enum)
+
+
+def inside(value):
+    """Yield *value* and everything that can be reached from it."""
+    yield value
+    if isinstance(value, (tuple, frozenset)):
+        items = value
+    elif attrs.has(type(value)):
+        items = [getattr(value, field.name) for field in attrs.fields(type(value))]
+    else:
+        items = () if isinstance(value, SCALARS) else [*value.keys(), *value.values(), *value.items()]
+    for item in items:
+        yield from inside(item)
+
+
+@everything
+def test_nothing_inside_can_be_changed(value):
+    """
+    Whatever can be reached through fields, keys and items is immutable all the way down.
+    """
+    for each in inside(value):
+        assert not isinstance(each, (dict, list, set, bytearray, memoryview))
+        assert hash(each) is not None
+
+
+@everything
+def test_copies(value):
+    """
+    Copies are equal, of the same class, and as frozen.
+    """
+    for again in (copy.copy(value), copy.deepcopy(value)):
+        assert value == again
+        assert type(value) is type(again)
+        assert hash(value) == hash(again)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@everything
+def test_pickles(value, protocol):
+    """
+    Every pickle protocol gives back an equal value.
+    """
+    again = pickle.loads(pickle.dumps(value, protocol))
+
+    assert value == again
+    assert type(value) is type(again)
+    assert hash(value) == hash(again)
+    assert repr(value) == repr(again)
+
+
+@given(made.records())
+def test_any_record_is_copied_and_pickled(record):
+    """
+    Whatever an event holds, copies and pickles are equal.
+    """
+    assert [record] * 3 == [copy.copy(record), copy.deepcopy(record), pickle.loads(pickle.dumps(record))]
+    assert hash(record) == hash(copy.deepcopy(record))
+
+
+@everything
+def test_one_of_each_differs_from_all_others(value):
+    """
+    A value equals itself and no other.
+    """
+    assert [value] == [each for each in EVERYTHING if each == value and type(each) is type(value)]
+    assert value != object()
+    assert value is not None
+
+
+@classes
+def test_another_field_is_another_value(value):
+    """
+    A value of which one field is left at its default differs from the whole, except for times.
+    """
+    for field in attrs.fields(type(value)):
+        if field.default is not attrs.NOTHING and field.eq and getattr(value, field.name) != field.default:
+            try:
+                other = attrs.evolve(value, **{field.name: field.default})
+            except ValueError:
+                continue  # a medium without bytes or a place
+            assert value != other
+
+
+@classes
+def test_times_play_no_part(value):
+    """
+    Two messages or parts that differ in their times only are equal.
+    """
+    if hasattr(value, "times"):
+        other = attrs.evolve(value, times=None)
+
+        assert value == other
+        assert hash(value) == hash(other)
+
+
+def test_everything_fits_into_a_set():
+    """
+    Values can be kept in a set and found again.
+    """
+    kept = set(EVERYTHING)
+
+    assert all(copy.deepcopy(value) in kept for value in EVERYTHING)
+
+
+# -- what is given is not kept
+
+
+def test_given_json_is_not_kept():
+    """
+    A dict or a list that was given may be changed afterwards.
+    """
+    given = {"a": [1, {"b": [2]}]}
+    before = freeze(given)
+    event = ToolCalled(message_id="a", call_id="c", name="n", input=given, state=given, extra={"x": given})
+    record = Record(session_id="s", seq=1, at=NOON, event=event, meta=given)
+    contents = as_content(given)
+
+    given["a"][1]["b"].append(3)
+    given["c"] = 1
+
+    assert [before] * 3 == [event.input, event.state, event.extra["x"]]
+    assert before == record.meta == contents[0].value
+
+
+def test_given_lists_are_not_kept():
+    """
+    A list of contents, parts or messages may be changed afterwards.
+    """
+    contents, parts, messages, rewound = ["Hi", *as_content({"a": 1})], list(PARTS), list(MESSAGES), {"x"}
+    prompt = PromptSubmitted(message_id="u", content=contents)
+    answer = attrs.evolve(MESSAGES[1], parts=parts)
+    transcript = Transcript(messages=messages, rewound=rewound)
+
+    for each in (contents, parts, messages, rewound):
+        each.clear()
+
+    assert 2 == len(prompt.content)
+    assert PARTS == answer.parts
+    assert MESSAGES == transcript.messages
+    assert {"x"} == transcript.rewound
+
+
+@pytest.mark.parametrize("view", [bytearray, memoryview], ids=["bytearray", "memoryview"])
+def test_given_buffers_are_not_kept(view):
+    """
+    A buffer of bytes may be changed afterwards.
+    """
+    buffer = bytearray(b"abc")
+    given = view(buffer)
+    kept = [
+        MediaContent(media_type="a/b", data=given).data,
+        MediaEnded(message_id="a", media_type="a/b", data=given).data,
+        MediaDelta(message_id="a", offset=0, delta=given).delta,
+        MediaPart(media_type="a/b", data=given, status="completed").data,
+    ]
+
+    buffer[0] = 0
+    given[0] = 0
+
+    assert [b"abc"] * 4 == kept
+    assert {bytes} == {type(data) for data in kept}
+
+
+# -- state is not shown
+
+SECRET = "c2VjcmV0"
+HIDDEN = State({"id": SECRET, "list": [SECRET, {"deep": SECRET}], "object": {SECRET: SECRET}})
+
+
+def with_secret(value):
+    """Return *value* with the secret in each state that it has."""
+    states = {"state", "result_state"} & {field.name for field in attrs.fields(type(value))}
+    return attrs.evolve(value, **dict.fromkeys(states, HIDDEN))
+
+
+SECRETS = [
+    HIDDEN,
+    *[with_secret(value) for value in (*EVENTS, *PARTS, *MESSAGES)],
+    attrs.evolve(UNKNOWN, data={**UNKNOWN.data, "state": HIDDEN}),
+    attrs.evolve(RECORD, event=OpaqueReceived(message_id="a", state=HIDDEN)),
+    attrs.evolve(MESSAGES[1], parts=[with_secret(part) for part in PARTS]),
+    attrs.evolve(TRANSCRIPT, messages=[attrs.evolve(MESSAGES[1], parts=[with_secret(part) for part in PARTS])]),
+]
+
+
+@pytest.mark.parametrize("value", SECRETS, ids=names(SECRETS))
+def test_states_are_hidden(value):
+    """
+    No value out of a state shows, however deep it lies and whatever holds it.
+    """
+    shown = f"{value!r} {value!s} {value} {[value]!r} { ({'x': value})!r}"
+
+    assert SECRET not in shown
+
+
+def test_states_show_their_keys():
+    """
+    Of a state one sees its own keys, so that one can tell two apart.
+    """
+    assert "State(<id, list, object>)" == repr(HIDDEN)
+    assert "State()" == repr(State())
+
+
+def test_media_show_their_size():
+    """
+    Of bytes one sees how many there are.
+    """
+    assert "MediaDelta(message_id='a', offset=0, delta=<1000 bytes>)" == repr(
+        MediaDelta(message_id="a", offset=0, delta=bytes(1000))
+    )
+    assert "data=<4 bytes>" in repr(PARTS[2])
+    assert "data=None" in repr(PARTS[3])
+
+
+def test_unknown_fields_are_not_shown():
+    """
+    Unknown fields may be anything and are left out.
+    """
+    assert "TextEnded(message_id='a', text='', complete=True, citations=(), state=State())" == repr(
+        TextEnded(message_id="a", text="", extra={"newer": SECRET})
+    )
+
+
+PUBLIC = [*EVENTS, UNKNOWN, RECORD, *PARTS, *MESSAGES, TRANSCRIPT]
+
+
+@pytest.mark.parametrize("value", PUBLIC, ids=names(PUBLIC))
+def test_public_is_of_the_same_class(value):
+    """
+    What is public of a value is of its class, holds no state and no run, and is public itself.
+    """
+    shown = public(value)
+
+    assert type(value) is type(shown)
+    assert shown == public(shown)
+    for each in inside(shown):
+        assert not getattr(each, "state", None)
+        assert not getattr(each, "result_state", None)
+        assert getattr(each, "run", None) is None
+
+
+@given(made.events())
+def test_public_keeps_what_it_does_not_hide(event):
+    """
+    Everything but state, run and unknown fields is the same.
+    """
+    if type(event) in EVENT_TYPES.values():
+        for field in attrs.fields(type(event)):
+            if field.name not in {"state", "run", "extra"}:
+                assert getattr(event, field.name) == getattr(public(event), field.name)
+
+
+def test_deltas_keep_no_unknown_fields_by_default():
+    """
+    Unknown fields of a delta that has none are empty and cannot be set, and a name that it does not have is an error.
+    """
+    delta = TextDelta(message_id="a", offset=0, delta="x")
+
+    assert {} == delta.extra
+    with pytest.raises(AttributeError, match=r"^'TextDelta' object has no attribute 'text'$"):
+        _ = delta.text
+    with pytest.raises(AttributeError):
+        delta.extra = {}
+
+
+def test_messages_of_users_are_values():
+    """
+    Two messages that say the same are the same.
+    """
+    assert UserMessage(id="u", content="Hi") == UserMessage(id="u", content=as_content("Hi"))
