@@ -219,6 +219,11 @@ def test_a_restart_brings_run_and_state_of_the_replay():
             id="a call for invalid input",
         ),
         pytest.param(
+            [verb("tool_input", call_id="c1", name="t")],
+            [verb("tool_call", call_id="c1", name="t", input={})],
+            id="a whole call for an open input",
+        ),
+        pytest.param(
             [
                 verb("tool_call", call_id="c1", name="t", input={}, **HOSTED),
                 verb("tool_success", call_id="c1", output="a"),

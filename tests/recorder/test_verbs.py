@@ -822,3 +822,23 @@ def test_the_recorder_raises_what_it_is(recorder):
     """
     with pytest.raises(LocalProtocolError):
         recorder.start(origin())
+
+
+def test_calls_without_a_key_are_found_by_their_id(recorder):
+    """
+    Whoever asks for an open input, or for an answer, may name the provider's id where it gave no key.
+    """
+    recorder.tool_input("c1", "look", "{")
+
+    assert "c1" == recorder.open_input("c1").call_id
+    assert "c1" == recorder.open_input(None).call_id
+    assert not recorder.is_settled("c1")
+
+    recorder.tool_input("c1", "look", "}")
+    recorder.end_tool_input("c1")
+    recorder.tool_success("c1")
+
+    assert recorder.open_input("c1") is None
+    assert recorder.is_settled("c1")
+    assert not recorder.is_settled("c2")
+    assert recorder.open_input(("no", "key")) is None

@@ -149,13 +149,21 @@ class Recorder:
         return events
 
     def open_input(self, key: Hashable) -> OpenCall | None:
-        """Return the call of this key while its input is open. For decoders that append on a hot path."""
+        """
+        Return the call of a key, or (where calls have none) of the provider's id, while its input is open.
+
+        `None` means the input that was begun last. For decoders that ask before they add, or append on a hot path.
+        """
         call = self._calls_by_key.get(key)
-        return call if call is not None and self._life.call(call.call_id) is CallPhase.INPUT_OPEN else None
+        if call is None:
+            return self._open_input(key, None) if key is None or isinstance(key, str) else None
+        return call if self._life.call(call.call_id) is CallPhase.INPUT_OPEN else None
 
     def is_settled(self, key: Hashable) -> bool:
-        """Tell whether the call of this key has an answer, of whatever kind."""
+        """Tell whether the call of a key, or (where calls have none) of an id, has an answer, of whatever kind."""
         call = self._calls_by_key.get(key)
+        if call is None and isinstance(key, str):
+            call = self._awaited[key][-1] if key in self._awaited else None
         return call is not None and self._life.call(call.call_id) is CallPhase.SETTLED
 
     def unanswered(self, *, provider_executed: bool) -> list[str]:

@@ -245,6 +245,8 @@ class Rejoin:
             return
         if not isinstance(part, ToolPart) or (part.call_id, part.name) != (event.call_id, event.name):
             raise _ContradictionError
+        if isinstance(event, ToolCalled) and part.input_status is PartStatus.STREAMING:
+            raise _ContradictionError  # an input that was recorded in pieces now comes whole, and would stay open
         if part.input_status in {PartStatus.STREAMING, PartStatus.INCOMPLETE} and not part.raw_input:
             self._passed.add(place)
 
