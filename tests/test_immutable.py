@@ -34,6 +34,7 @@ from assistant_events import (
     public,
 )
 from assistant_events.testing import strategies as made
+from assistant_events.values.fields import Frozen
 from tests.everything import EVENTS, EVERYTHING, MESSAGES, NOON, PARTS, RECORD, TRANSCRIPT, UNKNOWN, label
 
 CLASSES = [value for value in EVERYTHING if attrs.has(type(value))]
@@ -348,3 +349,18 @@ def test_messages_of_users_are_values():
     Two messages that say the same are the same.
     """
     assert UserMessage(id="u", content="Hi") == UserMessage(id="u", content=as_content("Hi"))
+
+
+def test_a_class_without_fields():
+    """
+    Instances of a class without fields are all equal.
+    """
+
+    @attrs.frozen(repr=False, eq=False)
+    class Nothing(Frozen):
+        pass
+
+    assert Nothing() == Nothing()
+    assert hash(Nothing()) == hash(Nothing())
+    assert Nothing() != object()
+    assert "Nothing()" == repr(Nothing())

@@ -9,6 +9,7 @@ import pytest
 from assistant_events import (
     AssistantMessage,
     CallStatus,
+    CompactionFailed,
     CompactionMessage,
     ErrorInfo,
     Finish,
@@ -16,12 +17,17 @@ from assistant_events import (
     JsonObject,
     LocalProtocolError,
     MediaContent,
+    MediaEnded,
     MediaPart,
     MessageStatus,
+    OpaquePart,
     OpaqueReceived,
     PartStatus,
     PromptSubmitted,
+    ReasoningEnded,
+    ReasoningPart,
     StepEnded,
+    StepFailed,
     StepStarted,
     TextContent,
     TextEnded,
@@ -29,6 +35,7 @@ from assistant_events import (
     Times,
     ToolCalled,
     ToolFailed,
+    ToolInputEnded,
     ToolPart,
     ToolSuccess,
     Transcript,
@@ -213,6 +220,60 @@ def test_only_what_runs_is_closed():
     assert [] == closing(message(answer("Hi")), error())
     assert ["step.failed"] == [event.type for event in closing(running, error())]
     assert [] == closing(CompactionMessage(id="c1", reason="auto", status="completed"), error())
+
+
+def test_what_runs_is_cut_where_it_stands():
+    """
+    Every open fragment ends incomplete with what had come, every open call fails as interrupted, then the step fails.
+    """
+    streaming = {"status": "streaming"}
+    parts = [
+        TextPart(text="He", **streaming),
+        ReasoningPart(text="Hm", **streaming),
+        MediaPart(media_type="a/b", data=b"x", **streaming),
+        ToolPart(**C, name="n", raw_input="{", input_status="streaming", **streaming),
+        TextPart(text="Hi", status="completed"),
+        OpaquePart(),
+    ]
+    running = AssistantMessage(id="a1", origin=origin(), parts=parts)
+
+    *ends, call_failed, step_failed = closing(running, error())
+
+    assert [
+        TextEnded(message_id="a1", text="He", complete=False),
+        ReasoningEnded(message_id="a1", text="Hm", complete=False),
+        MediaEnded(message_id="a1", media_type="a/b", data=b"x", complete=False),
+        ToolInputEnded(**C, text="{", complete=False),
+    ] == ends
+    assert ("c1", "interrupted") == (call_failed.call_id, call_failed.error.kind)
+    assert StepFailed(message_id="a1", error=error()) == step_failed
+
+
+def test_a_summary_that_runs_is_closed():
+    """
+    A summary that was not finished has failed.
+    """
+    running = CompactionMessage(id="c1", reason="auto")
+
+    assert [CompactionFailed(message_id="c1", error=error())] == closing(running, error())
+
+
+def test_context_is_cut_at_the_last_summary():
+    """
+    A model sees the last completed summary and what began after it.
+    """
+    events = [prompt(), *compaction(), *answer("Hi"), *compaction(message_id="c2")[:1], prompt(message_id="u2")]
+
+    assert ["c1", "a1", "c2", "u2"] == [each.id for each in fold(events).context()]
+
+
+def test_turns_of_a_transcript_that_begins_with_a_prompt():
+    """
+    Where nothing stands before the first prompt there is no turn without one.
+    """
+    first, second = fold([prompt(), prompt(message_id="u2")]).turns()
+
+    assert ("u1", (), "u2", ()) == (first.prompt.id, first.messages, second.prompt.id, second.messages)
 
 
 # -- public

@@ -24,6 +24,7 @@ MSGSPEC = pytest.importorskip("msgspec")
 
 CHOSEN = {
     (reading, "fast_reader"): cache(reading.fast_reader.__wrapped__),
+    (reading, "string_reader"): cache(reading.string_reader.__wrapped__),
     (reading, "_fast_writer"): cache(reading._fast_writer.__wrapped__),
     (documents, "_loader_of"): cache(documents._loader_of.__wrapped__),
     (documents, "_LOADERS"): {},
@@ -332,6 +333,45 @@ def test_what_is_no_json_is_not_written(value):
     What is no JSON is a TypeError with msgspec and without it.
     """
     assert [TypeError, TypeError] == [kind for kind, _ in both(write_json, value)]
+
+
+def text_of(data):
+    try:
+        return reading.string_reader()(data)
+    except ValueError:
+        return ValueError
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b'""', ""),
+        ('"é😀\x7f"'.encode(), "é😀\x7f"),
+        (rb'"\ud83d\ude00\n\"\\\/"', '😀\n"\\/'),
+        (rb'"\ud83d"', ValueError),
+        (rb'"\ude00\ud83d"', ValueError),
+        (b'"\xed\xa0\x80"', ValueError),
+        (b'"\xff"', ValueError),
+        (b'"a\x00"', ValueError),
+        (b'"a\n"', ValueError),
+        (rb'"\x"', ValueError),
+        (b'"a', ValueError),
+        (b'"a" 1', ValueError),
+        (b'"a""b"', ValueError),
+        (b"1", ValueError),
+        (b"null", ValueError),
+        (b'["a"]', ValueError),
+        (b"", ValueError),
+    ],
+    ids=range(17),
+)
+def test_single_strings(data, text):
+    """
+    A document that is one string is read by a reader of its own, with msgspec and without it.
+    """
+    assert text == text_of(data)
+    with Hidden():
+        assert text == text_of(data)
 
 
 # -- whole documents
