@@ -64,12 +64,14 @@ def joined(held: str, delta: str) -> tuple[str, str]:
 def parsed_input(raw: str) -> tuple[JsonObject | None, str]:
     """Return the object that *raw* is, or why it is none."""
     try:
-        value = read_json(raw)
+        # `own` looks at every object once more; how deep they nest is seen there.
+        value = read_json(raw, max_depth=None)
+        frozen = own(value)
     except JsonError as error:
         return None, f"the input is {error}"
-    if not isinstance(value, dict):
+    if not isinstance(frozen, JsonObject):
         return None, f"the input is no JSON object but {_named(value)}"
-    return own(value), ""
+    return frozen, ""
 
 
 def _named(value: object) -> str:

@@ -14,6 +14,7 @@ from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, Va
 from math import isfinite
 from typing import Any, Self, TypeAlias, TypeVar
 
+from assistant_events.errors import JsonError
 from assistant_events.values.unicode import joined_pairs
 
 MAX_DEPTH = 200
@@ -139,25 +140,44 @@ def freeze(value: object) -> JsonValue:
     return _frozen(value, JsonObject, "$", 0)
 
 
-def own(value: Any, cls: type[JsonObject] = JsonObject) -> Any:
+_CONTAINERS = frozenset((dict, list))
+
+
+def own(value: Any, cls: type[JsonObject] = JsonObject, depth: int = MAX_DEPTH) -> Any:
     """
     Return plain JSON that `read_json` has just made as immutable JSON, without a copy.
 
     Whoever calls it hands *value* over: nothing else may hold it or what is inside it, and it must be what JSON gives
     (`dict`, `list` and scalars, strings without surrogate pairs in halves).
+
+    Args:
+        value: What was read.
+
+        cls: What its objects become.
+
+        depth: How deep it may nest, for whoever did not ask `read_json` to look at that.
+
+    Raises:
+        JsonError: When it nests deeper; *value* is of no use then.
     """
     # Any: see `read_json`.
     kind = type(value)
     if kind is dict:
-        for key, item in value.items():
-            inner = type(item)
-            if inner is dict or inner is list:
-                value[key] = own(item, cls)
+        if not _CONTAINERS.isdisjoint(map(type, value.values())):
+            if depth <= 1:
+                raise JsonError(f"nested deeper than {MAX_DEPTH} levels")
+            for key, item in value.items():
+                if type(item) in _CONTAINERS:
+                    value[key] = own(item, cls, depth - 1)
         made = object.__new__(cls)
         _set_items(made, value)
         return made
     if kind is list:
-        return tuple([own(item, cls) if type(item) is dict or type(item) is list else item for item in value])
+        if _CONTAINERS.isdisjoint(map(type, value)):
+            return tuple(value)
+        if depth <= 1:
+            raise JsonError(f"nested deeper than {MAX_DEPTH} levels")
+        return tuple([own(item, cls, depth - 1) if type(item) in _CONTAINERS else item for item in value])
     return value
 
 

@@ -24,14 +24,14 @@ SAFE_LENGTH = 2 * MAX_DEPTH
 """A document that is not longer cannot nest too deeply: each level takes two brackets."""
 
 
-def read_json(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> Any:
+def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH) -> Any:
     """
     Parse one JSON document.
 
     Args:
         data: UTF-8 bytes (a byte order mark is skipped) or text.
 
-        max_depth: How deep objects and arrays may nest.
+        max_depth: How deep objects and arrays may nest; `None` when the caller looks at that itself.
 
     Raises:
         JsonError: For anything else, with the reason and never with the data.
@@ -41,7 +41,7 @@ def read_json(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> Any:
         value = fast_reader()(data)
     except (ValueError, RecursionError):
         value = _standard_reader()(data)
-    if len(data) > 2 * max_depth:
+    if max_depth is not None and len(data) > 2 * max_depth:
         _check_depth(data, value, max_depth)
     return value
 
