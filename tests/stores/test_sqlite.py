@@ -20,6 +20,7 @@ from assistant_events.stores import SqliteStore
 from assistant_events.stores.media import APART_FROM_BYTES
 from assistant_events.stores.sqlite.marks import _UNFINISHED
 from assistant_events.stores.sqlite.pieces import PIECE_BYTES, PIECE_EVENTS
+from assistant_events.stores.sqlite.rows import media_held
 from assistant_events.testing import Clock
 from assistant_events.testing.logs import PICTURE, SIGNATURE, TURN, called, ended, started, with_media
 from assistant_events.values import MediaContent, Origin, Run
@@ -302,8 +303,8 @@ class TestMedia:
         A page of records does not hold the media of all of them in memory.
         """
         asked = []
-        original = SqliteStore._media
-        monkeypatch.setattr(SqliteStore, "_media", lambda *given: asked.append(given[-1]) or original(*given))
+        name = "assistant_events.stores.sqlite.store.media_held"
+        monkeypatch.setattr(name, lambda *given: asked.append(given[-1]) or media_held(*given))
         pictures = [MediaEnded(message_id="m", media_type="a/b", data=bytes([n]) * 1000) for n in range(5)]
         store.append("s", [*texts(1), *pictures])
         reader = store.read("s")
@@ -314,9 +315,10 @@ class TestMedia:
 
     def test_a_session_deleted_under_a_reader_ends_at_its_media(self, store):
         """
-        A medium that is gone with its session ends the reader like any other record would.
+        A medium that is gone with its session ends the reader; nothing behind it is handed out with a gap.
         """
         store.append("s", [*texts(1), *with_media("m")])
+        store.append("s", texts(1))
         reader = store.read("s")
         next(reader)
         store.delete("s")

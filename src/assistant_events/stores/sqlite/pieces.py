@@ -165,7 +165,10 @@ def join(bodies: Iterable[bytes]) -> bytes:
 
 def cut(array: bytes) -> list[bytes]:
     """Return the elements of a JSON array that `join` made."""
-    return array[1:-1].split(_BETWEEN)
+    bodies = array.split(_BETWEEN)
+    bodies[0] = bodies[0][1:]
+    bodies[-1] = bodies[-1][:-1]
+    return bodies
 
 
 _BETWEEN: Final = b",\n"
