@@ -307,16 +307,19 @@ def _call_column(cls: KnownType) -> _CallColumn | None:
 _STEPS: Final[
     dict[
         MessagePhase,
-        dict[KnownType, tuple[MessagePhase | Refusal, str | None, _FragmentColumn | None, _CallColumn | None]],
+        dict[KnownType, tuple[MessagePhase | Refusal, str, _FragmentColumn | None, _CallColumn | None]],
     ]
 ] = {
-    phase: {cls: (after, _KIND_OF.get(cls), _fragment_column(cls), _call_column(cls)) for cls, after in row.items()}
+    phase: {cls: (after, _KIND_OF.get(cls, ""), _fragment_column(cls), _call_column(cls)) for cls, after in row.items()}
     for phase, row in MESSAGE.items()
 }
 
 # To read a member of an enum takes as long as a look-up in a table.
-_ABSENT, _OPEN = FragmentPhase.ABSENT, FragmentPhase.OPEN
+_OPEN = FragmentPhase.OPEN
 _NO_CALL, _CALLED = CallPhase.UNKNOWN, CallPhase.CALLED
+_INPUT_OPEN, _INPUT_ENDED = CallPhase.INPUT_OPEN, CallPhase.INPUT_ENDED
+
+_NO_FRAGMENTS: Final = dict.fromkeys(FRAGMENT_KINDS, FragmentPhase.ABSENT)
 
 
 class _Call:
@@ -338,9 +341,7 @@ class Life:
 
     def __init__(self, phase: MessagePhase = MessagePhase.UNKNOWN) -> None:
         self.phase = phase
-        self._fragments: dict[str, FragmentPhase] = {}
-        """By kind; without those that are absent."""
-
+        self._fragments: dict[str, FragmentPhase] = _NO_FRAGMENTS.copy()
         self._calls: dict[str, _Call] = {}
 
     def step(self, event: KnownEvent) -> Refusal | None:
@@ -351,8 +352,8 @@ class Life:
         if type(after) is Refusal:
             return self._refused(event, after)
         # What stands inside a message never moves the message itself.
-        if kind is not None and fragment_moves is not None:
-            moved = fragment_moves[self._fragments.get(kind, _ABSENT)]
+        if fragment_moves is not None:
+            moved = fragment_moves[self._fragments[kind]]
             if type(moved) is Refusal:
                 return moved
             self._fragments[kind] = moved  # type: ignore[assignment]
@@ -360,19 +361,19 @@ class Life:
         if call_moves is not None:
             return self._step_call(event, call_moves)
         if cls in _STEP_TERMINALS:
-            if _OPEN in self._fragments.values() or self.unsettled_calls():
+            if _OPEN in self._fragments.values() or (self._calls and self.unsettled_calls()):
                 return Refusal.CONFLICT
         elif cls is StepRestarted:
             if any(call.answered for call in self._calls.values()):
                 return Refusal.CONFLICT
-            self._fragments = {}
+            self._fragments = _NO_FRAGMENTS.copy()
             self._calls = {}
         self.phase = after  # type: ignore[assignment]
         return None
 
     def fragment(self, kind: str) -> FragmentPhase:
         """Phase of the fragments of this kind."""
-        return self._fragments.get(kind, _ABSENT)
+        return self._fragments[kind]
 
     def call(self, call_id: str) -> CallPhase:
         """Phase of a call; `UNKNOWN` when there is none of this id."""
@@ -381,15 +382,15 @@ class Life:
 
     def open_fragments(self) -> list[str]:
         """Kinds that have an open fragment."""
-        return [kind for kind in FRAGMENT_KINDS if self.fragment(kind) is _OPEN]
+        return [kind for kind, phase in self._fragments.items() if phase is _OPEN]
 
     def unsettled_calls(self) -> list[str]:
         """Ids of the calls that keep a step from ending: without an input, or run by the provider and not answered."""
         return [
             call_id
             for call_id, call in self._calls.items()
-            if call.phase is CallPhase.INPUT_OPEN
-            or call.phase is CallPhase.INPUT_ENDED
+            if call.phase is _INPUT_OPEN
+            or call.phase is _INPUT_ENDED
             or (call.phase is _CALLED and call.provider_executed)
         ]
 

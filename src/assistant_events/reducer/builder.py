@@ -7,11 +7,12 @@ one short path; everything else asks `lifecycle` first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, assert_never, cast
+from typing import Any, ClassVar, TypeAlias, assert_never, cast
 
 import attrs
+from typing_extensions import override
 
 from assistant_events.events import (
     CompactionDelta,
@@ -46,6 +47,7 @@ from assistant_events.events import (
     UnknownEvent,
 )
 from assistant_events.lifecycle import (
+    MESSAGE,
     CallPhase,
     FragmentPhase,
     KnownEvent,
@@ -78,7 +80,6 @@ from assistant_events.values.fields import NO_STATE, trusted
 
 _DELTAS: dict[str, type] = {"text": TextDelta, "reasoning": ReasoningDelta, "media": MediaDelta}
 _STREAMED = frozenset[type]({TextDelta, ReasoningDelta, ToolInputDelta})
-_DELTAS_OF_STEP = _STREAMED | {MediaDelta}
 
 # Any: drafts are filled by plain assignment, and then given the class that they stand for.
 _UserMessageDraft: Any = draft_of(UserMessage)
@@ -95,9 +96,13 @@ _DRAFTS: dict[type, Any] = {
 
 # To read a member of an enum takes as long as a look-up in a table.
 _APPLIED, _IGNORED = Outcome.APPLIED, Outcome.IGNORED
+_MESSAGE_RUNNING, _MESSAGE_COMPACTING = MessagePhase.RUNNING, MessagePhase.COMPACTING
 _RUNNING, _STEP_COMPLETED = MessageStatus.RUNNING, MessageStatus.COMPLETED
 _STREAMING, _COMPLETED, _INCOMPLETE = PartStatus.STREAMING, PartStatus.COMPLETED, PartStatus.INCOMPLETE
 _CALL_STREAMING, _CALLED, _CALL_SUCCESS = CallStatus.STREAMING, CallStatus.CALLED, CallStatus.SUCCESS
+
+# Any: the message that is open, and the event.
+_Change: TypeAlias = Callable[[Any, Any, "_Moment"], Outcome]
 
 _OUTCOMES = {Refusal.CONFLICT: Outcome.CONFLICT, Refusal.LATE: Outcome.LATE, Refusal.ORPHAN: Outcome.ORPHAN}
 
@@ -143,6 +148,7 @@ class Builder:
         buffer: Buffer[str] | None = None
         keep: Callable[[str], None] | None = None
         length, room, message_id, call_id = 0, 0, "", ""
+        apply = self.apply
         try:
             for item in items:
                 kind: type[object] = item.__class__
@@ -158,7 +164,7 @@ class Builder:
                     buffer = self._continued(item, kind) if kind in _STREAMED else None
                     if buffer is None:
                         cls = None
-                        self.apply(item)
+                        apply(item)
                         continue
                     cls, length, message_id = kind, buffer.length, item.message_id
                     call_id = item.call_id if kind is ToolInputDelta else ""
@@ -219,7 +225,11 @@ class Builder:
             current = self._current = found
         if cls is HistoryRewound:
             return self._rewind(current.at)
-        return current.apply(event, moment)
+        refusal = current.life.step(event)
+        if refusal is not None:
+            return current.refused(event, refusal)
+        current.frozen = None
+        return current.changes[cls](current, event, moment)
 
     def _find(self, message_id: str) -> Any:
         """Return the message, opened for change, or the phase that stands for its absence."""
@@ -250,11 +260,10 @@ class Builder:
         return opened
 
     def _begin(self, event: KnownEvent, moment: _Moment, phase: MessagePhase) -> Outcome:
-        life = Life(phase)
-        refusal = life.step(event)
-        if refusal is not None:
+        after = MESSAGE[phase][event.__class__]
+        if type(after) is Refusal:
             # Nothing else can be `AGAIN` here than a second rewind, which is always equal to the first.
-            return _OUTCOMES.get(refusal, Outcome.DUPLICATE)
+            return _OUTCOMES.get(after, Outcome.DUPLICATE)
         previous = self._current
         if previous is not None and previous.new and previous.closed:
             # Most likely nothing more comes, and what is open takes a multiple of the memory. Only once: a message that
@@ -271,10 +280,10 @@ class Builder:
         if isinstance(event, StepStarted):
             draft = _answer_draft(event.message_id, event.origin, event.run, event.state)
             draft.times = moment.began
-            opened = _OpenAnswer(position, draft, life)
+            opened = _OpenAnswer(position, draft, Life(_MESSAGE_RUNNING))
         elif isinstance(event, CompactionStarted):
             base = CompactionMessage(id=event.message_id, reason=event.reason, origin=event.origin, times=moment.began)
-            opened = _OpenCompaction(position, base, life)
+            opened = _OpenCompaction(position, base, Life(_MESSAGE_COMPACTING))
         else:  # pragma: no cover - the table lets nothing else begin a message
             raise AssertionError(event.type)  # noqa: TRY004
         opened.new = True
@@ -309,8 +318,8 @@ class _Moment:
 
     def __init__(self, at: datetime | None) -> None:
         self.at = at
-        self.began = None if at is None else Times(started=at)
-        self.instant = None if at is None else Times(started=at, ended=at)
+        self.began = None if at is None else trusted(Times, {"started": at})
+        self.instant = None if at is None else trusted(Times, {"started": at, "ended": at})
 
     def ends(self, times: Times | None) -> Times | None:
         """Return the times of what began as *times* say and ends now."""
@@ -318,7 +327,7 @@ class _Moment:
             return self.instant
         if self.at is None:
             return times
-        return Times(started=None if times is None else times.started, ended=self.at)
+        return trusted(Times, {"started": None if times is None else times.started, "ended": self.at})
 
 
 _NO_MOMENT = _Moment(None)
@@ -332,6 +341,9 @@ class _Open:
 
     # Any: a draft or a message; see `_OpenAnswer`.
     base: Any
+
+    changes: ClassVar[Mapping[type, _Change]]
+    """What each event that the lifecycle lets through does."""
 
     def __init__(self, at: int, base: Any, life: Life) -> None:
         self.at = at
@@ -349,9 +361,17 @@ class _Open:
     @property
     def closed(self) -> bool:
         """Whether no more is expected than answers to calls."""
-        return self.life.phase is not MessagePhase.RUNNING and self.life.phase is not MessagePhase.COMPACTING
+        phase = self.life.phase
+        return phase is not _MESSAGE_RUNNING and phase is not _MESSAGE_COMPACTING
 
-    def apply(self, event: KnownEvent, moment: _Moment) -> Outcome:
+    def refused(self, event: KnownEvent, why: Refusal) -> Outcome:
+        """Return what becomes of an event that the lifecycle does not let through."""
+        if why is not Refusal.AGAIN:
+            return _OUTCOMES[why]
+        return Outcome.DUPLICATE if self.same(event) else Outcome.CONFLICT
+
+    def same(self, event: KnownEvent) -> bool:
+        """Tell whether an event that comes again equals the one that was here before."""
         raise NotImplementedError  # pragma: no cover - each kind of message has its own
 
     def message(self) -> Message:
@@ -370,12 +390,11 @@ class _OpenPrompt(_Open):
     def __init__(self, at: int, base: UserMessage) -> None:
         super().__init__(at, base, Life(MessagePhase.PROMPT))
 
-    def apply(self, event: KnownEvent, moment: _Moment) -> Outcome:
-        refusal = self.life.step(event)
-        if refusal is Refusal.AGAIN and isinstance(event, PromptSubmitted):
-            return Outcome.DUPLICATE if event.content == self.base.content else Outcome.CONFLICT
-        return Outcome.CONFLICT
+    @override
+    def same(self, event: KnownEvent) -> bool:
+        return isinstance(event, PromptSubmitted) and event.content == self.base.content
 
+    @override
     def _freeze(self) -> UserMessage:
         message: UserMessage = self.base
         return message
@@ -395,38 +414,33 @@ class _OpenCompaction(_Open):
         running = base.status is MessageStatus.RUNNING
         return cls(at, base, Life(MessagePhase.COMPACTING if running else MessagePhase.COMPACTED))
 
-    def apply(self, event: KnownEvent, moment: _Moment) -> Outcome:
-        if isinstance(event, CompactionDelta) and self.life.phase is MessagePhase.COMPACTING:
-            self.frozen = None
-            return _append(self.buffer, event.offset, event.delta)
-        refusal = self.life.step(event)
-        if refusal is Refusal.AGAIN:
-            return self._again(event)
-        if refusal is not None:
-            return _OUTCOMES[refusal]
-        self.frozen = None
-        times = moment.ends(self.base.times)
-        if isinstance(event, CompactionEnded):
-            self.buffer = Buffer("", event.text)
-            self.base = attrs.evolve(self.base, status=MessageStatus.COMPLETED, state=event.state, times=times)
-        elif isinstance(event, CompactionFailed):  # pragma: no branch - the table lets nothing else end it
-            # What came live is not in the log, so it cannot stay.
-            self.buffer = Buffer("")
-            self.base = attrs.evolve(self.base, status=MessageStatus.FAILED, error=event.error, times=times)
-        return Outcome.APPLIED
+    def grow(self, event: CompactionDelta, moment: _Moment) -> Outcome:
+        return _append(self.buffer, event.offset, event.delta)
 
-    def _again(self, event: KnownEvent) -> Outcome:
+    def end(self, event: CompactionEnded, moment: _Moment) -> Outcome:
+        self.buffer = Buffer("", event.text)
+        times = moment.ends(self.base.times)
+        self.base = attrs.evolve(self.base, status=MessageStatus.COMPLETED, state=event.state, times=times)
+        return _APPLIED
+
+    def fail(self, event: CompactionFailed, moment: _Moment) -> Outcome:
+        # What came live is not in the log, so it cannot stay.
+        self.buffer = Buffer("")
+        times = moment.ends(self.base.times)
+        self.base = attrs.evolve(self.base, status=MessageStatus.FAILED, error=event.error, times=times)
+        return _APPLIED
+
+    @override
+    def same(self, event: KnownEvent) -> bool:
         base = self.base
-        same = False
         if isinstance(event, CompactionEnded):
-            same = base.status is MessageStatus.COMPLETED and (event.text, event.state) == (
+            return base.status is MessageStatus.COMPLETED and (event.text, event.state) == (
                 self.buffer.value(),
                 base.state,
             )
-        elif isinstance(event, CompactionFailed):  # pragma: no branch - the table says `again` to nothing else
-            same = base.status is MessageStatus.FAILED and event.error == base.error
-        return Outcome.DUPLICATE if same else Outcome.CONFLICT
+        return isinstance(event, CompactionFailed) and base.status is MessageStatus.FAILED and event.error == base.error
 
+    @override
     def _freeze(self) -> CompactionMessage:
         return attrs.evolve(self.base, text=self.buffer.value())
 
@@ -480,31 +494,29 @@ class _OpenAnswer(_Open):
                     made._reopen(place, part)
         return made
 
-    def apply(self, event: KnownEvent, moment: _Moment) -> Outcome:
-        refusal = self.life.step(event)
-        if refusal is not None:
-            return self._again(event) if refusal is Refusal.AGAIN else _OUTCOMES[refusal]
-        self.frozen = None
+    def grow(self, event: TextDelta | ReasoningDelta | MediaDelta | ToolInputDelta, moment: _Moment) -> Outcome:
         cls = event.__class__
-        if cls in _DELTAS_OF_STEP:
-            return self._delta(event)
-        _CHANGES[cls](self, event, moment)
-        return _APPLIED
-
-    def _delta(self, event: Any) -> Outcome:
-        # Any: one of the four deltas of a step.
-        cls = event.__class__
-        key = event.call_id if cls is ToolInputDelta else cls
+        key = event.call_id if isinstance(event, ToolInputDelta) else cls
         buffer = self.buffers.get(key)
         if buffer is None:
             # Made late: where only what is durable is folded, nothing ever comes.
             buffer = self.buffers[key] = Buffer(cast(str, b"" if cls is MediaDelta else ""))
         return _append(buffer, event.offset, event.delta)
 
-    def start_fragment(self, event: TextStarted | ReasoningStarted | MediaStarted, moment: _Moment) -> None:
-        media_type = event.media_type if isinstance(event, MediaStarted) else ""
-        self.fragments[_KINDS[event.__class__]] = (len(self.parts), moment.began, media_type)
+    def start_text(self, event: TextStarted, moment: _Moment) -> Outcome:
+        self.fragments["text"] = (len(self.parts), moment.began, "")
         self.parts.append(None)
+        return _APPLIED
+
+    def start_reasoning(self, event: ReasoningStarted, moment: _Moment) -> Outcome:
+        self.fragments["reasoning"] = (len(self.parts), moment.began, "")
+        self.parts.append(None)
+        return _APPLIED
+
+    def start_media(self, event: MediaStarted, moment: _Moment) -> Outcome:
+        self.fragments["media"] = (len(self.parts), moment.began, event.media_type)
+        self.parts.append(None)
+        return _APPLIED
 
     def _reopen(self, place: int, part: TextPart | ReasoningPart | MediaPart) -> None:
         if isinstance(part, MediaPart):
@@ -514,28 +526,33 @@ class _OpenAnswer(_Open):
             self.fragments[part.type] = (place, part.times, "")
             self.buffers[_DELTAS[part.type]] = Buffer("", part.text)
 
-    def end_text(self, event: TextEnded, moment: _Moment) -> None:
+    def end_text(self, event: TextEnded, moment: _Moment) -> Outcome:
         place, times, _ = self.fragments.pop("text")
         self.buffers.pop(TextDelta, None)
         self.parts[place] = _text_part(event, moment.ends(times))
+        return _APPLIED
 
-    def end_reasoning(self, event: ReasoningEnded, moment: _Moment) -> None:
+    def end_reasoning(self, event: ReasoningEnded, moment: _Moment) -> Outcome:
         place, times, _ = self.fragments.pop("reasoning")
         self.buffers.pop(ReasoningDelta, None)
         self.parts[place] = _reasoning_part(event, moment.ends(times))
+        return _APPLIED
 
-    def end_media(self, event: MediaEnded, moment: _Moment) -> None:
+    def end_media(self, event: MediaEnded, moment: _Moment) -> Outcome:
         place, times, _ = self.fragments.pop("media")
         self.buffers.pop(MediaDelta, None)
         self.parts[place] = _media_part(event, moment.ends(times))
+        return _APPLIED
 
-    def add_opaque(self, event: OpaqueReceived, moment: _Moment) -> None:
+    def add_opaque(self, event: OpaqueReceived, moment: _Moment) -> Outcome:
         self.parts.append(trusted(OpaquePart, {"state": event.state, "times": moment.instant}))
+        return _APPLIED
 
-    def start_input(self, event: ToolInputStarted, moment: _Moment) -> None:
+    def start_input(self, event: ToolInputStarted, moment: _Moment) -> Outcome:
         self._start_call(event, moment, _CALL_STREAMING, _STREAMING)
+        return _APPLIED
 
-    def stand(self, event: ToolCalled, moment: _Moment) -> None:
+    def stand(self, event: ToolCalled, moment: _Moment) -> Outcome:
         place = self.calls.get(event.call_id)
         if place is None:
             part = self._start_call(event, moment, _CALLED, None)
@@ -544,8 +561,9 @@ class _OpenAnswer(_Open):
             part.status = _CALLED
             part.provider_executed = part.provider_executed or event.provider_executed
         part.input = event.input
-        if event.state:
+        if event.state is not NO_STATE and event.state:
             part.state = event.state
+        return _APPLIED
 
     def _start_call(
         self,
@@ -571,17 +589,19 @@ class _OpenAnswer(_Open):
         self.parts.append(part)
         return part
 
-    def end_input(self, event: ToolInputEnded, moment: _Moment) -> None:
+    def end_input(self, event: ToolInputEnded, moment: _Moment) -> Outcome:
         self.buffers.pop(event.call_id, None)
         part = self.parts[self.calls[event.call_id]]
         part.raw_input = event.text
         part.input_status = _COMPLETED if event.complete else _INCOMPLETE
         part.state = event.state
+        return _APPLIED
 
-    def progress(self, event: ToolProgress, moment: _Moment) -> None:
+    def progress(self, event: ToolProgress, moment: _Moment) -> Outcome:
         self.parts[self.calls[event.call_id]].output = event.output
+        return _APPLIED
 
-    def settle(self, event: ToolSuccess | ToolFailed, moment: _Moment) -> None:
+    def settle(self, event: ToolSuccess | ToolFailed, moment: _Moment) -> Outcome:
         part = self.parts[self.calls[event.call_id]]
         part.provider_executed = part.provider_executed or event.provider_executed
         part.output = event.output
@@ -593,32 +613,34 @@ class _OpenAnswer(_Open):
         else:
             part.status = _CALL_SUCCESS
         part.__class__ = ToolPart
+        return _APPLIED
 
-    def end_step(self, event: StepEnded, moment: _Moment) -> None:
+    def end_step(self, event: StepEnded, moment: _Moment) -> Outcome:
         base = self.base
         base.status = _STEP_COMPLETED
         base.finish = event.finish
         base.raw_finish = event.raw_finish
         base.error = None
-        self._close_step(event, moment)
+        return self._close_step(event, moment)
 
-    def fail_step(self, event: StepFailed, moment: _Moment) -> None:
+    def fail_step(self, event: StepFailed, moment: _Moment) -> Outcome:
         base = self.base
         base.status = MessageStatus.FAILED
         base.finish = base.raw_finish = None
         base.error = event.error
-        self._close_step(event, moment)
+        return self._close_step(event, moment)
 
-    def _close_step(self, event: StepEnded | StepFailed, moment: _Moment) -> None:
+    def _close_step(self, event: StepEnded | StepFailed, moment: _Moment) -> Outcome:
         base = self.base
         base.usage = event.usage
         if event.run is not None:
             base.run = event.run
-        if event.state:
+        if event.state is not NO_STATE and event.state:
             base.state = event.state
         base.times = moment.ends(base.times)
+        return _APPLIED
 
-    def restart_step(self, event: StepRestarted, moment: _Moment) -> None:
+    def restart_step(self, event: StepRestarted, moment: _Moment) -> Outcome:
         old = self.base
         self.base = base = _answer_draft(self.id, old.origin, event.run or old.run, event.state or old.state)
         base.times = None if old.times is None else attrs.evolve(old.times, ended=None)
@@ -626,9 +648,10 @@ class _OpenAnswer(_Open):
         self.calls = {}
         self.fragments = {}
         self.buffers = {}
+        return _APPLIED
 
-    def _again(self, event: KnownEvent) -> Outcome:
-        """Tell whether an end that comes again equals the one that was here before."""
+    @override
+    def same(self, event: KnownEvent) -> bool:
         same = False
         base = self.base
         match event:
@@ -649,8 +672,9 @@ class _OpenAnswer(_Open):
             same = (
                 same and (event.run is None or event.run == base.run) and (not event.state or event.state == base.state)
             )
-        return Outcome.DUPLICATE if same else Outcome.CONFLICT
+        return same
 
+    @override
     def _freeze(self) -> AssistantMessage:
         message = self.base
         parts = self.parts
@@ -679,17 +703,26 @@ class _OpenAnswer(_Open):
         return now
 
 
-# Any: each of these takes the events that stand beside it here.
-_CHANGES: dict[type, Callable[[_OpenAnswer, Any, _Moment], None]] = {
-    TextStarted: _OpenAnswer.start_fragment,
-    ReasoningStarted: _OpenAnswer.start_fragment,
-    MediaStarted: _OpenAnswer.start_fragment,
+_OpenPrompt.changes = {}
+_OpenCompaction.changes = {
+    CompactionDelta: _OpenCompaction.grow,
+    CompactionEnded: _OpenCompaction.end,
+    CompactionFailed: _OpenCompaction.fail,
+}
+_OpenAnswer.changes = {
+    TextStarted: _OpenAnswer.start_text,
+    TextDelta: _OpenAnswer.grow,
     TextEnded: _OpenAnswer.end_text,
+    ReasoningStarted: _OpenAnswer.start_reasoning,
+    ReasoningDelta: _OpenAnswer.grow,
     ReasoningEnded: _OpenAnswer.end_reasoning,
+    MediaStarted: _OpenAnswer.start_media,
+    MediaDelta: _OpenAnswer.grow,
     MediaEnded: _OpenAnswer.end_media,
     ToolInputStarted: _OpenAnswer.start_input,
-    ToolCalled: _OpenAnswer.stand,
+    ToolInputDelta: _OpenAnswer.grow,
     ToolInputEnded: _OpenAnswer.end_input,
+    ToolCalled: _OpenAnswer.stand,
     ToolProgress: _OpenAnswer.progress,
     ToolSuccess: _OpenAnswer.settle,
     ToolFailed: _OpenAnswer.settle,
@@ -698,14 +731,7 @@ _CHANGES: dict[type, Callable[[_OpenAnswer, Any, _Moment], None]] = {
     StepFailed: _OpenAnswer.fail_step,
     StepRestarted: _OpenAnswer.restart_step,
 }
-_KINDS: dict[type, str] = {
-    TextStarted: "text",
-    TextEnded: "text",
-    ReasoningStarted: "reasoning",
-    ReasoningEnded: "reasoning",
-    MediaStarted: "media",
-    MediaEnded: "media",
-}
+
 _PHASES = {
     MessageStatus.RUNNING: MessagePhase.RUNNING,
     MessageStatus.COMPLETED: MessagePhase.ENDED,
