@@ -89,6 +89,10 @@ class Codec(ABC):
         """Return the function that packs a tuple of such values."""
         return _list_writer(self.pack)
 
+    def make_array_unpacker(self) -> Unpacker:
+        """Return the function that makes a tuple of such values."""
+        return _tuple_unpacker(self.unpack)
+
 
 class ValueCodec(Codec):
     """The codec of a single value, of functions that are there already."""
@@ -144,7 +148,7 @@ class ArrayCodec(Codec):
 
     @override
     def make_unpacker(self) -> Unpacker:
-        return _tuple_unpacker(self._item.unpack)
+        return self._item.make_array_unpacker()
 
 
 # Most arrays are of one item, and a comprehension is a call of its own.

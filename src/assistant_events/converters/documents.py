@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from typing_extensions import TypeForm
 
-from assistant_events.converters.codecs import Codec
+from assistant_events.converters.codecs import Codec, Packer, Reader
 from assistant_events.converters.faults import ShapeError
 from assistant_events.converters.plain import owned
 from assistant_events.converters.unions import OnDemand
@@ -20,7 +20,7 @@ from assistant_events.values import read_json, write_json
 from assistant_events.values.unicode import has_surrogates
 
 _T = TypeVar("_T")
-_Load: TypeAlias = Callable[[bytes | str], Any]
+_Loader: TypeAlias = tuple[Callable[[bytes | str], Any], Reader]
 
 # Documents are read field by field, and JSON inside them no deeper than `MAX_DEPTH`. As nothing in them is passed over,
 # the JSON reader need not count levels, which would take longer than to read a message.
@@ -59,9 +59,8 @@ def structure(data: object, cls: TypeForm[_T]) -> _T:
 
         TypeError: For a *cls* that is not stored by this library.
     """
-    read = _codec(cls).read
     try:
-        return read(owned(data))  # type: ignore[no-any-return]  # the reader of a class returns its objects
+        return _codec(cls).read(owned(data))  # type: ignore[no-any-return]  # the reader of a class returns its objects
     except ShapeError as fault:
         raise fault.as_error() from None
 
@@ -76,11 +75,13 @@ def dumps(value: object) -> bytes:
         ValueError: For an unknown field that has the name of a known one.
     """
     try:
-        dump = _DUMPERS[type(value)]
+        encode, pack = _DUMPERS[type(value)]
     except KeyError:
         raise _not_stored(value) from None
-    data: bytes = dump(value)
-    return data
+    try:
+        return encode(pack(value))  # type: ignore[no-any-return]  # what every writer of JSON returns
+    except (ValueError, OverflowError, RecursionError):  # huge integers, lone surrogates
+        return write_json(unstructure(value))
 
 
 def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:
@@ -94,8 +95,21 @@ def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:
 
         TypeError: For a *cls* that is not stored by this library.
     """
-    load = _LOADERS.get(id(cls)) or _loader(cls)
-    return load(data)  # type: ignore[no-any-return]  # as above
+    decode, unpack = _LOADERS.get(id(cls)) or _loader(cls)
+    try:
+        return unpack(decode(data))  # type: ignore[no-any-return]  # as above
+    except (ShapeError, ValueError, RecursionError):
+        document = _document(data)
+    try:
+        return _codec(cls).read(document)  # type: ignore[no-any-return]
+    except ShapeError as fault:
+        raise fault.as_error() from None
+
+
+def _document(data: bytes | str) -> Any:
+    """Return the document in JSON text, for a reader to own."""
+    document = read_json(data, max_depth=_NO_LIMIT)
+    return owned(document) if isinstance(data, str) and has_surrogates(data) else document
 
 
 def _not_stored(value: object) -> TypeError:
@@ -112,70 +126,36 @@ def _codec(cls: object) -> Codec:
         raise TypeError(f"expected a class that is stored, got {cls!r}") from None
 
 
-_BY_IDENTITY = {id(cls): codec for cls, codec in CODECS.items()}
-# The hash of a union of 28 classes takes half as long as to read an event.
+def _dumper(codec: Codec) -> tuple[Callable[[Any], bytes], Packer]:
+    """Return what writes JSON text and what prepares a value for it."""
+    try:
+        import msgspec
+    except ImportError:
+        return write_json, codec.write
+    # Frozen JSON may stand at any depth; a getter in C opens it without a call of Python for each object.
+    return msgspec.json.Encoder(enc_hook=attrgetter("_items")).encode, codec.pack
+
+
+def _loader(cls: object) -> _Loader:
+    loader = _loader_of(_codec(cls))
+    if id(cls) in _BY_IDENTITY:
+        _LOADERS[id(cls)] = loader
+    return loader
+
+
+@cache
+def _loader_of(codec: Codec) -> _Loader:
+    """Return what reads JSON text and what makes a value of it."""
+    try:
+        import msgspec
+    except ImportError:
+        return _document, codec.read
+    return msgspec.json.Decoder(codec.wire).decode, codec.unpack
+
 
 _WRITERS = OnDemand(lambda cls: CLASSES[cls].write)
 _DUMPERS = OnDemand(lambda cls: _dumper(CLASSES[cls]))
 
-_LOADERS: dict[int, _Load] = {}
-"""By identity of what `CODECS` knows."""
-
-
-def _dumper(codec: Codec) -> Callable[[Any], bytes]:
-    write = codec.write
-
-    def dump_plain(value: Any) -> bytes:
-        return write_json(write(value))
-
-    try:
-        import msgspec
-    except ImportError:
-        return dump_plain
-    pack = codec.pack
-    # Frozen JSON may stand at any depth; a getter in C opens it without a call of Python for each object.
-    encode = msgspec.json.Encoder(enc_hook=attrgetter("_items")).encode
-
-    def dump(value: Any) -> bytes:
-        try:
-            return encode(pack(value))
-        except (ValueError, OverflowError, RecursionError):  # huge integers, lone surrogates
-            return dump_plain(value)
-
-    return dump
-
-
-def _loader(cls: object) -> _Load:
-    load = _loader_of(_codec(cls))
-    if id(cls) in _BY_IDENTITY:
-        _LOADERS[id(cls)] = load
-    return load
-
-
-@cache
-def _loader_of(codec: Codec) -> _Load:
-    read = codec.read
-
-    def load_plain(data: bytes | str) -> Any:
-        document = read_json(data, max_depth=_NO_LIMIT)
-        if isinstance(data, str) and has_surrogates(data):
-            document = owned(document)
-        try:
-            return read(document)
-        except ShapeError as fault:
-            raise fault.as_error() from None
-
-    try:
-        import msgspec
-    except ImportError:
-        return load_plain
-    unpack = codec.unpack
-    decode = msgspec.json.Decoder(codec.wire).decode
-
-    def load(data: bytes | str) -> Any:
-        try:
-            return unpack(decode(data))
-        except (ShapeError, ValueError, RecursionError):
-            return load_plain(data)
-
-    return load
+# By identity: the hash of a union of 28 classes takes half as long as to read an event.
+_BY_IDENTITY = {id(cls): codec for cls, codec in CODECS.items()}
+_LOADERS: dict[int, _Loader] = {}

@@ -75,9 +75,24 @@ class UnionCodec(Codec):
 
     @override
     def make_unpacker(self) -> Unpacker:
-        codecs = {self._codecs[cls].wire: self._codecs[cls] for cls in self._types.values()}
-        unpackers = OnDemand(lambda struct: codecs[struct].unpack)
+        unpackers = self._unpackers()
         return lambda value: unpackers[type(value)](value)
+
+    @override
+    def make_array_unpacker(self) -> Unpacker:
+        unpackers = self._unpackers()
+
+        def unpack_tuple(values: list[Any]) -> tuple[Any, ...]:
+            # Not by a call of `unpack` for each: the parts of a message and the records of a batch are such arrays.
+            if len(values) == 1:
+                return (unpackers[type(values[0])](values[0]),)
+            return tuple([unpackers[type(value)](value) for value in values])
+
+        return unpack_tuple
+
+    def _unpackers(self) -> OnDemand:
+        codecs = {self._codecs[cls].wire: self._codecs[cls] for cls in self._types.values()}
+        return OnDemand(lambda struct: codecs[struct].unpack)
 
     @override
     def make_array_packer(self) -> Packer:
