@@ -125,10 +125,12 @@ class DecoderBase(ABC):
             data = self._checked(data)
         if self.terminal:
             return []
-        # A live stream brings one frame at a time, and most of them continue what is open.
         lane, framing = self.lane, self._framing
-        if lane is None or not framing.idle or not lane.take(data, lane.framed, self._sink):
+        if lane is None:
             self.on_payloads(framing.feed(data))
+        elif not framing.idle or not lane.take(data, lane.framed, self._sink):
+            # A live stream brings one frame at a time, and most continue what is open: then nothing is left to do.
+            self._feed_pieces(data)
         events = self._sink
         if not events:
             return []  # not the sink itself: it is what the next call fills
@@ -369,6 +371,19 @@ class DecoderBase(ABC):
         return None if self.payload is None else self._framing.name(self.payload)
 
     # -- inside
+
+    def _feed_pieces(self, data: bytes) -> None:
+        """Take bytes frame by frame: those that continue what is open need no framing."""
+        framing, sink = self._framing, self._sink
+        *pieces, rest = data.split(framing.separator)
+        for piece in pieces:
+            lane = self.lane
+            if lane is None or not framing.idle or not lane.take(piece, lane.unended, sink):
+                self.on_payloads(framing.feed(piece + framing.separator))
+                if self.terminal:
+                    return
+        if rest:
+            self.on_payloads(framing.feed(rest))
 
     def _checked(self, data: object) -> bytes:
         if self.closed:

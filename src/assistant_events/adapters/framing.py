@@ -29,6 +29,9 @@ class Framing(Protocol):
     tail: str
     """Text that is no frame and looks like JSON: some gateways end a broken stream with a bare error document."""
 
+    separator: bytes
+    """What ends the frames that come most."""
+
     idle: bool
     """Whether the next byte begins a frame. False is always right, and only costs time."""
 
@@ -57,6 +60,8 @@ class Sse:
     as `tail`; when several `data` lines of one event make no JSON together, those that do alone are taken one by one
     (a reader that was cut and goes on with a replay sees half an event run into the next).
     """
+
+    separator = b"\n\n"
 
     # `event: …` then `data: …` then a blank line, or without the first: what every provider sends. See `_quick`.
     _NAMED = re.compile(rb"event: ?[^\n]*\ndata: ?([^\n]*)\n\n")
@@ -223,6 +228,8 @@ class Sse:
 
 class JsonLines:
     """One JSON document a line. Blank lines are skipped; the end of the input ends the last line."""
+
+    separator = b"\n"
 
     def __init__(self) -> None:
         self.tail = ""

@@ -51,6 +51,7 @@ class Lane:
         "_read",
         "bare",
         "framed",
+        "unended",
     )
 
     def __init__(
@@ -71,6 +72,9 @@ class Lane:
 
         self.framed = _Shape(before + template.prefix, template.suffix + after)
         """What a whole frame looks like. A JSON string holds no line end, so it is one frame and not more."""
+
+        self.unended = _Shape(before + template.prefix, template.suffix)
+        """What a whole frame looks like without its end."""
 
         self._message_id = message_id
         self._cls = cls

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from assistant_events.errors import JsonError
-from assistant_events.values import JsonObject, State, own, read_json, valid_text
+from assistant_events.values import MAX_DEPTH, JsonObject, State, own, read_json, valid_text
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.unicode import is_high_surrogate
 
@@ -64,11 +64,14 @@ def joined(held: str, delta: str) -> tuple[str, str]:
 def parsed_input(raw: str) -> tuple[JsonObject | None, str]:
     """Return the object that *raw* is, or why it is none."""
     try:
-        # `own` looks at every object once more; how deep they nest is seen there.
         value = read_json(raw, max_depth=None)
-        frozen = own(value)
     except JsonError as error:
         return None, f"the input is {error}"
+    try:
+        # Every object is looked at once more here; how deep they nest is seen on the way.
+        frozen = own(value, depth=MAX_DEPTH)
+    except JsonError:
+        return None, f"the input is nested deeper than {MAX_DEPTH} levels"
     if not isinstance(frozen, JsonObject):
         return None, f"the input is no JSON object but {_named(value)}"
     return frozen, ""

@@ -143,7 +143,7 @@ def freeze(value: object) -> JsonValue:
 _CONTAINERS = frozenset((dict, list))
 
 
-def own(value: Any, cls: type[JsonObject] = JsonObject, depth: int = MAX_DEPTH) -> Any:
+def own(value: Any, cls: type[JsonObject] = JsonObject, depth: int = 2 * MAX_DEPTH) -> Any:
     """
     Return plain JSON that `read_json` has just made as immutable JSON, without a copy.
 
@@ -155,7 +155,8 @@ def own(value: Any, cls: type[JsonObject] = JsonObject, depth: int = MAX_DEPTH) 
 
         cls: What its objects become.
 
-        depth: How deep it may nest, for whoever did not ask `read_json` to look at that.
+        depth: How deep it may nest, for whoever did not ask `read_json` to look at that. By default there is room for
+            what is put around a document that was read within the limit.
 
     Raises:
         JsonError: When it nests deeper; *value* is of no use then.
@@ -165,7 +166,7 @@ def own(value: Any, cls: type[JsonObject] = JsonObject, depth: int = MAX_DEPTH) 
     if kind is dict:
         if not _CONTAINERS.isdisjoint(map(type, value.values())):
             if depth <= 1:
-                raise JsonError(f"nested deeper than {MAX_DEPTH} levels")
+                raise JsonError("nested too deeply")
             for key, item in value.items():
                 if type(item) in _CONTAINERS:
                     value[key] = own(item, cls, depth - 1)
@@ -176,7 +177,7 @@ def own(value: Any, cls: type[JsonObject] = JsonObject, depth: int = MAX_DEPTH) 
         if _CONTAINERS.isdisjoint(map(type, value)):
             return tuple(value)
         if depth <= 1:
-            raise JsonError(f"nested deeper than {MAX_DEPTH} levels")
+            raise JsonError("nested too deeply")
         return tuple([own(item, cls, depth - 1) if type(item) in _CONTAINERS else item for item in value])
     return value
 
