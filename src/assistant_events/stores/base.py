@@ -47,6 +47,7 @@ from assistant_events.errors import LocalProtocolError, StoreError
 from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS, DurableEvent, Event, Record, UnknownEvent
 from assistant_events.messages import Transcript
 from assistant_events.values import JsonObject, Run
+from assistant_events.values.drafts import draft_of
 from assistant_events.values.fields import NO_FIELDS
 
 Clock: TypeAlias = Callable[[], datetime]
@@ -347,18 +348,27 @@ def check_fork(session_id: str, at: int | None, *, seq: int, pruned: int, held: 
 
 
 def make_record(session_id: str, seq: int, at: datetime, event: StoredEvent, meta: JsonObject) -> Record:
-    """
-    Return a record of values that have been checked.
+    """Return a record of values that have been checked."""
+    return next(make_records(session_id, seq, at, (event,), meta))
 
-    Its own constructor checks every field again, which takes five times as long.
+
+def make_records(
+    session_id: str, first: int, at: datetime, events: Iterable[StoredEvent], meta: JsonObject
+) -> Iterator[Record]:
     """
-    record = _new(Record)
-    _set_session_id(record, session_id)
-    _set_seq(record, seq)
-    _set_at(record, at)
-    _set_event(record, event)
-    _set_meta(record, meta)
-    return record
+    Return the records of a batch from the place *first* on, of values that have been checked.
+
+    Their own constructor checks every field again, which takes ten times as long.
+    """
+    for seq, event in enumerate(events, first):
+        record = _RecordDraft()
+        record.session_id = session_id
+        record.seq = seq
+        record.at = at
+        record.event = event
+        record.meta = meta
+        record.__class__ = Record
+        yield record
 
 
 def _refusal(event: object) -> Exception:
@@ -370,10 +380,4 @@ def _refusal(event: object) -> Exception:
 
 _STORED = frozenset[type]((*DURABLE_EVENTS, UnknownEvent))
 
-_new = object.__new__
-_slots: Any = Record  # Any: the setters of its slots, which type checkers do not see
-_set_session_id = _slots.session_id.__set__
-_set_seq = _slots.seq.__set__
-_set_at = _slots.at.__set__
-_set_event = _slots.event.__set__
-_set_meta = _slots.meta.__set__
+_RecordDraft: Any = draft_of(Record)  # Any: see `draft_of`

@@ -29,6 +29,7 @@ from assistant_events.stores.base import (
     check_time,
     check_transcript,
     make_record,
+    make_records,
     utc_now,
 )
 
@@ -66,9 +67,7 @@ class MemoryStore:
             if expected_seq is not None and expected_seq != seq:
                 raise ConflictError(session_id, expected_seq, seq)
             time = check_time(self._clock() if at is None else at)
-            records = tuple(
-                [make_record(session_id, place, time, event, frozen) for place, event in enumerate(kept, seq + 1)]
-            )
+            records = tuple(make_records(session_id, seq + 1, time, kept, frozen))
             if records:
                 log.records += records
                 log.watch.follow(of_concern(kept, seq + 1))

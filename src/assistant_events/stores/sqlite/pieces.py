@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from assistant_events.converters import dumps, loads
+from assistant_events.converters.arrays import loads_array
 from assistant_events.errors import JsonError, StoreError, StructureError
+from assistant_events.events import Event
 from assistant_events.stores.base import StoredEvent
 from assistant_events.stores.media import Media, holders_in, taken_apart
 from assistant_events.stores.sqlite.rows import LAST_SEQ, hold_media, place_of
 from assistant_events.values import JsonObject, read_json, write_json
 from assistant_events.values.fields import NO_FIELDS
+
+_Item = TypeVar("_Item")
 
 PIECE_EVENTS: Final = 128
 PIECE_BYTES: Final = 1 << 16
@@ -92,11 +96,24 @@ def pieces_after(db: sqlite3.Connection, session: int, after: int, *, limit: int
     return map(Piece._make, found)
 
 
-def records_after(piece: Piece, after: int) -> tuple[int, list[bytes]]:
+def records_after(piece: Piece, after: int) -> tuple[int, Sequence[bytes]]:
     """Return the bodies of a row after the place *after*, with the place of the first of them."""
-    bodies = cut(piece.body)
-    first = piece.last - len(bodies) + 1
-    return (first, bodies) if first > after else (after + 1, bodies[after + 1 - first :])
+    return _behind(after, piece, cut(piece.body))
+
+
+def events_after(piece: Piece, after: int, limit: int, session_id: str) -> tuple[int, int, Iterable[StoredEvent]]:
+    """
+    Return at most *limit* events of a row after the place *after*, with the place of the first and their number.
+
+    Media stand apart still. A damaged event is a `StoreError` when its turn comes.
+    """
+    events: Sequence[StoredEvent] | None = loads_array(piece.body, Event) if limit >= PIECE_EVENTS else None
+    if events:
+        first, events = _behind(after, piece, events)
+        return first, len(events), events
+    first, bodies = records_after(piece, after)
+    bodies = bodies[:limit]
+    return first, len(bodies), (read_body(body, Event, session_id, seq) for seq, body in enumerate(bodies, first))
 
 
 def cut_off(db: sqlite3.Connection, session: int, through: int) -> None:
@@ -172,6 +189,11 @@ def cut(array: bytes) -> list[bytes]:
 
 
 _BETWEEN: Final = b",\n"
+
+
+def _behind(after: int, piece: Piece, items: Sequence[_Item]) -> tuple[int, Sequence[_Item]]:
+    first = piece.last - len(items) + 1
+    return (first, items) if first > after else (after + 1, items[after + 1 - first :])
 
 
 def _pieces(bodies: list[bytes]) -> Iterator[tuple[int, list[bytes]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from threading import RLock
@@ -33,6 +33,7 @@ from assistant_events.stores.base import (
     check_time,
     check_transcript,
     make_record,
+    make_records,
     utc_now,
 )
 from assistant_events.stores.media import Media, put_together, taken_apart
@@ -44,6 +45,7 @@ from assistant_events.stores.sqlite.pieces import (
     copy,
     cut_off,
     encode,
+    events_after,
     pieces_after,
     read_apart,
     read_body,
@@ -140,7 +142,7 @@ class SqliteStore:
                 number = _begin(db, session_id, micros)
             write(db, number, seq, encoded, at=micros, meta=written_meta)
             follow(db, number, kept, seq + 1)
-        return tuple([make_record(session_id, place, time, event, frozen) for place, event in enumerate(kept, seq + 1)])
+        return tuple(make_records(session_id, seq + 1, time, kept, frozen))
 
     def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> Iterator[Record]:
         """See `Store.read`."""
@@ -311,20 +313,31 @@ class SqliteStore:
                     seen_at, time = piece.at, time_of(piece.at)
                 if piece.meta != seen_meta:
                     seen_meta, meta = piece.meta, read_meta(piece, session_id)
+                first, count, events = events_after(piece, after, left, session_id)
+                records = make_records(session_id, first, time, events, meta)
                 apart = read_apart(piece, session_id)
-                first, bodies = records_after(piece, after)
-                bodies = bodies[:left]
-                left -= len(bodies)
-                for seq, body in enumerate(bodies, first):
-                    event = read_body(body, Event, session_id, seq)
-                    if seq in apart:
-                        # Meanwhile the session may be pruned or deleted, and its media with it.
-                        media = self._media(session_id, number, seq)
-                        if media is None:
-                            return
-                        event = _whole(event, media, session_id, seq)
-                    yield make_record(session_id, seq, time, event, meta)
+                if not apart:
+                    yield from records
+                elif not (yield from self._with_media(number, records, apart)):
+                    return
+                left -= count
                 after = piece.last
+
+    def _with_media(
+        self, number: int, records: Iterable[Record], apart: Collection[int]
+    ) -> Generator[Record, None, bool]:
+        """Give the records with their media, and return whether the session is still there."""
+        for record in records:
+            if record.seq not in apart:
+                yield record
+                continue
+            # Meanwhile the session may be pruned or deleted, and its media with it.
+            media = self._media(record.session_id, number, record.seq)
+            if media is None:
+                return False
+            event = _whole(record.event, media, record.session_id, record.seq)
+            yield make_record(record.session_id, record.seq, record.at, event, record.meta)
+        return True
 
     def _page(self, session_id: str, number: int, after: int, limit: int) -> list[Piece]:
         with self._reading() as db:
