@@ -38,6 +38,7 @@ LAYERS = {
     "server": 6,
     "testing": 6,
     "cli": 7,
+    "__main__": 8,
 }
 
 # Modules inside a package that never see each other. What they share lies beside them, and does not see them either.

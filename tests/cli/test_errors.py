@@ -1,5 +1,6 @@
 """What goes wrong is one line on standard error and a code, never a traceback."""
 
+import errno
 import io
 import json
 import runpy
@@ -8,9 +9,9 @@ import sys
 
 import pytest
 
-from assistant_events.cli import entry, main, recognising
+from assistant_events.cli import databases, entry, main, recognising
 from assistant_events.cli.exits import Exit
-from assistant_events.errors import AdapterError, ConflictError
+from assistant_events.errors import AdapterError, ConflictError, StoreError
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable
 from tests.cli.streams import HELLO
@@ -89,11 +90,20 @@ LINES = {
     "fold stream --db foreign": (2, "foreign: this SQLite database belongs to another application"),
     "fold stream --db .": (2, ".: expected a database file, this is a folder"),
     "fold stream --db no/where": (2, "no/where: the folder 'no' does not exist"),
-    "fold": (2, "see assistant-events --help"),
-    "fold --nonsense": (2, "unknown option: --nonsense; see assistant-events --help"),
-    "fold stream --nonsense": (2, "nknown option"),
-    "fold stream more": (2, "more"),
+    "fold": (2, "see assistant-events fold --help"),
+    "fold --nonsense": (2, "unknown option --nonsense; see assistant-events fold --help"),
+    "fold --chekc stream": (2, "unknown option --chekc, did you mean --check?; see assistant-events fold --help"),
+    "fold stream --nonsense": (2, "unknown option --nonsense; see assistant-events fold --help"),
+    "fold stream --sesion s": (2, "unknown option --sesion, did you mean --session?"),
+    "fold stream more": (2, "1 argument too many: 'more'; see assistant-events fold --help"),
+    "verify a b c": (2, "2 arguments too many: 'b', 'c'; see assistant-events verify --help"),
     "bake": (2, 'unknown command "bake"'),
+    "--bake": (2, "see assistant-events --help"),
+    "fold db": (2, "db: this is an SQLite database; assistant-events sessions --db db lists its sessions"),
+    "verify db": (2, "assistant-events show SESSION --db db prints it"),
+    "sessions --db ": (2, "--db needs the name of a file"),
+    "fold stream --db ": (2, "--db needs the name of a file"),
+    "fold stream --db a\0b": (2, "embedded null byte"),
     "show s00": (2, "--db"),
     "show s00 --db missing": (2, "missing: no such file, expected a database"),
     "show s00 --db empty": (2, "empty: the file is empty, expected a database"),
@@ -149,6 +159,67 @@ def test_the_extra_is_missing(run, monkeypatch):
 
     assert "assistant-events: the command line needs cyclopts: pip install 'assistant-events[cli]'\n" == run("fold").err
     assert (2, 0) == (run("fold").code, run("--version").code)
+
+
+def test_a_damaged_database(run, tmp_path):
+    """
+    A database of ours that is cut, or damaged inside, is the fault of the database and not of the command line.
+    """
+    files(tmp_path)
+    place = tmp_path / "db"
+    place.write_bytes(place.read_bytes()[:5000])
+
+    for line in ("sessions", "show s00", "verify", "reconcile s00", f"fold {tmp_path / 'stream'}"):
+        ran = run(*line.split(" "), "--db", place)
+        assert (3, "", 1) == (ran.code, ran.out, ran.err.count("\n"))
+        assert "; restore the file from a backup" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(OSError(errno.EIO, "Input/output error"), 3), (PermissionError(errno.EACCES, "Permission denied"), 2)],
+)
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_database_that_cannot_be_read(run, tmp_path, monkeypatch, error, code, wrapped):
+    """
+    A disk that fails is the fault of the database; a file that may not be read is named by mistake.
+    """
+    files(tmp_path)
+
+    def fail(place):
+        if wrapped:
+            raise StoreError(f"{place}: {error.strerror}") from error
+        raise error
+
+    monkeypatch.setattr(databases, "SqliteStore", fail)
+    ran = run("sessions", "--db", tmp_path / "db")
+
+    assert (code, f"assistant-events: {tmp_path / 'db'}: {error.strerror}\n") == (ran.code, ran.err)
+
+
+def test_a_database_that_is_locked(run, tmp_path, monkeypatch):
+    """
+    Who waits for another writer is told to come again, not which argument of a class to change.
+    """
+    files(tmp_path)
+    monkeypatch.setattr(databases, "SqliteStore", lambda place: SqliteStore(place, timeout_s=0.01))
+    other = sqlite3.connect(tmp_path / "db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    ran = run("fold", tmp_path / "stream", "--db", tmp_path / "db")
+    other.close()
+
+    assert (3, "") == (ran.code, ran.out)
+    assert ran.err.endswith("database is locked; another process is writing, try again when it is done\n")
+
+
+def test_a_database_on_standard_input(run, tmp_path):
+    """
+    A database that comes through a pipe is recognised as well.
+    """
+    files(tmp_path)
+    ran = run("fold", "-", stdin=(tmp_path / "db").read_bytes())
+
+    assert "standard input: this is an SQLite database; assistant-events sessions --db FILE lists" in ran.err
 
 
 RAISED = {
@@ -227,13 +298,14 @@ def test_output_goes_nowhere_when_nobody_reads(tmp_path, monkeypatch):
     assert "" == path.read_text()
 
 
-def test_module(monkeypatch, capsys):
+@pytest.mark.parametrize("name", ["assistant_events", "assistant_events.cli"])
+def test_module(monkeypatch, capsys, name):
     """
     The command is a module, too.
     """
     monkeypatch.setattr(sys, "argv", ["assistant-events", "--version"])
     with pytest.raises(SystemExit) as stopped:
-        runpy.run_module("assistant_events.cli", run_name="__main__")
+        runpy.run_module(name, run_name="__main__")
 
     assert (0, "0.1.0\n") == (stopped.value.code, capsys.readouterr().out)
 

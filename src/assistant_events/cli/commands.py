@@ -6,14 +6,15 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from difflib import get_close_matches
 from importlib.metadata import version
 from typing import Annotated, Final
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
 
 from assistant_events.cli import exits, sheets
 from assistant_events.cli.databases import check_session, opened
-from assistant_events.cli.exits import CommandError, Exit
+from assistant_events.cli.exits import CommandError, Exit, UnknownOption
 from assistant_events.cli.folding import events_of, fold_into
 from assistant_events.cli.printing import print_json, print_rows, print_table, print_text, transcript_document
 from assistant_events.cli.progress import reading
@@ -58,8 +59,10 @@ def run(arguments: Sequence[str]) -> int:
     """
     try:
         code = _app(list(arguments))
+    except UnknownOption as error:
+        raise CommandError(f"{_unknown(arguments, str(error))}; {_see_help(arguments)}") from None
     except CycloptsError as error:
-        raise CommandError(f"{_sentence(error)}; {exits.SEE_HELP}") from None
+        raise CommandError(f"{_sentence(error, arguments)}; {_see_help(arguments)}") from None
     return code if isinstance(code, int) else Exit.OK
 
 
@@ -385,9 +388,37 @@ def _moment(time: datetime) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _sentence(error: CycloptsError) -> str:
+def _see_help(arguments: Sequence[str]) -> str:
+    command = f" {arguments[0]}" if arguments and arguments[0] in _COMMANDS else ""
+    return f"see assistant-events{command} --help"
+
+
+def _options(arguments: Sequence[str]) -> list[str]:
+    """Return the options of the command that *arguments* begin with."""
+    collection = _app[arguments[0]].assemble_argument_collection()
+    return [name for argument in collection for name in argument.names if name.startswith("-")]
+
+
+def _unknown(arguments: Sequence[str], option: str) -> str:
+    near = get_close_matches(option, _options(arguments), n=1)
+    return f"unknown option {option}" + (f", did you mean {near[0]}?" if near else "")
+
+
+def _sentence(error: CycloptsError, arguments: Sequence[str]) -> str:
+    if isinstance(error, UnknownOptionError):
+        return _unknown(arguments, error.token.keyword or error.token.value)
+    if isinstance(error, UnusedCliTokensError):
+        # An option that nobody knows was taken for the file, and the file is left over.
+        known = _options(arguments)
+        for given in arguments[1:]:
+            if given.startswith("--") and given.partition("=")[0] not in known:
+                return _unknown(arguments, given)
+        left = error.unused_tokens or []
+        return f"{_count(len(left), 'argument')} too many: {sheets.first_of(left)}"
     text = " ".join(str(error).split()).rstrip(".")
     return text[:1].lower() + text[1:]
 
+
+_COMMANDS: Final = ("fold", "events", "show", "sessions", "verify", "reconcile")
 
 __all__: Final = ["run"]

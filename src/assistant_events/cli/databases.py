@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from assistant_events.cli.exits import CommandError
+from assistant_events.cli.exits import CommandError, Exit
 from assistant_events.cli.sheets import first_of
-from assistant_events.errors import StoreError
+from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.stores import SqliteStore
 
 
@@ -24,16 +26,34 @@ def opened(place: str, *, make: bool = False) -> Generator[SqliteStore]:
 
     Raises:
         CommandError: It is not there, or no database of ours.
+
+        StoreError: It is one, and could not be opened.
     """
+    if not place:
+        raise CommandError("--db needs the name of a file")
     path = Path(place)
     if not make and not path.is_dir() and not (path.exists() and path.stat().st_size):
         raise CommandError(f"{place}: {'the file is empty' if path.exists() else 'no such file'}, expected a database")
     try:
         store = SqliteStore(place)
-    except (StoreError, ValueError) as error:
+    except StoreError as error:
+        if _is_of_the_database(error.__cause__):
+            raise
         raise CommandError(str(error)) from None
+    except OSError as error:
+        code = Exit.STORE if _is_of_the_database(error) else Exit.USAGE
+        raise CommandError(f"{place}: {error.strerror or error}", code) from None
+    except ValueError as error:
+        raise CommandError(f"{place}: {error}") from None
     with store:
         yield store
+
+
+def _is_of_the_database(cause: BaseException | None) -> bool:
+    """Tell whether a database of ours failed, rather than that the name is of something else."""
+    if isinstance(cause, OSError):
+        return cause.errno in {errno.EIO, errno.ENOSPC}
+    return isinstance(cause, (sqlite3.Error, JsonError, StructureError))
 
 
 def check_session(store: SqliteStore, place: str, session_id: str) -> None:

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CommandError as error:
         return _ended(str(error), error.exit_code)
     except StoreError as error:
-        return _ended(str(error), Exit.STORE)
+        return _ended(_told(error), Exit.STORE)
     except (AssistantEventsError, OSError) as error:
         return _ended(str(error), Exit.USAGE)
     return code
@@ -58,6 +58,13 @@ def _run(arguments: list[str]) -> int:
     from assistant_events.cli.commands import run  # needs what was just looked for
 
     return run(arguments)
+
+
+def _told(error: StoreError) -> str:
+    # What a store advises is for programs: they may open it with another `timeout_s`.
+    if getattr(error.__cause__, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
+        return f"{str(error).rpartition('; ')[0]}; another process is writing, try again when it is done"
+    return str(error)
 
 
 def _ended(text: str, code: Exit) -> Exit:

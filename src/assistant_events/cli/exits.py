@@ -27,8 +27,6 @@ class Exit(IntEnum):
     """Whoever read the output has gone."""
 
 
-SEE_HELP = "see assistant-events --help"
-
 HELP = """\
 Exit codes:
   0    done
@@ -46,3 +44,8 @@ class CommandError(Exception):
     def __init__(self, text: str, exit_code: Exit = Exit.USAGE) -> None:
         super().__init__(text)
         self.exit_code = exit_code
+
+
+@final
+class UnknownOption(Exception):  # noqa: N818 - it becomes a `CommandError` once the command is known
+    """What stands where a file belongs is an option that nobody knows."""

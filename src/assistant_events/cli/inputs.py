@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self, final
 
-from assistant_events.cli.exits import SEE_HELP, CommandError
+from assistant_events.cli.exits import CommandError, UnknownOption
 
 CHUNK_BYTES: Final = 1 << 16
 _IN_MEMORY_BYTES: Final = 1 << 24
@@ -30,6 +30,7 @@ class Input:
         self.name = "standard input" if place == STDIN else place
         """What errors call it."""
 
+        self.is_stdin = place == STDIN
         self.size: int | None = None
         """How many bytes there are; `None` when nobody knows before the end."""
 
@@ -40,7 +41,7 @@ class Input:
             self._own = False
         else:
             if place.startswith("-"):
-                raise CommandError(f"unknown option: {place}; {SEE_HELP}")
+                raise UnknownOption(place)
             self._stream = _opened(place)
             self._own = True
             mode = Path(place).stat()

@@ -27,6 +27,7 @@ _LOOKED_AT: Final = 100
 """Frames that are looked at for one that a dialect knows. It is the first, unless a proxy speaks before it."""
 
 _MARK: Final = b"\xef\xbb\xbf"
+_SQLITE: Final = b"SQLite format 3\0"
 _SSE: Final = re.compile(rb"(?:event|data|id|retry)[ ]?:|:")
 _BLANK: Final = b" \t\r\n"
 
@@ -172,6 +173,12 @@ def _form_of(source: Input) -> _Form:
     head = b""
     for chunk in source.chunks():
         head += chunk
+        if head.startswith(_SQLITE):
+            file = "FILE" if source.is_stdin else source.name
+            raise CommandError(
+                f"{source.name}: this is an SQLite database; assistant-events sessions --db {file} lists its sessions, "
+                f"assistant-events show SESSION --db {file} prints it"
+            )
         begun = head.removeprefix(_MARK).lstrip(_BLANK)
         if begun[:1] == b"[":
             return _Form.OBJECTS
