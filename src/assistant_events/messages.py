@@ -403,6 +403,10 @@ class Transcript(Frozen):
                 return message
         raise KeyError(message_id)
 
+    def get(self, message_id: str) -> Message | None:
+        """Return the message with this id; `None` when there is none."""
+        return next((message for message in reversed(self.messages) if message.id == message_id), None)
+
     def __contains__(self, message_id: object) -> bool:
         return any(message.id == message_id for message in self.messages)
 
@@ -410,6 +414,11 @@ class Transcript(Frozen):
     def last(self) -> Message | None:
         """The newest message; `None` when there is none."""
         return self.messages[-1] if self.messages else None
+
+    @property
+    def last_answer(self) -> AssistantMessage | None:
+        """The newest message of the assistant, also while it is running; `None` when there is none."""
+        return next((message for message in reversed(self.messages) if isinstance(message, AssistantMessage)), None)
 
     @property
     def pending_calls(self) -> tuple[ToolPart, ...]:

@@ -373,6 +373,18 @@ def test_a_rewind_takes_all_after_it():
     assert {"a1", "u2"} == transcript.rewound
 
 
+def test_finding_messages():
+    """
+    The newest message, the newest answer, and a message by its id.
+    """
+    transcript = fold([prompt(), *answer("a"), prompt(message_id="u2")], strict=True)
+
+    assert ("u2", "a1") == (transcript.last.id, transcript.last_answer.id)
+    assert transcript["u1"] is transcript.get("u1")
+    assert transcript.get("u3") is None
+    assert Transcript().last_answer is fold([prompt()]).last_answer is Transcript().last is None
+
+
 def test_after_a_rewind_the_session_goes_on():
     """
     New messages come under new ids; what still comes for the old ones is late.

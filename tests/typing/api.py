@@ -243,7 +243,9 @@ def fold_a_session(log: list[Record], live: list[Event]) -> Transcript:
 
 def read_a_transcript(transcript: Transcript) -> None:
     assert_type(transcript.last, Message | None)
+    assert_type(transcript.last_answer, AssistantMessage | None)
     assert_type(transcript["m1"], Message)
+    assert_type(transcript.get("m1"), Message | None)
     assert_type(transcript.turns(), tuple[Turn, ...])
     assert_type(transcript.context(), tuple[Message, ...])
     assert_type(transcript.pending_calls, tuple[ToolPart, ...])
