@@ -3,14 +3,17 @@ Leaving a stream before its end: the message is closed, and what had come is kep
 """
 
 import asyncio
+import gc
 import threading
 from contextlib import aclosing, closing
 
 import pytest
 
-from assistant_events.errors import StoreError
+from assistant_events import fold
+from assistant_events.errors import LocalProtocolError, StoreError
 from assistant_events.messages import MessageStatus
 from assistant_events.session import Session, SyncSession
+from assistant_events.stores import SqliteStore
 from assistant_events.testing import prompt
 from assistant_events.values import ErrorKind
 from tests.session.scripted import HELLO, Scripted
@@ -186,6 +189,279 @@ def test_break_without_aclosing(store):
     session = asyncio.run(main())
 
     assert ("Hel", ErrorKind.ABORTED) == (session.transcript["a1"].text, session.transcript["a1"].error.kind)
+
+
+async def receive_until(done, session, *, exact):
+    """Receive a message until *done* says so of an event."""
+    if exact:
+        async with session.receive(Scripted("a1"), HELLO) as events:
+            async for event in events:
+                if await done(event):
+                    break
+    else:
+        async for event in session.receive(Scripted("a1"), HELLO):
+            if await done(event):
+                break
+
+
+async def leave(session, how, *, exact):
+    """Receive a message and leave the body of the loop after its first text."""
+    task = asyncio.current_task()
+
+    async def show(event):
+        """Return whether the loop shall stop, unless it is left in another way."""
+        if event.type != "text.delta":
+            return False
+        if how == "exception":
+            raise ZeroDivisionError
+        if how == "cancelled":
+            task.cancel()
+            await asyncio.sleep(0)
+        return True
+
+    try:
+        await receive_until(show, session, exact=exact)
+    except ZeroDivisionError:
+        assert how == "exception"
+    except asyncio.CancelledError:
+        assert how == "cancelled"
+        task.uncancel()
+
+
+leaving = pytest.mark.parametrize("how", ["break", "exception", "cancelled"])
+
+
+def quiet(caplog):
+    return [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
+
+
+@leaving
+def test_leaving_the_body_of_a_block(store, how):
+    """
+    With `async with` the message is closed, and stored so, when the block is left, however that happens.
+    """
+
+    async def main():
+        session = await Session.open(store, "s1")
+        await leave(session, how, exact=True)
+        return closed(session), store.types
+
+    assert (STOPPED, ["step.started", "text.started", "text.ended", "step.failed"]) == asyncio.run(main())
+
+
+@leaving
+@pytest.mark.parametrize("act", ["append", "prompt", "reconcile", "refresh", "receive"])
+def test_what_was_left_is_settled_first(store, how, act):
+    """
+    A bare loop whose body was left has its message closed before the session does anything else.
+    """
+
+    async def main():
+        session = await Session.open(store, "s1")
+        await leave(session, how, exact=False)
+        assert MessageStatus.RUNNING is session.transcript.last.status
+        if act == "receive":
+            async for _ in session.receive(Scripted("a2"), HELLO):
+                pass
+        elif act == "append":
+            await session.append(prompt())
+        elif act == "prompt":
+            await session.prompt("And?")
+        else:
+            await getattr(session, act)()
+        return closed(session), store.types[:4]
+
+    assert (STOPPED, ["step.started", "text.started", "text.ended", "step.failed"]) == asyncio.run(main())
+
+
+@leaving
+def test_what_was_left_is_closed_by_the_loop(store, how):
+    """
+    The event loop closes it as well, when nobody does anything.
+    """
+
+    async def main():
+        session = await Session.open(store, "s1")
+        await leave(session, how, exact=False)
+        async with asyncio.timeout(10):
+            while session.transcript.last.status is MessageStatus.RUNNING:  # noqa: ASYNC110 - nothing else tells
+                await asyncio.sleep(0.001)
+        return closed(session)
+
+    assert STOPPED == asyncio.run(main())
+
+
+@leaving
+@pytest.mark.parametrize("exact", [True, False], ids=["block", "bare"])
+def test_rejoining_at_once(store, caplog, how, exact):
+    """
+    A message that was left can be rejoined in the next line, with the transcript as it stands there.
+    """
+
+    async def main():
+        session = await Session.open(store, "s1")
+        await leave(session, how, exact=exact)
+        decoder = Scripted("a1", prior=session.transcript)
+        async for _ in session.receive(decoder, HELLO):
+            pass
+        return session
+
+    session = asyncio.run(main())
+
+    assert (MessageStatus.COMPLETED, "Hello", None) == closed(session)
+    assert session.transcript.messages == fold(store.inner.read("s1")).messages
+    assert quiet(caplog)
+
+
+def test_the_same_decoder_after_leaving(store):
+    """
+    Who left may also go on with the decoder and the rest of the chunks.
+    """
+
+    async def main():
+        session = await Session.open(store, "s1")
+        decoder, chunks = Scripted("a1"), iter(HELLO)
+        async for event in session.receive(decoder, chunks):
+            if event.type == "text.delta":
+                break
+        async for _ in session.receive(decoder, chunks):
+            pass
+        return session
+
+    assert (MessageStatus.COMPLETED, "Hello", None) == closed(asyncio.run(main()))
+
+
+def test_a_message_that_is_left_is_not_begun_anew(store):
+    """
+    A decoder without the message as `prior` is refused, and told what it needs.
+    """
+
+    async def main():
+        session = await Session.open(store, "s1")
+        await leave(session, "break", exact=False)
+        with pytest.raises(LocalProtocolError, match="give the decoder the message as prior"):
+            await drain(session, HELLO)
+        async for _ in session.receive(Scripted("a1", prior=session.transcript), HELLO):
+            pass
+        return session
+
+    assert (MessageStatus.COMPLETED, "Hello", None) == closed(asyncio.run(main()))
+
+
+def test_an_iterator_that_is_kept(store):
+    """
+    As long as somebody holds the iterator, the message is theirs; the error says what to do.
+    """
+
+    async def main():
+        session = await Session.open(store, "s1")
+        events = session.receive(Scripted("a1"), HELLO)
+        await anext(events)
+        with pytest.raises(LocalProtocolError, match=r"close the iterator that receives it, with its `aclose\(\)`"):
+            await drain(session, HELLO)
+        await events.aclose()
+        await events.aclose()
+        return session
+
+    assert STOPPED == closed(asyncio.run(main()))
+
+
+def test_dropping_an_iterator(store, caplog):
+    """
+    An iterator that is dropped, begun or not, is closed without a word.
+    """
+
+    async def main():
+        session = await Session.open(store, "s1")
+        session.receive(Scripted("a2"), HELLO)
+        events = session.receive(Scripted("a1"), HELLO)
+        await anext(events)
+        del events
+        await session.refresh()
+        return session
+
+    assert STOPPED == closed(asyncio.run(main()))
+    assert [] == caplog.records
+
+
+def test_dropping_an_iterator_in_another_thread(store):
+    """
+    The garbage collector drops iterators wherever it happens to run.
+    """
+
+    async def main():
+        session = await Session.open(store, "s1")
+        held = [session.receive(Scripted("a1"), HELLO)]
+        await anext(held[0])
+        await asyncio.to_thread(held.clear)
+        await session.refresh()
+        return session
+
+    assert STOPPED == closed(asyncio.run(main()))
+
+
+@leaving
+def test_a_store_that_is_closed_before(tmp_path, caplog, how):
+    """
+    When the store is closed before the message, that stays running in the log, and one line says so.
+    """
+    path = tmp_path / "chat.db"
+
+    async def main():
+        with SqliteStore(path) as store:
+            await leave(await Session.open(store, "s1"), how, exact=False)
+
+    asyncio.run(main())
+    gc.collect()
+
+    assert quiet(caplog)
+    assert ["session 's1': message 'a1' was left and could not be closed, it stays running"] == [
+        record.getMessage().partition(f": {path}")[0] for record in caplog.records
+    ]
+    with SqliteStore(path) as store:
+        session = SyncSession.open(store, "s1")
+        assert MessageStatus.RUNNING is session.transcript.last.status
+        session.reconcile()
+        assert MessageStatus.FAILED is session.transcript.last.status
+
+
+@leaving
+def test_a_store_that_is_closed_after_a_block(tmp_path, caplog, how):
+    """
+    With `async with` the message is closed before the store is.
+    """
+
+    async def main():
+        with SqliteStore(tmp_path / "chat.db") as store:
+            session = await Session.open(store, "s1")
+            await leave(session, how, exact=True)
+            return fold(store.read("s1")).last.status
+
+    assert MessageStatus.FAILED is asyncio.run(main())
+    assert [] == caplog.records
+
+
+def test_a_decoder_that_fails_when_it_is_left(store, caplog):
+    """
+    A mistake of the decoder is logged, and keeps nobody from going on.
+    """
+
+    class Broken(Scripted):
+        def close(self, error=None):
+            raise ZeroDivisionError
+
+    async def main():
+        session = await Session.open(store, "s1")
+        async for _ in session.receive(Broken("a1"), HELLO):
+            break
+        await session.append(prompt())
+
+    asyncio.run(main())
+
+    assert ["session 's1': a stream that was left could not be closed"] == [
+        record.getMessage() for record in caplog.records
+    ]
+    assert "prompt.submitted" == store.types[-1]
 
 
 class Stream:

@@ -7,20 +7,24 @@ A turn with tools, from the prompt to the last answer:
         await session.prompt(question)
         while True:
             decoder = dialect.decoder(session.new_id())
-            async for event in session.receive(decoder, ask(session.transcript)):
-                if isinstance(event, TextDelta):
-                    print(event.delta, end="", flush=True)
+            async with session.receive(decoder, ask(session.transcript)) as events:
+                async for event in events:
+                    if isinstance(event, TextDelta):
+                        print(event.delta, end="", flush=True)
             calls = session.transcript.pending_calls
             if not calls:
-                return session.transcript.last
+                return session.transcript.last_answer
             await session.append(*[call.succeed(tools[call.name](**call.arguments)) for call in calls])
 
 `session` is from `await Session.open(store, "s1")`, `dialect` from `load_dialect`, and `ask` gives the bytes of the
-provider's answer. `SyncSession` is the same without `await`.
+provider's answer. `async with` closes a message that is left before its end at once; a plain `async for` over
+`session.receive(...)` does so a little later. `SyncSession` is the same without `async` and `await`, and needs no
+`with`.
 """
 
 from assistant_events.session.asynchronous import Session
 from assistant_events.session.reception import Decoder
+from assistant_events.session.stream import EventStream
 from assistant_events.session.synchronous import SyncSession
 
-__all__ = ["Decoder", "Session", "SyncSession"]
+__all__ = ["Decoder", "EventStream", "Session", "SyncSession"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Iterable
+import logging
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
+from contextlib import suppress
 from typing import Any, Self, TypeVar, final
 
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
@@ -11,10 +13,13 @@ from assistant_events.messages import UserMessage
 from assistant_events.session.core import Core, Meta, Request, Script, perform
 from assistant_events.session.reading import awaited_reader
 from assistant_events.session.reception import Decoder, Reception
+from assistant_events.session.stream import EventGenerator, EventStream, Leaving
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.values import ContentInput, as_content
 
 _T = TypeVar("_T")
+
+_log = logging.getLogger("assistant_events.session")
 
 
 @final
@@ -33,10 +38,15 @@ class Session(Core):
     Make one with `open`.
     """
 
+    _closing = "with its `aclose()` or `async with`"
+
     def __init__(self, store: Store | AsyncStore, session_id: str, *, snapshot_every: int | None = None) -> None:
         super().__init__(session_id, snapshot_every)
         self._store = store
         self._lock = asyncio.Lock()
+        self._left: list[tuple[EventGenerator, Leaving]] = []
+        self._settling = asyncio.Lock()
+        self._settlers: set[asyncio.Task[None]] = set()
 
     @classmethod
     async def open(cls, store: Store | AsyncStore, session_id: str, *, snapshot_every: int | None = None) -> Self:
@@ -50,8 +60,8 @@ class Session(Core):
             session_id: Any non-empty string. A session that is not known yet is empty; its first batch makes it.
 
             snapshot_every: Store a snapshot whenever so many records have come since the last one, so that the session
-            opens
-                fast however long it grows. `None` stores none. When a snapshot is refused, that is logged and no more.
+                opens fast however long it grows. `None` stores none. When a snapshot is refused, that is logged and no
+                more.
 
         Raises:
             StoreError: The store could not be read.
@@ -78,6 +88,7 @@ class Session(Core):
 
             StoreError: The store could not do it.
         """
+        await self._settle()
         return await self._run(self._appending(lambda: self._admitted(events), meta))
 
     async def prompt(self, content: ContentInput, *, message_id: str | None = None, meta: Meta = None) -> UserMessage:
@@ -88,8 +99,7 @@ class Session(Core):
             content: A string, one content, or several; whatever `as_content` takes.
 
             message_id: Id of the message; a fresh one by default. With an id of the app's own, saying the same twice is
-            saying
-                it once.
+                saying it once.
 
             meta: See `append`.
 
@@ -106,7 +116,7 @@ class Session(Core):
 
     def receive(
         self, decoder: Decoder, chunks: AsyncIterable[object] | Iterable[object], *, meta: Meta = None
-    ) -> AsyncGenerator[Event, None]:
+    ) -> EventStream:
         """
         Feed *chunks* to *decoder*, store what comes of them, and give the events one by one.
 
@@ -117,18 +127,27 @@ class Session(Core):
         why (`transcript.last.error`). What the store did does raise. What it has not taken is kept: `refresh`, then
         receive the same decoder and the rest of the chunks again.
 
-        Whoever leaves before the end closes the message as `aborted`, what had come is kept: a task that is cancelled,
-        before `CancelledError` goes on up; a loop that is left by `break`, `return` or an exception, as soon as Python
-        drops the iterator, or at a place of your choice with `contextlib.aclosing`. A message that has ended stays as
-        it is.
+        Whoever leaves before the end closes the message as `aborted`, what had come is kept. With `async with`, that is
+        stored when the block is left, however it is left:
+
+            async with session.receive(decoder, chunks) as events:
+                async for event in events:
+                    ...
+
+        A plain `async for` is as exact when it is cancelled while it waits for the next event. When its body is left
+        (`break`, `return`, an exception, a cancellation there), nothing can be awaited any more: the message is closed
+        soon afterwards by the event loop, and at the latest by the next `append`, `prompt`, `receive`, `refresh` or
+        `reconcile` of this session. A decoder that rejoins the message goes on with it instead. When the store is
+        closed before, the message stays running in the log, as after a crash: `reconcile` or rejoin it.
+
+        A message that has ended stays as it is.
 
         Args:
             decoder: A new decoder for a new message, or one that has `transcript[message_id]` as its `prior`, to rejoin
-            that.
+                that.
 
             chunks: An iterable, asynchronous or not, of bytes cut anywhere, or of parsed events (mappings, objects of
-            an SDK);
-                bytes alone are one chunk. It is read until the answer has come to its end, and not closed.
+                an SDK); bytes alone are one chunk. It is read until the answer has come to its end, and not closed.
 
             meta: See `append`.
 
@@ -136,14 +155,14 @@ class Session(Core):
             TypeError: *chunks* is something else.
 
             LocalProtocolError: The message is there already and the decoder does not rejoin it, or it is being received
-            by
-                somebody else, too.
+                by somebody else, too.
 
             ConflictError: Somebody else has written meanwhile.
 
             StoreError: The store could not do it.
         """
-        return self._receive(decoder, awaited_reader(chunks), meta)
+        leaving = Leaving()
+        return EventStream(self._receive(decoder, awaited_reader(chunks), meta, leaving), leaving, self._abandoned)
 
     async def refresh(self) -> tuple[Record, ...]:
         """
@@ -152,7 +171,10 @@ class Session(Core):
         Raises:
             StoreError: The store could not be read.
         """
-        return await self._run(self._reading())
+        records = await self._run(self._reading())
+        # After reading: before, it might conflict with what is read.
+        await self._settle()
+        return records
 
     async def reconcile(
         self, *, abandon_calls: bool = False, abandon_runs: bool = False, meta: Meta = None
@@ -174,6 +196,7 @@ class Session(Core):
 
             StoreError: See `append`.
         """
+        await self._settle()
         return await self._run(
             self._appending(lambda: self._unsettled(abandon_calls=abandon_calls, abandon_runs=abandon_runs), meta)
         )
@@ -188,9 +211,11 @@ class Session(Core):
         await self._run(self._snapshotting())
 
     async def _receive(
-        self, decoder: Decoder, read: Callable[[], Awaitable[object]], meta: Meta
-    ) -> AsyncGenerator[Event, None]:
+        self, decoder: Decoder, read: Callable[[], Awaitable[object]], meta: Meta, leaving: Leaving
+    ) -> EventGenerator:
+        await self._settle(rejoining=decoder.message_id)
         reception = self._begin(decoder)
+        leaving.reception = reception
         try:
             while True:
                 for event in await self._store_gathered(reception, meta):
@@ -206,18 +231,53 @@ class Session(Core):
                 else:
                     reception.take(item)
         except BaseException as reason:
-            if not reception.stuck:
-                await self._abort(reception, reason, meta)
+            if not reception.stuck and not leaving.rejoined:
+                await self._abort(reception, reason, meta, awaited=leaving.awaited)
             raise
         finally:
             self._leave(reception)
 
-    async def _abort(self, reception: Reception, reason: BaseException, meta: Meta) -> None:
+    async def _abort(self, reception: Reception, reason: BaseException, meta: Meta, *, awaited: bool) -> None:
         reception.abort(reason)
         try:
             await self._store_gathered(reception, meta)
-        except Exception as error:  # noqa: BLE001 - it goes up, or with what goes up
-            self._not_closed(reception, error, reason)
+        except Exception as error:  # noqa: BLE001 - it goes up, or with what goes up, or is logged
+            if awaited or not isinstance(reason, GeneratorExit):
+                self._not_closed(reception, error, reason)
+            else:
+                _log.warning(
+                    "session %r: message %r was left and could not be closed, it stays running: %s",
+                    self.session_id,
+                    reception.decoder.message_id,
+                    error,
+                )
+
+    def _abandoned(self, events: EventGenerator, leaving: Leaving, loop: asyncio.AbstractEventLoop) -> None:
+        """Take over a stream whose iterator is gone. Called from wherever Python drops it: any thread, any moment."""
+        # Held here, the generator is not finalised by itself, in a task whose errors nobody could await.
+        self._left.append((events, leaving))
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(self._settle_soon)
+
+    def _settle_soon(self) -> None:
+        task = asyncio.get_running_loop().create_task(self._settle())
+        self._settlers.add(task)
+        task.add_done_callback(self._settlers.discard)
+
+    async def _settle(self, *, rejoining: str | None = None) -> None:
+        """Close the messages whose iterators are gone, except one that is about to be rejoined: that goes on."""
+        if not self._left:
+            return
+        async with self._settling:
+            while self._left:
+                events, leaving = left = self._left[0]
+                leaving.rejoined = leaving.reception is not None and rejoining in leaving.reception.message_ids
+                try:
+                    await events.aclose()
+                except Exception:  # noqa: BLE001 - a mistake of the decoder, which those who settle have no part in
+                    _log.exception("session %r: a stream that was left could not be closed", self.session_id)
+                finally:
+                    self._left.remove(left)
 
     async def _store_gathered(self, reception: Reception, meta: Meta) -> list[Event]:
         # Live events never wait for the store: they move nothing that a batch on its way depends on.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar, assert_never, final
+from typing import Any, ClassVar, TypeAlias, TypeVar, assert_never, final
 from uuid import uuid4
 
 import attrs
@@ -91,6 +91,9 @@ def perform(store: Store, session_id: str, request: Request) -> Any:
 
 class Core:
     """Base of both faces: where the session stands, and the scripts of what it can do."""
+
+    _closing: ClassVar[str]
+    """How an iterator over events is closed."""
 
     def __init__(self, session_id: str, snapshot_every: int | None) -> None:
         _check_interval(snapshot_every)
@@ -239,7 +242,10 @@ class Core:
         for reception in list(self._receptions):
             if reception.decoder is decoder or decoder.message_id in reception.message_ids:
                 if reception.active:
-                    raise LocalProtocolError(f"message {decoder.message_id!r} is being received already")
+                    raise LocalProtocolError(
+                        f"message {decoder.message_id!r} is being received already; first close the iterator that "
+                        f"receives it, {self._closing}"
+                    )
                 self._receptions.remove(reception)
                 if reception.decoder is decoder:
                     reception.active = True

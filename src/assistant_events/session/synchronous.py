@@ -26,6 +26,8 @@ class SyncSession(Core):
     receiving closes the message, as a cancellation does there.
     """
 
+    _closing = "with its `close()` or `contextlib.closing`"
+
     def __init__(self, store: Store, session_id: str, *, snapshot_every: int | None = None) -> None:
         super().__init__(session_id, snapshot_every)
         self._store = store
