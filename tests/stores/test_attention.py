@@ -100,6 +100,16 @@ def test_every_kind_of_error_is_a_cut_or_none():
         assert expected == kinds_of(started(run=run), failed(kind=kind))
 
 
+def test_what_the_app_left_can_be_rejoined():
+    """
+    A step that was aborted here goes on at the provider, so it is a cut when its run can be resumed.
+    """
+    run = Run(id="r", resumable=True, kind="response")
+
+    assert [("m1", UnfinishedKind.CUT, None)] == kinds_of(started(run=run), failed(kind=ErrorKind.ABORTED))
+    assert [] == kinds_of(started(run=Run(id="r", kind="response")), failed(kind=ErrorKind.ABORTED))
+
+
 def test_a_rewound_message_never_comes_back():
     """
     Late answers to calls of rewound messages and second beginnings of them leave nothing unfinished.

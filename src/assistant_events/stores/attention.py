@@ -45,7 +45,7 @@ class Phase(StrEnum):
     FAILED = "failed"
 
     CUT = "cut"
-    """Failed, and its run can be rejoined."""
+    """Failed with one of `CUT_KINDS`, and its run can be rejoined."""
 
     COMPACTING = "compacting"
 

@@ -84,7 +84,10 @@ class UnfinishedKind(StrEnum):
     """A step has neither ended nor failed: nobody listens to it any more, or somebody else does."""
 
     CUT = "cut"
-    """A step failed because its stream was cut, and its run can be rejoined at the provider."""
+    """
+    A step failed because its stream was cut or the app left it (`aborted`), and its run can be rejoined at the
+    provider.
+    """
 
     CALL = "call"
     """A call waits for the app to run it and to answer."""
@@ -212,7 +215,7 @@ class Store(Protocol):
         """
         Return what needs attention after a restart, in one session or in all.
 
-        Running steps and summaries, cut steps that can be rejoined, and calls of the app without an answer, except
+        Running steps and summaries, cut or aborted steps that can be rejoined, and calls of the app without an answer, except
         those of failed and rewound messages. Sessions in the order in which they were made, messages in theirs.
         """
         ...
