@@ -215,8 +215,8 @@ class Store(Protocol):
         """
         Return what needs attention after a restart, in one session or in all.
 
-        Running steps and summaries, cut or aborted steps that can be rejoined, and calls of the app without an answer, except
-        those of failed and rewound messages. Sessions in the order in which they were made, messages in theirs.
+        Running steps and summaries, cut or aborted steps that can be rejoined, and calls of the app without an answer,
+        except those of failed and rewound messages. Sessions in the order in which they were made, messages in theirs.
         """
         ...
 
