@@ -718,3 +718,27 @@ def test_an_answer_that_the_replay_has_too():
     replay = [start(), called, verb("tool_success", call_id="c1", output="x"), text("Hello")]
 
     assert [[], [], [], [TextDelta(**A, offset=3, delta="lo")]] == rejoin(before, replay)
+
+
+def test_an_answer_that_was_recorded_before_answers_its_own_call():
+    """
+    Of two calls of one id the replay's answer belongs to the one that was answered before, and says nothing new.
+    """
+
+    def perform(recorder):
+        return [
+            *recorder.start(origin()),
+            *recorder.tool_call("c1", "search", {}),
+            *recorder.tool_call("c1", "search", {}),
+            *recorder.tool_success("c1"),
+            *recorder.finish("stop"),
+        ]
+
+    events = perform(Recorder("a1"))
+
+    for cut in range(1, len(events)):
+        before = fold(events[:cut])
+        new = perform(Recorder("a1", prior=before.last))
+
+        assert [] == problems(new, start=before)
+        assert fold(events) == fold(new, start=before)

@@ -107,6 +107,8 @@ class Recorder:
         self._uses: dict[str, int] = {}
         self._caused: list[Event] = []
         self._kept: list[Event] = []
+        self._answered_before: set[str] = set()
+        """Calls that were answered before a rejoin, and whose answer the replay has not come to."""
 
     # -- where it stands
 
@@ -494,6 +496,8 @@ class Recorder:
     ) -> list[Event]:
         """Record the answer of a call. *provider_executed* is that of the call unless it is said anew."""
         call = self._called(call_id, key, "tool_success")
+        if self._comes_again(call):
+            return []
         if provider_executed is not None:
             call.provider_executed = call.provider_executed or provider_executed
         self._emit(
@@ -519,6 +523,8 @@ class Recorder:
     ) -> list[Event]:
         """Record that a call failed."""
         call = self._called(call_id, key, "tool_failed")
+        if self._comes_again(call):
+            return []
         if provider_executed is not None:
             call.provider_executed = call.provider_executed or provider_executed
         self._emit(
@@ -794,9 +800,20 @@ class Recorder:
         awaited = self._awaited.get(call_id)
         if awaited is None:
             raise LocalProtocolError(f"{verb}: call {call_id!r} is unknown")
-        while len(awaited) > 1 and self._life.call(awaited[0].call_id) is CallPhase.SETTLED:
+        while len(awaited) > 1 and self._is_over(awaited[0].call_id):
             awaited.popleft()
         return awaited[0]
+
+    def _is_over(self, call_id: str) -> bool:
+        """Tell whether nothing more comes for a call: its answer came, and not only from before a rejoin."""
+        return self._life.call(call_id) is CallPhase.SETTLED and call_id not in self._answered_before
+
+    def _comes_again(self, call: OpenCall) -> bool:
+        """Tell whether an answer is the replay's word for one that was recorded before, once for each."""
+        if call.call_id not in self._answered_before:
+            return False
+        self._answered_before.discard(call.call_id)
+        return True
 
     def _add_input(self, call: OpenCall, delta: str) -> None:
         if call.held or has_surrogates(delta):
@@ -867,6 +884,7 @@ class Recorder:
                 for call_id in self._rejoin.answered():
                     if self._life.call(call_id) is CallPhase.CALLED:
                         self._life.step(ToolSuccess(message_id=self.message_id, call_id=call_id))
+                        self._answered_before.add(call_id)
                 self._rejoin = None
         return self._hand_on(caused)
 
@@ -886,6 +904,7 @@ class Recorder:
         self._awaited.clear()
         self._synthesized = 0
         self._uses.clear()
+        self._answered_before.clear()
 
 
 def _check_text(verb: str, delta: object) -> None:
