@@ -1,0 +1,60 @@
+"""
+What errors say, and that they survive a pickle.
+"""
+
+import pickle
+
+import pytest
+
+from assistant_events import (
+    AdapterError,
+    AssistantEventsError,
+    ConflictError,
+    JsonError,
+    LocalProtocolError,
+    PrunedError,
+    RemoteProtocolError,
+    StoreError,
+    StructureError,
+    UnknownDialectError,
+)
+
+TEXTS = {
+    "local": (LocalProtocolError("text.ended is not allowed"), "text.ended is not allowed"),
+    "remote": (RemoteProtocolError("overloaded", "try later"), "overloaded: try later"),
+    "json": (JsonError("no UTF-8 at byte 3"), "no UTF-8 at byte 3"),
+    "structure": (StructureError("$.usage.input", "int", "str"), "$.usage.input: expected int, got str"),
+    "dialect": (UnknownDialectError("x", ("a", "b")), "unknown dialect 'x'; installed: a, b"),
+    "no dialect": (UnknownDialectError("x", ()), "unknown dialect 'x'; installed: none"),
+    "adapter": (AdapterError("x", "it does not load"), "adapter 'x': it does not load"),
+    "store": (StoreError("the disk is full"), "the disk is full"),
+    "conflict": (
+        ConflictError("s1", 3, 5),
+        "session 's1': expected seq 3, store holds 5; read the new records and try again",
+    ),
+    "pruned": (
+        PrunedError("s1", 2, 7),
+        "session 's1': records up to seq 7 are pruned, cannot read after 2; start from the snapshot",
+    ),
+}
+
+
+@pytest.mark.parametrize(("error", "text"), TEXTS.values(), ids=TEXTS.keys())
+def test_texts(error, text):
+    """
+    Lower case, no full stop: what, where, what was expected, and the remedy where there is one.
+    """
+    assert text == str(error)
+    assert isinstance(error, AssistantEventsError)
+
+
+@pytest.mark.parametrize("error", [error for error, _ in TEXTS.values()], ids=TEXTS.keys())
+def test_pickled(error):
+    """
+    An error that crosses a process still says the same and holds the same.
+    """
+    again = pickle.loads(pickle.dumps(error))
+
+    assert type(error) is type(again)
+    assert str(error) == str(again)
+    assert vars(error) == vars(again)
