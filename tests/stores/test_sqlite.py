@@ -12,6 +12,7 @@ from threading import Thread
 
 import pytest
 
+from assistant_events.converters import dumps
 from assistant_events.errors import ConflictError, PrunedError, StoreError
 from assistant_events.events import MediaEnded, PromptSubmitted, StepStarted, TextEnded
 from assistant_events.messages import Transcript
@@ -338,6 +339,21 @@ class TestDamage:
         with pytest.raises(StoreError, match="session 's', seq 1 is damaged") as caught:
             list(store.read("s"))
         assert "c4n4ry" not in str(caught.value)
+
+    @pytest.mark.parametrize("media", [b'"media_type":"image/png"', b'"media_type":5'])
+    def test_what_stands_before_damage_is_read(self, store, media):
+        """
+        A damaged record is an error when its turn comes, not before.
+        """
+        store.append("s", texts(1))
+        written = dumps(texts(1)[0])
+        damaged = b'{"type":"media.ended","v":1,"message_id":"m1",%b}' % media
+        change(store.path, "UPDATE records SET place = place + 1, body = ?", b"[" + written + b",\n" + damaged + b"]")
+
+        records = store.read("s")
+        assert texts(1)[0] == next(records).event
+        with pytest.raises(StoreError, match="session 's', seq 2 is damaged"):
+            next(records)
 
     @pytest.mark.parametrize("column", ["meta", "apart"])
     @pytest.mark.parametrize("value", [b"{", b"5", "[c4n4ry"])

@@ -1,39 +1,42 @@
 """
-JSON arrays of many documents of one kind, such as a batch of records, in one pass.
+JSON arrays of many documents of one kind, such as a batch of records: parsed in one pass, made one at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from assistant_events.converters.codecs import ArrayCodec
 from assistant_events.converters.faults import ShapeError
 from assistant_events.converters.wire import CODECS
 
+UNUSUAL: Final = (ShapeError, ValueError, RecursionError)
+"""What an `ArrayReader` raises for what is wrong, and for some of what is not."""
 
-def loads_array(data: bytes, cls: Any) -> tuple[Any, ...] | None:
-    """
-    Return the elements of a JSON array, each as *cls*; one by one they would take half as long again.
 
-    `None` when that cannot be done in one pass: something in it is unusual or wrong, or msgspec is not installed. Then
-    `loads` of each element has the value or the error.
+class ArrayReader(NamedTuple):
     """
-    # Any: what `loads` takes for a class, and objects of it.
-    load = _loader(cls)
-    try:
-        return None if load is None else load(data)
-    except (ShapeError, ValueError, RecursionError):
-        return None
+    Reads arrays of one kind of document. One by one they take half as long again.
+
+    What is unusual raises one of `UNUSUAL`; then `loads` of the element has the value or the error.
+    """
+
+    # Any: what the pass leaves of a document.
+    parse: Callable[[bytes], list[Any]]
+    """Returns the elements of an array as far as one pass brings them."""
+
+    make: Callable[[Any], Any]
+    """Returns the value of one of them. They are not made at once, for most are done with before the next is needed."""
 
 
 @cache
-def _loader(cls: Any) -> Callable[[bytes], tuple[Any, ...]] | None:
+def array_reader(cls: Any) -> ArrayReader | None:
+    """Return the reader of arrays of *cls*, a class or union as `loads` takes it; `None` where msgspec is missing."""
     try:
         import msgspec
     except ImportError:
         return None
-    codec = ArrayCodec(CODECS[cls])
-    decode, unpack = msgspec.json.Decoder(codec.wire).decode, codec.unpack
-    return lambda data: unpack(decode(data))
+    codec = CODECS[cls]
+    return ArrayReader(msgspec.json.Decoder(ArrayCodec(codec).wire).decode, codec.unpack)

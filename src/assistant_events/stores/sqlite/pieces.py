@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from assistant_events.converters import dumps, loads
-from assistant_events.converters.arrays import loads_array
+from assistant_events.converters.arrays import UNUSUAL, ArrayReader, array_reader
 from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.events import Event
 from assistant_events.stores.base import StoredEvent
@@ -107,10 +107,11 @@ def events_after(piece: Piece, after: int, limit: int, session_id: str) -> tuple
 
     Media stand apart still. A damaged event is a `StoreError` when its turn comes.
     """
-    events: Sequence[StoredEvent] | None = loads_array(piece.body, Event) if limit >= PIECE_EVENTS else None
-    if events:
-        first, events = _behind(after, piece, events)
-        return first, len(events), events
+    reader = array_reader(Event) if limit >= PIECE_EVENTS else None
+    elements = [] if reader is None else _parsed(reader, piece.body)
+    if reader is not None and elements:
+        first, kept = _behind(after, piece, elements)
+        return first, len(kept), _made(reader, kept, first, piece, session_id)
     first, bodies = records_after(piece, after)
     bodies = bodies[:limit]
     return first, len(bodies), (read_body(body, Event, session_id, seq) for seq, body in enumerate(bodies, first))
@@ -189,6 +190,25 @@ def cut(array: bytes) -> list[bytes]:
 
 
 _BETWEEN: Final = b",\n"
+
+
+def _parsed(reader: ArrayReader, body: bytes) -> list[Any]:
+    try:
+        return reader.parse(body)
+    except UNUSUAL:
+        return []
+
+
+def _made(
+    reader: ArrayReader, elements: Iterable[Any], first: int, piece: Piece, session_id: str
+) -> Iterator[StoredEvent]:
+    make = reader.make
+    for seq, element in enumerate(elements, first):
+        try:
+            event = make(element)
+        except UNUSUAL:
+            event = read_body(records_after(piece, seq - 1)[1][0], Event, session_id, seq)
+        yield event
 
 
 def _behind(after: int, piece: Piece, items: Sequence[_Item]) -> tuple[int, Sequence[_Item]]:
