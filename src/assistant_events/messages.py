@@ -152,12 +152,16 @@ class ToolPart(Frozen):
     """The message that the call stands in; call ids are unique only there."""
 
     call_id: str = attrs.field(validator=fields.check_name)
+    """The id that the recorder gave it: the provider's, made unique within the message; never empty."""
+
     name: str = attrs.field(validator=fields.check_name)
+    """Name of the tool."""
 
     provider_executed: bool = attrs.field(default=False, validator=fields.check_flag)
     """Whether the provider runs it. Otherwise the app does."""
 
     status: CallStatus = attrs.field(converter=CallStatus)
+    """How far the call is: input, answer or failure."""
 
     raw_input: str = attrs.field(default="", converter=fields.to_text, validator=fields.check_text)
     """The input as the model wrote it, unparsed; empty when it came whole (`tool.called` alone)."""
@@ -175,12 +179,13 @@ class ToolPart(Frozen):
     """Why the call failed; `None` unless it did."""
 
     state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
-    """State of the call."""
+    """What the provider wants back with the call, verbatim; empty when nothing."""
 
     result_state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
-    """State of the result."""
+    """What the provider wants back with the result; empty when nothing, and for results of the app."""
 
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
+    """From the first event of the call to its answer; `None` when it was not folded from records."""
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -285,24 +290,39 @@ class AssistantMessage(Frozen):
     type: ClassVar[Literal["assistant"]] = "assistant"
 
     id: str = attrs.field(validator=fields.check_name)
+    """Unique in the session; given by whoever made the decoder."""
+
     origin: Origin = attrs.field(validator=fields.IsA(Origin))
+    """Who issued it."""
+
     run: Run | None = attrs.field(default=None, validator=fields.IsA(Run, optional=True))
+    """The response at the provider; `None` when it gave no id."""
+
     parts: tuple[Part, ...] = attrs.field(default=(), converter=_as_parts)
+    """What the model said and did, in the order in which it began."""
+
     status: MessageStatus = attrs.field(default=MessageStatus.RUNNING, converter=MessageStatus)
+    """How far the step is. Its calls may still wait for answers when it is completed."""
 
     finish: Finish | None = attrs.field(default=None, converter=attrs.converters.optional(Finish))
-    """`None` unless completed."""
+    """Why the provider ended the step; `None` unless completed."""
 
     raw_finish: str | None = attrs.field(
         default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none
     )
+    """The provider's own word for `finish`; `None` unless completed, and where it gave none."""
+
     usage: Usage | None = attrs.field(default=None, validator=fields.IsA(Usage, optional=True))
+    """Tokens of this step alone; `None` while it runs and when the provider gave no counts."""
 
     error: ErrorInfo | None = attrs.field(default=None, validator=fields.IsA(ErrorInfo, optional=True))
-    """`None` unless failed."""
+    """Why the step failed; `None` unless it did."""
 
     state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    """What the provider wants back with the message as a whole; empty when nothing."""
+
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
+    """When the step began and ended; `None` when it was not folded from records."""
 
     @property
     def text(self) -> str:

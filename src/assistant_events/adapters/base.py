@@ -69,6 +69,21 @@ class DecoderBase(ABC):
         rejoin
             it: the provider's stream is fed from its start, and only what is new comes out. A transcript without the
             message is as good as `None`.
+
+    Attributes:
+        recorder: The `Recorder` of the current hop; `on_event` calls its verbs.
+
+        request: The body that was sent, as plain JSON; empty when it is not known.
+
+        notes: What could not be used so far, a `Note` each, the first 100; `notes_left_out` counts those beyond.
+
+        error: Why the last step failed; `None` when it did not.
+
+        failure: What `on_event` raised, if it did: a fault of the adapter, not of the provider. `None` otherwise.
+
+        terminal: Whether the answer has come to its end; what is fed after it causes nothing.
+
+        closed: Whether `close` was called; nothing can be fed any more.
     """
 
     dialect: ClassVar[str]

@@ -42,9 +42,10 @@ class Dialect:
     """One wire format, and what can be done with it here."""
 
     name: str
+    """What it is called everywhere: the name of its entry point, of `--dialect`, and `Origin.dialect`."""
 
     decoder: MakeDecoder
-    """`dialect.decoder(message_id, *, request=None, prior=None)`."""
+    """Makes a decoder for one answer: `dialect.decoder(message_id, *, request=None, prior=None)`."""
 
     encoder: Callable[..., Any] | None = None
     """Makes the next request; `None` while there is none."""
@@ -61,7 +62,7 @@ class Dialect:
     """
 
     http_error: Callable[[int, Mapping[str, str], bytes], ErrorInfo] | None = None
-    """Reads an HTTP error: status, headers, body."""
+    """Reads an HTTP error: status, headers, body; `None` when the dialect knows nothing of such errors."""
 
 
 def dialect_names() -> tuple[str, ...]:

@@ -39,6 +39,9 @@ _Request: TypeAlias = Mapping[str, Any]
 
 _MESSAGE_ID: Final = "a1"
 
+_SHOWN_BYTES: Final = 600
+"""Damaged copies up to this size are shown whole."""
+
 
 def check_adapter(
     dialect: Dialect,
@@ -233,14 +236,10 @@ class Trial:
         """Damage it: copies never raise, and end like any other."""
         for number in range(count):
             damaged = mutated(self.body, self._random)
-            where = f", damaged copy {number}"
-            decoder = self.decoder()
             try:
-                events = decoder.feed(damaged) + decoder.close()
-            except Exception as error:
-                raise AssertionError(f"{self.name}{where}: raised {error!r} for {damaged!r}") from error
-            self._check_ended(decoder, where)
-            self.check_events(events, where)
+                self._check_damaged(damaged, f", damaged copy {number}")
+            except AssertionError as error:
+                raise AssertionError(f"{error}; it holds {_shown(damaged, self.body)}") from error.__cause__
 
     def check_events(self, events: Sequence[Event], where: str) -> None:
         """Check what must hold for the events of any whole answer."""
@@ -259,6 +258,15 @@ class Trial:
         _require(kept == transcript, f"{name}: the durable events alone give another transcript")
 
     # -- inside
+
+    def _check_damaged(self, damaged: bytes, where: str) -> None:
+        decoder = self.decoder()
+        try:
+            events = decoder.feed(damaged) + decoder.close()
+        except Exception as error:
+            raise AssertionError(f"{self.name}{where}: raised {error!r}") from error
+        self._check_ended(decoder, where)
+        self.check_events(events, where)
 
     def _check_ended(self, decoder: DecoderBase, where: str) -> None:
         name = f"{self.name}{where}"
@@ -359,6 +367,16 @@ class Trial:
 
     def _some(self, items: list[int], count: int) -> list[int]:
         return items if len(items) <= count else self._random.sample(items, count)
+
+
+def _shown(damaged: bytes, body: bytes) -> str:
+    """Return the bytes of a damaged copy: all of them when they are few, else those around the first damage."""
+    if len(damaged) <= _SHOWN_BYTES:
+        return repr(damaged)
+    same = next((at for at, pair in enumerate(zip(damaged, body, strict=False)) if pair[0] != pair[1]), len(body))
+    start = min(max(0, min(same, len(damaged)) - _SHOWN_BYTES // 3), len(damaged) - _SHOWN_BYTES)
+    end = start + _SHOWN_BYTES
+    return f"{damaged[start:end]!r} at byte {start} of {len(damaged)}; the damage begins at byte {same}"
 
 
 def _require(holds: bool, sentence: str) -> None:

@@ -13,8 +13,6 @@ from types import MappingProxyType
 from typing import TypeAlias, TypeVar, final
 
 import attrs
-from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
 
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import (
@@ -71,6 +69,14 @@ from assistant_events.values import (
     Usage,
     freeze,
 )
+
+try:
+    from hypothesis import strategies as st
+    from hypothesis.strategies import DrawFn, SearchStrategy
+except ImportError as error:
+    raise ImportError(
+        "assistant_events.testing.strategies needs hypothesis: pip install 'assistant-events[testing]'", name=error.name
+    ) from error
 
 EventClass: TypeAlias = type[DurableEvent | LiveEvent | UnknownEvent]
 

@@ -94,6 +94,7 @@ class ErrorInfo(Extensible):
     """An `ErrorKind`; another word when a newer version wrote it."""
 
     message: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
+    """A sentence for people; the provider's own where it gave one."""
 
     code: str | None = attrs.field(default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none)
     """The provider's own code, as text; `None` when it gave none."""
@@ -113,18 +114,22 @@ class Usage(Extensible):
     """
 
     input: int | None = attrs.field(default=None, validator=fields.check_count_or_none)
-    """Read by the model, neither from a cache nor into one."""
+    """Tokens read by the model, neither from a cache nor into one."""
 
     cache_read: int | None = attrs.field(default=None, validator=fields.check_count_or_none)
+    """Tokens of the input that came out of the provider's cache."""
+
     cache_write: int | None = attrs.field(default=None, validator=fields.check_count_or_none)
+    """Tokens of the input that were read and put into the provider's cache."""
 
     output: int | None = attrs.field(default=None, validator=fields.check_count_or_none)
-    """Written by the model, without reasoning."""
+    """Tokens written by the model, without reasoning."""
 
     reasoning: int | None = attrs.field(default=None, validator=fields.check_count_or_none)
+    """Tokens written by the model as reasoning, shown or not."""
 
     details: JsonObject = attrs.field(default=NO_FIELDS, converter=fields.as_details)
-    """The provider's own figures as they came."""
+    """The provider's own figures as they came; empty when there are none. Not always tokens."""
 
     @property
     def total(self) -> int | None:
@@ -156,7 +161,7 @@ class Origin(Extensible):
     served_model: str | None = attrs.field(
         default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none
     )
-    """Model as the provider reported it. Plays no part in `same_as`."""
+    """Model as the provider reported it; `None` when it did not. Plays no part in `same_as`."""
 
     def same_as(self, other: Origin) -> bool:
         """Tell whether state issued by one may go to the other: provider, model and dialect are the same."""
@@ -169,12 +174,13 @@ class Run(Extensible):
     """A response that lives on the provider's side."""
 
     id: str = attrs.field(validator=fields.check_name)
+    """The provider's id of it."""
 
     resumable: bool = attrs.field(default=False, validator=fields.check_flag)
     """Whether the provider goes on without us and lets us come back."""
 
     kind: str = attrs.field(validator=fields.check_name)
-    """What `id` names at the provider, for example `interaction`."""
+    """What `id` names at the provider, in the adapter's word: `interaction` for `gemini-interactions`."""
 
 
 def _check_span(instance: Citation, field: Attribute[Any], value: int | None) -> None:
