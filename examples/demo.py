@@ -68,6 +68,8 @@ TOOLS: dict[str, Callable[..., object]] = {
     "find_seats": lambda tour, people: [{"departure": "9:30", "back": "15:00", "free": 6}],
 }
 KILLED_AFTER_TEXT_DELTAS = 24
+INDENT = len(f"  · {'':<20} ")
+MARGIN = 12  # columns that are left for the rest of a word, which comes with the next piece
 
 
 # -- the app: what the child process runs
@@ -123,6 +125,7 @@ class Screen:
         self.durable = self.live = 0
         self._console = Console(highlight=False, soft_wrap=True)
         self._growing: tuple[str, str | None] | None = None
+        self._column = 0
 
     def event(self, event: Event) -> None:
         """Print one event."""
@@ -134,9 +137,12 @@ class Screen:
         if not self._console.is_terminal:
             self._line(Text(f"  · {event.type:<20} {content_of(event)}"))
         elif self._growing == (event.type, getattr(event, "call_id", None)):
-            self._console.print(Text(content_of(event), "dim"), end="")
+            delta = event.delta.replace("\n", " ") if isinstance(event, ToolInputDelta) else content_of(event)
+            self._grow(delta)
         else:
-            self._line(Text(f"  · {event.type:<20} {content_of(event)}", "dim"), end="")
+            self._line(Text(f"  · {event.type:<20} ", "dim"), end="")
+            self._column = INDENT
+            self._grow(content_of(event))
             self._growing = (event.type, getattr(event, "call_id", None))
 
     def say(self, text: str = "", style: str = "bold") -> None:
@@ -147,13 +153,24 @@ class Screen:
         if self._growing:
             self._growing = None
             self._console.print()
-        self._console.print(text, end=end)
+        # On a terminal long lines break between words; in a pipe they stay whole.
+        self._console.print(text, end=end, soft_wrap=bool(not end or not self._console.is_terminal))
+
+    def _grow(self, text: str) -> None:
+        for piece in re.split(r"(?= )", text):
+            if piece.startswith(" ") and self._column + len(piece) > self._console.width - MARGIN:
+                self._console.print("\n" + " " * (INDENT - 1), end="")
+                self._column = INDENT - 1
+            self._console.print(Text(piece, "dim"), end="")
+            self._column += len(piece)
 
 
 def content_of(event: Event) -> str:
     """Return what an event says, in one line."""
     match event:
-        case TextDelta() | ReasoningDelta() | ToolInputDelta():
+        case ToolInputDelta():
+            return f"{event.call_id}: " + event.delta.replace("\n", " ")
+        case TextDelta() | ReasoningDelta():
             return event.delta.replace("\n", " ")
         case TextEnded() | ReasoningEnded() | ToolInputEnded():
             text = event.text.replace("\n", " ") or "(without text)"
@@ -223,9 +240,11 @@ def demonstrate(screen: Screen, database: str, *, fast: bool) -> int:
         screen.say(f"    {line}", "")
     screen.say()
     screen.say(
-        f"  durable: {seen} were printed before the kill, {left.seq} were in the log, {result.seq} are the whole", ""
+        f"  Of {result.seq} durable events, {left.seq} were stored before the kill ({seen} of them were shown); "
+        f"the new process added the other {result.seq - left.seq}.",
+        "",
     )
-    screen.say(f"  live:    {screen.live} were printed, none was stored, none is missed", "")
+    screen.say(f"  {screen.live} live events were shown and never stored: the durable ones hold all they said.", "")
     return 0 if equal else 1
 
 
