@@ -296,3 +296,14 @@ def test_hostile_values_arrive():
     found = b"".join(mutated(BODY, Random(seed)) for seed in range(400))
 
     assert all(value.encode() in found for value in HOSTILE_JSON)
+
+
+def test_the_damaged_bytes_are_shown():
+    """
+    Who sees what fails on a damaged copy sees the copy: all of it, or what stands around the damage.
+    """
+    with pytest.raises(AssertionError, match=r"damaged copy \d+: .*; it holds b['\"]"):
+        check_adapter(Dialect(name="lines", decoder=Raises), {"short": BODY})
+    long = BODY[: BODY.index(b"\n") + 1] * 40 + BODY
+    with pytest.raises(AssertionError, match=r"it holds b.* at byte \d+ of \d+; the damage begins at byte \d+$"):
+        check_adapter(Dialect(name="lines", decoder=Raises), {"long": long}, every_position=10)
