@@ -720,7 +720,8 @@ def test_an_answer_that_the_replay_has_too():
     assert [[], [], [], [TextDelta(**A, offset=3, delta="lo")]] == rejoin(before, replay)
 
 
-def test_an_answer_that_was_recorded_before_answers_its_own_call():
+@pytest.mark.parametrize("failed", [False, True])
+def test_an_answer_that_was_recorded_before_answers_its_own_call(failed):
     """
     Of two calls of one id the replay's answer belongs to the one that was answered before, and says nothing new.
     """
@@ -730,7 +731,7 @@ def test_an_answer_that_was_recorded_before_answers_its_own_call():
             *recorder.start(origin()),
             *recorder.tool_call("c1", "search", {}),
             *recorder.tool_call("c1", "search", {}),
-            *recorder.tool_success("c1"),
+            *(recorder.tool_failed("c1", error("tool")) if failed else recorder.tool_success("c1")),
             *recorder.finish("stop"),
         ]
 

@@ -66,24 +66,18 @@ class DecoderBase(ABC):
             model was asked for, whose a call is.
 
         prior: The message as it stands already (or the messages of all hops, or the transcript that they are in), to
-        rejoin
-            it: the provider's stream is fed from its start, and only what is new comes out. A transcript without the
-            message is as good as `None`.
+            rejoin it: the provider's stream is fed from its start, and only what is new comes out. A transcript
+            without the message is as good as `None`.
 
-    Attributes:
-        recorder: The `Recorder` of the current hop; `on_event` calls its verbs.
+    What a decoder shows:
 
-        request: The body that was sent, as plain JSON; empty when it is not known.
-
-        notes: What could not be used so far, a `Note` each, the first 100; `notes_left_out` counts those beyond.
-
-        error: Why the last step failed; `None` when it did not.
-
-        failure: What `on_event` raised, if it did: a fault of the adapter, not of the provider. `None` otherwise.
-
-        terminal: Whether the answer has come to its end; what is fed after it causes nothing.
-
-        closed: Whether `close` was called; nothing can be fed any more.
+    - `recorder`: the `Recorder` of the current hop; `on_event` calls its verbs.
+    - `request`: the body that was sent, as plain JSON; empty when it is not known.
+    - `notes`: what could not be used so far, a `Note` each, the first 100; `notes_left_out` counts those beyond.
+    - `error`: why the last step failed; `None` when it did not.
+    - `failure`: what `on_event` raised, if it did: a fault of the adapter, not of the provider. `None` otherwise.
+    - `terminal`: whether the answer has come to its end; what is fed after it causes nothing.
+    - `closed`: whether `close` was called; nothing can be fed any more.
     """
 
     dialect: ClassVar[str]
