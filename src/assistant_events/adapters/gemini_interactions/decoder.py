@@ -63,7 +63,6 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._interaction_id = ""
         self._environment_id: str | None = None
         self._continuation_token: str | None = None
-        self._status: str | None = None
         self._running_usage: Fields | None = None
         self._steps: dict[int, WireStep] = {}
         self._order: list[WireStep] = []
@@ -171,7 +170,6 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._begin_hop()
 
     def _on_status(self, event: Fields) -> None:
-        self._status = string(event, "status") or self._status
         self._continuation_token = string(event, "continuation_token") or self._continuation_token
 
     def _on_completed(self, interaction: Fields, status: str | None) -> None:
