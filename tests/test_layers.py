@@ -36,9 +36,9 @@ LAYERS = {
     "session": 5,
     "clients": 5,
     "server": 6,
-    "testing": 6,
-    "cli": 7,
-    "__main__": 8,
+    "testing": 7,
+    "cli": 8,
+    "__main__": 9,
 }
 
 # Modules inside a package that never see each other. What they share lies beside them, and does not see them either.
