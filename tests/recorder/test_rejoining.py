@@ -6,6 +6,7 @@ import pytest
 
 from assistant_events import (
     Citation,
+    LocalProtocolError,
     MediaDelta,
     MediaEnded,
     OpaqueReceived,
@@ -433,6 +434,19 @@ def test_a_replay_that_fails_early_closes_what_was_recorded():
     assert [TextEnded(**A, text="Hello", complete=False), StepFailed(**A, error=error())] == (
         rejoin(before, [start(), text("Hel"), verb("fail", error=error())])[-1]
     )
+
+
+def test_a_call_is_not_answered_after_its_replay_has_failed():
+    """
+    What closes a message answers its calls, so an answer that the replay still brings is refused.
+    """
+    called = verb("tool_call", call_id="c1", name="search", input={})
+    recorder = Recorder("a1", prior=fold(record([start(), called]), strict=True)["a1"])
+    for each in [start(), called, verb("fail", error=error())]:
+        each(recorder)
+
+    with pytest.raises(LocalProtocolError, match="tool.failed of call 'c1' is not allowed"):
+        recorder.tool_failed("c1", error())
 
 
 def test_a_replay_that_fails_late_is_an_ordinary_failure():

@@ -235,6 +235,9 @@ class Recorder:
         self._require_running()
         if self._rejoin is not None:
             # What was recorded before is more than the replay has said so far; it is closed where it stands.
+            for call_id in self._calls:
+                # The closing answers them as far as they were recorded; a later answer would be a second one.
+                self._life.step(ToolFailed(message_id=self.message_id, call_id=call_id, error=interrupted()))
             self._life.phase = MessagePhase.FAILED
             self._caused = []
             closed = self._rejoin.closing(error)
