@@ -441,11 +441,11 @@ def test_a_call_is_not_answered_after_its_replay_has_failed():
     What closes a message answers its calls, so an answer that the replay still brings is refused.
     """
     called = verb("tool_call", call_id="c1", name="search", input={})
-    recorder = Recorder("a1", prior=fold(record([start(), called]), strict=True)["a1"])
+    recorder = Recorder("a1", prior=fold(record([start(), called, text("more")]), strict=True)["a1"])
     for each in [start(), called, verb("fail", error=error())]:
         each(recorder)
 
-    with pytest.raises(LocalProtocolError, match="tool.failed of call 'c1' is not allowed"):
+    with pytest.raises(LocalProtocolError, match=r"tool\.failed of call 'c1' is not allowed"):
         recorder.tool_failed("c1", error())
 
 
