@@ -1,0 +1,1 @@
+"""What answers over HTTP: the mock provider. Needs the extra `server`."""

@@ -1,0 +1,216 @@
+"""
+What a mock provider answers to what: plain data, nothing of how it is served.
+
+A `Fixture` says which requests it answers (`Match`) and with what (`Answer`); `Fixtures` holds them in their order. All
+of it is frozen: how often a fixture has answered is known to whoever serves it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias, final
+
+import attrs
+
+from assistant_events.values import JsonObject
+
+if TYPE_CHECKING:
+    from assistant_events.server.mock.matching import Asked
+
+
+@final
+@attrs.frozen
+class Contains:
+    """Matches a text that holds *text* somewhere, with the same upper and lower case."""
+
+    text: str
+
+
+TextRule: TypeAlias = "str | Contains | re.Pattern[str]"
+"""How a text is compared: a `str` is the whole text exactly, a pattern is searched for."""
+
+
+def _optional_object(value: Mapping[str, object] | None) -> JsonObject | None:
+    return None if value is None else JsonObject(value)
+
+
+def _objects(values: Iterable[Mapping[str, object]]) -> tuple[JsonObject, ...]:
+    return tuple([JsonObject(value) for value in values])
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Match:
+    """
+    Which requests a fixture answers: all that is said here has to hold.
+
+    A field that is None asks for nothing, so that an empty `Match` answers every request.
+    """
+
+    user_text: TextRule | None = None
+    """The newest text that the user sent, wherever it stands in `input`."""
+
+    model: TextRule | None = None
+    agent: TextRule | None = None
+
+    call_id: str | None = None
+    """A call that the request answers with a `function_result` since the newest text of the user."""
+
+    previous_interaction_id: str | None = None
+    """As it stands in the request; `""` asks for a request without one."""
+
+    continuation_token: str | None = None
+    """As it stands in the request; `""` asks for a request without one."""
+
+    turn: int | None = None
+    """Which prompt of the conversation this is, from 1. Answers of tools belong to the turn of their prompt."""
+
+    system: tuple[TextRule, ...] = ()
+    """Every one of them holds for `system_instruction`."""
+
+    tool: str | None = None
+    """A function that the request declares."""
+
+    result_text: TextRule | None = None
+    """Text of the newest `function_result`, when the request ends with one."""
+
+    has_result: bool | None = None
+    """Whether the request answers calls since the newest text of the user."""
+
+    position: int | None = None
+    """
+    How many answers of the model came before. A preference and no condition: of several fixtures that match, the one
+    with the largest `position` that is not above the count wins. `turnIndex` of aimock means this.
+    """
+
+
+@final
+@attrs.frozen(kw_only=True)
+class HttpError:
+    """An answer that is no interaction: a status of 400 or more with the error body of the provider."""
+
+    status: int
+    code: str | int | None = None
+    """`error.code` of the body: a word, or a number as in the classic body; made from `status` when None."""
+
+    message: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    """For example `retry-after-ms`."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class StreamError:
+    """An `error` event in a stream, after which it ends."""
+
+    code: str = "internal"
+    message: str = ""
+    after: int | None = None
+    """How many events come before it; None: all but `interaction.completed`."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Timing:
+    """How fast an answer is, in seconds of the provider's clock, which the server may scale."""
+
+    first_byte_s: float = 0.0
+    """From the request to the headers of the answer."""
+
+    between_s: float = 0.0
+    """Before each event but the first."""
+
+    waits_s: tuple[float, ...] = ()
+    """Before the first event, the second and so on, in the place of `between_s` as far as they go."""
+
+    delta_chars: int | None = None
+    """How many characters one delta of text, summary or arguments has; None: as the server does by default."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Answer:
+    """One answer of the model, as the steps of a resource of generation 2.x and what happens around it."""
+
+    steps: tuple[JsonObject, ...] = attrs.field(default=(), converter=_objects)
+    """What the model generated, in order; never `user_input`."""
+
+    status: str | None = None
+    """None: `requires_action` when a function call of the client is unanswered, else `completed`."""
+
+    usage: JsonObject | None = attrs.field(default=None, converter=_optional_object)
+    """In the provider's words. None: made from the length of the texts."""
+
+    more: JsonObject = attrs.field(factory=JsonObject, converter=JsonObject)
+    """Other fields of the resource, for example `errors`, `environment_id` or `service_tier`."""
+
+    http_error: HttpError | None = None
+    """Comes instead of everything else."""
+
+    stream_error: StreamError | None = None
+
+    continuation_token: str | None = None
+    """Given with the end. With it the default of `status` is `requires_continuation`."""
+
+    timing: Timing = Timing()
+
+    polls_in_progress: int = 0
+    """How many times a GET of a background run still says `in_progress`."""
+
+    cut_after: int | None = None
+    """How many events the first stream of this interaction brings before it breaks off; replays are whole."""
+
+    faults: tuple[str, ...] = ()
+    """As on the command line, for example `drop@7` or `ten-minute-cut@600s`."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Fixture:
+    """Requests and what they are answered with."""
+
+    match: Match = Match()
+    answers: tuple[Answer, ...]
+    """For the first request that matches, the second and so on. Never empty."""
+
+    repeat_last: bool = True
+    """Whether the last answer is given again. If not, a used up fixture matches nothing any more."""
+
+    name: str = ""
+    """What errors and logs call it."""
+
+    def answer(self, served: int) -> Answer | None:
+        """Return what the request gets before which *served* others got an answer, or None when all are used up."""
+        if served < len(self.answers):
+            return self.answers[served]
+        return self.answers[-1] if self.repeat_last else None
+
+
+@final
+@attrs.frozen
+class Fixtures:
+    """Fixtures in their order: the first that matches answers."""
+
+    fixtures: tuple[Fixture, ...] = attrs.field(default=(), converter=tuple)
+    left_out: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    """One line for everything in the files that no request of this provider could ever get."""
+
+    def __iter__(self) -> Iterator[Fixture]:
+        return iter(self.fixtures)
+
+    def __len__(self) -> int:
+        return len(self.fixtures)
+
+    def find(self, asked: Asked, served: Mapping[int, int] | None = None) -> int | None:
+        """
+        Return the place of the fixture that answers a request, or None.
+
+        Args:
+            asked: What the request asks; `matching.asked` reads it from a body.
+
+            served: How many requests each fixture has answered, by its place; none by default.
+        """
+        from assistant_events.server.mock.matching import choose
+
+        return choose(self.fixtures, asked, served or {})
