@@ -1,0 +1,321 @@
+"""
+Parts of an answer back to wire steps: what the decoder does, the other way round.
+
+Everything is written as it stands, whether it may be sent or not: that is for the caller to choose. Only what the
+service is known to refuse is never written, an empty signature (googleapis/js-genai#1735).
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, assert_never
+
+from assistant_events.adapters.gemini_interactions import wire
+from assistant_events.adapters.reading import Fields, mappings
+from assistant_events.messages import (
+    AssistantMessage,
+    CallStatus,
+    MediaPart,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+)
+from assistant_events.values import Content, ErrorKind, JsonContent, MediaContent, State, TextContent, thaw, write_json
+
+DETAILS: Final = ("search_type", "server_name", "retrieval_type")
+"""Fields of calls and results that stand in their state under their own names."""
+
+_NO_ARGUMENTS: Final = frozenset({"file_search_call", "processing_call", "google_maps_call"})
+"""Calls that have no arguments, or need none."""
+
+_NO_ANSWER: Final = frozenset({ErrorKind.NO_RESULT, ErrorKind.INTERRUPTED, ErrorKind.INVALID_INPUT})
+"""Kinds of errors that stand where the provider gave no result."""
+
+_MAX_FILLED: Final = 1000
+"""How many empty steps are written in a row. No recording has two; a place may be any number."""
+
+
+class WrittenStep(NamedTuple):
+    """A wire step, and what it was made of."""
+
+    step: dict[str, Any]
+    """Fresh plain JSON."""
+
+    parts: tuple[int, ...]
+    """Places of its parts in the message, from 0."""
+
+    is_result: bool = False
+    """Whether it is the result of a call, not the call."""
+
+
+class _Group(NamedTuple):
+    """Parts of one wire step."""
+
+    rank: int
+    type: str
+    items: list[tuple[int, Part]]
+
+
+def wire_steps(message: AssistantMessage, *, fill: bool = False) -> list[dict[str, Any]]:
+    """
+    Return the generated steps of an answer in the form of 2.x, as a resource lists them. All of it is fresh.
+
+    Parts with the same `i` in their state are one step again. Answers of the app are not in there: they are input.
+    Calls that the decoder made up for a result that came alone are not written, nor are deltas of unknown types.
+
+    Args:
+        message: The answer.
+
+        fill: Put an empty `model_output` wherever a step of the answer had caused nothing, so that the steps that
+            follow it are read with the places that they had.
+    """
+    # Any: plain JSON.
+    steps: list[dict[str, Any]] = []
+    for rank, written in _ranked(message):
+        if fill and len(steps) < rank <= len(steps) + _MAX_FILLED:
+            steps += [{"type": "model_output"} for _ in range(rank - len(steps))]
+        steps.append(written.step)
+    return steps
+
+
+def written_steps(message: AssistantMessage) -> list[WrittenStep]:
+    """Return what `wire_steps` returns, with the parts that each step was made of."""
+    return [written for _, written in _ranked(message)]
+
+
+def wire_id(part: ToolPart) -> str | None:
+    """Return the id that the provider gave a call; `None` when it gave none. Where it gave another, state has it."""
+    if "id" not in part.state:
+        return part.call_id
+    given = part.state["id"]
+    return given if isinstance(given, str) else None
+
+
+def unwritten_deltas(state: State) -> bool:
+    """Tell whether a state holds deltas of which nobody knows what they make of their step."""
+    extra = state.get("extra")
+    if isinstance(extra, Mapping) and extra.get("deltas"):
+        return True
+    step = state.get("step")
+    kind = step.get("type") if isinstance(step, Mapping) else None
+    return any(delta.get("type") != kind for delta in _deltas(state))
+
+
+def media_kind(media_type: str) -> str:
+    """Return the type of the content block that holds media of this type."""
+    kind = media_type.partition("/")[0].lower()
+    return kind if kind in wire.MEDIA else "document"
+
+
+def base64(data: bytes) -> str:
+    """Return the form that bytes have on this wire: standard base64, padded."""
+    return b64encode(data).decode()
+
+
+def _ranked(message: AssistantMessage) -> Iterator[tuple[int, WrittenStep]]:
+    groups: dict[object, _Group] = {}
+    latest = -1
+    for place, part in enumerate(message.parts):
+        for state, kind in _kinds(part):
+            number = _place_of(state)
+            latest = latest if number is None else number
+            key = (place, kind) if number is None else (None, number, kind)
+            groups.setdefault(key, _Group(latest, kind, [])).items.append((place, part))
+    for group in sorted(groups.values(), key=lambda each: each.rank):
+        parts = tuple([place for place, _ in group.items])
+        step = _write(group.type, [part for _, part in group.items])
+        if step.get("signature") == "":
+            del step["signature"]
+        yield group.rank, WrittenStep(step, parts, group.type == "result")
+
+
+def _place_of(state: State) -> int | None:
+    place = state.get("i")
+    return place if isinstance(place, int) and not isinstance(place, bool) else None
+
+
+def _kinds(part: Part) -> Iterator[tuple[State, str]]:
+    """Yield the steps that a part belongs to: none, one, or two for a call with a result."""
+    match part:
+        case TextPart() | MediaPart():
+            yield part.state, "model_output"
+        case ReasoningPart():
+            yield part.state, "thought"
+        case OpaquePart():
+            if "content" in part.state:
+                yield part.state, "model_output"
+            elif "step" in part.state or "type" in part.state:
+                yield part.state, "opaque"
+        case ToolPart():
+            if part.state.get("orphan") is not True:
+                yield part.state, "call"
+            if _has_result(part):
+                yield part.result_state, "result"
+        case _ as never:
+            assert_never(never)
+
+
+def _has_result(part: ToolPart) -> bool:
+    if not part.provider_executed or not part.settled:
+        return False
+    return bool(part.result_state) or part.error is None or part.error.kind not in _NO_ANSWER
+
+
+def _write(kind: str, parts: Sequence[Any]) -> dict[str, Any]:
+    # Any: the kind of a group says of which class its parts are.
+    match kind:
+        case "thought":
+            return _thought(parts)
+        case "model_output":
+            return _output(parts)
+        case "call":
+            return _call(parts[0])
+        case "result":
+            return _result(parts[0])
+        case _:
+            return _opaque(parts[0].state)
+
+
+def _thought(parts: Sequence[ReasoningPart]) -> dict[str, Any]:
+    step: dict[str, Any] = {"type": "thought"}
+    for part in parts:
+        # A part that came late holds the signature, or the whole summary, that counts.
+        step.update({key: thaw(part.state[key]) for key in ("signature", "summary") if key in part.state})
+    text = "".join([part.text for part in parts])
+    if "summary" not in step and text:
+        step["summary"] = [{"type": "text", "text": text}]
+    return _with_extra(step, *[part.state for part in parts])
+
+
+def _output(parts: Sequence[TextPart | MediaPart | OpaquePart]) -> dict[str, Any]:
+    step = {"type": "model_output", "content": [_block(part) for part in parts]}
+    return _with_extra(step, *[part.state for part in parts])
+
+
+def _block(part: TextPart | MediaPart | OpaquePart) -> dict[str, Any]:
+    if isinstance(part, OpaquePart):
+        raw: dict[str, Any] = thaw(part.state["content"])
+        return raw
+    if isinstance(part, MediaPart):
+        return _medium(part)
+    block: dict[str, Any] = {"type": "text", "text": part.text}
+    if "annotations" in part.state:
+        block["annotations"] = thaw(part.state["annotations"])
+    return block
+
+
+def _medium(part: MediaPart) -> dict[str, Any]:
+    kind = part.state.get("type")
+    if not isinstance(kind, str):
+        kind = media_kind(part.media_type)
+    block: dict[str, Any] = {"type": kind}
+    if part.data is not None:
+        block["data"] = base64(part.data)
+    elif "data" in part.state:
+        block["data"] = thaw(part.state["data"])
+    if part.uri is not None:
+        block["uri"] = part.uri
+    if part.media_type != f"{kind}/*":
+        block["mime_type"] = part.media_type
+    more = part.state.get("block")
+    return {**block, **thaw(more)} if isinstance(more, Mapping) else block
+
+
+def _call_type(part: ToolPart) -> str:
+    kind = part.state.get("type")
+    if isinstance(kind, str):
+        return kind
+    result = part.result_state.get("type")
+    if isinstance(result, str) and result.endswith("_result"):
+        return result.removesuffix("_result") + "_call"
+    own = f"{part.name}_call"
+    return own if part.provider_executed and "i" not in part.state and own in wire.CALLS else "function_call"
+
+
+def _call(part: ToolPart) -> dict[str, Any]:
+    kind = _call_type(part)
+    step: dict[str, Any] = {"type": kind}
+    given = wire_id(part)
+    if given is not None:
+        step["id"] = given
+    if wire.CALLS.get(kind) is None:
+        step["name"] = part.name
+    if part.input is None:
+        step["arguments"] = part.raw_input
+    elif part.input or kind not in _NO_ARGUMENTS:
+        step["arguments"] = part.arguments
+    _take(step, part.state, (*DETAILS, "signature"))
+    return _with_extra(step, part.state)
+
+
+def _result(part: ToolPart) -> dict[str, Any]:
+    kind = part.result_state.get("type")
+    if not isinstance(kind, str):
+        kind = _call_type(part).removesuffix("_call") + "_result"
+    step: dict[str, Any] = {"type": kind}
+    given = wire_id(part)
+    if given is not None:
+        step["call_id"] = given
+    if part.output:
+        step["result"] = _raw_output(part.output)
+    if part.status is CallStatus.FAILED:
+        step["is_error"] = True
+    _take(step, part.result_state, (*DETAILS, "name", "is_error", "signature"))
+    return _with_extra(step, part.result_state)
+
+
+def _raw_output(output: tuple[Content, ...]) -> object:
+    match output:
+        case (TextContent(text=text),):
+            return text
+        case (JsonContent(value=value),):
+            return thaw(value)
+        case _:
+            return [content_block(item) for item in output]
+
+
+def content_block(item: Content) -> dict[str, Any]:
+    """Return content as a block of the wire; JSON is JSON text."""
+    match item:
+        case TextContent():
+            return {"type": "text", "text": item.text}
+        case JsonContent():
+            return {"type": "text", "text": write_json(item.value).decode()}
+        case MediaContent():
+            place = {"uri": item.uri} if item.data is None else {"data": base64(item.data)}
+            return {"type": media_kind(item.media_type), **place, "mime_type": item.media_type}
+        case _ as never:
+            assert_never(never)
+
+
+def _opaque(state: State) -> dict[str, Any]:
+    raw = state.get("step")
+    if isinstance(raw, Mapping):
+        step: dict[str, Any] = thaw(raw)
+        for delta in _deltas(state):
+            if delta.get("type") == step.get("type"):
+                step.update(delta)  # A delta that is named as its step replaces the fields that it has.
+        return step
+    step = {"type": thaw(state["type"])}
+    _take(step, state, ("id", "arguments", *DETAILS, "signature"))
+    return _with_extra({key: value for key, value in step.items() if value is not None}, state)
+
+
+def _take(step: dict[str, Any], state: State, keys: Sequence[str]) -> None:
+    step.update({key: thaw(state[key]) for key in keys if key in state})
+
+
+def _with_extra(step: dict[str, Any], *states: State) -> dict[str, Any]:
+    for state in states:
+        extra = state.get("extra")
+        if isinstance(extra, Mapping):
+            step.update({key: thaw(value) for key, value in extra.items() if key != "deltas" and key not in step})
+    return step
+
+
+def _deltas(state: State) -> list[Fields]:
+    """Return the raw deltas of a step that is not known."""
+    return mappings({"deltas": thaw(state.get("deltas"))}, "deltas")
