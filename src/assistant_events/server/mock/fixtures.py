@@ -55,7 +55,10 @@ class Match:
     agent: TextRule | None = None
 
     call_id: str | None = None
-    """A call that the request answers with a `function_result` since the newest text of the user."""
+    """A call that the request answers, with a `function_result` since the newest answer of the model."""
+
+    last_call_id: str | None = None
+    """The call that the very last thing in the request answers."""
 
     previous_interaction_id: str | None = None
     """As it stands in the request; `""` asks for a request without one."""
@@ -73,7 +76,7 @@ class Match:
     """A function that the request declares."""
 
     result_text: TextRule | None = None
-    """Text of the newest `function_result`, when the request ends with one."""
+    """Text of the very last thing in the request, which is a `function_result`."""
 
     has_result: bool | None = None
     """Whether the request answers calls since the newest text of the user."""
@@ -83,6 +86,18 @@ class Match:
     How many answers of the model came before. A preference and no condition: of several fixtures that match, the one
     with the largest `position` that is not above the count wins. `turnIndex` of aimock means this.
     """
+
+    conversation: bool = True
+    """
+    Whether everything is looked for and counted in the whole conversation, as `previous_interaction_id` joins it, so
+    that it is the same whether a client sends all of it or only what is new. False: in what the request itself brings.
+    """
+
+    @property
+    def is_about_a_result(self) -> bool:
+        """Whether this names an answer to a call, or a token: such a fixture goes before those that do not."""
+        named = (self.call_id, self.last_call_id, self.result_text, self.continuation_token or None)
+        return self.has_result is True or any(one is not None for one in named)
 
 
 @final
@@ -135,6 +150,9 @@ class Answer:
 
     steps: tuple[JsonObject, ...] = attrs.field(default=(), converter=_objects)
     """What the model generated, in order; never `user_input`."""
+
+    id: str | None = None
+    """Id of the interaction, so that a fixture can name it as the previous one. None: made by the server."""
 
     status: str | None = None
     """None: `requires_action` when a function call of the client is unanswered, else `completed`."""
@@ -190,7 +208,12 @@ class Fixture:
 @final
 @attrs.frozen
 class Fixtures:
-    """Fixtures in their order: the first that matches answers."""
+    """
+    Fixtures in their order: the first that matches answers.
+
+    Two kinds go before the others: of those that match, the ones that name an answer to a call or a token; and of what
+    is left, the one that `Match.position` prefers.
+    """
 
     fixtures: tuple[Fixture, ...] = attrs.field(default=(), converter=tuple)
     left_out: tuple[str, ...] = attrs.field(default=(), kw_only=True)

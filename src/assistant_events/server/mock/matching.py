@@ -46,6 +46,9 @@ class Asked:
 
     system: str = ""
     tools: frozenset[str] = frozenset()
+    last_call_id: str = ""
+    """The call that the very last thing answers."""
+
     result_text: str | None = None
     """Text of the result at the very end, when there is one."""
 
@@ -54,6 +57,9 @@ class Asked:
 
     position: int = 0
     """How many answers of the model there are, in this request and before it."""
+
+    alone: Asked | None = None
+    """The same without the requests before it; None when there are none."""
 
 
 @final
@@ -77,10 +83,75 @@ def asked(body: Mapping[str, object], chain: Sequence[Mapping[str, object]] = ()
         chain: The bodies of the requests before it, oldest first, as `previous_interaction_id` joins them. What the
             model answered to each counts as one answer.
     """
-    items: list[_Item] = []
+    if not chain:
+        return _asked(body, [], None)
+    before: list[_Item] = []
     for earlier in chain:
-        items += [*_items(earlier.get("input")), _ANSWER]
-    items += _items(body.get("input"))
+        before += [*_items(earlier.get("input")), _ANSWER]
+    return _asked(body, before, _asked(body, [], None))
+
+
+def choose(fixtures: Sequence[Fixture], asked: Asked, served: Mapping[int, int]) -> int | None:
+    """
+    Return the place of the fixture that answers, or None.
+
+    Of those that match, the ones go first that name an answer to a call or a token (a prompt that called a tool still
+    matches when the result comes), then the one that `Match.position` prefers, then the first in their order.
+
+    Args:
+        fixtures: In their order.
+
+        asked: What the request asks.
+
+        served: How many requests each fixture has answered, by its place.
+    """
+    found = [
+        place
+        for place, fixture in enumerate(fixtures)
+        if fixture.answer(served.get(place, 0)) is not None and matches(fixture.match, asked)
+    ]
+    first = [place for place in found if fixtures[place].match.conversation and fixtures[place].match.is_about_a_result]
+    return _preferred([(place, fixtures[place].match) for place in first or found], asked)
+
+
+def matches(match: Match, asked: Asked) -> bool:
+    """Tell whether everything that *match* says holds. `position` says nothing here."""
+    asked = _seen_by(match, asked)
+    return (
+        _holds(match.user_text, asked.user_text)
+        and _holds(match.model, asked.model)
+        and _holds(match.agent, asked.agent)
+        and match.call_id in (None, *asked.call_ids)
+        and match.last_call_id in (None, asked.last_call_id)
+        and match.previous_interaction_id in (None, asked.previous_interaction_id)
+        and match.continuation_token in (None, asked.continuation_token)
+        and match.turn in (None, asked.turn)
+        and all(_holds(rule, asked.system) for rule in match.system)
+        and match.tool in (None, *asked.tools)
+        and _holds(match.result_text, asked.result_text)
+        and match.has_result in (None, asked.has_result)
+    )
+
+
+def _preferred(found: Sequence[tuple[int, Match]], asked: Asked) -> int | None:
+    anywhere = next((place for place, match in found if match.position is None), None)
+    placed = [(match.position, place, match) for place, match in found if match.position is not None]
+    reached = [one for one in placed if one[0] <= _seen_by(one[2], asked).position]
+    if reached:
+        position, place, match = max(reached, key=lambda one: one[0])
+        is_here = position == _seen_by(match, asked).position
+        return anywhere if is_here and anywhere is not None and anywhere < place else place
+    if anywhere is not None or not placed:
+        return anywhere
+    return min(placed, key=lambda one: one[0])[1]
+
+
+def _seen_by(match: Match, asked: Asked) -> Asked:
+    return asked if match.conversation or asked.alone is None else asked.alone
+
+
+def _asked(body: Mapping[str, object], before: Sequence[_Item], alone: Asked | None) -> Asked:
+    items = [*before, *_items(body.get("input"))]
     newest = next((item.text for item in reversed(items) if item.kind == "user" and item.text is not None), None)
     last = items[-1] if items else _ANSWER
     return Asked(
@@ -93,56 +164,11 @@ def asked(body: Mapping[str, object], chain: Sequence[Mapping[str, object]] = ()
         turn=_runs(items, "user"),
         system=_content_text(body.get("system_instruction")) or "",
         tools=frozenset(_declared(body.get("tools"))),
+        last_call_id=last.call_id,
         result_text=last.text if last.kind == "result" else None,
         has_result=any(item.kind == "result" for item in _after(items, "user")),
         position=_runs(items, "model"),
-    )
-
-
-def choose(fixtures: Sequence[Fixture], asked: Asked, served: Mapping[int, int]) -> int | None:
-    """
-    Return the place of the fixture that answers, or None.
-
-    The first that matches answers, unless `Match.position` prefers another.
-
-    Args:
-        fixtures: In their order.
-
-        asked: What the request asks.
-
-        served: How many requests each fixture has answered, by its place.
-    """
-    found = [
-        (place, fixture.match.position)
-        for place, fixture in enumerate(fixtures)
-        if fixture.answer(served.get(place, 0)) is not None and matches(fixture.match, asked)
-    ]
-    anywhere = next((place for place, position in found if position is None), None)
-    placed = [(position, place) for place, position in found if position is not None]
-    reached = [one for one in placed if one[0] <= asked.position]
-    if reached:
-        position, place = max(reached, key=lambda one: one[0])
-        first = anywhere is not None and anywhere < place and position == asked.position
-        return anywhere if first else place
-    if anywhere is not None or not placed:
-        return anywhere
-    return min(placed, key=lambda one: one[0])[1]
-
-
-def matches(match: Match, asked: Asked) -> bool:
-    """Tell whether everything that *match* says holds. `position` says nothing here."""
-    return (
-        _holds(match.user_text, asked.user_text)
-        and _holds(match.model, asked.model)
-        and _holds(match.agent, asked.agent)
-        and match.call_id in (None, *asked.call_ids)
-        and match.previous_interaction_id in (None, asked.previous_interaction_id)
-        and match.continuation_token in (None, asked.continuation_token)
-        and match.turn in (None, asked.turn)
-        and all(_holds(rule, asked.system) for rule in match.system)
-        and match.tool in (None, *asked.tools)
-        and _holds(match.result_text, asked.result_text)
-        and match.has_result in (None, asked.has_result)
+        alone=alone,
     )
 
 
