@@ -10,6 +10,7 @@ from assistant_events import (
     AdapterError,
     AssistantEventsError,
     ConflictError,
+    FixtureError,
     JsonError,
     LocalProtocolError,
     PrunedError,
@@ -27,6 +28,15 @@ TEXTS = {
     "dialect": (UnknownDialectError("x", ("a", "b")), "unknown dialect 'x'; installed: a, b"),
     "no dialect": (UnknownDialectError("x", ()), "unknown dialect 'x'; installed: none"),
     "adapter": (AdapterError("x", "it does not load"), "adapter 'x': it does not load"),
+    "fixture": (
+        FixtureError("weather.json", "fixtures[1] 'rain'", "answer.text", "expected a string, got the number 5"),
+        "weather.json: fixtures[1] 'rain': answer.text: expected a string, got the number 5",
+    ),
+    "fixture file": (FixtureError("weather.json", "", "", "the file is empty"), "weather.json: the file is empty"),
+    "fixtures": (
+        FixtureError("a.json", "", "version", "is missing", (FixtureError("b.json", "", "", "is empty"),)),
+        "a.json: version: is missing (and 1 more)",
+    ),
     "store": (StoreError("the disk is full"), "the disk is full"),
     "conflict": (
         ConflictError("s1", 3, 5),
@@ -57,4 +67,4 @@ def test_pickled(error):
 
     assert type(error) is type(again)
     assert str(error) == str(again)
-    assert vars(error) == vars(again)
+    assert repr(vars(error)) == repr(vars(again))

@@ -92,6 +92,26 @@ class AdapterError(AssistantEventsError):
         return f"adapter {self.name!r}: {self.reason}"
 
 
+class FixtureError(AssistantEventsError, ValueError):
+    """
+    What a mock provider was told to answer makes no sense.
+
+    `others` holds what else is wrong, so that all of it can be put right at once.
+    """
+
+    def __init__(self, file: str, entry: str, field: str, reason: str, others: tuple[FixtureError, ...] = ()) -> None:
+        super().__init__(file, entry, field, reason, others)
+        self.file = file
+        self.entry = entry
+        self.field = field
+        self.reason = reason
+        self.others = others
+
+    def __str__(self) -> str:
+        more = f" (and {len(self.others)} more)" if self.others else ""
+        return ": ".join([part for part in (self.file, self.entry, self.field, self.reason) if part]) + more
+
+
 class StoreError(AssistantEventsError):
     """A store could not do what was asked."""
 
