@@ -215,6 +215,15 @@ def test_c51_index_gap_and_descending():
     assert [*text_of("0"), *text_of("3", 1), *text_of("1", 2)] == inner(body)
 
 
+def test_c51_steps_that_give_nothing_are_not_counted():
+    """
+    Steps are counted when they first give something; a step without content, and one that the app said, never do.
+    """
+    body = answer(S(0, mo()), X(0), S(1, th()), X(1), S(2, mo()), S(3, th()), D(2, text("a")), X(2), X(3))
+
+    assert [*reasoning_of(""), *reasoning_of("", 1)[:1], *text_of("a", 2), *reasoning_of("", 1)[1:]] == inner(body)
+
+
 def test_c52_empty_delta_object():
     """
     An empty delta is nothing, and not worth a note.

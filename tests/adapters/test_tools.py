@@ -492,8 +492,8 @@ def test_a_result_before_its_call_waits():
     body = answer(S(1, search_result(result=[1])), X(1), S(0, search_call(arguments={"queries": []})), X(0))
 
     assert [
-        *call_of("s1", '{"queries":[]}', "google_search", 1, provider=True, type="google_search_call"),
-        success("s1", JsonContent([1]), i=0, type="google_search_result"),
+        *call_of("s1", '{"queries":[]}', "google_search", 0, provider=True, type="google_search_call"),
+        success("s1", JsonContent([1]), i=1, type="google_search_result"),
     ] == inner(body)
 
 

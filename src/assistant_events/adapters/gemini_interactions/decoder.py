@@ -10,7 +10,7 @@ A *wire step* is one item of an interaction's `steps`; the step of the events is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from assistant_events.adapters.base import DecoderBase, Prior
@@ -53,6 +53,9 @@ class GeminiInteractionsDecoder(DecoderBase):
         self.last_event_id: str | None = None
         """Cursor of the last event that carried one; only background runs have them. `None` when there was none."""
 
+        self.cursor: str | None = None
+        """The same, while no event without one has come since: what the stream can be gone on with."""
+
         self._seen_event_ids: set[str] = set()
         self._past: set[str] = set()
         self._repeated = False
@@ -68,6 +71,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._order: list[WireStep] = []
         self._latest: list[WireStep] = []
         self._highest = -1
+        self._places = 0
         self._calls: dict[str, CallStep] = {}
         self._early_results: list[ResultStep] = []
         self._output_error: Fields | None = None
@@ -78,10 +82,11 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:  # noqa: C901, PLR0912 - one arm for each word of the wire
         """Read one event of either generation. Its name stands in the document, or beside it."""
-        name = string(event, "event_type") or self.frame_name() or string(event, "type")
+        name = self.event_name(event)
         if (self._paused or self._repeated) and name not in _BEGINNINGS:
             return  # between two hops there is nothing to add to
         event_id = string(event, "event_id") if "event_id" in event else None
+        self.cursor = event_id or None
         if event_id:
             if event_id in self._seen_event_ids and not self._may_begin_replay(name):
                 return
@@ -112,8 +117,13 @@ class GeminiInteractionsDecoder(DecoderBase):
             case _:
                 self.note("unknown-event", "an event of an unknown type was left out")
 
+    def event_name(self, event: Fields) -> str | None:
+        """Return the name of an event: it stands in the document, or beside it. `None` when it has none."""
+        return string(event, "event_type") or self.frame_name() or string(event, "type")
+
     def on_rejoin(self) -> None:
         """Forget what was read: the interaction begins again."""
+        self.cursor = None
         self._seen_event_ids.clear()
         self._repeated = False
         if not (self._paused and self._interaction_id):
@@ -277,7 +287,7 @@ class GeminiInteractionsDecoder(DecoderBase):
                 return
             known.stop()
         if wire.step_type(kind) == "user_input":
-            self._steps[index] = WireStep(self, "user_input", -1)
+            self._steps[index] = WireStep(self, "user_input")
             return
         step = self._open_step(index, kind, implied=False)
         step.begin(fields)
@@ -305,6 +315,8 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def _open_lane(self, step: WireStep, kind: str, event_type: str, index: int, event: Fields | None) -> None:
         """Take the short way for deltas like *event*, or (with none yet) like those of a step before."""
+        if self.cursor is not None:
+            return  # the short way does not look for cursors, and without it the next event is the newest one again
         continued = step.continued(kind)
         if continued is None:
             return
@@ -341,19 +353,18 @@ class GeminiInteractionsDecoder(DecoderBase):
         self.ensure_started()
         self._created_again = None
         kind = wire.step_type(kind)
-        place = len(self._order)
         step: WireStep
         if kind == "model_output":
-            step = OutputStep(self, kind, place)
+            step = OutputStep(self, kind)
         elif kind == "thought":
-            step = ThoughtStep(self, kind, place)
+            step = ThoughtStep(self, kind)
         elif kind in wire.CALLS:
-            step = CallStep(self, kind, place)
+            step = CallStep(self, kind)
         elif kind in wire.RESULTS:
-            step = ResultStep(self, kind, place)
+            step = ResultStep(self, kind)
         else:
             self.note("unknown-step", "a step of an unknown type was kept raw")
-            step = OpaqueStep(self, kind, place)
+            step = OpaqueStep(self, kind)
         step.implied = implied
         # A new step under an old index: the old one keeps its place in the order.
         self._steps[index] = step
@@ -395,6 +406,11 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._early_results = []
 
     # -- what wire steps ask for
+
+    def next_place(self) -> int:
+        """Return the place of a step that gives something for the first time."""
+        self._places += 1
+        return self._places - 1
 
     def adopt_call(self, step: CallStep, wire_id: str) -> None:
         """Remember which call an id names by now."""
@@ -451,20 +467,26 @@ def decode_resource(
     resource = plain_json(resource)
     decoder = GeminiInteractionsDecoder(message_id, request=request, prior=prior)
     events: list[Event] = []
-    if not string(resource, "status") and "error" in resource and not wire.resource_steps(resource):
-        events += decoder.feed_event({"event_type": "error", "error": resource["error"]})
-        return events + decoder.close()
-    head = {key: value for key, value in resource.items() if key not in ("steps", "outputs", "usage")}
-    events += decoder.feed_event({"event_type": "interaction.created", "interaction": head})
-    for index, step in enumerate(wire.resource_steps(resource)):
-        events += decoder.feed_event({"event_type": "step.start", "index": index, "step": step})
-        events += decoder.feed_event({"event_type": "step.stop", "index": index})
-    if string(resource, "status") in wire.UNFINISHED:
-        events += decoder.feed_event({**head, "event_type": "interaction.status_update"})
-    else:
-        end = {**head, "usage": mapping(resource, "usage")}
-        events += decoder.feed_event({"event_type": "interaction.completed", "interaction": end})
+    for event in resource_stream(resource):
+        events += decoder.feed_event(event)
     return events + decoder.close()
 
 
-__all__ = ["GeminiInteractionsDecoder", "decode_resource"]
+def resource_stream(resource: Fields) -> Iterator[Fields]:
+    """Yield the events of a stream that says what *resource* (plain JSON) does: its steps come whole."""
+    if not string(resource, "status") and "error" in resource and not wire.resource_steps(resource):
+        yield {"event_type": "error", "error": resource["error"]}
+        return
+    head = {key: value for key, value in resource.items() if key not in ("steps", "outputs", "usage")}
+    yield {"event_type": "interaction.created", "interaction": head}
+    for index, step in enumerate(wire.resource_steps(resource)):
+        yield {"event_type": "step.start", "index": index, "step": step}
+        yield {"event_type": "step.stop", "index": index}
+    if string(resource, "status") in wire.UNFINISHED:
+        yield {**head, "event_type": "interaction.status_update"}
+    else:
+        end = {**head, "usage": mapping(resource, "usage")}
+        yield {"event_type": "interaction.completed", "interaction": end}
+
+
+__all__ = ["GeminiInteractionsDecoder", "decode_resource", "resource_stream"]

@@ -48,11 +48,13 @@ class WireStep:
     usual_delta: ClassVar[str] = ""
     """Type of the deltas that make up most of it."""
 
-    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
+    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
         self.decoder = decoder
         self.recorder = decoder.recorder
         self.type = kind
-        self.place = place
+        self.place = -1
+        """Place among the steps that gave something, in the order in which they first did; -1 before that."""
+
         self.index = -1
         """Key of its deltas on the wire."""
 
@@ -86,6 +88,8 @@ class WireStep:
 
     def kept(self) -> dict[str, Any]:
         """Return what every part of this step keeps, as plain JSON that nobody else holds."""
+        if self.place < 0:
+            self.place = self.decoder.next_place()
         kept: dict[str, Any] = {"i": self.place}
         if self.extra:
             kept["extra"] = thaw(self.extra)
@@ -118,8 +122,8 @@ class OutputStep(WireStep):
 
     usual_delta = "text"
 
-    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
-        super().__init__(decoder, kind, place)
+    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
+        super().__init__(decoder, kind)
         self._annotations: list[Fields] = []
         self._text_open = False
         self._audio: str | None = None
@@ -261,8 +265,8 @@ class ThoughtStep(WireStep):
 
     usual_delta = "thought_summary"
 
-    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
-        super().__init__(decoder, kind, place)
+    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
+        super().__init__(decoder, kind)
         self._summary: list[Fields] = []
         self._signature = ""
         self._late_signature = False
@@ -337,8 +341,8 @@ class CallStep(WireStep):
 
     usual_delta = "arguments_delta"
 
-    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
-        super().__init__(decoder, kind, place)
+    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
+        super().__init__(decoder, kind)
         self._wire_id: str | None = None
         self._name = wire.CALLS[kind] or ""
         self._arguments: Fields | None = None
@@ -460,8 +464,8 @@ class CallStep(WireStep):
 class ResultStep(WireStep):
     """The result of a call that the provider ran."""
 
-    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
-        super().__init__(decoder, kind, place)
+    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
+        super().__init__(decoder, kind)
         self._call_id = ""
         self._fields: dict[str, Any] = {}
         self._signature = ""
@@ -543,8 +547,8 @@ class ResultStep(WireStep):
 class OpaqueStep(WireStep):
     """A step of a type that is not known here, kept raw."""
 
-    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str, place: int) -> None:
-        super().__init__(decoder, kind, place)
+    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
+        super().__init__(decoder, kind)
         self._fields: Fields = {"type": kind}
         self._deltas: list[Fields] = []
 
