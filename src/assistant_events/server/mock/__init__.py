@@ -11,15 +11,23 @@ from assistant_events.server.mock.fixtures import (
     TextRule,
     Timing,
 )
+from assistant_events.server.mock.loading import FixtureSource, fixture_document, fixtures_of, load_fixtures
+from assistant_events.server.mock.matching import Asked, asked
 
 __all__ = [
     "Answer",
+    "Asked",
     "Contains",
     "Fixture",
+    "FixtureSource",
     "Fixtures",
     "HttpError",
     "Match",
     "StreamError",
     "TextRule",
     "Timing",
+    "asked",
+    "fixture_document",
+    "fixtures_of",
+    "load_fixtures",
 ]

@@ -205,6 +205,10 @@ class Fixture:
         return self.answers[-1] if self.repeat_last else None
 
 
+def _fixtures(given: Iterable[Fixture]) -> tuple[Fixture, ...]:
+    return tuple(given)
+
+
 @final
 @attrs.frozen
 class Fixtures:
@@ -215,7 +219,7 @@ class Fixtures:
     is left, the one that `Match.position` prefers.
     """
 
-    fixtures: tuple[Fixture, ...] = attrs.field(default=(), converter=tuple)
+    fixtures: tuple[Fixture, ...] = attrs.field(default=(), converter=_fixtures)
     left_out: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     """One line for everything in the files that no request of this provider could ever get."""
 
