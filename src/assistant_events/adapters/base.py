@@ -209,6 +209,31 @@ class DecoderBase(ABC):
             self._framing = type(self).framing()
             self.replay_begins()
 
+    @final
+    def reconnect(self) -> None:
+        """
+        Say that the connection was lost and that the provider's stream will go on behind the last event it gave.
+
+        That takes a provider that can be asked to go on from a cursor. What had come of an event that was not whole is
+        forgotten. Only the decoder that lived through the stream can go on in this way; any other rejoins.
+
+        Raises:
+            LocalProtocolError: After `close`.
+        """
+        if self.closed:
+            raise LocalProtocolError("the decoder is closed, it cannot go on; make a new one with prior")
+        self._framing = type(self).framing()
+        self.lane = None
+
+    @property
+    def message(self) -> AssistantMessage | None:
+        """
+        The message of the current hop as far as it has come out of this decoder; `None` before its first event.
+
+        Made anew at each call, from its start: for the end of a stream, not for every delta.
+        """
+        return self._current_message()
+
     @property
     def tail(self) -> str:
         """Text after the last frame that is no frame, such as a bare JSON error; empty when there is none."""
