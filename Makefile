@@ -18,17 +18,24 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
 
 PY := .venv/bin/python
 READY := .venv/project.stamp
+CLIENTS := .venv/clients.stamp
 
-.PHONY: help demo test check format bench docs fuzz pins clean
+.PHONY: help demo test test-clients clients check format bench docs fuzz pins clean
 
 help: ## list these commands
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-14s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-19s %s\n' "$$name" "$$text"; done
 
 demo: $(READY) ## play a recorded answer, kill the program half way, resume, and compare
 	@$(PY) examples/demo.py
 
-test: $(READY) ## run every test and show what is not covered
+test: $(READY) $(CLIENTS) ## run every test and show what is not covered
 	@$(PY) -m pytest --cov -n $(JOBS) $(ARGS)
+
+test-clients: $(READY) ## run the official JavaScript clients against the mock provider; needs node
+	@$(PY) scripts/clients.py javascript
+	@$(PY) -m pytest -n $(JOBS) tests/official/javascript $(ARGS)
+
+clients: $(READY) $(CLIENTS) ## install the official Python clients that the tests drive
 
 check: $(READY) ## lint, formatting, and types by mypy and pyright
 	@failed=; \
@@ -50,7 +57,7 @@ docs: $(READY) ## build the documentation in docs/_build, warnings are errors
 fuzz: $(READY) ## feed mutated streams until stopped, or for FUZZ_SECONDS
 	@$(PY) -m tests.fuzz $(FUZZ)
 
-pins: ## work out requirements/dev.txt anew from requirements/dev.in
+pins: ## work out the exact versions of everything anew: requirements/ and the clients
 	@rm -rf .venv-pins
 	@$(find-python); "$$python" -m venv .venv-pins
 	@echo "pins: resolving requirements/dev.in"
@@ -58,10 +65,11 @@ pins: ## work out requirements/dev.txt anew from requirements/dev.in
 	@{ sed -n '/^#/p' requirements/dev.txt; \
 	   .venv-pins/bin/python -m pip freeze --disable-pip-version-check --exclude-editable; } > .venv-pins/dev.txt
 	@mv .venv-pins/dev.txt requirements/dev.txt
+	@.venv-pins/bin/python scripts/clients.py pins
 	@rm -rf .venv-pins
 
 clean: ## remove the environment, caches and everything built
-	@rm -rf .venv .venv-pins build dist docs/_build htmlcov .coverage .coverage.* \
+	@rm -rf .venv .venv-pins tests/official/javascript/node_modules build dist docs/_build htmlcov .coverage .coverage.* \
 		.hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find src tests docs examples benchmarks scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
@@ -74,6 +82,10 @@ clean: ## remove the environment, caches and everything built
 $(READY): .venv/pins.stamp pyproject.toml
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# A client that cannot be installed leaves no stamp and stops nothing: its tests say how to get it.
+$(CLIENTS): .venv/pins.stamp requirements/clients/*.txt scripts/clients.py
+	@$(PY) scripts/clients.py
 
 # Sets `python` to the first interpreter that is new enough and can make environments, or stops with one line.
 define find-python
