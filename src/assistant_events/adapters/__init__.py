@@ -11,11 +11,15 @@ from assistant_events.adapters.dialects import (
     dialect_names,
     load_dialect,
 )
+from assistant_events.adapters.encoding import Encode, Encoded, EncodeMode
 from assistant_events.adapters.framing import Framing, JsonLines, Sse
 
 __all__ = [
     "DecoderBase",
     "Dialect",
+    "Encode",
+    "EncodeMode",
+    "Encoded",
     "Framing",
     "JsonLines",
     "Note",

@@ -9,6 +9,7 @@ from typing import Any, Protocol, final
 import attrs
 
 from assistant_events.adapters.base import DecoderBase, Prior
+from assistant_events.adapters.encoding import Encode
 from assistant_events.adapters.reading import Fields
 from assistant_events.errors import AdapterError, UnknownDialectError
 from assistant_events.events import Event
@@ -47,8 +48,8 @@ class Dialect:
     decoder: MakeDecoder
     """Makes a decoder for one answer: `dialect.decoder(message_id, *, request=None, prior=None)`."""
 
-    encoder: Callable[..., Any] | None = None
-    """Makes the next request; `None` while there is none."""
+    encoder: Encode | None = None
+    """Makes the next request: `dialect.encoder(transcript, body, *, mode="auto")`; `None` while there is none."""
 
     emitter: Callable[..., Any] | None = None
     """Speaks as the provider does; `None` while there is none."""

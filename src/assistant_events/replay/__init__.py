@@ -12,11 +12,12 @@ from assistant_events.replay.rules import (
     Treatment,
     describe_rules,
 )
-from assistant_events.replay.selecting import REASONS, Drop, DropReason, Selection, select
+from assistant_events.replay.selecting import REASONS, REPAIRS, Drop, DropReason, Selection, select
 
 __all__ = [
     "OTHER_RULES",
     "REASONS",
+    "REPAIRS",
     "RULES",
     "Cells",
     "Drop",

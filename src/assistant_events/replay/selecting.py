@@ -49,6 +49,10 @@ class DropReason(StrEnum):
     LINKED = "linked"
     EMPTY = "empty"
     STRIPPED = "stripped"
+    UNPLACED = "unplaced"
+    UNCALLED = "uncalled"
+    NO_ANSWER = "no-answer"
+    REWORDED = "reworded"
 
 
 REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
@@ -62,15 +66,23 @@ REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
         DropReason.LINKED: "Something else of its step cannot go, and in this dialect the two refer to each other.",
         DropReason.EMPTY: "There is nothing in it.",
         DropReason.STRIPPED: "The app asked for the conversation without any state.",
+        DropReason.UNPLACED: "A request has no place for it, or none that is known.",
+        DropReason.UNCALLED: "Its input was no JSON object, so it was not run; the request answers it with the fault.",
+        DropReason.NO_ANSWER: "A call that goes needs an answer, and nobody has given one; the request says so.",
+        DropReason.REWORDED: "The signed thought before the call cannot go, and without it the call is refused: call "
+        "and answer go as text.",
     }
 )
-"""Each reason as a sentence."""
+"""Each reason as a sentence. The last four are given by encoders, the others by `select`."""
+
+REPAIRS: Final = frozenset({DropReason.UNCALLED, DropReason.NO_ANSWER, DropReason.REWORDED})
+"""Reasons for which something goes in another form, so that the provider can take it."""
 
 
 @final
 @attrs.frozen(repr=False, eq=False)
 class Drop(Frozen):
-    """Something that was left out of a conversation on its way to a model."""
+    """Something that was left out of a conversation on its way to a model, or repaired."""
 
     message_id: str
 
@@ -83,9 +95,9 @@ class Drop(Frozen):
     """Whether nothing of it goes. Otherwise it goes without its state, or without some of it."""
 
     def __str__(self) -> str:
-        state = "" if self.whole else "state of "
-        part = "" if self.part is None else f"part {self.part} of "
-        return f"{state}{part}message {self.message_id!r} left out: {REASONS[self.reason]}"
+        place = "" if self.part is None else f"part {self.part} of "
+        what, done = ("", "repaired") if self.reason in REPAIRS else ("" if self.whole else "state of ", "left out")
+        return f"{what}{place}message {self.message_id!r} {done}: {REASONS[self.reason]}"
 
 
 @final

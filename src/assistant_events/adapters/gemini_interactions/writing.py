@@ -8,11 +8,12 @@ service is known to refuse is never written, an empty signature (googleapis/js-g
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, assert_never
 
 from assistant_events.adapters.gemini_interactions import wire
 from assistant_events.adapters.reading import Fields, mappings
+from assistant_events.events import MediaEnded
 from assistant_events.messages import (
     AssistantMessage,
     CallStatus,
@@ -28,14 +29,11 @@ from assistant_events.values import Content, ErrorKind, JsonContent, MediaConten
 DETAILS: Final = ("search_type", "server_name", "retrieval_type")
 """Fields of calls and results that stand in their state under their own names."""
 
-_NO_ARGUMENTS: Final = frozenset({"file_search_call", "processing_call", "google_maps_call"})
+NO_ARGUMENTS: Final = frozenset({"file_search_call", "processing_call", "google_maps_call"})
 """Calls that have no arguments, or need none."""
 
-_NO_ANSWER: Final = frozenset({ErrorKind.NO_RESULT, ErrorKind.INTERRUPTED, ErrorKind.INVALID_INPUT})
+NO_ANSWER: Final = frozenset({ErrorKind.NO_RESULT, ErrorKind.INTERRUPTED, ErrorKind.INVALID_INPUT})
 """Kinds of errors that stand where the provider gave no result."""
-
-_MAX_FILLED: Final = 1000
-"""How many empty steps are written in a row. No recording has two; a place may be any number."""
 
 
 class WrittenStep(NamedTuple):
@@ -59,31 +57,26 @@ class _Group(NamedTuple):
     items: list[tuple[int, Part]]
 
 
-def wire_steps(message: AssistantMessage, *, fill: bool = False) -> list[dict[str, Any]]:
+def wire_steps(message: AssistantMessage) -> list[dict[str, Any]]:
     """
     Return the generated steps of an answer in the form of 2.x, as a resource lists them. All of it is fresh.
 
     Parts with the same `i` in their state are one step again. Answers of the app are not in there: they are input.
     Calls that the decoder made up for a result that came alone are not written, nor are deltas of unknown types.
-
-    Args:
-        message: The answer.
-
-        fill: Put an empty `model_output` wherever a step of the answer had caused nothing, so that the steps that
-            follow it are read with the places that they had.
     """
     # Any: plain JSON.
-    steps: list[dict[str, Any]] = []
-    for rank, written in _ranked(message):
-        if fill and len(steps) < rank <= len(steps) + _MAX_FILLED:
-            steps += [{"type": "model_output"} for _ in range(rank - len(steps))]
-        steps.append(written.step)
-    return steps
+    return [written.step for written in written_steps(message)]
 
 
 def written_steps(message: AssistantMessage) -> list[WrittenStep]:
     """Return what `wire_steps` returns, with the parts that each step was made of."""
-    return [written for _, written in _ranked(message)]
+    written: list[WrittenStep] = []
+    for group in sorted(_groups(message), key=lambda each: each.rank):
+        step = _write(group.type, [part for _, part in group.items])
+        if "signature" in step and not step["signature"]:
+            del step["signature"]
+        written.append(WrittenStep(step, tuple([place for place, _ in group.items]), group.type == "result"))
+    return written
 
 
 def wire_id(part: ToolPart) -> str | None:
@@ -115,7 +108,7 @@ def base64(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-def _ranked(message: AssistantMessage) -> Iterator[tuple[int, WrittenStep]]:
+def _groups(message: AssistantMessage) -> Iterable[_Group]:
     groups: dict[object, _Group] = {}
     latest = -1
     for place, part in enumerate(message.parts):
@@ -124,12 +117,7 @@ def _ranked(message: AssistantMessage) -> Iterator[tuple[int, WrittenStep]]:
             latest = latest if number is None else number
             key = (place, kind) if number is None else (None, number, kind)
             groups.setdefault(key, _Group(latest, kind, [])).items.append((place, part))
-    for group in sorted(groups.values(), key=lambda each: each.rank):
-        parts = tuple([place for place, _ in group.items])
-        step = _write(group.type, [part for _, part in group.items])
-        if step.get("signature") == "":
-            del step["signature"]
-        yield group.rank, WrittenStep(step, parts, group.type == "result")
+    return groups.values()
 
 
 def _place_of(state: State) -> int | None:
@@ -145,23 +133,24 @@ def _kinds(part: Part) -> Iterator[tuple[State, str]]:
         case ReasoningPart():
             yield part.state, "thought"
         case OpaquePart():
-            if "content" in part.state:
+            if isinstance(part.state.get("content"), Mapping):
                 yield part.state, "model_output"
-            elif "step" in part.state or "type" in part.state:
+            elif isinstance(part.state.get("step"), Mapping) or isinstance(part.state.get("type"), str):
                 yield part.state, "opaque"
         case ToolPart():
             if part.state.get("orphan") is not True:
                 yield part.state, "call"
-            if _has_result(part):
+            if has_result(part):
                 yield part.result_state, "result"
         case _ as never:
             assert_never(never)
 
 
-def _has_result(part: ToolPart) -> bool:
+def has_result(part: ToolPart) -> bool:
+    """Tell whether the provider gave a result of a call."""
     if not part.provider_executed or not part.settled:
         return False
-    return bool(part.result_state) or part.error is None or part.error.kind not in _NO_ANSWER
+    return bool(part.result_state) or part.error is None or part.error.kind not in NO_ANSWER
 
 
 def _write(kind: str, parts: Sequence[Any]) -> dict[str, Any]:
@@ -200,14 +189,15 @@ def _block(part: TextPart | MediaPart | OpaquePart) -> dict[str, Any]:
         raw: dict[str, Any] = thaw(part.state["content"])
         return raw
     if isinstance(part, MediaPart):
-        return _medium(part)
+        return medium(part)
     block: dict[str, Any] = {"type": "text", "text": part.text}
     if "annotations" in part.state:
         block["annotations"] = thaw(part.state["annotations"])
     return block
 
 
-def _medium(part: MediaPart) -> dict[str, Any]:
+def medium(part: MediaPart | MediaEnded) -> dict[str, Any]:
+    """Return a medium as a block of the wire."""
     kind = part.state.get("type")
     if not isinstance(kind, str):
         kind = media_kind(part.media_type)
@@ -224,7 +214,8 @@ def _medium(part: MediaPart) -> dict[str, Any]:
     return {**block, **thaw(more)} if isinstance(more, Mapping) else block
 
 
-def _call_type(part: ToolPart) -> str:
+def call_type(part: ToolPart) -> str:
+    """Return the type of the step that a call stands in."""
     kind = part.state.get("type")
     if isinstance(kind, str):
         return kind
@@ -236,7 +227,7 @@ def _call_type(part: ToolPart) -> str:
 
 
 def _call(part: ToolPart) -> dict[str, Any]:
-    kind = _call_type(part)
+    kind = call_type(part)
     step: dict[str, Any] = {"type": kind}
     given = wire_id(part)
     if given is not None:
@@ -245,7 +236,7 @@ def _call(part: ToolPart) -> dict[str, Any]:
         step["name"] = part.name
     if part.input is None:
         step["arguments"] = part.raw_input
-    elif part.input or kind not in _NO_ARGUMENTS:
+    elif part.input or kind not in NO_ARGUMENTS:
         step["arguments"] = part.arguments
     _take(step, part.state, (*DETAILS, "signature"))
     return _with_extra(step, part.state)
@@ -254,20 +245,21 @@ def _call(part: ToolPart) -> dict[str, Any]:
 def _result(part: ToolPart) -> dict[str, Any]:
     kind = part.result_state.get("type")
     if not isinstance(kind, str):
-        kind = _call_type(part).removesuffix("_call") + "_result"
+        kind = call_type(part).removesuffix("_call") + "_result"
     step: dict[str, Any] = {"type": kind}
     given = wire_id(part)
     if given is not None:
         step["call_id"] = given
     if part.output:
-        step["result"] = _raw_output(part.output)
+        step["result"] = raw_output(part.output)
     if part.status is CallStatus.FAILED:
         step["is_error"] = True
     _take(step, part.result_state, (*DETAILS, "name", "is_error", "signature"))
     return _with_extra(step, part.result_state)
 
 
-def _raw_output(output: tuple[Content, ...]) -> object:
+def raw_output(output: tuple[Content, ...]) -> object:
+    """Return the answer of a call as it stands in a result: text, or any JSON."""
     match output:
         case (TextContent(text=text),):
             return text
