@@ -1,0 +1,508 @@
+"""
+Events to the Interactions wire, as the provider would have told them.
+
+What the decoder reads is what the emitter was given, up to the cutting of deltas. Deltas go out at once. The state of
+a part comes with its end, so a part waits where only its state can tell which step of the wire it belongs to: a text
+or a medium that follows another directly, and media, which come whole on this wire.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from assistant_events.adapters.emitting import Frame, LeftOut
+from assistant_events.adapters.gemini_interactions import endings, writing
+from assistant_events.adapters.gemini_interactions.generation import generation_of, sse
+from assistant_events.adapters.gemini_interactions.telling import Telling
+from assistant_events.adapters.reading import Fields, string
+from assistant_events.events import (
+    CompactionDelta,
+    CompactionEnded,
+    CompactionFailed,
+    CompactionStarted,
+    Event,
+    HistoryRewound,
+    MediaDelta,
+    MediaEnded,
+    MediaStarted,
+    OpaqueReceived,
+    PromptSubmitted,
+    ReasoningDelta,
+    ReasoningEnded,
+    ReasoningStarted,
+    StepEnded,
+    StepFailed,
+    StepRestarted,
+    StepStarted,
+    TextDelta,
+    TextEnded,
+    TextStarted,
+    ToolCalled,
+    ToolFailed,
+    ToolInputDelta,
+    ToolInputEnded,
+    ToolInputStarted,
+    ToolSuccess,
+)
+from assistant_events.messages import AssistantMessage, MessageStatus
+from assistant_events.values import ErrorInfo, ErrorKind, Finish, Origin, Run, State, Usage, thaw
+from assistant_events.values.fields import NO_STATE
+
+_DIALECT = "gemini-interactions"
+
+_STOPPED = ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the stream stopped before its end", retryable=True)
+
+_NO_WORD = "the wire has no word for it"
+_FOREIGN = "state of another dialect means nothing here"
+_OTHER_MESSAGE = "it belongs to a message that is not told now"
+_OVER = "the answer has come to its end"
+_RESTARTED = "a restart is told as a replay from the start; whoever reads it decides what is void"
+_OTHER_ERROR = "the error is read as another"
+_OTHER_USAGE = "some of the counts have no word"
+_OTHER_FINISH = "the finish is read as another"
+
+_Part: TypeAlias = (
+    TextStarted
+    | TextDelta
+    | TextEnded
+    | ReasoningStarted
+    | ReasoningDelta
+    | ReasoningEnded
+    | MediaStarted
+    | MediaDelta
+    | MediaEnded
+    | ToolInputStarted
+    | ToolInputDelta
+    | ToolInputEnded
+    | ToolCalled
+    | ToolSuccess
+    | ToolFailed
+    | OpaqueReceived
+)
+_PARTS: tuple[type, ...] = _Part.__args__
+_GO_ON = (TextStarted, MediaStarted, MediaDelta, MediaEnded, OpaqueReceived)
+"""Events of parts that may belong to the output that was told last. All others end it."""
+
+_OTHERS = (PromptSubmitted, HistoryRewound, CompactionStarted, CompactionDelta, CompactionEnded, CompactionFailed)
+
+
+class GeminiInteractionsEmitter:
+    """
+    Tells one answer, which may be several messages (hops), as a stream of the Interactions API.
+
+    Live events are told as they come; durable events alone are enough, an end then brings all of its part.
+
+    Args:
+        generation: 2 for `step.*`, 1 for `content.*`.
+
+        arguments: How the arguments of the app's calls come in generation 2: `streamed` in JSON-string fragments after
+            `arguments: {}`, or `whole` with the start of their step. Arguments that are no object are always streamed,
+            and generation 1 has them in one delta.
+
+        event_ids: Whether each frame has an `event_id`, a cursor to resume after. Only background runs have them.
+
+        status_updates: Whether a status update follows the first frame of an interaction, as the service sends it.
+
+        agent: Whether an agent answers, and not a model.
+
+        fields: Fields of the interaction that no event knows (`created`, `updated`, `service_tier`, …), for its first
+            and its last frame.
+
+    Raises:
+        ValueError: For a generation or a kind of arguments that there is not.
+    """
+
+    def __init__(
+        self,
+        *,
+        generation: Literal[1, 2] = 2,
+        arguments: Literal["streamed", "whole"] = "streamed",
+        event_ids: bool = False,
+        status_updates: bool = True,
+        agent: bool = False,
+        fields: Mapping[str, Any] | None = None,
+    ) -> None:
+        if arguments not in ("streamed", "whole"):
+            raise ValueError(f"arguments: expected 'streamed' or 'whole', got {arguments!r}")
+        self._words = generation_of(generation)
+        self._whole = arguments == "whole"
+        self._event_ids = event_ids
+        self._status_updates = status_updates
+        self._agent = agent
+        self._fields = dict(fields or {})
+        self._left_out: dict[LeftOut, None] = {}
+        self._out: list[Frame] = []
+        self._sequence = 0
+        self._told: Event | None = None
+        self._message_id: str | None = None
+        self._started: StepStarted | None = None
+        self._own = True
+        self._id = ""
+        self._running = False
+        self._over = False
+        self._ended = False
+        self._closed = False
+        self._telling = self._new_telling()
+        self._held: deque[_Part] = deque()
+
+    # -- for whoever has events
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What the wire could not say so far, each once, in the order in which it came up."""
+        return tuple(self._left_out)
+
+    def emit(self, event: Event) -> Sequence[Frame]:
+        """
+        Return the frames that say *event*; none when it waits for one that follows, or when the wire has no word for it.
+
+        Never raises for an event, however it came here.
+        """
+        if event.__class__ is TextDelta and not self._held:
+            text = self._telling.text
+            if text is not None and event.offset == text.sent and event.message_id == self._message_id:
+                text.sent += len(event.delta)
+                delta = {"text": event.delta, "type": "text"}
+                return [self._framed(self._words.delta, {"index": text.step.index, "delta": delta})]
+        self._take(event)
+        return self._taken()
+
+    def close(self) -> Sequence[Frame]:
+        """
+        Say that nothing more comes: the mark `[DONE]`, unless the last interaction has not come to its end.
+
+        Again it does nothing.
+        """
+        if self._closed:
+            return []
+        self._closed = True
+        self._release(everything=True)
+        if self._ended:
+            self._out.append("[DONE]")
+        return self._taken()
+
+    # -- messages
+
+    def _take(self, event: Event) -> None:
+        self._told = event
+        if isinstance(event, StepStarted):
+            self._on_started(event)
+        elif self._message_id is None or event.message_id != self._message_id or isinstance(event, _OTHERS):
+            self._leave_out(_NO_WORD if isinstance(event, _OTHERS) else _OTHER_MESSAGE)
+        elif isinstance(event, StepRestarted):
+            self._on_restarted(event)
+        elif not self._running:
+            self._leave_out(_OVER)
+        elif isinstance(event, (StepEnded, StepFailed)):
+            self._release(everything=True)
+            self._told = event
+            if isinstance(event, StepEnded):
+                self._on_ended(event)
+            else:
+                self._on_failed(event)
+            self._running = False
+        elif isinstance(event, _PARTS):
+            self._held.append(event)  # type: ignore[arg-type]  # what `_PARTS` lists
+            self._release()
+        else:
+            self._leave_out(_NO_WORD)
+
+    def _on_started(self, event: StepStarted) -> None:
+        if self._over or event.message_id == self._message_id:
+            self._leave_out(_OVER if self._over else _OTHER_MESSAGE)
+            return
+        self._release(everything=True)
+        self._told = event
+        self._message_id = event.message_id
+        self._started = event
+        self._own = event.origin.dialect == _DIALECT
+        self._id = _id_of(event.run, event.state)
+        self._begin(event, event.origin)
+
+    def _on_restarted(self, event: StepRestarted) -> None:
+        started = self._started
+        if self._over or started is None:
+            self._leave_out(_OVER)
+            return
+        self._leave_out(_RESTARTED)
+        self._held.clear()
+        self._id = _id_of(event.run, event.state) or self._id
+        self._begin(event, started.origin)
+
+    def _begin(self, event: StepStarted | StepRestarted, origin: Origin) -> None:
+        self._running = True
+        self._ended = False
+        self._telling = self._new_telling()
+        state = self._state(event.state)
+        self._frame(self._words.created, {"interaction": self._interaction("in_progress", origin, state)})
+        if self._status_updates:
+            self._update({})
+
+    def _interaction(self, status: str | None, origin: Origin, state: Fields, **more: Any) -> dict[str, Any]:
+        fields: dict[str, Any] = {"id": self._id}
+        if status is not None:
+            fields["status"] = status
+        fields |= {key: value for key, value in more.items() if value is not None}
+        fields |= self._fields
+        fields["object"] = "interaction"
+        name = origin.served_model if self._own else origin.served_model or origin.model
+        if name:
+            fields["agent" if self._agent else "model"] = name
+        if "environment_id" in state:
+            fields["environment_id"] = thaw(state["environment_id"])
+        return fields
+
+    def _update(self, more: dict[str, Any]) -> None:
+        address = {"interaction_id": self._id} if self._id else {}
+        self._frame("interaction.status_update", {**address, "status": "in_progress", **more})
+
+    def _on_ended(self, event: StepEnded) -> None:
+        assert self._started is not None
+        self._telling.flush()
+        state = self._state(event.state)
+        self._id = self._id or _id_of(event.run, event.state)
+        usage, partial = self._usage(event.usage)
+        if partial:
+            self._update({"usage": partial})
+        status = event.raw_finish
+        if status is None and not self._own:
+            status = endings.status_of(event.finish)
+        elif not self._own:
+            status = endings.status_of(event.finish)
+        if not self._own and event.finish in (Finish.CONTENT_FILTER, Finish.OTHER):
+            self._leave_out(_OTHER_FINISH)
+        token = string(state, "continuation_token")
+        fields = self._interaction(status, self._started.origin, state, usage=usage, continuation_token=token)
+        self._frame(self._words.completed, {"interaction": fields})
+        self._ended = True
+        self._over = event.finish is not Finish.PAUSE
+
+    def _on_failed(self, event: StepFailed) -> None:
+        assert self._started is not None
+        self._telling.flush()
+        state = self._state(event.state)
+        known = self._id
+        self._id = self._id or _id_of(event.run, event.state)
+        usage, partial = self._usage(event.usage)
+        failure = endings.failure_of(event.error)
+        if not failure.exact or (failure.status is None and event.error != _STOPPED):
+            self._leave_out(_OTHER_ERROR)
+        token = string(state, "continuation_token")
+        as_event = failure.error is not None and usage is None
+        if partial or (token is not None and (as_event or failure.status is None)):
+            self._update(
+                {**({"continuation_token": token} if token else {}), **({"usage": partial} if partial else {})}
+            )
+        if failure.status is None or as_event:
+            if self._id != known:
+                self._frame(
+                    self._words.created, {"interaction": self._interaction("in_progress", self._started.origin, state)}
+                )
+            if as_event:
+                self._frame("error", {"error": failure.error})
+        else:
+            errors = None if failure.error is None else [failure.error]
+            if failure.output_error is not None:
+                self._telling.output_error(failure.output_error)
+            fields = self._interaction(
+                failure.status, self._started.origin, state, usage=usage, errors=errors, continuation_token=token
+            )
+            self._frame(self._words.completed, {"interaction": fields})
+        self._ended = self._over = failure.status is not None
+
+    def _usage(self, usage: Usage | None) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+        """Return the counts of the end, and those that were said on the way only."""
+        if usage is None:
+            return None, None
+        if not endings.is_exact(usage):
+            self._leave_out(_OTHER_USAGE)
+        counts = endings.usage_of(usage)
+        if counts.get("partial") is True:
+            return None, {key: value for key, value in counts.items() if key != "partial"}
+        return counts or None, None
+
+    # -- parts
+
+    def _release(self, *, everything: bool = False) -> None:
+        """Tell the parts that wait, as far as it is known what they are."""
+        while self._held:
+            event = self._held[0]
+            end, known = self._look_ahead(event)
+            if not known and not everything:
+                return
+            self._held.popleft()
+            self._told = event
+            self._tell(event, end)
+
+    def _look_ahead(self, event: _Part) -> tuple[Any, bool]:
+        """Return the end of what *event* starts, as far as it has come, and whether enough of it has."""
+        # Any: of the class that belongs to the start.
+        match event:
+            case TextStarted():
+                return self._end_of(TextEnded, TextDelta, live=self._telling.output is None)
+            case ReasoningStarted():
+                if not self._telling.thoughts:
+                    return None, True
+                return self._end_of(ReasoningEnded, ReasoningDelta, live=True)
+            case MediaStarted():
+                return self._end_of(MediaEnded, MediaDelta, live=False)
+            case ToolInputStarted():
+                end, known = self._end_of(ToolInputEnded, ToolInputDelta, live=True, call_id=event.call_id)
+                return end, known or not self._telling.holds(event)
+            case _:
+                return None, True
+
+    def _end_of(self, ended: type, delta: type, *, live: bool, call_id: str | None = None) -> tuple[Any, bool]:
+        for at, event in enumerate(self._held):
+            if at == 0 or (call_id is not None and getattr(event, "call_id", None) != call_id):
+                continue
+            if isinstance(event, ended):
+                return event, True
+            if live and isinstance(event, delta):
+                return None, True
+        return None, False
+
+    def _tell(self, event: _Part, end: Any) -> None:
+        telling = self._telling
+        known = None if end is None else self._state(end.state)
+        if not isinstance(event, _GO_ON):
+            telling.flush()
+        match event:
+            case TextDelta():
+                telling.text_delta(event)
+            case TextStarted():
+                telling.text_started(end, known)
+            case TextEnded():
+                telling.text_ended(event, self._state(event.state))
+            case ReasoningDelta():
+                telling.reasoning_delta(event)
+            case ReasoningStarted():
+                telling.reasoning_started(end, known)
+            case ReasoningEnded():
+                telling.reasoning_ended(event, self._state(event.state))
+            case MediaStarted():
+                if end is not None:
+                    telling.media(end, self._state(end.state))
+            case MediaDelta() | MediaEnded():
+                pass  # told with the start
+            case ToolInputStarted():
+                telling.call_started(event, end, known)
+            case ToolInputDelta():
+                telling.input_delta(event)
+            case ToolInputEnded():
+                telling.input_ended(event, self._state(event.state))
+            case ToolCalled():
+                telling.called(event, self._state(event.state))
+            case ToolSuccess() | ToolFailed():
+                telling.answered(event, self._state(event.state))
+            case OpaqueReceived():
+                telling.opaque(event, self._state(event.state))
+
+    def _state(self, state: State) -> State:
+        if self._own or not state:
+            return state
+        self._leave_out(_FOREIGN)
+        return NO_STATE
+
+    # -- frames
+
+    def _new_telling(self) -> Telling:
+        return Telling(self._words, self._frame, self._leave_out, whole=self._whole)
+
+    def _frame(self, name: str, fields: dict[str, Any]) -> None:
+        self._out.append(self._framed(name, fields))
+
+    def _framed(self, name: str, fields: dict[str, Any]) -> dict[str, Any]:
+        if self._event_ids:
+            cursor = f"{fields.get('index', 0)}_{name}_{self._sequence}"
+            fields["event_id"] = f"v1_{b64encode(cursor.encode()).decode()}"
+            self._sequence += 1
+        fields["event_type"] = name
+        return fields
+
+    def _taken(self) -> list[Frame]:
+        out = self._out
+        self._out = []
+        return out
+
+    def _leave_out(self, reason: str) -> None:
+        event = self._told
+        if event is not None:
+            self._left_out.setdefault(LeftOut(event.message_id, event.type, reason))
+
+
+def emit_resource(
+    message: AssistantMessage,
+    *,
+    generation: Literal[1, 2] = 2,
+    agent: bool = False,
+    fields: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """
+    Return an answer as one JSON document, as `GET` and a `POST` without `stream` do.
+
+    `decode_resource` makes the same message of it. A message that runs is `in_progress`; one whose run has no id (it
+    was not stored) gives a document without one.
+
+    Args:
+        message: The answer. Calls that the app has answered are told without the answer.
+
+        generation: 2 for `steps`, 1 for `outputs`.
+
+        agent: Whether an agent answered, and not a model.
+
+        fields: Fields of the interaction that no message knows, such as `created`; they come before its own.
+
+    Raises:
+        TypeError: When *message* is no `AssistantMessage`.
+
+        ValueError: For a generation that there is not.
+    """
+    if not isinstance(message, AssistantMessage):
+        raise TypeError(f"message: expected an AssistantMessage, got {type(message).__name__}")
+    words = generation_of(generation)
+    own = message.origin.dialect == _DIALECT
+    document: dict[str, Any] = {}
+    interaction_id = _id_of(message.run, message.state if own else NO_STATE)
+    if interaction_id:
+        document["id"] = interaction_id
+    failure = endings.Failure("in_progress") if message.error is None else endings.failure_of(message.error)
+    if message.status is MessageStatus.COMPLETED and message.finish is not None:
+        status = message.raw_finish if own else endings.status_of(message.finish)
+    else:
+        status = failure.status or "in_progress"
+    if status is not None:
+        document["status"] = status
+    document |= {**(fields or {}), "object": "interaction"}
+    name = message.origin.served_model if own else message.origin.served_model or message.origin.model
+    if name:
+        document["agent" if agent else "model"] = name
+    steps = writing.wire_steps(message)
+    if failure.output_error is not None:
+        steps.append({"type": "model_output", "error": failure.output_error})
+    document[words.items] = [block for step in steps for block in _flat(step)] if words.flat else steps
+    if message.usage is not None:
+        document["usage"] = endings.usage_of(message.usage)
+    if failure.error is not None:
+        document["errors"] = [failure.error]
+    for key in ("environment_id", "continuation_token"):
+        if own and key in message.state:
+            document[key] = thaw(message.state[key])
+    return document
+
+
+def _flat(step: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the 1.x items of a step: each content block is one of its own."""
+    return step.get("content", []) if step["type"] == "model_output" else [step]
+
+
+def _id_of(run: Run | None, state: State) -> str:
+    if run is not None:
+        return run.id
+    return string(state, "interaction_id") or ""
+
+
+__all__ = ["GeminiInteractionsEmitter", "emit_resource", "sse"]

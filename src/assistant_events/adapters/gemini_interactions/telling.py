@@ -1,0 +1,607 @@
+"""
+One interaction as the provider tells it: parts of a message as steps of the wire.
+
+A part is told as soon as it is known which step it belongs to. Its state comes with its end, so where a part may
+continue a step that is still open, whoever calls looks ahead and hands over the end together with the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from assistant_events.adapters.gemini_interactions import wire, writing
+from assistant_events.adapters.gemini_interactions.generation import Generation
+from assistant_events.adapters.reading import Fields, mappings
+from assistant_events.events import (
+    MediaEnded,
+    OpaqueReceived,
+    ReasoningDelta,
+    ReasoningEnded,
+    TextDelta,
+    TextEnded,
+    ToolCalled,
+    ToolFailed,
+    ToolInputDelta,
+    ToolInputEnded,
+    ToolInputStarted,
+    ToolSuccess,
+)
+from assistant_events.recorder.opened import parsed_input
+from assistant_events.values import Citation, thaw, write_json
+
+OTHER_PLACE = "a part continues a step of which others have begun since; it is told as a step of its own"
+NO_PLACE = "in generation 1.x each part is an item of its own"
+LATE_EXTRA = "fields of an item came with its end, when it had been told"
+OTHER_TEXT = "the end says another text than the deltas did"
+OTHER_ITEMS = "the items of a summary stand in another order, or are cut elsewhere, than its deltas were"
+LATE_STATE = "the state of an input that was cut came with its end, when it had been told"
+REWORDED = "arguments that come whole lose the wording of their JSON"
+FOREIGN_TOOL = "a tool that the wire does not know is told as one of an MCP server"
+APP_ANSWER = "the app answers its own calls, not the provider"
+NO_STEP = "there is no item that it could be"
+
+LeaveOut = Callable[[str], None]
+
+
+class Step:
+    """An item of the interaction that has been told at least in part."""
+
+    __slots__ = ("deltas", "extra", "index", "items", "kind", "stopped", "text_last")
+
+    def __init__(self, index: int, kind: str, extra: Fields) -> None:
+        self.index = index
+        self.kind = kind
+        self.stopped = False
+        self.extra = extra
+        """Fields that are not documented, as they were told."""
+
+        self.deltas = 0
+        """How many deltas of unknown types were told."""
+
+        self.items: list[Fields] = []
+        """Items of a summary that were told."""
+
+        self.text_last = False
+        """Whether text, or sound, is what it said last: more of the same would continue it."""
+
+
+class Fragment:
+    """A text or reasoning that is open."""
+
+    __slots__ = ("guessed", "sent", "step")
+
+    def __init__(self, step: Step, *, guessed: bool) -> None:
+        self.step = step
+        self.sent = 0
+        self.guessed = guessed
+        """Whether its step was chosen without knowing its state."""
+
+
+class Call:
+    """A call, and what of it has been told."""
+
+    __slots__ = ("ended", "name", "pieces", "sent", "step", "type", "wire_id")
+
+    def __init__(self, name: str, wire_id: Any, kind: str) -> None:
+        # Any: whatever the provider gave for an id.
+        self.name = name
+        self.wire_id = wire_id
+        self.type = kind
+        self.step: Step | None = None
+        """`None` for a call that was made up for its result: the wire has the result alone."""
+
+        self.sent = 0
+        self.pieces: list[str] = []
+        self.ended = False
+
+
+class Telling:
+    """
+    Tells the parts of one message.
+
+    Args:
+        words: Of the generation.
+
+        whole: Whether arguments of the app's calls come with the start of their step.
+
+        frame: Makes a frame of a name and its fields, and keeps it.
+
+        leave_out: Takes a reason for what the wire cannot say of the event that is told.
+    """
+
+    def __init__(
+        self, words: Generation, frame: Callable[[str, dict[str, Any]], None], leave_out: LeaveOut, *, whole: bool
+    ) -> None:
+        self._words = words
+        self._whole = whole
+        self._frame = frame
+        self._leave_out = leave_out
+        self._next = 0
+        self._places: dict[tuple[str, int], Step] = {}
+        self._names: dict[str, int] = {}
+        self.output: Step | None = None
+        """The output whose last part has ended and that may go on; it has not been stopped yet."""
+
+        self.text: Fragment | None = None
+        """The text that is open."""
+
+        self.reasoning: Fragment | None = None
+        """The reasoning that is open."""
+
+        self.calls: dict[str, Call] = {}
+        """All calls so far, by our id."""
+
+        self.thoughts = 0
+        """How many thoughts were told."""
+
+    # -- steps
+
+    def flush(self) -> None:
+        """Stop the output that might have gone on."""
+        output = self.output
+        if output is not None:
+            self.output = None
+            self._stop(output)
+
+    def _begin(self, kind: str, state: Fields | None, fields: Fields) -> Step:
+        """Open a step; *state* is that of its first part, `None` when it is not known yet."""
+        self.flush()
+        extra = _extra_of(state)
+        block = kind in wire.MEDIA or kind == "text"
+        step = Step(self._next, "model_output" if block else kind, {} if block else extra)
+        if block and extra:
+            self._leave_out(LATE_EXTRA)
+        self._next += 1
+        self._register(step, state)
+        self._start(step, {"type": kind, **fields} if block else {"type": kind, **fields, **extra})
+        return step
+
+    def _start(self, step: Step, fields: Fields) -> None:
+        self._frame(self._words.start, {"index": step.index, self._words.item: fields})
+
+    def _delta(self, step: Step, delta: Fields) -> None:
+        self._frame(self._words.delta, {"index": step.index, "delta": delta})
+
+    def _stop(self, step: Step) -> None:
+        if not step.stopped:
+            step.stopped = True
+            self._frame(self._words.stop, {"index": step.index})
+
+    def _register(self, step: Step, state: Fields | None) -> None:
+        place = _place_of(state)
+        if place is not None:
+            self._places.setdefault((step.kind, place), step)
+
+    def _known(self, kind: str, state: Fields | None) -> Step | None:
+        place = _place_of(state)
+        return None if place is None else self._places.get((kind, place))
+
+    def _tell_deltas(self, step: Step, state: Fields) -> None:
+        """Tell what only the end of a part shows: deltas of unknown types, and fields of the step that came late."""
+        extra = state.get("extra")
+        if not isinstance(extra, Mapping):
+            return
+        deltas = mappings({"deltas": thaw(extra.get("deltas"))}, "deltas")
+        for delta in deltas[step.deltas :]:
+            self._delta(step, delta)
+        step.deltas = max(step.deltas, len(deltas))
+        fields = _extra_of(state)
+        if fields.keys() <= step.extra.keys():
+            return
+        self._leave_out(LATE_EXTRA)
+
+    # -- text and media
+
+    def text_started(self, end: TextEnded | None, state: Fields | None) -> None:
+        """Open a text; *end* and *state* are those of its end, `None` when it has not come."""
+        step = self._output_for("text", state)
+        self.text = Fragment(step, guessed=end is None)
+        if end is not None and not end.complete:
+            self.text.guessed = False
+
+    def text_delta(self, event: TextDelta) -> None:
+        """Tell a piece of the open text."""
+        if self.text is None:
+            self._leave_out(NO_STEP)
+            return
+        piece = _piece(self.text, event.offset, event.delta)
+        if piece:
+            self._delta(self.text.step, {"text": piece, "type": "text"})
+
+    def text_ended(self, event: TextEnded, state: Fields) -> None:
+        """Tell what is left of the open text, and end it."""
+        fragment = self.text
+        if fragment is None:
+            self._leave_out(NO_STEP)
+            return
+        self.text = None
+        step = fragment.step
+        self._settle_place(fragment, state)
+        rest = event.text[fragment.sent :]
+        if len(event.text) < fragment.sent:
+            self._leave_out(OTHER_TEXT)
+        if rest:
+            self._delta(step, {"text": rest, "type": "text"})
+        if not event.complete:
+            return
+        self._tell_deltas(step, state)
+        annotations = mappings({"all": thaw(state.get("annotations"))}, "all")
+        if not annotations:
+            annotations = [_annotation(each, event.text) for each in event.citations]
+        if annotations:
+            self._delta(step, {"type": self._words.annotations, "annotations": annotations})
+        self._output_ended(step, text=True)
+
+    def media(self, event: MediaEnded, state: Fields) -> None:
+        """Tell a medium, which comes whole."""
+        block = writing.medium(event)
+        kind = block["type"]
+        sound = kind == "audio" and event.data is not None
+        step = self._output_for(kind if kind in wire.MEDIA else "document", state, sound=sound)
+        self._tell_deltas(step, state)
+        self._delta(step, block)
+        if event.complete or not sound:
+            self._output_ended(step, text=sound)
+
+    def _output_for(self, kind: str, state: Fields | None, *, sound: bool = False) -> Step:
+        """Return the step that a part belongs to: the output that is open, one that was told before, or a new one."""
+        known = None if self._words.flat else self._known("model_output", state)
+        if self._words.flat and self._known("model_output", state) is not None:
+            self._leave_out(NO_PLACE)
+        if known is None:
+            return self._begin(kind if self._words.flat else "model_output", state, {})
+        if known is not self.output or (known.text_last and (kind == "text" or sound)):
+            self.flush()
+        self.output = None
+        return known
+
+    def _output_ended(self, step: Step, *, text: bool) -> None:
+        step.text_last = text
+        if step.stopped:
+            # It was stopped before, and stops once more: what came late ends with that.
+            step.stopped = False
+            self._stop(step)
+        elif self._words.flat:
+            self._stop(step)
+        else:
+            self.output = step
+
+    def _settle_place(self, fragment: Fragment, state: Fields) -> None:
+        if not fragment.guessed:
+            return
+        known = self._known(fragment.step.kind, state)
+        if known is None:
+            self._register(fragment.step, state)
+        elif known is not fragment.step:
+            self._leave_out(NO_PLACE if self._words.flat else OTHER_PLACE)
+
+    # -- reasoning
+
+    def reasoning_started(self, end: ReasoningEnded | None, state: Fields | None) -> None:
+        """Open a reasoning; *end* and *state* are those of its end, `None` when it has not come."""
+        known = self._known("thought", state)
+        if known is None:
+            known = self._begin("thought", state, {})
+            self.thoughts += 1
+        else:
+            self.flush()
+        self.reasoning = Fragment(known, guessed=end is None)
+
+    def reasoning_delta(self, event: ReasoningDelta) -> None:
+        """Tell a piece of the open reasoning: one item of the summary."""
+        fragment = self.reasoning
+        if fragment is None:
+            self._leave_out(NO_STEP)
+            return
+        piece = _piece(fragment, event.offset, event.delta)
+        if piece and not fragment.step.stopped:
+            self._tell_item(fragment.step, {"type": "text", "text": piece})
+
+    def reasoning_ended(self, event: ReasoningEnded, state: Fields) -> None:
+        """Tell what is left of the open reasoning, its signature last, and end it."""
+        fragment = self.reasoning
+        if fragment is None:
+            self._leave_out(NO_STEP)
+            return
+        self.reasoning = None
+        step = fragment.step
+        self._settle_place(fragment, state)
+        items = self._items_left(fragment, event.text, state)
+        signature = state.get("signature")
+        if step.stopped:
+            self._tell_late(step, items, signature)
+            return
+        for item in items:
+            self._tell_item(step, item)
+        if not event.complete:
+            return
+        self._tell_deltas(step, state)
+        if isinstance(signature, str) and signature:
+            self._delta(step, {"signature": signature, "type": "thought_signature"})
+        if len(step.items) > 1 and "summary" not in state and self._is_own(state):
+            return  # ended by the start of another; the rest comes late, and its stop with that
+        self._stop(step)
+
+    def _is_own(self, state: Fields) -> bool:
+        return _place_of(state) is not None
+
+    def _items_left(self, fragment: Fragment, text: str, state: Fields) -> list[Fields]:
+        step = fragment.step
+        summary = mappings({"all": thaw(state.get("summary"))}, "all")
+        if not summary:
+            if len(text) < fragment.sent:
+                self._leave_out(OTHER_TEXT)
+            rest = text[fragment.sent :]
+            return [{"type": "text", "text": rest}] if rest else []
+        told = step.items
+        if summary[: len(told)] == told:
+            return summary[len(told) :]
+        self._leave_out(OTHER_ITEMS)
+        return [item for item in summary if item.get("type", "text") != "text" and item not in told]
+
+    def _tell_item(self, step: Step, item: Fields) -> None:
+        step.items.append(item)
+        self._delta(step, {"content": item, "type": "thought_summary"})
+
+    def _tell_late(self, step: Step, items: list[Fields], signature: object) -> None:
+        """Tell what came after a thought had been stopped, in one delta: each is one more reasoning."""
+        step.items += items
+        if isinstance(signature, str) and signature:
+            if items:
+                self._delta(step, {"type": "thought", "summary": items, "signature": signature})
+            else:
+                self._delta(step, {"signature": signature, "type": "thought_signature"})
+        elif len(items) == 1:
+            self._delta(step, {"content": items[0], "type": "thought_summary"})
+        elif items:
+            self._delta(step, {"type": "thought", "summary": items})
+
+    # -- calls
+
+    def holds(self, event: ToolInputStarted) -> bool:
+        """Tell whether a call has to wait for the end of its input: where that says what the wire calls it."""
+        if self._words.flat or (self._whole and not event.provider_executed):
+            return True
+        if event.provider_executed and f"{event.name}_call" not in wire.CALLS:
+            return True
+        base, mark, number = event.call_id.rpartition("#")
+        if mark and number.isdecimal() and base in self.calls:
+            return True
+        word, _, number = event.call_id.rpartition("-")
+        return word == "call" and number.isdecimal()
+
+    def call_started(self, event: ToolInputStarted, end: ToolInputEnded | None, state: Fields | None) -> None:
+        """Open a call; *end* and *state* are those of its input's end, `None` when it has not come."""
+        known: Fields = {} if state is None else state
+        kind = self._call_type(event.name, known, provider=event.provider_executed)
+        wire_id = thaw(known["id"]) if "id" in known else event.call_id
+        call = self.calls[event.call_id] = Call(event.name, wire_id, kind)
+        if known.get("orphan") is True:
+            return
+        fields = self._call_fields(event.name, kind, wire_id)
+        if self._words.flat:
+            fields.pop("name", None)
+            fields.pop("arguments", None)
+        else:
+            fields |= {key: thaw(known[key]) for key in writing.DETAILS if key in known}
+            if end is not None and not end.complete and isinstance(known.get("signature"), str):
+                fields["signature"] = known["signature"]
+            if self._whole and kind == "function_call" and end is not None and end.complete:
+                parsed, _ = parsed_input(end.text)
+                if parsed is not None:
+                    fields["arguments"] = thaw(parsed)
+                    if write_json(parsed).decode() != end.text:
+                        self._leave_out(REWORDED)
+                    call.sent = -1
+                    if known.get("signature"):
+                        fields["signature"] = known["signature"]
+        kind_fields = {key: value for key, value in fields.items() if key != "type"}
+        call.step = self._begin(kind, state, kind_fields)
+
+    def _call_fields(self, name: str, kind: str, wire_id: Any) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        if wire_id is not None:
+            fields["id"] = wire_id
+        if wire.CALLS.get(kind) is None:
+            fields["name"] = name
+        if kind == "function_call":
+            fields["arguments"] = {}
+        return fields
+
+    def _call_type(self, name: str, state: Fields, *, provider: bool) -> str:
+        kind = state.get("type")
+        if isinstance(kind, str) and kind in wire.CALLS:
+            return kind
+        if not provider or _place_of(state) is not None:
+            return "function_call"
+        if f"{name}_call" in wire.CALLS:
+            return f"{name}_call"
+        self._leave_out(FOREIGN_TOOL)
+        return "mcp_server_tool_call"
+
+    def input_delta(self, event: ToolInputDelta) -> None:
+        """Tell a piece of the arguments; those of the provider's own tools come whole."""
+        call = self.calls.get(event.call_id)
+        if call is None or call.ended:
+            self._leave_out(NO_STEP)
+            return
+        if call.step is None or call.type != "function_call" or self._words.flat or call.sent < 0:
+            return
+        skip = call.sent - event.offset
+        if skip < 0:
+            return
+        piece = event.delta[skip:] if skip else event.delta
+        if piece:
+            call.sent += len(piece)
+            call.pieces.append(piece)
+            self._delta(call.step, {"arguments": piece, "type": "arguments_delta"})
+
+    def input_ended(self, event: ToolInputEnded, state: Fields) -> None:
+        """Tell what is left of the arguments, and end the call."""
+        call = self.calls.get(event.call_id)
+        if call is None or call.ended:
+            self._leave_out(NO_STEP)
+            return
+        call.ended = True
+        step = call.step
+        if step is None:
+            return
+        self._register(step, state)
+        if self._words.flat:
+            self._tell_whole(call, step, event.text, state, complete=event.complete)
+        else:
+            self._tell_arguments(call, step, event.text, state, complete=event.complete)
+        if event.complete:
+            self._tell_deltas(step, state)
+            self._stop(step)
+
+    def _tell_arguments(self, call: Call, step: Step, text: str, state: Fields, *, complete: bool) -> None:
+        signed = {"signature": state["signature"]} if state.get("signature") and complete else {}
+        if call.type != "function_call":
+            parsed, _ = parsed_input(text)
+            details = {key: thaw(state[key]) for key in writing.DETAILS if key in state}
+            if parsed is not None and write_json(parsed).decode() == text:
+                given = {"arguments": thaw(parsed)} if parsed or call.type not in writing.NO_ARGUMENTS else {}
+                if complete and (given or signed):
+                    self._delta(step, {"type": call.type, **given, **signed, **details})
+            elif text or signed:
+                self._delta(step, {"arguments": text, "type": "arguments_delta", **signed})
+            return
+        if call.sent < 0:
+            return
+        told = "".join(call.pieces)
+        rest = text[len(told) :]
+        if not text.startswith(told):
+            # Streamed pieces that made no object; what came whole beside them stands.
+            parsed, _ = parsed_input(text)
+            self._delta(step, {"type": call.type, "arguments": {} if parsed is None else thaw(parsed), **signed})
+            if parsed is None:
+                self._leave_out(OTHER_TEXT)
+        elif rest or signed:
+            self._delta(step, {"arguments": rest, "type": "arguments_delta", **signed})
+
+    def _tell_whole(self, call: Call, step: Step, text: str, state: Fields, *, complete: bool) -> None:
+        parsed, _ = parsed_input(text)
+        if parsed is not None and write_json(parsed).decode() != text:
+            self._leave_out(REWORDED)
+        fields = dict(self._call_fields(call.name, call.type, call.wire_id))
+        fields["arguments"] = text if parsed is None else thaw(parsed)
+        for key in (*writing.DETAILS, "signature"):
+            if key in state:
+                fields[key] = thaw(state[key])
+        self._delta(step, {"type": call.type, **fields})
+
+    def called(self, event: ToolCalled, state: Fields) -> None:
+        """Tell a call that came without its input before it."""
+        if event.call_id in self.calls:
+            return
+        raw = write_json(event.input).decode()
+        end = ToolInputEnded(message_id=event.message_id, call_id=event.call_id, text=raw, state=state)
+        begun = ToolInputStarted(
+            message_id=event.message_id,
+            call_id=event.call_id,
+            name=event.name,
+            provider_executed=event.provider_executed,
+        )
+        self.call_started(begun, end, state)
+        self.input_ended(end, state)
+
+    def answered(self, event: ToolSuccess | ToolFailed, state: Fields) -> None:
+        """Tell the result of a call that the provider ran."""
+        call = self.calls.get(event.call_id)
+        if call is None:
+            self._leave_out(NO_STEP)
+            return
+        if isinstance(event, ToolFailed) and not state and event.error.kind in writing.NO_ANSWER:
+            return  # whoever reads the stream comes to the same
+        if not event.provider_executed:
+            self._leave_out(APP_ANSWER)
+            return
+        kind = state.get("type")
+        if not isinstance(kind, str) or kind not in wire.RESULTS:
+            kind = call.type.removesuffix("_call") + "_result"
+        fields: dict[str, Any] = {}
+        if event.output:
+            fields["result"] = writing.raw_output(event.output)
+        if isinstance(event, ToolFailed):
+            fields["is_error"] = True
+        for key in ("is_error", "signature"):
+            if key in state:
+                fields[key] = thaw(state[key])
+        named = {key: thaw(state[key]) for key in ("name", *writing.DETAILS) if key in state}
+        address = {} if call.wire_id is None else {"call_id": call.wire_id}
+        if self._words.flat:
+            step = self._begin(kind, state, address)
+            self._delta(step, {"type": kind, **address, **named, **fields})
+        else:
+            step = self._begin(kind, state, {**address, **named})
+            if fields:
+                self._delta(step, {"type": kind, **fields})
+        self._tell_deltas(step, state)
+        self._stop(step)
+
+    def output_error(self, error: dict[str, Any]) -> None:
+        """Tell why an output failed: a step without content, which gives nothing but its error."""
+        self._stop(self._begin("model_output", None, {"error": error}))
+
+    # -- what has no word
+
+    def opaque(self, event: OpaqueReceived, state: Fields) -> None:
+        """Tell an item that was kept raw."""
+        raw = state.get("step")
+        if isinstance(raw, Mapping):
+            fields = thaw(raw)
+            kind = fields.pop("type", "")
+            step = self._begin(kind if isinstance(kind, str) else "", None, fields)
+            for delta in mappings({"all": thaw(state.get("deltas"))}, "all"):
+                self._delta(step, delta)
+        elif isinstance(state.get("content"), Mapping):
+            if self._known("model_output", state) is not None:
+                self._leave_out(OTHER_PLACE)
+            step = self._begin("model_output", state, {"content": [thaw(state["content"])]})
+            if not self._words.flat:
+                self.output = step
+                return
+        elif isinstance(state.get("type"), str):
+            fields = {key: thaw(state[key]) for key in ("id", "arguments") if state.get(key) is not None}
+            arguments = fields.get("arguments")
+            step = self._begin(
+                state["type"], state, {k: v for k, v in fields.items() if not isinstance(v, str) or k == "id"}
+            )
+            if isinstance(arguments, str):
+                self._delta(step, {"arguments": arguments, "type": "arguments_delta"})
+        else:
+            self._leave_out(NO_STEP)
+            return
+        self._stop(step)
+
+
+def _extra_of(state: Fields | None) -> dict[str, Any]:
+    extra = None if state is None else state.get("extra")
+    if not isinstance(extra, Mapping):
+        return {}
+    return {key: thaw(value) for key, value in extra.items() if key not in ("deltas", "type")}
+
+
+def _place_of(state: Fields | None) -> int | None:
+    place = None if state is None else state.get("i")
+    return place if isinstance(place, int) and not isinstance(place, bool) else None
+
+
+def _piece(fragment: Fragment, offset: int, delta: str) -> str:
+    """Return what of a delta is new; nothing when one before it was lost, which the end makes good."""
+    skip = fragment.sent - offset
+    if skip < 0:
+        return ""
+    piece = delta[skip:] if skip else delta
+    fragment.sent += len(piece)
+    return piece
+
+
+def _annotation(citation: Citation, text: str) -> dict[str, Any]:
+    """Return a citation as the wire has it: with places in bytes."""
+    fields: dict[str, Any] = {"type": "url_citation", "url": citation.url, "title": citation.title}
+    for key, place in (("start_index", citation.start), ("end_index", citation.end)):
+        fields[key] = None if place is None else len(text[:place].encode())
+    return {key: value for key, value in fields.items() if value is not None}
