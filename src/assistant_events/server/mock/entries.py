@@ -28,9 +28,6 @@ class Problems:
     def __init__(self) -> None:
         self._found: list[FixtureError] = []
 
-    def __bool__(self) -> bool:
-        return bool(self._found)
-
     def add(self, file: str, entry: str, field: str, reason: str) -> None:
         """Take down one problem."""
         self._found.append(FixtureError(file, entry, field, reason))
@@ -242,9 +239,7 @@ def kind_of(value: object) -> str:
         return "a string"
     if isinstance(value, Mapping):
         return "an object"
-    if isinstance(value, Sequence):
-        return "a list"
-    return type(value).__name__
+    return "a list" if isinstance(value, (list, tuple)) else type(value).__name__
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
 
 @final
-@attrs.frozen
+@attrs.frozen(repr=False)
 class Contains:
     """Matches a text that holds *text* somewhere, with the same upper and lower case."""
 
     text: str
+
+    def __repr__(self) -> str:
+        return f"Contains({self.text!r})"
 
 
 TextRule: TypeAlias = "str | Contains | re.Pattern[str]"
@@ -92,6 +95,16 @@ class Match:
     Whether everything is looked for and counted in the whole conversation, as `previous_interaction_id` joins it, so
     that it is the same whether a client sends all of it or only what is new. False: in what the request itself brings.
     """
+
+    @property
+    def summary(self) -> str:
+        """What this asks for, in one line: the fields that ask for something."""
+        said = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in attrs.fields(Match)
+            if getattr(self, field.name) != field.default
+        ]
+        return ", ".join(said) or "everything"
 
     @property
     def is_about_a_result(self) -> bool:

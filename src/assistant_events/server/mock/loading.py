@@ -99,7 +99,7 @@ def _from_pairs(pairs: Mapping[Any, object]) -> Fixtures:
 
 def _match_of(key: object) -> tuple[Match, str]:
     if isinstance(key, Match):
-        return key, repr(key)
+        return key, key.summary
     if isinstance(key, str):
         return Match(user_text=key), key
     if isinstance(key, Contains):

@@ -131,9 +131,9 @@ def _rule(entry: Entry, key: str) -> TextRule | None:
 def read_answer(entry: Entry) -> Answer:
     """Return the answer that *entry* holds."""
     content = [key for key in ("steps", "events") if key in entry]
-    content += ["text, thought and calls"] if any(key in entry for key in _SHORT) else []
+    content += ["/".join(_SHORT)] if any(key in entry for key in _SHORT) else []
     if len(content) > 1:
-        entry.problem("", f"expected only one of {' / '.join(content)}")
+        entry.problem("", f"expected only one of {', '.join(content)}")
     http_error = _http_error(entry.child("http_error"))
     if not content and not any(key in entry for key in _ENDS):
         entry.problem("", f"expected one of {', '.join([*_CONTENT, *_ENDS])}")
