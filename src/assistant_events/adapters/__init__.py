@@ -11,17 +11,21 @@ from assistant_events.adapters.dialects import (
     dialect_names,
     load_dialect,
 )
+from assistant_events.adapters.emitting import Emitter, Frame, LeftOut
 from assistant_events.adapters.encoding import Encode, Encoded, EncodeMode
 from assistant_events.adapters.framing import Framing, JsonLines, Sse
 
 __all__ = [
     "DecoderBase",
     "Dialect",
+    "Emitter",
     "Encode",
     "EncodeMode",
     "Encoded",
+    "Frame",
     "Framing",
     "JsonLines",
+    "LeftOut",
     "Note",
     "Prior",
     "Sse",

@@ -9,6 +9,7 @@ from typing import Any, Protocol, final
 import attrs
 
 from assistant_events.adapters.base import DecoderBase, Prior
+from assistant_events.adapters.emitting import EmitResource, MakeEmitter
 from assistant_events.adapters.encoding import Encode
 from assistant_events.adapters.reading import Fields
 from assistant_events.errors import AdapterError, UnknownDialectError
@@ -51,8 +52,11 @@ class Dialect:
     encoder: Encode | None = None
     """Makes the next request: `dialect.encoder(transcript, body, *, mode="auto")`; `None` while there is none."""
 
-    emitter: Callable[..., Any] | None = None
-    """Speaks as the provider does; `None` while there is none."""
+    emitter: MakeEmitter | None = None
+    """Speaks as the provider does: `dialect.emitter()` for one answer; `None` while nothing does."""
+
+    emit_resource: EmitResource | None = None
+    """Writes an answer as one document; `None` when the wire has no such form."""
 
     decode_resource: DecodeResource | None = None
     """Reads an answer that came as one document; `None` when the wire has no such form."""

@@ -3,15 +3,29 @@
 from assistant_events.adapters.dialects import Dialect
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder, decode_resource
 from assistant_events.adapters.gemini_interactions.detecting import detect
+from assistant_events.adapters.gemini_interactions.emitter import GeminiInteractionsEmitter, emit_resource
 from assistant_events.adapters.gemini_interactions.encoder import encode
 from assistant_events.adapters.gemini_interactions.errors import http_error
+from assistant_events.adapters.gemini_interactions.generation import sse
 
-__all__ = ["GeminiInteractionsDecoder", "decode_resource", "detect", "dialect", "encode", "http_error"]
+__all__ = [
+    "GeminiInteractionsDecoder",
+    "GeminiInteractionsEmitter",
+    "decode_resource",
+    "detect",
+    "dialect",
+    "emit_resource",
+    "encode",
+    "http_error",
+    "sse",
+]
 
 dialect = Dialect(
     name="gemini-interactions",
     decoder=GeminiInteractionsDecoder,
     encoder=encode,
+    emitter=GeminiInteractionsEmitter,
+    emit_resource=emit_resource,
     decode_resource=decode_resource,
     detect=detect,
     http_error=http_error,
