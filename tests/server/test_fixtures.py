@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from assistant_events import Event, FixtureError
+from assistant_events import Event, FixtureError, Usage
 from assistant_events.converters import unstructure
 from assistant_events.server.mock import (
     Answer,
@@ -22,7 +22,7 @@ from assistant_events.server.mock import (
     fixtures_of,
     load_fixtures,
 )
-from assistant_events.testing import Call, answer, prompt
+from assistant_events.testing import Call, answer, error, prompt, run
 
 HI = {"type": "model_output", "content": [{"type": "text", "text": "Hi"}]}
 
@@ -257,7 +257,13 @@ def test_events():
     """
     Events of this library are written as the steps that they stand for.
     """
-    events = answer("Hi", reasoning="Rain?", calls=[Call("rain", {"city": "Oslo"}, call_id="c1")])
+    events = answer(
+        "Hi",
+        reasoning="Rain?",
+        calls=[Call("rain", {"city": "Oslo"}, call_id="c1")],
+        usage=Usage(input=3, output=4),
+        run=run("v1_recorded"),
+    )
 
     found = only_answer(events=plain(events))
 
@@ -266,6 +272,23 @@ def test_events():
         HI,
         {"type": "function_call", "id": "c1", "name": "rain", "arguments": {"city": "Oslo"}},
     ) == found.steps
+    assert "requires_action" == found.status
+    assert {"total_input_tokens": 3, "total_output_tokens": 4, "total_tokens": 7} == found.usage
+    assert found.id is None
+    assert {} == found.more
+
+
+def test_events_of_a_failure():
+    """
+    An answer that failed is told as the provider tells a failure; the fixture's own words win.
+    """
+    events = plain(answer("Hi", error=error(message="it broke")))
+
+    found = only_answer(events=events, more={"service_tier": "flex"}, status="cancelled", usage={"total_tokens": 1})
+
+    assert "cancelled" == found.status
+    assert {"errors": [{"message": "it broke"}], "service_tier": "flex"} == found.more
+    assert {"total_tokens": 1} == found.usage
 
 
 WRONG_EVENTS = {
@@ -273,6 +296,10 @@ WRONG_EVENTS = {
     "out of place": (
         plain(answer("Hi"))[1:],
         "answer.events[0]: text.started of message 'a1' is out of place (orphan)",
+    ),
+    "no end": (
+        plain(answer("Hi"))[:-1],
+        "answer.events: expected an answer that has ended; step.ended or step.failed is missing",
     ),
     "no answer": (plain([prompt("Hi")]), "answer.events: expected the events of one answer"),
     "two answers": (

@@ -16,11 +16,11 @@ from typing import Any, Final
 
 import attrs
 
-from assistant_events.adapters.gemini_interactions.writing import wire_steps
+from assistant_events.adapters.gemini_interactions import emit_resource
 from assistant_events.converters import structure
 from assistant_events.errors import StructureError
 from assistant_events.events import Event
-from assistant_events.messages import AssistantMessage
+from assistant_events.messages import AssistantMessage, MessageStatus
 from assistant_events.reducer import describe, fold, problems
 from assistant_events.server.mock.entries import Entry, unknown
 from assistant_events.server.mock.fixtures import (
@@ -51,6 +51,7 @@ _FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.
 _SHORT: Final = ("text", "thought", "calls")
 _CONTENT: Final = ("steps", "events", *_SHORT)
 _ENDS: Final = ("status", "http_error", "stream_error")
+# What an `Answer` says elsewhere, or the request decides.
 _OWN_FIELDS: Final = frozenset({"id", "object", "status", "steps", "usage", "continuation_token", "model", "agent"})
 
 
@@ -220,7 +221,12 @@ def _from_events(entry: Entry) -> dict[str, Any]:
     if len(messages) != 1 or not isinstance(messages[0], AssistantMessage):
         entry.problem("events", "expected the events of one answer")
         return {}
-    return {"steps": wire_steps(messages[0])}
+    if messages[0].status is MessageStatus.RUNNING:
+        entry.problem("events", "expected an answer that has ended; step.ended or step.failed is missing")
+        return {}
+    resource = emit_resource(messages[0])
+    told = {key: resource.get(key) for key in ("steps", "status", "usage", "continuation_token")}
+    return {**told, "more": {key: value for key, value in resource.items() if key not in _OWN_FIELDS}}
 
 
 def _status(entry: Entry) -> str | None:
