@@ -212,6 +212,24 @@ def test_all_of_it_at_once():
     assert [*steps, *alone] == wire_steps(read(*alone, *steps))
 
 
+def test_a_result_that_lost_its_call():
+    """
+    A result that names no call stands behind the first call of its type that has none.
+    """
+    steps = [search("a"), found("a"), search("b"), found("lost"), search("c"), found("gone", new=1), th(signature="s")]
+
+    assert steps == wire_steps(read(*steps))
+
+
+def test_a_result_that_never_had_a_call():
+    """
+    Without such a call it stands at the end, where it turned out to have none.
+    """
+    url = step("url_context_result", call_id="gone")
+
+    assert [search("a"), found("lost"), th(), url] == wire_steps(read(search("a"), url, th(), found("lost")))
+
+
 SAME = {
     "an empty signature": ([th(signature="")], [th()]),
     "no summary": ([th(summary=[], signature="a")], [th(signature="a")]),

@@ -8,7 +8,8 @@ service is known to refuse is never written, an empty signature (googleapis/js-g
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, assert_never
 
 from assistant_events.adapters.gemini_interactions import wire
@@ -56,6 +57,23 @@ class _Group(NamedTuple):
     type: str
     items: list[tuple[int, Part]]
 
+    @property
+    def call(self) -> ToolPart:
+        """The call of a step that is one, or the result of one."""
+        part = self.items[0][1]
+        assert isinstance(part, ToolPart)
+        return part
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it is a result that names no call."""
+        return self.type == "result" and self.call.state.get("orphan") is True
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether it is a call of the provider that has no result."""
+        return self.type == "call" and self.call.provider_executed and not has_result(self.call)
+
 
 def wire_steps(message: AssistantMessage) -> list[dict[str, Any]]:
     """
@@ -71,7 +89,7 @@ def wire_steps(message: AssistantMessage) -> list[dict[str, Any]]:
 def written_steps(message: AssistantMessage) -> list[WrittenStep]:
     """Return what `wire_steps` returns, with the parts that each step was made of."""
     written: list[WrittenStep] = []
-    for group in sorted(_groups(message), key=lambda each: each.rank):
+    for group in _ordered(_groups(message)):
         step = _write(group.type, [part for _, part in group.items])
         if "signature" in step and not step["signature"]:
             del step["signature"]
@@ -108,7 +126,30 @@ def base64(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-def _groups(message: AssistantMessage) -> Iterable[_Group]:
+def _ordered(groups: Collection[_Group]) -> list[_Group]:
+    """
+    Return the steps in their order.
+
+    A result that names no call is known only at the end of its answer. Where a call of its type has no result, that is
+    the one it followed: recordings whose ids were replaced have such pairs.
+    """
+    ordered = sorted([group for group in groups if not group.is_lost], key=lambda group: group.rank)
+    waiting: dict[str, deque[int]] = {}
+    for at, group in enumerate(ordered):
+        if group.is_unanswered:
+            waiting.setdefault(call_type(group.call), deque()).append(at)
+    behind: dict[int, _Group] = {}
+    last: list[_Group] = []
+    for lost in [group for group in groups if group.is_lost]:
+        places = waiting.get(call_type(lost.call))
+        if places:
+            behind[places.popleft()] = lost
+        else:
+            last.append(lost)
+    return [each for at, group in enumerate(ordered) for each in (group, behind.get(at)) if each is not None] + last
+
+
+def _groups(message: AssistantMessage) -> Collection[_Group]:
     groups: dict[object, _Group] = {}
     latest = -1
     for place, part in enumerate(message.parts):
