@@ -26,11 +26,12 @@ class Problems:
     """What is wrong with some files."""
 
     def __init__(self) -> None:
-        self._found: list[FixtureError] = []
+        self._found: dict[tuple[str, str, str, str], FixtureError] = {}
 
     def add(self, file: str, entry: str, field: str, reason: str) -> None:
-        """Take down one problem."""
-        self._found.append(FixtureError(file, entry, field, reason))
+        """Take down one problem; the same again is the same."""
+        key = (file, entry, field, reason)
+        self._found.setdefault(key, FixtureError(*key))
 
     def check(self) -> None:
         """
@@ -40,7 +41,7 @@ class Problems:
             FixtureError: The first problem, with the rest of them.
         """
         if self._found:
-            first, *others = self._found
+            first, *others = self._found.values()
             raise FixtureError(first.file, first.entry, first.field, first.reason, tuple(others)) from None
 
 
