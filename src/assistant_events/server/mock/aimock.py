@@ -18,6 +18,7 @@ from typing import Any, Final
 import attrs
 
 from assistant_events.errors import JsonError
+from assistant_events.server.mock.answering import Prepared
 from assistant_events.server.mock.entries import Entry
 from assistant_events.server.mock.fixtures import Answer, Contains, Fixture, HttpError, Match, TextRule, Timing
 from assistant_events.values import JsonObject, read_json, write_json
@@ -40,6 +41,9 @@ _IGNORED: Final = (
 )
 _NO_USAGE: Final = JsonObject(total_input_tokens=0, total_output_tokens=0, total_tokens=0)
 _STATUSES: Final = {"stop": None, "tool_calls": None, "length": "incomplete"}
+_HEAD_EVENTS: Final = 2
+"""`interaction.created` and `interaction.status_update`, before the first step."""
+
 _CHANCES: Final = ("dropRate", "malformedRate", "rateLimitRate", "disconnectRate")
 
 
@@ -128,7 +132,9 @@ def _answer(entry: Entry) -> Answer:
         return Answer()
     answer = _error(response) if "error" in response else _said(response)
     _close(response)
-    return attrs.evolve(answer, timing=_timing(entry), faults=_faults(entry))
+    answer = attrs.evolve(answer, timing=_timing(entry), faults=_faults(entry))
+    chunks = entry.count("truncateAfterChunks", least=1)
+    return answer if chunks is None else attrs.evolve(answer, cut_after=_events_up_to(chunks, answer))
 
 
 def _said(response: Entry) -> Answer:
@@ -281,12 +287,17 @@ def _timing(entry: Entry) -> Timing:
 
 
 def _faults(entry: Entry) -> tuple[str, ...]:
-    if "truncateAfterChunks" in entry:
-        entry.problem("truncateAfterChunks", "is not supported; give `cut_after` in a file of our own form")
     after_ms = entry.amount("disconnectAfterMs")
     entry.value("openRouterProcessing")
     entry.value("metadata")
     return () if after_ms is None else (f"drop@{after_ms / 1000:g}s",)
+
+
+def _events_up_to(chunks: int, answer: Answer) -> int | None:
+    """Return how many events come up to a delta, itself included; None when there are fewer deltas."""
+    names = [frame.name for frame in Prepared(answer, arguments="streamed", signs=False).frames(2)]
+    deltas = [place for place, name in enumerate(names) if name == "step.delta"]
+    return _HEAD_EVENTS + deltas[chunks - 1] + 1 if chunks <= len(deltas) else None
 
 
 def _close(entry: Entry) -> None:
