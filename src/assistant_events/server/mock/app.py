@@ -32,7 +32,7 @@ MAX_BODY_BYTES: Final = 20 << 20
 """What the Gemini API takes: "Request payload size exceeds the limit: 20971520 bytes"."""
 
 MAX_KEPT_BYTES: Final = 64 << 20
-MAX_RUNS: Final = 10_000
+MAX_RUNS: Final = 2_000
 MAX_REQUESTS: Final = 1_000
 
 _SLASHES = re.compile("//+")

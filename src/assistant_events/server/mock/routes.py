@@ -46,7 +46,7 @@ def make_routes(service: Service) -> list[Route]:
     async def one(request: Request) -> ASGIApp:
         call = await service.call(request)
         run_id: str = request.path_params["id"]
-        return await (service.get if request.method in ("GET", "HEAD") else service.delete)(call, run_id)
+        return await (service.get if request.method == "GET" else service.delete)(call, run_id)
 
     async def cancel(request: Request) -> ASGIApp:
         return await service.cancel(await service.call(request), request.path_params["id"])
@@ -57,7 +57,11 @@ def make_routes(service: Service) -> list[Route]:
         ("/interactions/{id}:cancel", cancel, ("POST",)),
         ("/interactions/{id}", one, ("GET", "DELETE")),
     )
-    return [Route(prefix + path, _Endpoint(answer, methods)) for prefix in _PREFIXES for path, answer, methods in table]
+    return [
+        Route(prefix + path, _Endpoint(answer, methods, strict=service.settings.strict))
+        for prefix in _PREFIXES
+        for path, answer, methods in table
+    ]
 
 
 async def not_found(request: Request, error: Exception) -> Response:
@@ -69,17 +73,22 @@ async def not_found(request: Request, error: Exception) -> Response:
 class _Endpoint:
     """Answers one path: chooses by method, makes errors into documents, and lets browsers in."""
 
-    def __init__(self, answer: Answering, methods: tuple[str, ...]) -> None:
+    def __init__(self, answer: Answering, methods: tuple[str, ...], *, strict: bool) -> None:
         self._answer = answer
         self._methods = methods
+        self._strict = strict
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         if request.method == "OPTIONS":
-            await Response(headers=_CORS)(scope, receive, send)
+            await Response(headers=self._cors(request))(scope, receive, send)
             return
         response = await self._respond(request)
         await response(scope, receive, _for_browsers(send) if "origin" in request.headers else send)
+
+    def _cors(self, request: Request) -> dict[str, str]:
+        wanted = request.headers.get("access-control-request-headers")
+        return _CORS if self._strict or not wanted else {**_CORS, "access-control-allow-headers": wanted}
 
     async def _respond(self, request: Request) -> ASGIApp:
         if request.path_params["version"] not in VERSIONS:

@@ -36,6 +36,7 @@ from assistant_events.server.mock.answering import (
 from assistant_events.server.mock.checking import Body, is_stored
 from assistant_events.server.mock.echoing import user_inputs
 from assistant_events.server.mock.faults import Fault, Reach
+from assistant_events.server.mock.fixtures import StreamError
 from assistant_events.server.mock.generations import Generation
 from assistant_events.server.mock.moves import Hang, Moves, Sent
 from assistant_events.server.mock.timing import Clock
@@ -214,12 +215,12 @@ class Run:
         if self.is_zombie:
             count = min(count, _HEAD)
         for number in range(after, count):
-            if number == 0:
+            if number == len(times) - 1:
+                name, data = self._lifecycle(generation, "completed") if error is None else self._error_event(error)
+            elif number == 0:
                 name, data = self._lifecycle(generation, "created")
             elif number == 1:
                 name, data = self._status_update()
-            elif number == len(times) - 1:
-                name, data = self._error_event() if error is not None else self._lifecycle(generation, "completed")
             else:
                 frame = frames[number - _HEAD]
                 name, data = frame.name, frame.data
@@ -300,12 +301,11 @@ class Run:
         return [self.started + at for at in offsets(self.prepared.answer.timing, count)]
 
     def _names(self, generation: Generation) -> list[str]:
-        names = [frame.name for frame in self.prepared.frames(generation)]
+        first, last = _NAMES[generation]
+        frames = [frame.name for frame in self.prepared.frames(generation)]
+        names = [first, "interaction.status_update", *frames]
         error = self.prepared.answer.stream_error
-        if error is not None and error.after is not None:
-            names = names[: max(error.after - _HEAD, 0)]
-        first, last = ("interaction.start", "interaction.complete") if generation == 1 else _NAMES
-        return [first, "interaction.status_update", *names, last if error is None else "error"]
+        return [*names, last] if error is None else [*names[: error.after], "error"]
 
     def _final_status(self) -> str:
         if self.cancelled_at is not None:
@@ -320,12 +320,11 @@ class Run:
         if moment == "created":
             if not self.background and generation == 2:
                 del interaction["created"], interaction["updated"]
-            name = "interaction.start" if generation == 1 else "interaction.created"
         else:
             interaction |= self._ending(with_usage=True)
-            name = "interaction.complete" if generation == 1 else "interaction.completed"
             if generation == 1:
                 interaction["outputs"] = []
+        name = _NAMES[generation][moment == "completed"]
         return name, sse({"interaction": interaction, "event_type": name})
 
     def _status_update(self) -> tuple[str, bytes]:
@@ -334,9 +333,7 @@ class Run:
             {"interaction_id": self.id if self.stored else "", "status": "in_progress", "event_type": name}
         )
 
-    def _error_event(self) -> tuple[str, bytes]:
-        error = self.prepared.answer.stream_error
-        assert error is not None
+    def _error_event(self, error: StreamError) -> tuple[str, bytes]:
         return "error", sse({"error": {"code": error.code, "message": error.message}, "event_type": "error"})
 
     def _head(self, status: str, generation: Generation) -> Document:
@@ -446,7 +443,11 @@ class RunStore:
                 self.remove(run_id)
 
 
-_NAMES: Final = ("interaction.created", "interaction.completed")
+_NAMES: Final[dict[Generation, tuple[str, str]]] = {
+    1: ("interaction.start", "interaction.complete"),
+    2: ("interaction.created", "interaction.completed"),
+}
+"""How an interaction begins and ends."""
 
 
 def _answers_outputs(body: Mapping[str, Any]) -> bool:

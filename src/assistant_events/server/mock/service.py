@@ -98,6 +98,11 @@ class Service:
         self._active: WeakSet[Run] = WeakSet()
         self._epoch = 0
         self._made = 0
+        self._own_faults = {
+            (place, number): (*parse_faults(" ".join(answer.faults)), *_cut(answer))
+            for place, fixture in enumerate(fixtures)
+            for number, answer in enumerate(fixture.answers)
+        }
         self._begin()
 
     def _begin(self) -> None:
@@ -230,7 +235,7 @@ class Service:
             raise Refusal(
                 400, f"no fixture matches: newest user text {about}, model or agent {named!r}", code="no_fixture"
             )
-        fixture = list(self._fixtures)[place]
+        fixture = self._fixtures.fixtures[place]
         number = self._served.get(place, 0)
         answer = fixture.answer(number)
         assert answer is not None  # what `find` returns has one
@@ -238,7 +243,7 @@ class Service:
         return (place, min(number, len(fixture.answers) - 1)), answer
 
     def _new_run(self, call: Call, body: Mapping[str, Any], place: tuple[int, int], answer: Answer) -> Run:
-        own = (*parse_faults(" ".join(answer.faults)), *_cut(answer))
+        own = self._own_faults[place]
         strikes = self._fixture_strikes.setdefault(place, Strikes(own))
         for fault in strikes.due("request", route="create"):
             _refuse(fault, self._clock)

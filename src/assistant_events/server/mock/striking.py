@@ -73,7 +73,7 @@ def _ending(*make: Callable[[float], Move]) -> Effect:
         left = inf if fault.events is None else fault.events
         at = opened
         for move in moves:
-            if left <= 0 or move.at >= limit:
+            if left <= 0 or limit <= (inf if isinstance(move, Hang) else move.at):
                 break
             yield move
             at = max(at, move.at)
