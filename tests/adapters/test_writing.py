@@ -171,6 +171,7 @@ EXACT = {
     "fields of tomorrow": [
         th(signature="c2ln", new={"a": [1, None]}),
         mo("Hi", new=1),
+        step("model_output", content=[{"type": "text", "text": "Hi", "new": {"a": None}, "annotations": [{"new": 1}]}]),
         fc(new=2),
         search(new=3),
         found(new=4),

@@ -44,7 +44,7 @@ NO_ANSWER: Final = "No result is available for this call."
 """What a call is answered with that nobody has answered."""
 
 _PLACED: Final[Mapping[str, frozenset[str]]] = {
-    "text": frozenset({"i", "extra", "annotations"}),
+    "text": frozenset({"i", "extra", "annotations", "block"}),
     "reasoning": frozenset({"i", "extra", "summary", "signature"}),
     "media": frozenset({"i", "extra", "type", "block", "data"}),
     "tool": frozenset({"i", "extra", "id", "type", "signature", "orphan", *DETAILS}),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
 
 _DETAILS = ("search_type", "server_name", "retrieval_type")
+_TEXT_KEYS = frozenset({"type", "text", "annotations"})
 _MEDIA_KEYS = frozenset({"type", "data", "mime_type", "uri"})
 _THOUGHT_KEYS = frozenset({"type", "summary", "signature"})
 _OUTPUT_KEYS = frozenset({"type", "content", "text", "annotations", "error"})
@@ -125,6 +126,7 @@ class OutputStep(WireStep):
     def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
         super().__init__(decoder, kind)
         self._annotations: list[Fields] = []
+        self._text_block: dict[str, Any] = {}
         self._text_open = False
         self._audio: str | None = None
         self._audio_state = NO_STATE
@@ -171,6 +173,8 @@ class OutputStep(WireStep):
     def _add_block(self, block: Fields, *, streamed: bool = False) -> None:
         kind = string(block, "type") or "text"
         if kind == "text":
+            if block.keys() - _TEXT_KEYS:
+                self._text_block.update({key: value for key, value in block.items() if key not in _TEXT_KEYS})
             self._add_text(string(block, "text") or "", mappings(block, "annotations"))
         elif kind == "audio" and streamed:
             self._add_audio(block)
@@ -205,7 +209,11 @@ class OutputStep(WireStep):
         if not self._text_open and not annotations:
             return
         self._annotations = []
-        state = self.state({"annotations": annotations} if annotations else None)
+        more: dict[str, Any] = {"annotations": annotations} if annotations else {}
+        if self._text_block:
+            more["block"] = thaw(self._text_block)
+            self._text_block = {}
+        state = self.state(more)
         fragment = self.recorder.open_fragment("text")
         text = fragment.buffer.value() if annotations and fragment is not None and fragment.key is self else ""
         self.recorder.end_text(state, citations=citations.cited(annotations, text), key=self)

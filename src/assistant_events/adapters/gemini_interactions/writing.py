@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, assert_never
 
 from assistant_events.adapters.gemini_interactions import wire
-from assistant_events.adapters.reading import Fields, mappings
+from assistant_events.adapters.reading import Fields, mapping, mappings
 from assistant_events.events import MediaEnded
 from assistant_events.messages import (
     AssistantMessage,
@@ -234,7 +234,7 @@ def _block(part: TextPart | MediaPart | OpaquePart) -> dict[str, Any]:
     block: dict[str, Any] = {"type": "text", "text": part.text}
     if "annotations" in part.state:
         block["annotations"] = thaw(part.state["annotations"])
-    return block
+    return {**block, **_more(part.state)}
 
 
 def medium(part: MediaPart | MediaEnded) -> dict[str, Any]:
@@ -251,8 +251,12 @@ def medium(part: MediaPart | MediaEnded) -> dict[str, Any]:
         block["uri"] = part.uri
     if part.media_type != f"{kind}/*":
         block["mime_type"] = part.media_type
-    more = part.state.get("block")
-    return {**block, **thaw(more)} if isinstance(more, Mapping) else block
+    return {**block, **_more(part.state)}
+
+
+def _more(state: State) -> Fields:
+    """Return fields of a content block that nobody knows."""
+    return mapping({"block": thaw(state.get("block"))}, "block")
 
 
 def call_type(part: ToolPart) -> str:
