@@ -4,9 +4,11 @@ What a request asks, and which fixture that is for.
 
 import re
 
+import attrs
 import pytest
 
 from assistant_events.server.mock import Answer, Asked, Contains, Fixture, Fixtures, Match, asked
+from assistant_events.server.mock.matching import miss
 
 RESULT = {"type": "function_result", "call_id": "c1", "name": "rain", "result": "sunny"}
 CALL = {"type": "function_call", "id": "c1", "name": "rain", "arguments": {}}
@@ -375,3 +377,52 @@ def test_positions_without_the_conversation():
     fixtures = Fixtures([fixture(position=0, conversation=False), fixture(position=2, conversation=False)])
 
     assert 0 == fixtures.find(asked({"input": "y"}, [{"input": "x"}] * 2))
+
+
+MISSES = {
+    "nothing": (
+        [],
+        {"input": "Hi", "model": "m"},
+        "newest user text 'Hi', model 'm', turn 1; there are no fixtures at all",
+    ),
+    "a slip": (
+        [fixture(user_text="Hello there"), fixture(model=Contains("pro"))],
+        {"input": "Hello, there", "agent": "a"},
+        ("newest user text 'Hello, there', agent 'a', turn 1; did you mean 'Hello there'?; "
+        "fixtures: user_text='Hello there'; model=Contains('pro')"),
+    ),
+    "a result and a token": (
+        [fixture(turn=9)],
+        {"input": [RESULT], "continuation_token": "dG9r"},
+        ("no text of the user, model None, answers of calls ['c1'], continuation token 'dG9r', turn 0; "
+        "fixtures: turn=9"),
+    ),
+    "used up": (
+        [attrs.evolve(fixture(repeat_last=False), name="hello")],
+        {"input": "Hi"},
+        "newest user text 'Hi', model None, turn 1; fixtures: 'hello': everything (used up)",
+    ),
+    "the right text for another model": (
+        [fixture(user_text="Hi", model="m")],
+        {"input": "Hi"},
+        "newest user text 'Hi', model None, turn 1; fixtures: user_text='Hi', model='m'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "body", "expected"), MISSES.values(), ids=MISSES.keys())
+def test_misses(given, body, expected):
+    """
+    When nothing matches, the error says what was asked, what there is, and what was probably meant.
+    """
+    assert f"no fixture matches: {expected}" == miss(given, asked(body), {0: 1})
+
+
+def test_a_miss_is_short():
+    """
+    A long prompt and many fixtures are cut.
+    """
+    said = miss([fixture(turn=9)] * 22, asked({"input": "x" * 1000}), {})
+
+    assert said.startswith(f"no fixture matches: newest user text '{'x' * 200}', model")
+    assert said.endswith("turn=9 and 2 more")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Final, Literal, final
 
 import attrs
@@ -22,6 +23,12 @@ from assistant_events.values import write_json
 # Wire reference §4.4. Content has other types, so that one item of a list tells a step from a piece of content.
 _STEP_TYPES: Final = frozenset({"user_input", "model_output", "thought"})
 _STEP_ENDS: Final = ("_call", "_result")
+
+_SHOWN: Final = 200
+"""How many characters of a prompt an error shows."""
+
+_LISTED: Final = 20
+"""How many fixtures an error lists."""
 
 
 @final
@@ -112,6 +119,27 @@ def choose(fixtures: Sequence[Fixture], asked: Asked, served: Mapping[int, int])
     ]
     first = [place for place in found if fixtures[place].match.conversation and fixtures[place].match.is_about_a_result]
     return _preferred([(place, fixtures[place].match) for place in first or found], asked)
+
+
+def miss(fixtures: Sequence[Fixture], asked: Asked, served: Mapping[int, int]) -> str:
+    """Return why nothing answers a request, in one line: what it asks, what there is, and what was probably meant."""
+    text = "no text of the user" if asked.user_text is None else f"newest user text {asked.user_text[:_SHOWN]!r}"
+    about = [text, f"{'agent' if asked.agent else 'model'} {asked.agent or asked.model!r}"]
+    about += [f"answers of calls {list(asked.call_ids)!r}"] if asked.call_ids else []
+    about += [f"continuation token {asked.continuation_token!r}"] if asked.continuation_token else []
+    about += [f"turn {asked.turn}"]
+    if not fixtures:
+        return f"no fixture matches: {', '.join(about)}; there are no fixtures at all"
+    listed = [
+        f"{f'{fixture.name!r}: ' if fixture.name else ''}{fixture.match.summary}"
+        f"{'' if fixture.answer(served.get(place, 0)) else ' (used up)'}"
+        for place, fixture in enumerate(fixtures[:_LISTED])
+    ]
+    more = f" and {len(fixtures) - _LISTED} more" if len(fixtures) > _LISTED else ""
+    texts = [fixture.match.user_text for fixture in fixtures if isinstance(fixture.match.user_text, str)]
+    close = get_close_matches(asked.user_text or "", texts, 1)
+    meant = f"; did you mean {close[0]!r}?" if close and close[0] != asked.user_text else ""
+    return f"no fixture matches: {', '.join(about)}{meant}; fixtures: {'; '.join(listed)}{more}"
 
 
 def matches(match: Match, asked: Asked) -> bool:
