@@ -6,18 +6,22 @@ import asyncio
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
-from typing import Any, Self, TypeVar, final
+from typing import Any, Self, TypeAlias, TypeVar, cast, final, overload
 
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
 from assistant_events.messages import UserMessage
 from assistant_events.session.core import Core, Meta, Request, Script, perform
 from assistant_events.session.reading import awaited_reader
 from assistant_events.session.reception import Decoder, Reception
+from assistant_events.session.running import AwaitedAnswer, no_answer, relay_of
 from assistant_events.session.stream import EventGenerator, EventStream, Leaving
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.values import ContentInput, as_content
 
 _T = TypeVar("_T")
+
+_Read: TypeAlias = Callable[[], Awaitable[object]]
+_Disconnect: TypeAlias = Callable[[], Coroutine[Any, Any, None]] | None
 
 _log = logging.getLogger("assistant_events.session")
 
@@ -114,8 +118,20 @@ class Session(Core):
         await self.append(PromptSubmitted(message_id=name, content=as_content(content)), meta=meta)
         return self._prompt(name)
 
+    @overload
+    def receive(self, decoder: AwaitedAnswer, *, meta: Meta = None) -> EventStream: ...
+
+    @overload
     def receive(
         self, decoder: Decoder, chunks: AsyncIterable[object] | Iterable[object], *, meta: Meta = None
+    ) -> EventStream: ...
+
+    def receive(
+        self,
+        decoder: Decoder | AwaitedAnswer,
+        chunks: AsyncIterable[object] | Iterable[object] | None = None,
+        *,
+        meta: Meta = None,
     ) -> EventStream:
         """
         Feed *chunks* to *decoder*, store what comes of them, and give the events one by one.
@@ -144,7 +160,8 @@ class Session(Core):
 
         Args:
             decoder: A new decoder for a new message, or one that has `transcript[message_id]` as its `prior`, to rejoin
-                that.
+                that. Or, alone, what a client gives (`RunStream`): its connection is closed at the end, and when it is
+                left.
 
             chunks: An iterable, asynchronous or not, of bytes cut anywhere, or of parsed events (mappings, objects of
                 an SDK); bytes alone are one chunk. It is read until the answer has come to its end, and not closed.
@@ -162,7 +179,8 @@ class Session(Core):
             StoreError: The store could not do it.
         """
         leaving = Leaving()
-        return EventStream(self._receive(decoder, awaited_reader(chunks), meta, leaving), leaving, self._abandoned)
+        events = self._receive(*self._source(decoder, chunks), meta, leaving)
+        return EventStream(events, leaving, self._abandoned)
 
     async def refresh(self) -> tuple[Record, ...]:
         """
@@ -210,8 +228,18 @@ class Session(Core):
         """
         await self._run(self._snapshotting())
 
+    def _source(
+        self, decoder: Decoder | AwaitedAnswer, chunks: AsyncIterable[object] | Iterable[object] | None
+    ) -> tuple[Decoder, _Read, _Disconnect]:
+        if chunks is not None:
+            # cast: only decoders are fed.
+            return cast("Decoder", decoder), awaited_reader(chunks), None
+        if not isinstance(decoder, AwaitedAnswer):
+            raise no_answer(decoder)
+        return relay_of(decoder, self._receptions), decoder.read, decoder.aclose
+
     async def _receive(
-        self, decoder: Decoder, read: Callable[[], Awaitable[object]], meta: Meta, leaving: Leaving
+        self, decoder: Decoder, read: _Read, disconnect: _Disconnect, meta: Meta, leaving: Leaving
     ) -> EventGenerator:
         await self._settle(rejoining=decoder.message_id)
         reception = self._begin(decoder)
@@ -236,6 +264,8 @@ class Session(Core):
             raise
         finally:
             self._leave(reception)
+            if disconnect is not None and not reception.stuck:
+                await _to_the_end(disconnect())
 
     async def _abort(self, reception: Reception, reason: BaseException, meta: Meta, *, awaited: bool) -> None:
         reception.abort(reason)

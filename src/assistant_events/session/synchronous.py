@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from threading import RLock
-from typing import Self, TypeVar, final
+from typing import Self, TypeVar, cast, final, overload
 
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
 from assistant_events.messages import UserMessage
 from assistant_events.session.core import Core, Meta, Script, perform
 from assistant_events.session.reading import blocking_iterator
 from assistant_events.session.reception import Decoder, Reception
+from assistant_events.session.running import BlockingAnswer, no_answer, relay_of
 from assistant_events.stores.base import Store
 from assistant_events.values import ContentInput, as_content
 
@@ -51,9 +52,24 @@ class SyncSession(Core):
         self.append(PromptSubmitted(message_id=name, content=as_content(content)), meta=meta)
         return self._prompt(name)
 
-    def receive(self, decoder: Decoder, chunks: Iterable[object], *, meta: Meta = None) -> Generator[Event, None, None]:
-        """See `Session.receive`; *chunks* cannot be asynchronous here."""
-        return self._receive(decoder, blocking_iterator(chunks), meta)
+    @overload
+    def receive(self, decoder: BlockingAnswer, *, meta: Meta = None) -> Generator[Event, None, None]: ...
+
+    @overload
+    def receive(
+        self, decoder: Decoder, chunks: Iterable[object], *, meta: Meta = None
+    ) -> Generator[Event, None, None]: ...
+
+    def receive(
+        self, decoder: Decoder | BlockingAnswer, chunks: Iterable[object] | None = None, *, meta: Meta = None
+    ) -> Generator[Event, None, None]:
+        """See `Session.receive`; neither *decoder* nor *chunks* can be asynchronous here."""
+        if chunks is not None:
+            # cast: only decoders are fed.
+            return self._receive(cast("Decoder", decoder), blocking_iterator(chunks), _nothing, meta)
+        if not isinstance(decoder, BlockingAnswer):
+            raise no_answer(decoder)
+        return self._receive(relay_of(decoder, self._receptions), _batches(decoder), decoder.disconnect, meta)
 
     def refresh(self) -> tuple[Record, ...]:
         """See `Session.refresh`."""
@@ -71,7 +87,9 @@ class SyncSession(Core):
         """See `Session.snapshot`."""
         self._run(self._snapshotting())
 
-    def _receive(self, decoder: Decoder, chunks: Iterator[object], meta: Meta) -> Generator[Event, None, None]:
+    def _receive(
+        self, decoder: Decoder, chunks: Iterator[object], disconnect: Callable[[], None], meta: Meta
+    ) -> Generator[Event, None, None]:
         reception = self._begin(decoder)
         try:
             while True:
@@ -92,6 +110,8 @@ class SyncSession(Core):
             raise
         finally:
             self._leave(reception)
+            if not reception.stuck:
+                disconnect()
 
     def _abort(self, reception: Reception, reason: BaseException, meta: Meta) -> None:
         reception.abort(reason)
@@ -118,3 +138,16 @@ class SyncSession(Core):
             except StopIteration as result:
                 returned: _T = result.value
                 return returned
+
+
+def _nothing() -> None:
+    """Leave chunks that an app brought as they are."""
+
+
+def _batches(answer: BlockingAnswer) -> Iterator[object]:
+    while True:
+        try:
+            batch = answer.read()
+        except StopIteration:
+            return
+        yield batch

@@ -1,0 +1,762 @@
+"""
+One run from its first request to its end, over as many connections as that takes.
+
+Decisions are those of `recovery`. Nothing is read before it is asked for, and nothing is kept that was not asked for:
+whoever reads slowly makes the provider wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime
+from enum import Enum, auto
+from functools import partial
+from typing import TypeAlias, TypeVar, assert_never, final
+
+import attrs
+
+from assistant_events.adapters.gemini_interactions.decoder import resource_stream
+from assistant_events.adapters.reading import Fields, mapping, plain_json, string
+from assistant_events.clients.gemini_interactions.clock import Clock
+from assistant_events.clients.gemini_interactions.recovery import (
+    ZOMBIE_CODE,
+    Connection,
+    Document,
+    Handling,
+    History,
+    Mode,
+    Move,
+    Phase,
+    Policy,
+    Situation,
+    classify,
+    handle,
+    next_move,
+    read_document,
+)
+from assistant_events.clients.gemini_interactions.report import (
+    MAX_ATTEMPTS,
+    Attempt,
+    Backfill,
+    Kind,
+    Outcome,
+    Report,
+    Stage,
+)
+from assistant_events.clients.gemini_interactions.retrying import may_ask_again, may_create_again, retried
+from assistant_events.clients.gemini_interactions.transport import (
+    Answer,
+    Fetched,
+    RequestFailedError,
+    Stream,
+    Transport,
+)
+from assistant_events.clients.gemini_interactions.watching import WatchedDecoder
+from assistant_events.events import Event
+from assistant_events.values import ErrorInfo, ErrorKind, write_json
+
+_T = TypeVar("_T")
+
+Fallback: TypeAlias = Callable[[], Fields]
+"""Gives the body that says all that the provider has forgotten."""
+
+
+class Alarm(Enum):
+    """Why something that is awaited is not awaited any longer."""
+
+    SILENT = auto()
+    """The stream gives nothing, and the document of the run says that it should."""
+
+    STOP = auto()
+    """The run was stopped, or nobody listens any more."""
+
+
+class InterruptedByAlarmError(Exception):
+    """Raised where something was awaited when an alarm came."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Create:
+    """Begin a run."""
+
+    body: Fields
+
+    fallback: Fallback | None = None
+    """For a provider that does not have the interaction before this one; `None` to fail then."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Follow:
+    """Follow a run that exists."""
+
+    run_id: str
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Ask:
+    """Take a run from its document."""
+
+    run_id: str
+
+    wait: bool
+    """Whether to ask again while the run is in progress."""
+
+
+Start: TypeAlias = Create | Follow | Ask
+
+
+@final
+class _Link:
+    """One connection, and what was seen of it."""
+
+    def __init__(self, stream: Stream, phase: Phase, kind: Kind, now: float) -> None:
+        self.stream = stream
+        self.phase = phase
+        self.kind = kind
+        self.opened = now
+        self.last_byte: float | None = None
+        self.waiting_since: float | None = None
+        self.frames = 0
+        self.gave = False
+        """Whether anything new came of it."""
+
+        self.over = False
+        self.failure: RequestFailedError | None = None
+        self.watch: asyncio.Task[None] | None = None
+
+
+@final
+class Course:
+    """
+    See the module.
+
+    `batches` runs it; `close` and `interrupt` end it from outside; `report` says how it stands at any moment.
+    """
+
+    def __init__(
+        self, start: Start, decoder: WatchedDecoder, transport: Transport, policy: Policy, clock: Clock
+    ) -> None:
+        self.decoder = decoder
+        self._start = start
+        self._transport = transport
+        self._policy = policy
+        self._clock = clock
+        self._stage = Stage.CONNECTING
+        self._mode: Mode | None = None
+        self._outcome: Outcome | None = None
+        self._error: ErrorInfo | None = None
+        self._status: str | None = None
+        self._document: Document | None = None
+        self._fetched: Fetched | None = None
+        self._date: datetime | None = None
+        self._backfill = Backfill.NOT_NEEDED
+        self._attempts: deque[Attempt] = deque(maxlen=MAX_ATTEMPTS)
+        self._requests = 0
+        self._idle = 0
+        self._recuts = 0
+        self._stalled = False
+        self._resume_failed = False
+        self._taken_up = not isinstance(start, Create)
+        self._leaves_open = False
+        self._link: _Link | None = None
+        self._alarm: Alarm | None = None
+        self._scope: asyncio.Timeout | None = None
+        self._over = False
+        if not isinstance(start, Create):
+            decoder.run_id = start.run_id
+
+    # -- for whoever reads
+
+    @property
+    def over(self) -> bool:
+        """Whether everything has been said."""
+        return self._over or self.decoder.terminal
+
+    @property
+    def closed(self) -> bool:
+        """Whether the message was ended, from inside or from outside."""
+        return self._over
+
+    @property
+    def resumable(self) -> bool:
+        """Whether the run goes on without us; whoever asks for one that exists says so."""
+        return bool(self.decoder.run_id) and (not isinstance(self._start, Create) or self.decoder.resumable)
+
+    async def batches(self) -> AsyncGenerator[list[Event], None]:
+        """Yield events, those of one piece of the stream together, until the message has ended."""
+        try:
+            move, events = await self._begin()
+            while True:
+                if events:
+                    yield events
+                if self._link is not None:
+                    received = await self._receive(self._link)
+                    events = received or []
+                    if received is None:
+                        move = await self._disconnected(self._link)
+                elif move is Move.END:
+                    break
+                else:
+                    move, events = await self._make(move)
+        finally:
+            await self._hang_up()
+        events = self.close(self._error)
+        if events:
+            yield events
+
+    def close(self, error: ErrorInfo | None) -> list[Event]:
+        """End the message where it stands."""
+        if self._over:
+            return []
+        decoder = self.decoder
+        events: list[Event] = []
+        if decoder.held:
+            # The answer is complete: only what it cost is not known.
+            self._backfill = Backfill.MISSING
+            events += decoder.release({})
+        ended = decoder.terminal or decoder.paused
+        if not self._leaves_open:
+            events += decoder.close(error)
+        if self._outcome is None:
+            self._outcome = _named(decoder.error if ended else decoder.error or error)
+        self._over = True
+        return events
+
+    def interrupt(self, error: ErrorInfo) -> None:
+        """End the message at the next moment, whatever is waited for. The reader gets the events of it."""
+        if self.over:
+            return
+        self._error = error
+        self._sound(Alarm.STOP)
+
+    def report(self, message_id: str) -> Report:
+        """Return how the run stands."""
+        decoder, document = self.decoder, self._document
+        outcome = self._outcome if self._over or not self.over else self._outcome or _named(decoder.error)
+        return Report(
+            message_id=message_id,
+            stage=Stage.OVER if self.over else self._stage,
+            situation=self._situation(outcome),
+            outcome=outcome,
+            mode=self._mode,
+            error=(decoder.error or self._error) if self.over else None,
+            run_id=decoder.run_id or None,
+            resumable=self.resumable,
+            status=decoder.status or self._status,
+            created=decoder.created or (None if document is None else document.created),
+            updated=decoder.updated if document is None else document.updated,
+            document=document,
+            backfill=self._backfill,
+            empty_errors=decoder.empty_errors,
+            attempts=tuple(self._attempts),
+            requests=self._requests,
+        )
+
+    # -- beginning
+
+    async def _begin(self) -> tuple[Move, list[Event]]:
+        match self._start:
+            case Create():
+                return await self._create(self._start)
+            case Follow():
+                return Move.REPLAY, []
+            case Ask():
+                return Move.FETCH, []
+            case _ as never:
+                assert_never(never)
+
+    async def _make(self, move: Move) -> tuple[Move, list[Event]]:
+        match move:
+            case Move.FETCH:
+                return await self._ask()
+            case Move.BACKFILL:
+                return await self._ask_usage()
+            case Move.CURSOR | Move.REPLAY:
+                return await self._follow(move), []
+            case Move.END:  # pragma: no cover - `batches` makes no such move
+                return move, []
+            case _ as never:
+                assert_never(never)
+
+    async def _create(self, start: Create) -> tuple[Move, list[Event]]:
+        body = start.body
+        stream = body.get("stream") is True
+        request = write_json(body)
+        began = self._clock.monotonic()
+        try:
+            create = partial(self._transport.create, request, stream=stream)
+            answer = await self._alert(partial(retried, create, may_create_again, self._policy, self._clock))
+        except InterruptedByAlarmError:
+            return Move.END, []
+        except RequestFailedError as failure:
+            self._tried(Kind.CREATE, began, failure=failure)
+            if start.fallback is not None and _is_forgotten(body, failure):
+                return await self._create(self._say_all(start.fallback))
+            self._error = failure.error
+            self._outcome = None if failure.status is None else Outcome.FAILED
+            return Move.END, []
+        return self._answered(answer, Phase.CREATE, Kind.CREATE, began)
+
+    def _say_all(self, fallback: Fallback) -> Create:
+        body = plain_json(fallback())
+        self.decoder.request = body
+        return Create(body=body)
+
+    def _answered(self, answer: Answer, phase: Phase, kind: Kind, began: float) -> tuple[Move, list[Event]]:
+        if isinstance(answer, Stream):
+            self._stage = Stage.STREAMING
+            self._link = link = _Link(answer, phase, kind, self._clock.monotonic())
+            link.watch = asyncio.get_running_loop().create_task(self._watch(link))
+            return Move.END, []
+        self._tried(kind, began)
+        self._learn(answer)
+        if read_document(answer.resource).finished:
+            return self._fold(answer.resource, rejoin=phase is Phase.REPLAY)
+        events: list[Event] = []
+        if phase is Phase.CREATE:
+            # A run that was sent to the background without a stream: only its id is known yet.
+            head = {key: value for key, value in answer.resource.items() if key not in ("steps", "outputs")}
+            events = self.decoder.feed_event({"event_type": "interaction.created", "interaction": head})
+        if self.resumable and phase is Phase.CREATE:
+            return Move.REPLAY, events
+        return (Move.FETCH if self.decoder.stored else Move.END), events
+
+    # -- following a stream
+
+    async def _follow(self, move: Move) -> Move:
+        """Ask for the stream of the run. With one, `_link` is there afterwards."""
+        decoder = self.decoder
+        cursor = decoder.cursor if move is Move.CURSOR else None
+        kind = Kind.REPLAY if cursor is None else Kind.CURSOR
+        began = self._clock.monotonic()
+        self._stage = Stage.CONNECTING
+        self._taken_up = True
+        try:
+            if self._idle or self._requests:
+                await self._alert(partial(self._clock.sleep, self._policy.reconnect_delay_s * (self._idle + 1)))
+            answer = await self._alert(partial(self._transport.follow, decoder.run_id, cursor))
+        except InterruptedByAlarmError:
+            return Move.END
+        except RequestFailedError as failure:
+            self._tried(kind, began, failure=failure, mode=Mode.DROP)
+            return await self._not_followed(failure, cursor)
+        if isinstance(answer, Fetched):
+            # A server that gives the document where a stream was asked for.
+            self._tried(kind, began)
+            self._learn(answer)
+            self._fetched = answer
+            return Move.FETCH
+        if cursor is None:
+            decoder.start_over()
+        else:
+            decoder.go_on()
+        self._answered(answer, Phase.REPLAY, kind, began)
+        return Move.END
+
+    async def _not_followed(self, failure: RequestFailedError, cursor: str | None) -> Move:
+        self._resume_failed = True
+        if failure.status == 404:
+            return self._gone(failure)
+        if failure.refused:
+            if failure.status in (401, 403):
+                self._error = failure.error
+                self._outcome = Outcome.FAILED
+                return Move.END
+            # A cursor that is not known any more, or a run without a stream.
+            return Move.FETCH if cursor is None else Move.REPLAY
+        self._idle += 1
+        self._mode = Mode.DROP
+        self._error = failure.error
+        if failure.retry_after is not None and failure.retry_after <= self._policy.retry_max_s:
+            with suppress(InterruptedByAlarmError):
+                await self._alert(partial(self._clock.sleep, failure.retry_after))
+        return self._next(Mode.DROP)
+
+    async def _receive(self, link: _Link) -> list[Event] | None:
+        """Return the events of the next piece of the stream; `None` when nothing that matters comes any more."""
+        decoder = self.decoder
+        if link.over or decoder.idle:
+            return None
+        link.waiting_since = self._clock.monotonic()
+        try:
+            data = await self._alert(link.stream.read)
+        except InterruptedByAlarmError:
+            link.over = True
+            return None
+        except RequestFailedError as failure:
+            link.failure = failure
+            data = b""
+        finally:
+            link.waiting_since = None
+        link.last_byte = self._clock.monotonic()
+        link.frames += data.count(b"\n\n")
+        if not data:
+            link.over = True
+            # Ends a frame that came whole but for its end mark; what is no frame is the tail then.
+            data = b"\n\n"
+        events = decoder.feed(data)
+        if events:
+            link.gave = True
+        return events
+
+    async def _disconnected(self, link: _Link) -> Move:
+        """Say what has happened to a connection that is over, and what is next."""
+        await self._hang_up()
+        decoder = self.decoder
+        silent = self._alarm is Alarm.SILENT
+        seen = Connection(
+            phase=link.phase,
+            opened=link.opened,
+            ended=self._clock.monotonic(),
+            last_byte=link.last_byte,
+            events=link.frames,
+            terminal=decoder.terminal or decoder.completed,
+            erred=decoder.erred,
+            status=decoder.status,
+            has_usage=not decoder.held,
+            stored=decoder.stored,
+            empty_errors=decoder.empty_errors,
+            tail=decoder.tail,
+            silent=silent,
+            failed=link.failure is not None,
+            aborted=self._alarm is Alarm.STOP,
+        )
+        mode = classify(seen, self._document, self._now())
+        self._status = decoder.status or self._status
+        self._tried(link.kind, link.opened, failure=link.failure, mode=mode, events=link.frames)
+        if mode is not None:
+            self._mode = mode
+        if seen.aborted or decoder.terminal or decoder.paused:
+            return Move.END
+        if silent:
+            self._alarm = None
+        self._idle = 0 if link.gave else self._idle + 1
+        if link.phase is Phase.REPLAY:
+            self._resume_failed = not link.gave
+        if mode is Mode.RECUT:
+            self._recuts += 1
+            self._stalled = silent
+        failure = link.failure
+        if failure is not None and failure.status == 404:
+            return self._gone(failure)
+        if mode is Mode.ZOMBIE:
+            return self._buried()
+        self._error = None if failure is None else failure.error
+        if decoder.strayed:
+            return Move.REPLAY
+        return self._next(mode)
+
+    def _next(self, mode: Mode | None) -> Move:
+        history = History(
+            resumable=self.resumable,
+            cursor=self.decoder.cursor is not None,
+            idle=self._idle,
+            recuts=self._recuts,
+            stalled=self._stalled,
+        )
+        move = next_move(mode, history, self._policy)
+        if move is Move.END and self._error is None and mode in (Mode.CUT, Mode.RECUT):
+            self._error = ErrorInfo(
+                kind=ErrorKind.INTERRUPTED, message="the provider cut the stream after ten minutes", retryable=True
+            )
+        return move
+
+    async def _watch(self, link: _Link) -> None:
+        """Look after a stream that gives nothing while somebody waits for it."""
+        policy, clock = self._policy, self._clock
+        asked = link.opened
+        while True:
+            # A run that was not sent to the background has no document before it has ended.
+            patience = policy.silence_s if self.resumable else policy.foreground_silence_s
+            since = link.waiting_since
+            quiet_since = clock.monotonic() if since is None else max(since, asked)
+            left = quiet_since + patience - clock.monotonic()
+            if left > 0:
+                # Not all of it at once: what is known of the run, and so the patience, may change.
+                await clock.sleep(min(left, policy.silence_s))
+            elif await self._is_deaf(link):
+                if link.waiting_since == since:
+                    self._sound(Alarm.SILENT)
+                    return
+                link.failure = None
+            else:
+                asked = clock.monotonic()
+
+    async def _is_deaf(self, link: _Link) -> bool:
+        """Tell whether a stream that gives nothing will not give anything any more."""
+        if not self.resumable:
+            message = f"the stream gave nothing for {self._policy.foreground_silence_s:g} s"
+            error = ErrorInfo(kind=ErrorKind.TIMEOUT, message=message, retryable=True)
+            link.failure = RequestFailedError(error)
+            return True
+        try:
+            fetched = await self._transport.fetch(self.decoder.run_id)
+        except RequestFailedError as failure:
+            link.failure = failure
+            return True
+        self._learn(fetched)
+        handling = handle(read_document(fetched.resource), self._now())
+        if handling is Handling.FOLD:
+            self._fetched = fetched
+        return link.phase is Phase.REPLAY or handling is not Handling.WAIT
+
+    # -- asking for the document
+
+    async def _ask(self) -> tuple[Move, list[Event]]:
+        """Ask for the document of the run until the run has ended."""
+        self._stage = Stage.ASKING
+        self._taken_up = True
+        clock, policy = self._clock, self._policy
+        began = clock.monotonic()
+        patience = policy.poll_agent_s if self._is_agent() else policy.poll_model_s
+        polls = 0
+        while True:
+            try:
+                if polls:
+                    await self._alert(partial(clock.sleep, policy.poll_delay(polls - 1)))
+                fetched = await self._alert(self._fetch)
+            except InterruptedByAlarmError:
+                return Move.END, []
+            except RequestFailedError as failure:
+                return (self._gone(failure) if failure.status == 404 else self._not_fetched(failure)), []
+            polls += 1
+            match handle(read_document(fetched.resource), self._now()):
+                case Handling.FOLD:
+                    return self._fold(fetched.resource, rejoin=True)
+                case Handling.ZOMBIE:
+                    return self._buried(), []
+                case Handling.WAIT if isinstance(self._start, Ask) and not self._start.wait:
+                    self._leaves_open = True
+                    self._outcome = Outcome.RUNNING
+                    return Move.END, []
+                case Handling.WAIT:
+                    waited = clock.monotonic() - began
+                    if waited >= patience:
+                        return self._given_up(waited), []
+                case _ as never:
+                    assert_never(never)
+
+    async def _fetch(self) -> Fetched:
+        began = self._clock.monotonic()
+        run_id = self.decoder.run_id
+        try:
+            fetched = await retried(lambda: self._transport.fetch(run_id), may_ask_again, self._policy, self._clock)
+        except RequestFailedError as failure:
+            self._tried(Kind.FETCH, began, failure=failure)
+            raise
+        self._tried(Kind.FETCH, began)
+        return fetched
+
+    def _fold(self, resource: Fields, *, rejoin: bool) -> tuple[Move, list[Event]]:
+        decoder = self.decoder
+        if rejoin:
+            decoder.start_over()
+        events: list[Event] = []
+        for event in resource_stream(resource):
+            events += decoder.feed_event(event)
+        return (Move.BACKFILL if decoder.held else Move.END), events
+
+    async def _ask_usage(self) -> tuple[Move, list[Event]]:
+        """Ask what the run cost, a few times, and end the message with or without it."""
+        self._stage = Stage.BACKFILLING
+        self._backfill = Backfill.ASKING
+        usage: Fields = {}
+        for delay in self._policy.usage_delays_s:
+            began = self._clock.monotonic()
+            try:
+                await self._alert(partial(self._clock.sleep, delay))
+                fetched = await self._alert(partial(self._transport.fetch, self.decoder.run_id))
+            except InterruptedByAlarmError:
+                break
+            except RequestFailedError as failure:
+                self._tried(Kind.FETCH, began, failure=failure)
+                if failure.refused:
+                    break
+                continue
+            self._tried(Kind.FETCH, began)
+            self._learn(fetched)
+            usage = mapping(fetched.resource, "usage")
+            if usage:
+                break
+        self._backfill = Backfill.FOUND if usage else Backfill.MISSING
+        return Move.END, self.decoder.release(usage)
+
+    # -- ends
+
+    def _gone(self, failure: RequestFailedError) -> Move:
+        self._outcome = Outcome.GONE
+        self._error = attrs.evolve(
+            failure.error, kind=ErrorKind.NOT_FOUND, message=f"the provider has no such run: {failure.error.message}"
+        )
+        return Move.END
+
+    def _buried(self) -> Move:
+        document = self._document
+        assert document is not None, "only a document tells a zombie"
+        self._mode = Mode.ZOMBIE
+        self._outcome = Outcome.ZOMBIE
+        updated = "never" if document.updated is None else document.updated.isoformat()
+        created = "" if document.created is None else document.created.isoformat()
+        self._error = ErrorInfo(
+            kind=ErrorKind.PROVIDER,
+            code=ZOMBIE_CODE,
+            message=(
+                f"the run has been {document.status} for over an hour and has produced nothing: "
+                f"created {created}, updated {updated}, {document.outputs} outputs"
+            ),
+            retryable=True,
+        )
+        return Move.END
+
+    def _not_fetched(self, failure: RequestFailedError) -> Move:
+        self._error = failure.error
+        self._outcome = Outcome.FAILED if failure.refused else Outcome.INTERRUPTED
+        return Move.END
+
+    def _given_up(self, waited_s: float) -> Move:
+        self._outcome = Outcome.RUNNING
+        message = f"the run is still {self._status or 'running'} after {waited_s:.0f} s of asking"
+        self._error = ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message, retryable=True)
+        return Move.END
+
+    # -- inside
+
+    def _situation(self, outcome: Outcome | None) -> Situation:
+        match outcome:
+            case None:
+                return self._situation_now()
+            case Outcome.COMPLETED | Outcome.CANCELLED:
+                return Situation.FINISHED
+            case Outcome.ZOMBIE:
+                return Situation.ZOMBIE
+            case Outcome.GONE:
+                return Situation.LOST
+            case Outcome.RUNNING:
+                return Situation.RUNNING
+            case Outcome.FAILED | Outcome.INTERRUPTED | Outcome.ABORTED:
+                return self._situation_after()
+            case _ as never:
+                assert_never(never)
+
+    def _situation_now(self) -> Situation:
+        if self._stage is Stage.BACKFILLING:
+            return Situation.BACKFILLING
+        return Situation.BUSY if self._taken_up else Situation.STREAMING
+
+    def _situation_after(self) -> Situation:
+        decoder = self.decoder
+        if decoder.completed:
+            return Situation.FINISHED
+        if not self.resumable:
+            return Situation.STORED if decoder.stored else Situation.LOST
+        if decoder.erred:
+            return Situation.ERRED if isinstance(self._start, Create) else Situation.ERRED_TWICE
+        if self._mode is Mode.RECUT:
+            return Situation.RECUT
+        if self._mode is Mode.CUT:
+            return Situation.RESUME_FAILED if self._resume_failed else Situation.CUT
+        return Situation.DROPPED
+
+    def _learn(self, fetched: Fetched) -> None:
+        self._document = read_document(fetched.resource)
+        self._status = self._document.status or self._status
+        self.decoder.run_id = self.decoder.run_id or string(fetched.resource, "id") or ""
+        self._date = fetched.date
+
+    def _now(self) -> datetime:
+        """Return the time at which the document was looked at last, the server's own if it says."""
+        return self._date or self._clock.now()
+
+    def _is_agent(self) -> bool:
+        return bool(string(self.decoder.request, "agent"))
+
+    def _tried(
+        self,
+        kind: Kind,
+        began: float,
+        *,
+        failure: RequestFailedError | None = None,
+        mode: Mode | None = None,
+        events: int = 0,
+    ) -> None:
+        self._requests += 1
+        self._attempts.append(
+            Attempt(
+                kind=kind,
+                mode=mode,
+                status=None if failure is None else failure.status,
+                error=None if failure is None else failure.error,
+                events=events,
+                lasted_s=self._clock.monotonic() - began,
+            )
+        )
+
+    async def _alert(self, work: Callable[[], Awaitable[_T]]) -> _T:
+        """Await *work*, unless an alarm comes."""
+        if self._alarm is not None:
+            raise InterruptedByAlarmError
+        scope = asyncio.timeout(None)
+        try:
+            async with scope:
+                self._scope = scope
+                return await work()
+        except TimeoutError:
+            if scope.expired():
+                raise InterruptedByAlarmError from None
+            raise
+        finally:
+            self._scope = None
+
+    def _sound(self, alarm: Alarm) -> None:
+        if self._alarm is Alarm.STOP:
+            return
+        self._alarm = alarm
+        if self._scope is not None:
+            self._scope.reschedule(asyncio.get_running_loop().time())
+
+    async def _hang_up(self) -> None:
+        link, self._link = self._link, None
+        if link is None:
+            return
+        if link.watch is not None:
+            link.watch.cancel()
+            await asyncio.wait((link.watch,))
+        await link.stream.aclose()
+
+
+def _named(error: ErrorInfo | None) -> Outcome:
+    """Return what an end with *error* is called; with none, it is the answer."""
+    if error is None:
+        return Outcome.COMPLETED
+    match error.kind:
+        case ErrorKind.CANCELLED:
+            return Outcome.CANCELLED
+        case ErrorKind.ABORTED:
+            return Outcome.ABORTED
+        case ErrorKind.INTERRUPTED | ErrorKind.NETWORK | ErrorKind.TIMEOUT:
+            return Outcome.INTERRUPTED
+        case _:
+            return Outcome.FAILED
+
+
+def _is_forgotten(body: Fields, failure: RequestFailedError) -> bool:
+    """
+    Tell whether a provider refuses a body only because of the interaction before it.
+
+    404 when it has expired, 501 when its steps hold built-in tools (googleapis/js-genai#1694, June 2026).
+    """
+    if not string(body, "previous_interaction_id"):
+        return False
+    if failure.status == 400:
+        said = failure.error.message.lower()
+        return "previous" in said and "interaction" in said
+    return failure.status in (404, 501)
+
+
+__all__ = ["Ask", "Course", "Create", "Fallback", "Follow", "Start"]

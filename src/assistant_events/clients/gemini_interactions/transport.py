@@ -1,0 +1,359 @@
+"""
+Requests of the Interactions API, and what came of them.
+
+Whatever a provider or a network does becomes a `RequestFailedError`. Redirects are not followed: a client that follows
+one would send the key along, to whatever host it names.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
+from urllib.parse import quote
+
+import attrs
+import httpx2
+
+from assistant_events.adapters.gemini_interactions import http_error
+from assistant_events.adapters.reading import Fields
+from assistant_events.clients.gemini_interactions.recovery import Policy
+from assistant_events.errors import JsonError
+from assistant_events.values import ErrorInfo, ErrorKind, read_json
+
+if TYPE_CHECKING:
+    from assistant_events.clients.gemini_interactions.clock import Clock
+
+MAX_ERROR_BYTES: Final = 1 << 16
+"""How much of the body of an HTTP error is read. Real ones have some hundred bytes; a gateway may send a whole page."""
+
+MAX_DOCUMENT_BYTES: Final = 1 << 28
+"""How large the document of a run may be. A report with images in base64 has some megabytes."""
+
+MAX_MESSAGE: Final = 500
+"""Characters kept of what an exception says."""
+
+_SSE: Final = "text/event-stream"
+_JSON: Final = "application/json"
+
+_UNSENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
+"""Raised before anything of the request was sent."""
+
+_log = logging.getLogger("assistant_events.clients.gemini_interactions")
+
+
+class RequestFailedError(Exception):
+    """One request did not give what it was made for. Never leaves the client: it becomes the error of a message."""
+
+    def __init__(
+        self, error: ErrorInfo, *, status: int | None = None, unsent: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.status = status
+        """HTTP status; `None` when none came."""
+
+        self.unsent = unsent
+        """Whether the provider has seen nothing of the request."""
+
+        self.retry_after = retry_after
+        """Seconds after which the provider wants to be asked again; `None` when it did not say."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether the provider has understood the request and will answer it in the same way the next time."""
+        return self.status is not None and 300 <= self.status < 500 and self.status not in (408, 429)
+
+    @property
+    def passing(self) -> bool:
+        """Whether the same request may go through a little later."""
+        return self.status is None or self.status in (408, 429) or self.status >= 500
+
+
+@final
+@attrs.frozen
+class Fetched:
+    """The document of a run."""
+
+    resource: Fields
+
+    date: datetime | None
+    """What time it was at the server; `None` when it did not say."""
+
+
+@final
+class Stream:
+    """A response that is a stream of events."""
+
+    def __init__(self, response: httpx2.Response, transport: Transport) -> None:
+        self._response = response
+        self._transport = transport
+        self._chunks: AsyncIterator[bytes] = response.aiter_bytes()
+
+    async def read(self) -> bytes:
+        """
+        Return the next bytes; none at the end. Nothing is read before it is asked for.
+
+        Raises:
+            RequestFailedError: The connection broke.
+        """
+        try:
+            async for chunk in self._chunks:
+                if chunk:
+                    return chunk
+        except Exception as error:  # noqa: BLE001 - whatever breaks a stream is an error of the message
+            raise self._transport.failure(error) from None
+        return b""
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await _close(self._response)
+
+
+Answer: TypeAlias = Stream | Fetched
+
+
+@final
+class Transport:
+    """
+    The requests, each made once.
+
+    Args:
+        http: Makes the requests that carry runs.
+
+        control: Makes those that must never wait for the others.
+
+        url: Of the collection, for example `https://…/v1beta/interactions`.
+
+        key: Sent as `x-goog-api-key`; empty for none.
+    """
+
+    def __init__(
+        self,
+        http: httpx2.AsyncClient,
+        control: httpx2.AsyncClient,
+        *,
+        url: str,
+        key: str,
+        policy: Policy,
+        clock: Clock,
+    ) -> None:
+        self._http = http
+        self._control = control
+        self._url = url
+        self._key = key
+        self._policy = policy
+        self._clock = clock
+
+    def __repr__(self) -> str:
+        return f"Transport({self._url!r})"
+
+    async def create(self, body: bytes, *, stream: bool) -> Answer:
+        """Begin a run: `POST /interactions`."""
+        return await self._open("POST", self._url, content=body, stream=stream)
+
+    async def follow(self, run_id: str, cursor: str | None) -> Answer:
+        """Follow the stream of a run, from behind an event, or from its start when there is none."""
+        params = {"stream": "true"}
+        if cursor is not None:
+            params["last_event_id"] = cursor
+        return await self._open("GET", self._of(run_id), params=params, stream=True)
+
+    async def fetch(self, run_id: str, *, control: bool = False) -> Fetched:
+        """Get the document of a run."""
+        http, timeout_s = (self._control, self._policy.control_s) if control else (self._http, self._policy.response_s)
+        response = await self._send(http, "GET", self._of(run_id), timeout_s=timeout_s)
+        return await self._document(response, timeout_s)
+
+    async def cancel(self, run_id: str) -> int:
+        """Stop a run: `POST /interactions/{id}/cancel`. Returns the HTTP status."""
+        return await self._do("POST", f"{self._of(run_id)}/cancel")
+
+    async def delete(self, run_id: str) -> int:
+        """Delete what is stored of a run, which stops nothing. Returns the HTTP status."""
+        return await self._do("DELETE", self._of(run_id))
+
+    def failure(self, error: Exception) -> RequestFailedError:
+        """Return what a request or a stream that raised *error* has failed with."""
+        said = self._without_key(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+        kind: ErrorKind
+        if isinstance(error, (httpx2.TimeoutException, TimeoutError)):
+            kind = ErrorKind.TIMEOUT
+        elif isinstance(error, (httpx2.HTTPError, httpx2.StreamError, OSError, EOFError)):
+            kind = ErrorKind.NETWORK
+        else:
+            # It may as well be a mistake of a transport that the app brought, whose place only the traceback tells.
+            _log.warning("a request raised", exc_info=error)
+            kind = ErrorKind.UNKNOWN
+        return RequestFailedError(
+            ErrorInfo(kind=kind, message=said[:MAX_MESSAGE], retryable=None if kind is ErrorKind.UNKNOWN else True),
+            unsent=isinstance(error, _UNSENT),
+        )
+
+    # -- inside
+
+    def _of(self, run_id: str) -> str:
+        # Dots, too: an id of dots would name another place.
+        return f"{self._url}/{quote(run_id, safe='').replace('.', '%2E')}"
+
+    async def _open(
+        self,
+        method: str,
+        url: str,
+        *,
+        stream: bool,
+        content: bytes | None = None,
+        params: Mapping[str, str] | None = None,
+    ) -> Answer:
+        accept = _SSE if stream else _JSON
+        timeout_s = self._policy.response_s
+        response = await self._send(
+            self._http, method, url, accept=accept, content=content, params=params, timeout_s=timeout_s
+        )
+        if (_media_type(response) or accept) == _SSE:
+            return Stream(response, self)
+        return await self._document(response, timeout_s)
+
+    async def _do(self, method: str, url: str) -> int:
+        content = b"{}" if method == "POST" else None
+        timeout_s = self._policy.control_s
+        response = await self._send(self._control, method, url, content=content, timeout_s=timeout_s)
+        await _close(response)
+        return response.status_code
+
+    async def _send(
+        self,
+        http: httpx2.AsyncClient,
+        method: str,
+        url: str,
+        *,
+        timeout_s: float,
+        accept: str = _JSON,
+        content: bytes | None = None,
+        params: Mapping[str, str] | None = None,
+    ) -> httpx2.Response:
+        scale = self._clock.scale
+        connect_s = min(self._policy.connect_s, timeout_s) * scale
+        try:
+            request = http.build_request(
+                method,
+                url,
+                headers=self._headers(accept, content),
+                content=content,
+                params=params,
+                # How long a response takes is for `timeout_s`, how long a stream is silent for those who read it.
+                timeout=httpx2.Timeout(connect=connect_s, read=None, write=timeout_s * scale, pool=connect_s),
+            )
+            async with self._clock.timeout(timeout_s):
+                response = await http.send(request, stream=True, follow_redirects=False)
+        except Exception as error:  # noqa: BLE001 - whatever breaks a request is an error of the message
+            raise self._late(timeout_s) if type(error) is TimeoutError else self.failure(error) from None
+        if 200 <= response.status_code < 300:
+            return response
+        try:
+            raise await self._refusal(response)
+        finally:
+            await _close(response)
+
+    def _headers(self, accept: str, content: bytes | None) -> dict[str, str]:
+        headers = {"Accept": accept, "User-Agent": "assistant-events"}
+        if accept == _SSE:
+            headers["Accept-Encoding"] = "identity"  # what compresses a stream also holds it back
+        if content is not None:
+            headers["Content-Type"] = _JSON
+        if self._key:
+            headers["x-goog-api-key"] = self._key
+        return headers
+
+    def _late(self, timeout_s: float) -> RequestFailedError:
+        return RequestFailedError(
+            ErrorInfo(kind=ErrorKind.TIMEOUT, message=f"no response within {timeout_s:g} s", retryable=True)
+        )
+
+    async def _refusal(self, response: httpx2.Response) -> RequestFailedError:
+        status = response.status_code
+        if status < 400:
+            message = f"the server answered with HTTP {status}, and redirects are not followed"
+            error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=message, status=status)
+            return RequestFailedError(error, status=status)
+        body = await self._bounded(response, MAX_ERROR_BYTES, self._policy.control_s)
+        error = http_error(status, response.headers, body)
+        return RequestFailedError(
+            attrs.evolve(error, message=self._without_key(error.message)),
+            status=status,
+            retry_after=self._retry_after(response.headers),
+        )
+
+    async def _document(self, response: httpx2.Response, timeout_s: float) -> Fetched:
+        try:
+            kind = _media_type(response)
+            if kind not in (_JSON, None):
+                raise _unusable(f"expected {_JSON} or {_SSE}, got {kind[:100]!r}")
+            body = await self._bounded(response, MAX_DOCUMENT_BYTES + 1, timeout_s, strict=True)
+        finally:
+            await _close(response)
+        if len(body) > MAX_DOCUMENT_BYTES:
+            raise _unusable(f"the document of the run has more than {MAX_DOCUMENT_BYTES} bytes")
+        try:
+            resource = read_json(body)
+        except JsonError as error:
+            raise _unusable(f"the document of the run, {len(body)} bytes, is {error}") from None
+        if not isinstance(resource, dict):
+            raise _unusable(f"the document of the run holds {type(resource).__name__} where an object belongs")
+        # cast: a JSON reader gives objects with keys that are text.
+        return Fetched(cast("Fields", resource), _http_date(response.headers.get("date")))
+
+    async def _bounded(self, response: httpx2.Response, limit: int, timeout_s: float, *, strict: bool = False) -> bytes:
+        """Return the body up to *limit* bytes; of one that breaks what came of it, unless *strict*."""
+        body = bytearray()
+        try:
+            async with self._clock.timeout(timeout_s):
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) >= limit:
+                        break
+        except Exception as error:  # noqa: BLE001 - as in `_send`
+            if strict:
+                raise self._late(timeout_s) if type(error) is TimeoutError else self.failure(error) from None
+        return bytes(body[:limit])
+
+    def _retry_after(self, headers: httpx2.Headers) -> float | None:
+        # `retry-after-ms` is what the official SDKs look at first (google-genai 3.4).
+        for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+            text = headers.get(name, "")
+            if text.isascii() and text.isdigit():
+                return int(text[:9]) * unit
+        date = _http_date(headers.get("retry-after"))
+        return None if date is None else max((date - self._clock.now()).total_seconds(), 0.0)
+
+    def _without_key(self, text: str) -> str:
+        return text.replace(self._key, "[key]") if self._key else text
+
+
+def _unusable(message: str) -> RequestFailedError:
+    return RequestFailedError(ErrorInfo(kind=ErrorKind.PROTOCOL, message=message), status=None)
+
+
+def _media_type(response: httpx2.Response) -> str | None:
+    kind: str = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind or None
+
+
+def _http_date(text: Any) -> datetime | None:
+    # Any: what a header of that name holds, if there is one.
+    try:
+        date = parsedate_to_datetime(text or "")
+    except ValueError:
+        return None
+    return None if date.tzinfo is None else date
+
+
+async def _close(response: httpx2.Response) -> None:
+    with suppress(httpx2.HTTPError, OSError):
+        await response.aclose()
+
+
+__all__ = ["Answer", "Fetched", "RequestFailedError", "Stream", "Transport"]

@@ -1,0 +1,152 @@
+"""The decoder of a client: it reads a stream as any, and remembers what recovery has to know."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import final
+
+from assistant_events.adapters.base import Prior
+from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, wire
+from assistant_events.adapters.reading import Fields, flag, integer, mapping, string
+from assistant_events.clients.gemini_interactions.recovery import parse_time, wants_usage
+from assistant_events.events import Event
+
+_CREATED = ("interaction.created", "interaction.start")
+_COMPLETED = ("interaction.completed", "interaction.complete")
+
+
+@final
+class WatchedDecoder(GeminiInteractionsDecoder):
+    """
+    Holds back two ends that are none yet: one of a run that goes on, and one that does not say what the run cost.
+    """
+
+    def __init__(self, message_id: str, *, request: Fields | None = None, prior: Prior = None) -> None:
+        super().__init__(message_id, request=request, prior=prior)
+        self.run_id = ""
+        """The newest that was told; empty while none was."""
+
+        self.status: str | None = None
+        """What the stream that is read said last; `None` while it has said nothing."""
+
+        self.created: datetime | None = None
+        self.updated: datetime | None = None
+
+        self.unfinished = False
+        """Whether the stream has said that it is complete and that the run is not."""
+
+        self.paused = False
+        """Whether the run has ended for now and wants to be asked to go on, which is for the app to do."""
+
+        self.strayed = False
+        """Whether the stream does not go on where the cursor was."""
+
+        self.completed = False
+        """Whether the stream has told its end."""
+
+        self.erred = False
+        """Whether the stream has told an error that says something."""
+
+        self.empty_errors = 0
+        """How many error events said nothing."""
+
+        self._held: Fields | None = None
+        self._released = False
+        self._at_cursor = False
+
+    @property
+    def resumable(self) -> bool:
+        """Whether the run goes on without us and lets us come back."""
+        return bool(self.run_id) and wire.is_resumable(self.request)
+
+    @property
+    def stored(self) -> bool:
+        """Whether the provider keeps a document of the run."""
+        return bool(self.run_id) and flag(self.request, "store") is not False
+
+    @property
+    def held(self) -> bool:
+        """Whether the end of the run is held back until it is known what the run cost."""
+        return self._held is not None
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing that the stream may still bring matters."""
+        return self.terminal or self.held or self.unfinished or self.strayed
+
+    def go_on(self) -> None:
+        """Be fed the stream that goes on behind the last event."""
+        self._begin_connection()
+        self.reconnect()
+        self._at_cursor = True
+
+    def start_over(self) -> None:
+        """Be fed the stream from its start."""
+        self._begin_connection()
+        self.rejoin()
+
+    def release(self, usage: Fields) -> list[Event]:
+        """Take the end that was held back, with what the run cost, empty when that is not known."""
+        held, self._held = self._held, None
+        assert held is not None, "only what is held is released"
+        interaction = {**mapping(held, "interaction"), "usage": usage} if usage else mapping(held, "interaction")
+        self._released = True
+        return self.feed_event({**held, "interaction": interaction})
+
+    def on_event(self, event: Fields) -> None:
+        """Read one event, unless it is to be held back."""
+        if self.idle:
+            return
+        name = self.event_name(event)
+        if self._at_cursor:
+            self._at_cursor = False
+            if self._is_astray(event, name):
+                self.strayed = True
+                return
+        if name in _CREATED:
+            self._learn_run(mapping(event, "interaction"))
+        elif name in _COMPLETED:
+            if self._holds({**event, "event_type": name}):
+                return
+        elif name == "interaction.status_update":
+            self.status = string(event, "status") or self.status
+        elif name == "error":
+            self.erred = wire.stream_error(mapping(event, "error")) is not None
+            self.empty_errors += not self.erred
+        super().on_event(event)
+
+    # -- inside
+
+    def _begin_connection(self) -> None:
+        self.status = None
+        self.unfinished = self.paused = self.strayed = self.completed = self._released = False
+        self._held = None
+
+    def _learn_run(self, interaction: Fields) -> None:
+        self.run_id = string(interaction, "id") or self.run_id
+        self.status = string(interaction, "status") or self.status
+        self.created = parse_time(string(interaction, "created")) or self.created
+        self.updated = parse_time(string(interaction, "updated")) or self.updated
+
+    def _holds(self, event: Fields) -> bool:
+        interaction = mapping(event, "interaction")
+        self._learn_run(interaction)
+        self.completed = True
+        if string(interaction, "status") in wire.UNFINISHED:
+            self.unfinished = True
+            return True
+        self.paused = string(interaction, "status") == "requires_continuation"
+        if self._released or mapping(interaction, "usage") or not (self.stored and wants_usage(self.status)):
+            return False
+        self._held = event
+        return True
+
+    def _is_astray(self, event: Fields, name: str | None) -> bool:
+        """Tell whether an event cannot be the one behind the cursor: it goes on with a step that was never begun."""
+        if name not in ("step.delta", "step.stop", "content.delta", "content.stop"):
+            return False
+        index = integer(event, "index")
+        return index is not None and index not in self._steps
+
+
+__all__ = ["WatchedDecoder"]

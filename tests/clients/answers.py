@@ -1,0 +1,54 @@
+"""
+Answers as a provider streams them, the documents that say the same, and what a run of them comes to.
+"""
+
+from assistant_events import fold
+from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions
+from tests.adapters.notation import (
+    DONE,
+    USAGE,
+    C,
+    D,
+    K,
+    S,
+    U,
+    X,
+    mo,
+    step,
+    text,
+)
+
+AGENT = "deep-research-preview-04-2026"
+BODY = {"agent": AGENT, "input": "Why?"}
+
+CREATED = "2026-11-22T10:00:00Z"
+DATE = "Sun, 22 Nov 2026 10:20:00 GMT"
+"""Twenty minutes later, as a server says it."""
+
+
+def hello(*end):
+    """
+    An answer of six events, and its end.
+    """
+    wire = (C(status="in_progress", created=CREATED), U(), S(0, mo()), D(0, text("Hel")), D(0, text("lo")), X(0))
+    return [*wire, *(end or (K(), DONE))]
+
+
+def document(*steps, status="completed", **more):
+    kept = {"usage": USAGE, **more} if status == "completed" else more
+    return {"id": "v1", "object": "interaction", "status": status, "created": CREATED, "steps": list(steps), **kept}
+
+
+HELLO = document(step("user_input", content=[{"type": "text", "text": "Why?"}]), mo("Hello"))
+
+
+def client(provider, **options):
+    return GeminiInteractions("secret-key", http=provider.http, clock=options.pop("clock", Clock()), **options)
+
+
+async def events_of(run):
+    return [event async for event in run]
+
+
+def last(events, prior=None):
+    return fold(events, start=prior).last
