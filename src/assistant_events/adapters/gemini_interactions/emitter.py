@@ -108,6 +108,9 @@ class GeminiInteractionsEmitter:
 
         agent: Whether an agent answers, and not a model.
 
+        live: Whether deltas go out at once. Otherwise every part waits for its end, whose state then decides where it
+            stands: nothing is guessed. For events that are recorded already.
+
         fields: Fields of the interaction that no event knows (`created`, `updated`, `service_tier`, …), for its first
             and its last frame.
 
@@ -123,6 +126,7 @@ class GeminiInteractionsEmitter:
         event_ids: bool = False,
         status_updates: bool = True,
         agent: bool = False,
+        live: bool = True,
         fields: Mapping[str, Any] | None = None,
     ) -> None:
         if arguments not in ("streamed", "whole"):
@@ -132,6 +136,7 @@ class GeminiInteractionsEmitter:
         self._event_ids = event_ids
         self._status_updates = status_updates
         self._agent = agent
+        self._live = live
         self._fields = dict(fields or {})
         self._left_out: dict[LeftOut, None] = {}
         self._out: list[Frame] = []
@@ -147,6 +152,8 @@ class GeminiInteractionsEmitter:
         self._closed = False
         self._telling = self._new_telling()
         self._held: deque[_Part] = deque()
+        self._awaited: tuple[tuple[type, ...], str | None] | None = None
+        """Classes of the events, and the call, that the first of the held ones waits for; `None` when nothing waits."""
 
     # -- for whoever has events
 
@@ -157,7 +164,7 @@ class GeminiInteractionsEmitter:
 
     def emit(self, event: Event) -> Sequence[Frame]:
         """
-        Return the frames that say *event*; none when it waits for one that follows, or when the wire has no word for it.
+        Return the frames that say *event*; none when it waits for one that follows, or when it has no word.
 
         Never raises for an event, however it came here.
         """
@@ -206,7 +213,8 @@ class GeminiInteractionsEmitter:
             self._running = False
         elif isinstance(event, _PARTS):
             self._held.append(event)  # type: ignore[arg-type]  # what `_PARTS` lists
-            self._release()
+            if self._awaited is None or _is_one(event, *self._awaited):
+                self._release()
         else:
             self._leave_out(_NO_WORD)
 
@@ -263,15 +271,11 @@ class GeminiInteractionsEmitter:
         assert self._started is not None
         self._telling.flush()
         state = self._state(event.state)
-        self._id = self._id or _id_of(event.run, event.state)
+        self._id = _id_of(event.run, state) or self._id
         usage, partial = self._usage(event.usage)
         if partial:
             self._update({"usage": partial})
-        status = event.raw_finish
-        if status is None and not self._own:
-            status = endings.status_of(event.finish)
-        elif not self._own:
-            status = endings.status_of(event.finish)
+        status = event.raw_finish if self._own else endings.status_of(event.finish)
         if not self._own and event.finish in (Finish.CONTENT_FILTER, Finish.OTHER):
             self._leave_out(_OTHER_FINISH)
         token = string(state, "continuation_token")
@@ -285,7 +289,7 @@ class GeminiInteractionsEmitter:
         self._telling.flush()
         state = self._state(event.state)
         known = self._id
-        self._id = self._id or _id_of(event.run, event.state)
+        self._id = _id_of(event.run, state) or self._id
         usage, partial = self._usage(event.usage)
         failure = endings.failure_of(event.error)
         if not failure.exact or (failure.status is None and event.error != _STOPPED):
@@ -297,7 +301,7 @@ class GeminiInteractionsEmitter:
                 {**({"continuation_token": token} if token else {}), **({"usage": partial} if partial else {})}
             )
         if failure.status is None or as_event:
-            if self._id != known:
+            if self._id and not known:
                 self._frame(
                     self._words.created, {"interaction": self._interaction("in_progress", self._started.origin, state)}
                 )
@@ -328,78 +332,118 @@ class GeminiInteractionsEmitter:
 
     def _release(self, *, everything: bool = False) -> None:
         """Tell the parts that wait, as far as it is known what they are."""
+        self._awaited = None
         while self._held:
             event = self._held[0]
-            end, known = self._look_ahead(event)
-            if not known and not everything:
+            awaited = self._awaits(event)
+            first = None if awaited is None else self._ahead(*awaited)
+            if awaited is not None and first is None and not everything:
+                self._awaited = awaited
                 return
             self._held.popleft()
             self._told = event
-            self._tell(event, end)
+            self._tell(event, first)
 
-    def _look_ahead(self, event: _Part) -> tuple[Any, bool]:
-        """Return the end of what *event* starts, as far as it has come, and whether enough of it has."""
-        # Any: of the class that belongs to the start.
+    def _awaits(self, event: _Part) -> tuple[tuple[type, ...], str | None] | None:
+        """Return what has to follow before *event* can be told: classes of events, and their call; `None` if nothing."""
+        telling = self._telling
         match event:
             case TextStarted():
-                return self._end_of(TextEnded, TextDelta, live=self._telling.output is None)
+                at_once = self._live and telling.output is None
+                return (TextEnded, TextDelta) if at_once else (TextEnded,), None
             case ReasoningStarted():
-                if not self._telling.thoughts:
-                    return None, True
-                return self._end_of(ReasoningEnded, ReasoningDelta, live=True)
+                if self._live and not telling.thoughts:
+                    return None
+                return (ReasoningEnded, ReasoningDelta) if self._live else (ReasoningEnded,), None
             case MediaStarted():
-                return self._end_of(MediaEnded, MediaDelta, live=False)
+                return (MediaEnded,), None
             case ToolInputStarted():
-                end, known = self._end_of(ToolInputEnded, ToolInputDelta, live=True, call_id=event.call_id)
-                return end, known or not self._telling.holds(event)
+                if not self._live or telling.needs_end(event):
+                    return (ToolInputEnded,), event.call_id
+                return ((ToolInputEnded, ToolInputDelta), event.call_id) if event.provider_executed else None
             case _:
-                return None, True
+                return None
 
-    def _end_of(self, ended: type, delta: type, *, live: bool, call_id: str | None = None) -> tuple[Any, bool]:
-        for at, event in enumerate(self._held):
-            if at == 0 or (call_id is not None and getattr(event, "call_id", None) != call_id):
-                continue
-            if isinstance(event, ended):
-                return event, True
-            if live and isinstance(event, delta):
-                return None, True
-        return None, False
+    def _ahead(self, classes: tuple[type, ...], call_id: str | None) -> Event | None:
+        """Return the first of the held events that is of these classes, and of this call."""
+        for event in self._held:
+            if _is_one(event, classes, call_id):
+                return event
+        return None
 
-    def _tell(self, event: _Part, end: Any) -> None:
+    def _tell(self, event: _Part, ahead: Event | None) -> None:
+        """Tell a part, or a piece of it; *ahead* is what it has waited for, if it has."""
         telling = self._telling
-        known = None if end is None else self._state(end.state)
         if not isinstance(event, _GO_ON):
             telling.flush()
         match event:
+            case TextStarted() | ReasoningStarted() | MediaStarted() | ToolInputStarted():
+                self._tell_start(event, ahead)
             case TextDelta():
                 telling.text_delta(event)
-            case TextStarted():
-                telling.text_started(end, known)
-            case TextEnded():
-                telling.text_ended(event, self._state(event.state))
             case ReasoningDelta():
                 telling.reasoning_delta(event)
-            case ReasoningStarted():
-                telling.reasoning_started(end, known)
-            case ReasoningEnded():
-                telling.reasoning_ended(event, self._state(event.state))
-            case MediaStarted():
-                if end is not None:
-                    telling.media(end, self._state(end.state))
-            case MediaDelta() | MediaEnded():
-                pass  # told with the start
-            case ToolInputStarted():
-                telling.call_started(event, end, known)
             case ToolInputDelta():
                 telling.input_delta(event)
+            case MediaEnded():
+                telling.media_ended(event)
+            case MediaDelta():
+                pass  # told with the start
+            case _:
+                self._tell_end(event)
+
+    def _tell_start(
+        self, event: TextStarted | ReasoningStarted | MediaStarted | ToolInputStarted, ahead: Event | None
+    ) -> None:
+        telling = self._telling
+        match event:
+            case TextStarted():
+                end = ahead if isinstance(ahead, TextEnded) else None
+                telling.text_started(end, self._state_of(end), self._first_of(ahead))
+            case ReasoningStarted():
+                thought = ahead if isinstance(ahead, ReasoningEnded) else None
+                telling.reasoning_started(thought, self._state_of(thought))
+            case MediaStarted():
+                if isinstance(ahead, MediaEnded):
+                    telling.media_started(ahead, self._state(ahead.state))
+            case ToolInputStarted():
+                arguments = ahead if isinstance(ahead, ToolInputEnded) else None
+                telling.call_started(event, arguments, self._state_of(arguments))
+
+    def _tell_end(
+        self,
+        event: TextEnded | ReasoningEnded | ToolInputEnded | ToolCalled | ToolSuccess | ToolFailed | OpaqueReceived,
+    ) -> None:
+        telling = self._telling
+        state = self._state(event.state)
+        match event:
+            case TextEnded():
+                telling.text_ended(event, state)
+            case ReasoningEnded():
+                telling.reasoning_ended(event, state)
             case ToolInputEnded():
-                telling.input_ended(event, self._state(event.state))
+                telling.input_ended(event, state)
             case ToolCalled():
-                telling.called(event, self._state(event.state))
+                telling.called(event, state)
             case ToolSuccess() | ToolFailed():
-                telling.answered(event, self._state(event.state))
+                telling.answered(event, state)
             case OpaqueReceived():
-                telling.opaque(event, self._state(event.state))
+                telling.opaque(event, state)
+
+    def _first_of(self, ahead: Event | None) -> str:
+        """Return what of a text is told with its start: nothing when a delta follows at once."""
+        if self._held and isinstance(self._held[0], TextDelta):
+            return ""
+        match ahead:
+            case TextEnded():
+                return ahead.text
+            case TextDelta():
+                return ahead.delta
+            case _:
+                return ""
+
+    def _state_of(self, end: TextEnded | ReasoningEnded | ToolInputEnded | None) -> State | None:
+        return None if end is None else self._state(end.state)
 
     def _state(self, state: State) -> State:
         if self._own or not state:
@@ -497,6 +541,10 @@ def emit_resource(
 def _flat(step: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the 1.x items of a step: each content block is one of its own."""
     return step.get("content", []) if step["type"] == "model_output" else [step]
+
+
+def _is_one(event: Event, classes: tuple[type, ...], call_id: str | None) -> bool:
+    return isinstance(event, classes) and (call_id is None or getattr(event, "call_id", None) == call_id)
 
 
 def _id_of(run: Run | None, state: State) -> str:

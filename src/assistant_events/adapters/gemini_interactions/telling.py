@@ -12,7 +12,7 @@ from typing import Any
 
 from assistant_events.adapters.gemini_interactions import wire, writing
 from assistant_events.adapters.gemini_interactions.generation import Generation
-from assistant_events.adapters.reading import Fields, mappings
+from assistant_events.adapters.reading import Fields, mapping, mappings
 from assistant_events.events import (
     MediaEnded,
     OpaqueReceived,
@@ -40,6 +40,9 @@ REWORDED = "arguments that come whole lose the wording of their JSON"
 FOREIGN_TOOL = "a tool that the wire does not know is told as one of an MCP server"
 APP_ANSWER = "the app answers its own calls, not the provider"
 NO_STEP = "there is no item that it could be"
+AFTER_CUT = "what came late of an item that had ended was cut; it is told as if it had come before that"
+OPEN_SOUND = "a part continues a step whose sound is open; it is told as if that had ended"
+NOTHING = "a part without content stands only in its state"
 
 LeaveOut = Callable[[str], None]
 
@@ -81,7 +84,7 @@ class Fragment:
 class Call:
     """A call, and what of it has been told."""
 
-    __slots__ = ("ended", "name", "pieces", "sent", "step", "type", "wire_id")
+    __slots__ = ("ended", "known", "name", "pieces", "sent", "step", "type", "wire_id")
 
     def __init__(self, name: str, wire_id: Any, kind: str) -> None:
         # Any: whatever the provider gave for an id.
@@ -90,6 +93,9 @@ class Call:
         self.type = kind
         self.step: Step | None = None
         """`None` for a call that was made up for its result: the wire has the result alone."""
+
+        self.known = False
+        """Whether its state was known when it began."""
 
         self.sent = 0
         self.pieces: list[str] = []
@@ -118,6 +124,12 @@ class Telling:
         self._frame = frame
         self._leave_out = leave_out
         self._next = 0
+        self._silent = 0
+        """How many items were told that give nothing."""
+
+        self._cut = False
+        """Whether a part was cut: the others that are told after it were cut with it."""
+
         self._places: dict[tuple[str, int], Step] = {}
         self._names: dict[str, int] = {}
         self.output: Step | None = None
@@ -125,6 +137,9 @@ class Telling:
 
         self.text: Fragment | None = None
         """The text that is open."""
+
+        self.medium: Step | None = None
+        """The step of the medium that is open."""
 
         self.reasoning: Fragment | None = None
         """The reasoning that is open."""
@@ -146,15 +161,20 @@ class Telling:
 
     def _begin(self, kind: str, state: Fields | None, fields: Fields) -> Step:
         """Open a step; *state* is that of its first part, `None` when it is not known yet."""
-        self.flush()
         extra = _extra_of(state)
-        block = kind in wire.MEDIA or kind == "text"
-        step = Step(self._next, "model_output" if block else kind, {} if block else extra)
-        if block and extra:
-            self._leave_out(LATE_EXTRA)
-        self._next += 1
+        if kind in wire.MEDIA or kind == "text":  # 1.x: the content block is the item
+            if extra:
+                self._leave_out(LATE_EXTRA)
+            extra = {}
+        step = self._open(wire.step_type(kind), extra)
         self._register(step, state)
-        self._start(step, {"type": kind, **fields} if block else {"type": kind, **fields, **extra})
+        self._start(step, {"type": kind, **fields, **extra})
+        return step
+
+    def _open(self, kind: str, extra: Fields) -> Step:
+        self.flush()
+        step = Step(self._next, kind, extra)
+        self._next += 1
         return step
 
     def _start(self, step: Step, fields: Fields) -> None:
@@ -170,8 +190,11 @@ class Telling:
 
     def _register(self, step: Step, state: Fields | None) -> None:
         place = _place_of(state)
-        if place is not None:
-            self._places.setdefault((step.kind, place), step)
+        if place is None:
+            return
+        self._places.setdefault((step.kind, place), step)
+        if place != step.index - self._silent:
+            self._leave_out(NO_PLACE if self._words.flat else OTHER_PLACE)
 
     def _known(self, kind: str, state: Fields | None) -> Step | None:
         place = _place_of(state)
@@ -191,14 +214,40 @@ class Telling:
             return
         self._leave_out(LATE_EXTRA)
 
+    def _check_other(self) -> None:
+        if self._cut:
+            self._leave_out(AFTER_CUT)
+
+    def _check_cut(self, step: Step, state: Fields, *more: str) -> None:
+        """Report what only the end of a part that was cut says of how it began; it is too late to tell that."""
+        extra = state.get("extra")
+        deltas = mappings(thaw(extra), "deltas") if isinstance(extra, Mapping) else []
+        if len(deltas) > step.deltas or not _extra_of(state).keys() <= step.extra.keys():
+            self._leave_out(LATE_EXTRA)
+        if any(key in state for key in more):
+            self._leave_out(LATE_STATE)
+
     # -- text and media
 
-    def text_started(self, end: TextEnded | None, state: Fields | None) -> None:
-        """Open a text; *end* and *state* are those of its end, `None` when it has not come."""
+    def text_started(self, end: TextEnded | None, state: Fields | None, first: str) -> None:
+        """
+        Open a text.
+
+        Args:
+            end: Its end; `None` when it has not come.
+
+            state: The state of its end.
+
+            first: What of it is told at once, because nothing shows a text but its first words.
+        """
+        self._check_other()
         step = self._output_for("text", state)
         self.text = Fragment(step, guessed=end is None)
-        if end is not None and not end.complete:
-            self.text.guessed = False
+        if end is not None and state is not None and not end.complete:
+            self._tell_deltas(step, state)
+        if first:
+            self.text.sent = len(first)
+            self._delta(step, {"text": first, "type": "text"})
 
     def text_delta(self, event: TextDelta) -> None:
         """Tell a piece of the open text."""
@@ -224,25 +273,42 @@ class Telling:
         if rest:
             self._delta(step, {"text": rest, "type": "text"})
         if not event.complete:
+            self._cut = True
+            self._check_cut(step, state)
             return
         self._tell_deltas(step, state)
+        if state.get("block"):
+            self._delta(step, {"text": "", "type": "text", **mapping(thaw(state), "block")})
         annotations = mappings({"all": thaw(state.get("annotations"))}, "all")
         if not annotations:
             annotations = [_annotation(each, event.text) for each in event.citations]
         if annotations:
             self._delta(step, {"type": self._words.annotations, "annotations": annotations})
+        elif not event.text:
+            self._leave_out(NOTHING)
         self._output_ended(step, text=True)
 
-    def media(self, event: MediaEnded, state: Fields) -> None:
-        """Tell a medium, which comes whole."""
-        block = writing.medium(event)
+    def media_started(self, end: MediaEnded, state: Fields) -> None:
+        """Tell a medium, which comes whole: *end* is its end."""
+        self._check_other()
+        block = writing.medium(end)
         kind = block["type"]
-        sound = kind == "audio" and event.data is not None
+        sound = kind == "audio" and end.data is not None
         step = self._output_for(kind if kind in wire.MEDIA else "document", state, sound=sound)
         self._tell_deltas(step, state)
         self._delta(step, block)
-        if event.complete or not sound:
-            self._output_ended(step, text=sound)
+        self.medium = step
+        step.text_last = sound
+
+    def media_ended(self, event: MediaEnded) -> None:
+        """End a medium. Sound could go on."""
+        step, self.medium = self.medium, None
+        if step is None:
+            self._leave_out(NO_STEP)
+        elif event.complete or not step.text_last:
+            self._output_ended(step, text=step.text_last)
+        else:
+            self._cut = True
 
     def _output_for(self, kind: str, state: Fields | None, *, sound: bool = False) -> Step:
         """Return the step that a part belongs to: the output that is open, one that was told before, or a new one."""
@@ -251,6 +317,8 @@ class Telling:
             self._leave_out(NO_PLACE)
         if known is None:
             return self._begin(kind if self._words.flat else "model_output", state, {})
+        if known is self.medium:
+            self._leave_out(OPEN_SOUND)
         if known is not self.output or (known.text_last and (kind == "text" or sound)):
             self.flush()
         self.output = None
@@ -258,6 +326,7 @@ class Telling:
 
     def _output_ended(self, step: Step, *, text: bool) -> None:
         step.text_last = text
+        self.flush()
         if step.stopped:
             # It was stopped before, and stops once more: what came late ends with that.
             step.stopped = False
@@ -271,15 +340,14 @@ class Telling:
         if not fragment.guessed:
             return
         known = self._known(fragment.step.kind, state)
-        if known is None:
+        if known is not fragment.step:
             self._register(fragment.step, state)
-        elif known is not fragment.step:
-            self._leave_out(NO_PLACE if self._words.flat else OTHER_PLACE)
 
     # -- reasoning
 
     def reasoning_started(self, end: ReasoningEnded | None, state: Fields | None) -> None:
         """Open a reasoning; *end* and *state* are those of its end, `None` when it has not come."""
+        self._check_other()
         known = self._known("thought", state)
         if known is None:
             known = self._begin("thought", state, {})
@@ -294,8 +362,10 @@ class Telling:
         if fragment is None:
             self._leave_out(NO_STEP)
             return
+        if not fragment.guessed:
+            return  # its end is known: items are told as they stand there
         piece = _piece(fragment, event.offset, event.delta)
-        if piece and not fragment.step.stopped:
+        if piece:
             self._tell_item(fragment.step, {"type": "text", "text": piece})
 
     def reasoning_ended(self, event: ReasoningEnded, state: Fields) -> None:
@@ -310,21 +380,19 @@ class Telling:
         items = self._items_left(fragment, event.text, state)
         signature = state.get("signature")
         if step.stopped:
-            self._tell_late(step, items, signature)
+            self._tell_late(step, items, signature, state)
             return
         for item in items:
             self._tell_item(step, item)
         if not event.complete:
+            self._cut = True
             return
         self._tell_deltas(step, state)
         if isinstance(signature, str) and signature:
             self._delta(step, {"signature": signature, "type": "thought_signature"})
-        if len(step.items) > 1 and "summary" not in state and self._is_own(state):
-            return  # ended by the start of another; the rest comes late, and its stop with that
-        self._stop(step)
-
-    def _is_own(self, state: Fields) -> bool:
-        return _place_of(state) is not None
+        if len(step.items) < 2 or "summary" in state or _place_of(state) is None:
+            self._stop(step)
+        # Else the start of another ended it: what comes late has the summary, and its stop comes with that.
 
     def _items_left(self, fragment: Fragment, text: str, state: Fields) -> list[Fields]:
         step = fragment.step
@@ -344,26 +412,29 @@ class Telling:
         step.items.append(item)
         self._delta(step, {"content": item, "type": "thought_summary"})
 
-    def _tell_late(self, step: Step, items: list[Fields], signature: object) -> None:
-        """Tell what came after a thought had been stopped, in one delta: each is one more reasoning."""
+    def _tell_late(self, step: Step, items: list[Fields], signature: object, state: Fields) -> None:
+        """Tell what came after a thought had been stopped. Signature and summary, in one delta, are one reasoning."""
+        self._tell_deltas(step, state)
         step.items += items
-        if isinstance(signature, str) and signature:
-            if items:
-                self._delta(step, {"type": "thought", "summary": items, "signature": signature})
-            else:
-                self._delta(step, {"signature": signature, "type": "thought_signature"})
-        elif len(items) == 1:
+        signed = {"signature": signature} if isinstance(signature, str) and signature else {}
+        if signed and not items:
+            self._delta(step, {"type": "thought_signature", **signed})
+        elif len(items) == 1 and not signed:
             self._delta(step, {"content": items[0], "type": "thought_summary"})
-        elif items:
-            self._delta(step, {"type": "thought", "summary": items})
+        else:
+            if items:
+                self._delta(step, {"type": "thought", "summary": items, **signed})
+            if not signed:
+                self._delta(step, {"type": "thought_summary"})
 
     # -- calls
 
-    def holds(self, event: ToolInputStarted) -> bool:
-        """Tell whether a call has to wait for the end of its input: where that says what the wire calls it."""
+    def needs_end(self, event: ToolInputStarted) -> bool:
+        """
+        Tell whether a call cannot be told before its input has ended: where its arguments come whole, or where only its
+        state has the id that the provider gave it.
+        """
         if self._words.flat or (self._whole and not event.provider_executed):
-            return True
-        if event.provider_executed and f"{event.name}_call" not in wire.CALLS:
             return True
         base, mark, number = event.call_id.rpartition("#")
         if mark and number.isdecimal() and base in self.calls:
@@ -377,32 +448,55 @@ class Telling:
         kind = self._call_type(event.name, known, provider=event.provider_executed)
         wire_id = thaw(known["id"]) if "id" in known else event.call_id
         call = self.calls[event.call_id] = Call(event.name, wire_id, kind)
+        call.known = end is not None
         if known.get("orphan") is True:
             return
-        fields = self._call_fields(event.name, kind, wire_id)
         if self._words.flat:
-            fields.pop("name", None)
-            fields.pop("arguments", None)
-        else:
-            fields |= {key: thaw(known[key]) for key in writing.DETAILS if key in known}
-            if end is not None and not end.complete and isinstance(known.get("signature"), str):
-                fields["signature"] = known["signature"]
-            if self._whole and kind == "function_call" and end is not None and end.complete:
-                parsed, _ = parsed_input(end.text)
-                if parsed is not None:
-                    fields["arguments"] = thaw(parsed)
-                    if write_json(parsed).decode() != end.text:
-                        self._leave_out(REWORDED)
-                    call.sent = -1
-                    if known.get("signature"):
-                        fields["signature"] = known["signature"]
-        kind_fields = {key: value for key, value in fields.items() if key != "type"}
-        call.step = self._begin(kind, state, kind_fields)
+            self._tell_call(call, end, known)
+            return
+        fields = self._call_fields(event.name, kind, wire_id)
+        fields |= {key: thaw(known[key]) for key in writing.DETAILS if key in known}
+        whole = self._whole_arguments(kind, end)
+        if whole is not None:
+            call.sent = -1
+            fields["arguments"] = whole
+        if known.get("signature") and (whole is not None or (end is not None and not end.complete)):
+            fields["signature"] = known["signature"]
+        call.step = self._begin(kind, state, fields)
+        if end is not None and not end.complete:
+            self._tell_deltas(call.step, known)
+
+    def _tell_call(self, call: Call, end: ToolInputEnded | None, state: Fields) -> None:
+        """Tell a call in one delta, as 1.x does."""
+        fields = self._call_fields(call.name, call.type, call.wire_id)
+        fields |= {key: thaw(state[key]) for key in (*writing.DETAILS, "signature") if key in state}
+        cut = end is not None and not end.complete
+        # What a cut left of a call is what was known when it began.
+        start = fields if cut or call.wire_id is None else {"id": call.wire_id}
+        call.step = self._begin(call.type, state, {key: start[key] for key in start if key != "arguments"})
+        if end is None:
+            return
+        parsed, _ = parsed_input(end.text)
+        if parsed is not None and write_json(parsed).decode() != end.text:
+            self._leave_out(REWORDED)
+        fields["arguments"] = end.text if cut or parsed is None else thaw(parsed)
+        self._delta(call.step, {"type": call.type, **fields})
+
+    def _whole_arguments(self, kind: str, end: ToolInputEnded | None) -> dict[str, Any] | None:
+        """Return the arguments that come with the start of a step; `None` when they are streamed."""
+        if not self._whole or kind != "function_call" or end is None or not end.complete:
+            return None
+        parsed, _ = parsed_input(end.text)
+        if parsed is None:
+            return None
+        if write_json(parsed).decode() != end.text:
+            self._leave_out(REWORDED)
+        arguments: dict[str, Any] = thaw(parsed)
+        return arguments
 
     def _call_fields(self, name: str, kind: str, wire_id: Any) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
-        if wire_id is not None:
-            fields["id"] = wire_id
+        # Without an id there is a null: a call begins when its id is said, whatever it is.
+        fields: dict[str, Any] = {"id": wire_id}
         if wire.CALLS.get(kind) is None:
             fields["name"] = name
         if kind == "function_call":
@@ -415,8 +509,10 @@ class Telling:
             return kind
         if not provider or _place_of(state) is not None:
             return "function_call"
-        if f"{name}_call" in wire.CALLS:
+        if wire.CALLS.get(f"{name}_call") is not None:
             return f"{name}_call"
+        if name in wire.SANDBOX_TOOLS:
+            return "function_call"
         self._leave_out(FOREIGN_TOOL)
         return "mcp_server_tool_call"
 
@@ -448,22 +544,23 @@ class Telling:
         if step is None:
             return
         self._register(step, state)
-        if self._words.flat:
-            self._tell_whole(call, step, event.text, state, complete=event.complete)
-        else:
+        if not self._words.flat:
             self._tell_arguments(call, step, event.text, state, complete=event.complete)
         if event.complete:
             self._tell_deltas(step, state)
             self._stop(step)
+        else:
+            self._cut = True
+            self._check_cut(step, state, *(() if call.known else (*writing.DETAILS, "signature")))
 
     def _tell_arguments(self, call: Call, step: Step, text: str, state: Fields, *, complete: bool) -> None:
         signed = {"signature": state["signature"]} if state.get("signature") and complete else {}
         if call.type != "function_call":
             parsed, _ = parsed_input(text)
-            details = {key: thaw(state[key]) for key in writing.DETAILS if key in state}
-            if parsed is not None and write_json(parsed).decode() == text:
+            if complete and parsed is not None and write_json(parsed).decode() == text:
+                details = {key: thaw(state[key]) for key in writing.DETAILS if key in state}
                 given = {"arguments": thaw(parsed)} if parsed or call.type not in writing.NO_ARGUMENTS else {}
-                if complete and (given or signed):
+                if given or signed:
                     self._delta(step, {"type": call.type, **given, **signed, **details})
             elif text or signed:
                 self._delta(step, {"arguments": text, "type": "arguments_delta", **signed})
@@ -480,17 +577,6 @@ class Telling:
                 self._leave_out(OTHER_TEXT)
         elif rest or signed:
             self._delta(step, {"arguments": rest, "type": "arguments_delta", **signed})
-
-    def _tell_whole(self, call: Call, step: Step, text: str, state: Fields, *, complete: bool) -> None:
-        parsed, _ = parsed_input(text)
-        if parsed is not None and write_json(parsed).decode() != text:
-            self._leave_out(REWORDED)
-        fields = dict(self._call_fields(call.name, call.type, call.wire_id))
-        fields["arguments"] = text if parsed is None else thaw(parsed)
-        for key in (*writing.DETAILS, "signature"):
-            if key in state:
-                fields[key] = thaw(state[key])
-        self._delta(step, {"type": call.type, **fields})
 
     def called(self, event: ToolCalled, state: Fields) -> None:
         """Tell a call that came without its input before it."""
@@ -544,6 +630,7 @@ class Telling:
     def output_error(self, error: dict[str, Any]) -> None:
         """Tell why an output failed: a step without content, which gives nothing but its error."""
         self._stop(self._begin("model_output", None, {"error": error}))
+        self._silent += 1
 
     # -- what has no word
 
@@ -551,26 +638,24 @@ class Telling:
         """Tell an item that was kept raw."""
         raw = state.get("step")
         if isinstance(raw, Mapping):
-            fields = thaw(raw)
-            kind = fields.pop("type", "")
-            step = self._begin(kind if isinstance(kind, str) else "", None, fields)
+            step = self._open("", {})
+            self._register(step, state)
+            self._start(step, thaw(raw))
             for delta in mappings({"all": thaw(state.get("deltas"))}, "all"):
                 self._delta(step, delta)
         elif isinstance(state.get("content"), Mapping):
-            if self._known("model_output", state) is not None:
-                self._leave_out(OTHER_PLACE)
             step = self._begin("model_output", state, {"content": [thaw(state["content"])]})
             if not self._words.flat:
                 self.output = step
                 return
         elif isinstance(state.get("type"), str):
-            fields = {key: thaw(state[key]) for key in ("id", "arguments") if state.get(key) is not None}
-            arguments = fields.get("arguments")
-            step = self._begin(
-                state["type"], state, {k: v for k, v in fields.items() if not isinstance(v, str) or k == "id"}
-            )
-            if isinstance(arguments, str):
-                self._delta(step, {"arguments": arguments, "type": "arguments_delta"})
+            given = ("id", "arguments", *writing.DETAILS, "signature")
+            fields = {key: thaw(state[key]) for key in given if state.get(key) is not None}
+            pieces = fields.pop("arguments") if isinstance(fields.get("arguments"), str) else None
+            step = self._begin(state["type"], state, fields)
+            if pieces is not None:
+                self._delta(step, {"arguments": pieces, "type": "arguments_delta"})
+            self._tell_deltas(step, state)
         else:
             self._leave_out(NO_STEP)
             return
