@@ -1,0 +1,157 @@
+"""
+A program that calls google-genai as an application does, and says in JSON what objects came back.
+
+It reads one call from each line of its input: `{"url": …, "mode": "sync" | "async", "call": name, …arguments}`, and
+answers each with one line. It runs with whatever version of google-genai is found first, and shows every object of the
+client with the name of its class, so that what the client did not parse shows too.
+"""
+
+import asyncio
+import json
+import sys
+import warnings
+from datetime import datetime
+from functools import lru_cache
+
+from google import genai
+from pydantic import BaseModel
+
+
+class Sync:
+    """The synchronous face of the client."""
+
+    def __init__(self, client):
+        self.api = client.interactions
+
+    async def call(self, name, *arguments, **named):
+        return getattr(self.api, name)(*arguments, **named)
+
+    async def read(self, stream, first):
+        events = []
+        with stream:
+            for event in stream:
+                events.append(event)
+                if len(events) == first:
+                    break
+        return events
+
+
+class Async:
+    """The asynchronous face of the client."""
+
+    def __init__(self, client):
+        self.api = client.aio.interactions
+
+    async def call(self, name, *arguments, **named):
+        return await getattr(self.api, name)(*arguments, **named)
+
+    async def read(self, stream, first):
+        events = []
+        async with stream:
+            async for event in stream:
+                events.append(event)
+                if len(events) == first:
+                    break
+        return events
+
+
+async def create(face, **body):
+    """Create an interaction and return it."""
+    return await face.call("create", **body)
+
+
+async def stream(face, first=None, **body):
+    """Create an interaction and return its events, only the *first* so many when that is said."""
+    return await face.read(await face.call("create", stream=True, **body), first)
+
+
+async def get(face, interaction):
+    """Return an interaction as it is now."""
+    return await face.call("get", interaction)
+
+
+async def replay(face, interaction, first=None, **cursor):
+    """Return the events of an interaction, those behind `last_event_id` when that is given."""
+    return await face.read(await face.call("get", interaction, stream=True, **cursor), first)
+
+
+async def cancel(face, interaction):
+    """Stop a run."""
+    return await face.call("cancel", interaction)
+
+
+async def delete(face, interaction):
+    """Delete the record of an interaction."""
+    await face.call("delete", interaction)
+
+
+async def say_again(face, prompts, **body):
+    """Hold a conversation that is not stored: every request says again all the objects that came before."""
+    said, answers = [], []
+    for prompt in prompts:
+        said.append(prompt)
+        answers.append(await face.call("create", input=said, store=False, **body))
+        said = [*said, *answers[-1].steps]
+    return answers
+
+
+CALLS = {each.__name__: each for each in (create, stream, get, replay, cancel, delete, say_again)}
+
+
+def plain(value):
+    """Return JSON that shows what *value* was parsed to: an object of the client becomes its class and its fields."""
+    if isinstance(value, BaseModel):
+        fields = {name: getattr(value, name) for name in value.model_fields_set}
+        shown = {name: plain(field) for name, field in fields.items() if field is not None}
+        return {"class": type(value).__name__, **shown}
+    if isinstance(value, dict):
+        return {name: plain(field) for name, field in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value
+
+
+def refusal(error):
+    """Return what an exception of the client says."""
+    classes = [each.__name__ for each in type(error).__mro__]
+    fields = {name: getattr(error, name, None) for name in ("status_code", "body")}
+    return {"classes": classes, "message": str(error), **fields}
+
+
+@lru_cache(maxsize=1)
+def client_of(url):
+    """Return a client that talks to *url*; one test has one."""
+    return genai.Client(api_key="key", http_options={"base_url": url})
+
+
+async def answer(request):
+    """Make one call and return what came of it."""
+    face = {"sync": Sync, "async": Async}[request.pop("mode")](client_of(request.pop("url")))
+    call = CALLS[request.pop("call")]
+    try:
+        return {"result": plain(await call(face, **request))}
+    # Whatever it is, the test that asked wants to see it.
+    except Exception as error:  # noqa: BLE001
+        return {"raised": refusal(error)}
+
+
+def tell(document):
+    """Write one line."""
+    sys.stdout.write(json.dumps(document) + "\n")
+    sys.stdout.flush()
+
+
+def main():
+    """Answer every line of the input."""
+    # Version 1 warns that interactions are an experiment, version 3 that an answer goes on.
+    warnings.simplefilter("ignore")
+    tell({"version": genai.__version__})
+    with asyncio.Runner() as runner:
+        for line in sys.stdin:
+            tell(runner.run(answer(json.loads(line))))
+
+
+if __name__ == "__main__":
+    main()
