@@ -151,7 +151,8 @@ class _Request:
         id of the one that gave the token, and no input; where they are not, the input of the first request.
         """
         first = self._first_hop(len(self._messages) - 1)
-        *_, (_, sent), (interaction, token) = [("", ""), *[_known(message) for message in self._messages[first:]]]
+        hops = [_known(hop) for hop in self._messages[first:] if isinstance(hop, AssistantMessage)]
+        *_, (_, sent), (interaction, token) = [("", ""), *hops]
         message_id = self._messages[-1].id
         if not token:
             raise LocalProtocolError(
@@ -313,8 +314,6 @@ def _is_completed(message: AssistantMessage) -> bool:
     return message.status is MessageStatus.COMPLETED
 
 
-def _known(message: Message) -> tuple[str, str]:
+def _known(answer: AssistantMessage) -> tuple[str, str]:
     """Return the interaction of an answer and its continuation token, empty where there is none."""
-    if not isinstance(message, AssistantMessage):
-        return "", ""
-    return string(message.state, "interaction_id") or "", string(message.state, "continuation_token") or ""
+    return string(answer.state, "interaction_id") or "", string(answer.state, "continuation_token") or ""

@@ -1,0 +1,1089 @@
+"""
+A conversation as the next request: cases 101, 102 and 105 to 112 of the wire reference, and what the app may ask for.
+"""
+
+import copy
+import json
+
+import attrs
+import pytest
+
+from assistant_events import (
+    AssistantMessage,
+    LocalProtocolError,
+    MediaPart,
+    MessageStatus,
+    OpaquePart,
+    Origin,
+    TextContent,
+    Transcript,
+    as_content,
+    fold,
+)
+from assistant_events.adapters import Encoded, load_dialect
+from assistant_events.adapters.gemini_interactions import decode_resource, encode
+from assistant_events.replay import REASONS, REPAIRS, RULES, DropReason
+from assistant_events.testing import Call, answer, compaction, error, prompt, records, rewind
+from assistant_events.values import ErrorInfo, MediaContent
+
+from .notation import C, D, K, S, X, delta, fc, mo, step, stream, th
+
+MODEL = "gemini-3.6-flash"
+BODY = {"model": MODEL, "stream": True}
+GEMINI = Origin(provider="google", model=MODEL, dialect="gemini-interactions")
+CLAUDE = Origin(provider="anthropic", model="claude-sonnet-4-5", dialect="anthropic-messages")
+
+
+def said(*steps, id="v1", message_id="a1", status="completed", model=MODEL, **fields):
+    """
+    Return the events of an answer of the service; without an id it was not stored.
+    """
+    known = {"id": id} if id else {}
+    return decode_resource({**known, "status": status, "model": model, "steps": list(steps), **fields}, message_id)
+
+
+def conversation(*parts):
+    """
+    Fold events and lists of events.
+    """
+    return fold([event for part in parts for event in (part if isinstance(part, list) else [part])])
+
+
+def succeeded(transcript, *outputs):
+    """
+    Answer the calls that wait, in their order.
+    """
+    calls = transcript.pending_calls
+    return fold([call.succeed(output) for call, output in zip(calls, outputs, strict=True)], start=transcript)
+
+
+def user(*texts):
+    return step("user_input", content=[{"type": "text", "text": text} for text in texts])
+
+
+def result(call_id="c1", name="f", result="x", **fields):
+    return step("function_result", call_id=call_id, name=name, result=result, **fields)
+
+
+def steps(transcript, mode="full", **body):
+    return encode(transcript, {**BODY, **body}, mode=mode).body["input"]
+
+
+def reasons(encoded):
+    return [(drop.message_id, drop.part, drop.reason.value, drop.whole) for drop in encoded.left_out]
+
+
+TURN = (prompt("Hi"), said(th(signature="c2ln"), mo("Hello")), prompt("More", message_id="u2"))
+
+
+# -- the body
+
+
+def test_the_first_request():
+    """
+    A conversation without an answer goes whole, and the app's body stays as it is.
+    """
+    body = {"model": MODEL, "tools": [{"type": "google_search"}], "generation_config": {"temperature": 0}}
+    before = copy.deepcopy(body)
+    encoded = encode(conversation(prompt("Hi")), body)
+
+    assert Encoded(body={**before, "input": [user("Hi")]}, left_out=(), mode="full") == encoded
+    assert before == body
+
+
+def test_the_body_is_fresh():
+    """
+    Nothing in the result is shared with the body that was given, or with another result.
+    """
+    body = {"model": MODEL, "tools": [{"type": "google_search"}]}
+    one = encode(conversation(*TURN), body).body
+    one["tools"][0].clear()
+    one["input"].clear()
+
+    assert {"model": MODEL, "tools": [{"type": "google_search"}]} == body
+    assert [user("More")] == encode(conversation(*TURN), body).body["input"]
+
+
+def test_the_dialect_has_it():
+    """
+    The dialect names the encoder.
+    """
+    assert load_dialect("gemini-interactions").encoder is encode
+
+
+def test_nothing_secret_is_shown():
+    """
+    The text of a result says how large it is, not what stands in it.
+    """
+    shown = repr(encode(conversation(*TURN), BODY, mode="full"))
+
+    assert "Encoded(body=<3 keys>, left_out=(), mode='full')" == shown
+
+
+@pytest.mark.parametrize("key", ["input", "previous_interaction_id", "continuation_token"])
+def test_the_conversation_is_not_the_bodys(key):
+    """
+    A field that the encoder fills is refused in the body; `None` there is as good as nothing.
+    """
+    assert encode(conversation(*TURN), BODY) == encode(conversation(*TURN), {**BODY, key: None})
+    with pytest.raises(ValueError, match=f"^body: {key} comes out of the transcript, leave it out$"):
+        encode(conversation(*TURN), {**BODY, key: "v0"})
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({}, "body: expected a model or an agent, got none"),
+        ({"model": ""}, "body: expected a model or an agent, got none"),
+        ({"model": 7}, "body: expected a model or an agent, got none"),
+        ({"model": "m", "agent": "a"}, "body: expected a model or an agent, got both"),
+    ],
+)
+def test_whom_the_request_is_for(body, text):
+    """
+    The body names one model or one agent.
+    """
+    with pytest.raises(ValueError, match=f"^{text}$"):
+        encode(conversation(*TURN), body)
+
+
+@pytest.mark.parametrize(
+    ("transcript", "body", "text"),
+    [
+        (Transcript(), [], "body: expected a mapping, got list"),
+        (Transcript(), {"model": MODEL, "tools": {1}}, None),
+        (7, BODY, "transcript: expected a Transcript or messages, got int"),
+        (["Hi"], BODY, "transcript: expected messages, got str"),
+    ],
+)
+def test_what_is_no_conversation(transcript, body, text):
+    """
+    Other types are refused at once.
+    """
+    with pytest.raises(TypeError, match=text and f"^{text}$"):
+        encode(transcript, body)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"mode": "hop"}, "mode: expected 'auto', 'chained' or 'full', got 'hop'"),
+        (
+            {"mode": "chained", "strip": True},
+            "strip: the state that the service keeps cannot be left out; use the mode 'full'",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_for(options, text):
+    """
+    So are modes that there are not, and what contradicts itself.
+    """
+    with pytest.raises(ValueError, match=f"^{text}$"):
+        encode(conversation(*TURN), BODY, **options)
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ({"type": "deep-research", "visualization": "auto"}, {"type": "deep-research"}),
+        ({"type": "deep-research", "visualization": None, "a": 1}, {"type": "deep-research", "a": 1}),
+        (
+            {"visualization": "off", "thinking_summaries": "auto"},
+            {"visualization": "off", "thinking_summaries": "auto"},
+        ),
+        ({"type": "deep-research"}, {"type": "deep-research"}),
+        ("odd", "odd"),
+    ],
+)
+def test_visualization_goes_when_it_is_off(given, sent):
+    """
+    `agent_config.visualization` goes when it is `off` and not otherwise.
+    """
+    body = {"agent": "deep-research-preview-04-2026", "agent_config": given}
+
+    assert sent == encode(conversation(*TURN), body).body["agent_config"]
+
+
+def test_messages_may_be_given():
+    """
+    Messages are as good as a transcript.
+    """
+    transcript = conversation(*TURN)
+
+    assert encode(transcript, BODY) == encode(iter(transcript.messages), BODY)
+
+
+# -- what people say
+
+
+def test_content_of_the_user():
+    """
+    Text, JSON and media are blocks; text without a character is none.
+    """
+    content = (
+        "look",
+        "",
+        {"a": [1, "é"]},
+        MediaContent(media_type="image/png", data=b"\x00\xff"),
+        MediaContent(media_type="application/pdf", uri="files/1"),
+        MediaContent(media_type="audio/wav", data=b""),
+        MediaContent(media_type="video/mp4", uri="files/2"),
+    )
+
+    assert [
+        step(
+            "user_input",
+            content=[
+                {"type": "text", "text": "look"},
+                {"type": "text", "text": '{"a":[1,"é"]}'},
+                {"type": "image", "data": "AP8=", "mime_type": "image/png"},
+                {"type": "document", "uri": "files/1", "mime_type": "application/pdf"},
+                {"type": "audio", "data": "", "mime_type": "audio/wav"},
+                {"type": "video", "uri": "files/2", "mime_type": "video/mp4"},
+            ],
+        )
+    ] == steps(conversation(prompt(tuple(item for each in content for item in as_content(each)))))
+
+
+def test_a_prompt_of_nothing():
+    """
+    A prompt with nothing in it does not go, and that is reported.
+    """
+    encoded = encode(conversation(prompt(()), prompt("Hi", message_id="u2")), BODY)
+
+    assert [user("Hi")] == encoded.body["input"]
+    assert [("u1", None, "empty", True)] == reasons(encoded)
+
+
+def test_a_summary_of_the_app():
+    """
+    A completed compaction is what the user says first; what it stands for does not go.
+    """
+    transcript = conversation(*TURN, compaction("So far: hi."), prompt("Go on", message_id="u3"))
+    encoded = encode(transcript, BODY)
+
+    assert [user("So far: hi."), user("Go on")] == encoded.body["input"]
+    assert ("full", ()) == (encoded.mode, encoded.left_out)
+
+
+def test_a_summary_that_failed():
+    """
+    A compaction that was not completed does not go.
+    """
+    [begin, *_] = compaction("So")
+    encoded = encode(conversation(*TURN[:2], begin, prompt("Go on", message_id="u3")), BODY)
+
+    assert [user("Go on")] == encoded.body["input"]
+    assert [("c1", None, "unfinished", True)] == reasons(encoded)
+
+
+def test_the_state_of_a_summary():
+    """
+    The state of a compaction has no place in a request.
+    """
+    transcript = conversation(compaction("So far", origin=GEMINI), prompt("Go on"))
+    summary, rest = transcript.messages
+    encoded = encode([attrs.evolve(summary, state={"a": 1}), rest], BODY)
+
+    assert [("c1", None, "unplaced", False)] == reasons(encoded)
+
+
+# -- chained
+
+
+def test_c109_chained_sends_what_is_new():
+    """
+    The last answer is named by its interaction, what came after it is sent, and the app's settings go again.
+    """
+    transcript = conversation(
+        *TURN,
+        said(mo("Sure"), id="v2", message_id="a2"),
+        prompt("And now?", message_id="u3"),
+    )
+    tools = [{"type": "google_search"}]
+    encoded = encode(transcript, {**BODY, "tools": tools, "system_instruction": "Be kind."})
+
+    assert {
+        **BODY,
+        "tools": tools,
+        "system_instruction": "Be kind.",
+        "previous_interaction_id": "v2",
+        "input": [user("And now?")],
+    } == encoded.body
+    assert ("chained", ()) == (encoded.mode, encoded.left_out)
+
+
+def test_c109_results_are_what_is_new():
+    """
+    Answers of calls go in the order of the calls, before what the user says, however late they came.
+    """
+    transcript = conversation(prompt("Hi"), said(fc("c1"), fc("c2", "g"), status="requires_action"))
+    one, two = transcript.pending_calls
+    transcript = fold([two.succeed("2"), prompt("Hurry", message_id="u2"), one.succeed("1")], start=transcript)
+    encoded = encode(transcript, BODY)
+
+    assert [result("c1", "f", "1"), result("c2", "g", "2"), user("Hurry")] == encoded.body["input"]
+    assert ("v1", "chained", ()) == (encoded.body["previous_interaction_id"], encoded.mode, encoded.left_out)
+
+
+def test_the_service_has_what_it_refuses():
+    """
+    What the service keeps is not left out, even what could not be sent to it.
+    """
+    transcript = conversation(prompt("Hi"), said(th(summary="unsigned"), mo("Hello")), prompt("More", message_id="u2"))
+
+    assert () == encode(transcript, BODY).left_out
+    assert [("a1", 0, "unsigned", True)] == reasons(encode(transcript, BODY, mode="full"))
+
+
+def test_an_answer_that_failed_at_once():
+    """
+    A failed answer of which nothing goes does not break the chain.
+    """
+    transcript = conversation(*TURN, answer(message_id="a2", origin=GEMINI, reasoning="hm", error=error("overloaded")))
+    encoded = encode(transcript, BODY)
+
+    assert ("v1", [user("More")]) == (encoded.body["previous_interaction_id"], encoded.body["input"])
+    assert [("a2", 0, "unfinished", True)] == reasons(encoded)
+
+
+def test_a_rewind_keeps_the_chain():
+    """
+    What was rewound stands behind the answer that is left, so the service still has all before it.
+    """
+    transcript = conversation(*TURN, said(mo("Sure"), id="v2", message_id="a2"), rewind("u2"))
+    transcript = fold([prompt("Rather this", message_id="u3")], start=transcript)
+
+    assert {**BODY, "previous_interaction_id": "v1", "input": [user("Rather this")]} == encode(transcript, BODY).body
+
+
+def test_a_chain_behind_a_summary():
+    """
+    An answer that was asked for with a summary is chained to.
+    """
+    transcript = conversation(compaction("So far"), prompt("Hi"), said(mo("Hello")), prompt("More", message_id="u2"))
+
+    assert {**BODY, "previous_interaction_id": "v1", "input": [user("More")]} == encode(transcript, BODY).body
+
+
+UNCHAINED = {
+    "no answer": ([prompt("Hi")], {}, "there is no answer to go on from"),
+    "a summary since": ([*TURN, compaction("So far")], {}, "there is no answer to go on from"),
+    "store is off": ([*TURN], {"store": False}, "store is off"),
+    "failed": (
+        [prompt("Hi"), answer("Half", origin=GEMINI, error=error())],
+        {},
+        "answer 'a1' is not completed",
+    ),
+    "running": ([prompt("Hi"), said(mo("Half"))[:-1]], {}, "answer 'a1' is not completed"),
+    "another model": ([*TURN], {"model": "gemini-2.5-pro"}, "answer 'a1' is of another model or agent"),
+    "another provider": (
+        [prompt("Hi"), answer("Hello", origin=CLAUDE), prompt("More", message_id="u2")],
+        {},
+        "answer 'a1' is of another model or agent",
+    ),
+    "not stored": (
+        [prompt("Hi"), said(mo("Hello"), id=""), prompt("More", message_id="u2")],
+        {},
+        "answer 'a1' was not stored, it has no interaction id",
+    ),
+    "paused": (
+        [prompt("Hi"), said(mo("Hello"), status="requires_continuation"), prompt("More", message_id="u2")],
+        {},
+        "answer 'a1' was paused before its end",
+    ),
+    "a call without an id": (
+        [prompt("Hi"), said(fc(""), status="requires_action")],
+        {},
+        "answer 'a1' has a call without an id",
+    ),
+    "nothing new": ([prompt("Hi"), said(mo("Hello"))], {}, "nothing has come after answer 'a1'"),
+}
+
+
+@pytest.mark.parametrize(("parts", "body", "reason"), UNCHAINED.values(), ids=UNCHAINED)
+def test_what_cannot_be_chained(parts, body, reason):
+    """
+    `auto` sends everything where nothing can be chained; `chained` says why.
+    """
+    transcript = conversation(*parts)
+    encoded = encode(transcript, {**BODY, **body})
+
+    assert encode(transcript, {**BODY, **body}, mode="full") == encoded
+    with pytest.raises(LocalProtocolError, match=f"^the request cannot be chained: {reason}; use the mode 'full'$"):
+        encode(transcript, {**BODY, **body}, mode="chained")
+
+
+def stored(*parts):
+    """
+    Fold records, which say when each event happened, one second after another.
+    """
+    return fold(records([event for part in parts for event in (part if isinstance(part, list) else [part])]))
+
+
+def test_records_tell_nothing_new():
+    """
+    A conversation whose events happened one after another is chained.
+    """
+    first = stored(prompt("Hi"), said(fc(), status="requires_action"))
+    events = [prompt("Hi"), *said(fc(), status="requires_action"), first.pending_calls[0].succeed("x")]
+    transcript = stored(events, said(mo("Done"), id="v2", message_id="a2"), prompt("More", message_id="u2"))
+
+    assert "chained" == encode(transcript, BODY).mode
+
+
+def test_an_answer_that_came_too_late_for_the_chain():
+    """
+    When a call was answered after the last answer had begun, the service does not know that: everything is sent.
+    """
+    asked = [prompt("Hi"), *said(fc(), status="requires_action")]
+    call = stored(asked).pending_calls[0]
+    transcript = stored(
+        asked, said(mo("Done"), id="v2", message_id="a2"), call.succeed("late"), prompt("More", message_id="u2")
+    )
+    encoded = encode(transcript, BODY)
+
+    assert ("full", [result(result="late")]) == (encoded.mode, encoded.body["input"][2:3])
+    with pytest.raises(LocalProtocolError, match="answer 'a2' does not know all before it"):
+        encode(transcript, BODY, mode="chained")
+
+
+def test_two_answers_to_one_prompt():
+    """
+    So it is when two answers ran side by side: the second was asked for without the first.
+    """
+    one, two = said(mo("One")), said(mo("Two"), id="v2", message_id="a2")
+    transcript = stored(prompt("Hi"), one[:2], two[:1], one[2:], two[1:], prompt("More", message_id="u2"))
+
+    assert "full" == encode(transcript, BODY).mode
+
+
+def test_models_that_read_each_other():
+    """
+    The app's rules say which models go on with each other's answers.
+    """
+    rules = attrs.evolve(RULES["gemini-interactions"], readers=(frozenset({MODEL, "gemini-4-argon"}),))
+    transcript = conversation(*TURN)
+
+    assert "full" == encode(transcript, {"model": "gemini-4-argon"}).mode
+    assert "chained" == encode(transcript, {"model": "gemini-4-argon"}, rules=rules).mode
+
+
+# -- agents
+
+AGENT = "antigravity-preview-09-2026"
+
+
+def agent_turn(**fields):
+    return conversation(
+        prompt("Hi"), said(mo("Done"), model=None, agent=AGENT, **fields), prompt("More", message_id="u2")
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ({}, "0b7e"),
+        ({"environment": None}, "0b7e"),
+        ({"environment": "remote"}, "0b7e"),
+        ({"environment": "f00d"}, "f00d"),
+        (
+            {"environment": {"type": "remote", "network": "disabled"}},
+            {"type": "remote", "network": "disabled", "environment_id": "0b7e"},
+        ),
+        ({"environment": {"environment_id": "f00d"}}, {"environment_id": "f00d"}),
+    ],
+)
+def test_the_sandbox_of_an_agent(given, sent):
+    """
+    An agent goes on in its sandbox, unless the app names another.
+    """
+    encoded = encode(agent_turn(environment_id="0b7e"), {"agent": AGENT, **given})
+
+    assert ("chained", "v1") == (encoded.mode, encoded.body["previous_interaction_id"])
+    assert sent == encoded.body["environment"]
+
+
+def test_the_sandbox_goes_whatever_the_mode():
+    """
+    A sandbox outlives the interaction; but it is state.
+    """
+    transcript = agent_turn(environment_id="0b7e")
+
+    assert "0b7e" == encode(transcript, {"agent": AGENT}, mode="full").body["environment"]
+    assert "environment" not in encode(transcript, {"agent": AGENT}, strip=True).body
+
+
+def test_no_sandbox():
+    """
+    Without one nothing is said about it, nor is one of another agent.
+    """
+    assert "environment" not in encode(agent_turn(), {"agent": AGENT}).body
+    assert "environment" not in encode(agent_turn(environment_id="0b7e"), {"agent": "another"}).body
+
+
+# -- long answers
+
+
+def long(*tokens, id="v{}", **fields):
+    """
+    Return the hops of a long answer, each with the token it gave.
+    """
+    return [
+        event
+        for at, token in enumerate(tokens, 1)
+        for event in said(
+            mo(f"P{at}"),
+            id=id.format(at),
+            message_id="a1" if at == 1 else f"a1.{at}",
+            status="requires_continuation",
+            **({} if token is None else {"continuation_token": token}),
+            **fields,
+        )
+    ]
+
+
+@pytest.mark.parametrize("mode", ["auto", "chained"])
+def test_c101_a_hop_that_is_stored(mode):
+    """
+    The next hop has the token, the id of the interaction that gave it, and no input.
+    """
+    encoded = encode(conversation(prompt("Hi"), long("dG9rMQ==", "dG9rMg==")), BODY, mode=mode)
+
+    assert {**BODY, "previous_interaction_id": "v2", "continuation_token": "dG9rMg=="} == encoded.body
+    assert ("hop", ()) == (encoded.mode, encoded.left_out)
+
+
+@pytest.mark.parametrize(("id", "store"), [("v{}", False), ("", False), ("", True)])
+def test_c101_a_hop_that_is_not_stored(id, store):
+    """
+    Without a stored interaction it has the token, the original input, and no id.
+    """
+    body = {**BODY, "store": store}
+    transcript = conversation(
+        prompt("Hi"),
+        said(th(summary="unsigned"), mo("Hello"), id="v0", message_id="a0"),
+        prompt("A long story", message_id="u2"),
+        long("dG9rMQ==", "dG9rMg==", id=id),
+    )
+    encoded = encode(transcript, body)
+
+    assert {
+        **body,
+        "continuation_token": "dG9rMg==",
+        "input": [user("Hi"), mo("Hello"), user("A long story")],
+    } == encoded.body
+    assert [("a0", 0, "unsigned", True)] == reasons(encoded)
+    assert "hop" == encoded.mode
+
+
+@pytest.mark.parametrize("mode", ["auto", "chained"])
+@pytest.mark.parametrize(
+    ("tokens", "text"),
+    [
+        (["t1", "t1"], "message 'a1.2' gave back the continuation token that was sent, so it made no progress"),
+        ([None], "message 'a1' was paused without a continuation token, nothing can go on with it"),
+        (["t1", None], "message 'a1.2' was paused without a continuation token, nothing can go on with it"),
+    ],
+)
+def test_c102_no_progress(tokens, text, mode):
+    """
+    A token that came back, or none, stops: there is no request that would not begin from the front.
+    """
+    with pytest.raises(LocalProtocolError, match=f"^{text}; ask something new, or use the mode 'full'$"):
+        encode(conversation(prompt("Hi"), long(*tokens)), BODY, mode=mode)
+
+
+def test_a_long_answer_is_history():
+    """
+    Asked for in full, all hops of an answer go in their order, and no token.
+    """
+    encoded = encode(conversation(prompt("Hi"), long("t1", "t1")), BODY, mode="full")
+
+    assert {**BODY, "input": [user("Hi"), mo("P1"), mo("P2")]} == encoded.body
+
+
+def test_a_long_answer_that_has_ended():
+    """
+    The last hop is what the next request is chained to; calls of every hop are answered.
+    """
+    transcript = conversation(
+        prompt("Hi"),
+        said(fc("c1"), status="requires_continuation", continuation_token="t1"),
+        said(mo("P2"), fc("c2", "g"), id="v2", message_id="a1.2", status="requires_action"),
+    )
+    transcript = succeeded(transcript, "1", "2")
+    results = [result("c1", "f", "1"), result("c2", "g", "2")]
+
+    assert {**BODY, "previous_interaction_id": "v2", "input": results} == encode(transcript, BODY).body
+    assert [user("Hi"), fc("c1"), mo("P2"), fc("c2", "g"), *results] == steps(transcript)
+
+
+def test_a_long_answer_of_another_model():
+    """
+    The token is its model's: another one gets the conversation.
+    """
+    encoded = encode(conversation(prompt("Hi"), long("t1")), {"model": "gemini-2.5-pro"})
+
+    assert ("full", [user("Hi"), mo("P1")]) == (encoded.mode, encoded.body["input"])
+
+
+def test_a_long_answer_without_state():
+    """
+    Stripped of state there is no token to go on with.
+    """
+    encoded = encode(conversation(prompt("Hi"), long("t1")), BODY, strip=True)
+
+    assert {**BODY, "input": [user("Hi"), mo("P1")]} == encoded.body
+
+
+def test_checkpoints_are_void_at_the_end():
+    """
+    Case 103 is not gone on with: an answer that failed goes as what it said.
+    """
+    transcript = conversation(
+        prompt("Hi"), answer("Half", origin=GEMINI, error=error("network"), state={"continuation_token": "t"})
+    )
+
+    assert {**BODY, "input": [user("Hi"), mo("Half")]} == encode(transcript, BODY).body
+
+
+# -- in full
+
+
+def test_c105_full_is_what_was_said():
+    """
+    Every step of the history goes back as it came, with what nobody knows; a result directly behind its answer.
+    """
+    first = [
+        step("google_search_call", id="s1", arguments={"queries": ["q"]}, search_type="web_search", signature="a+/="),
+        step("google_search_result", call_id="s1", result=[{"search_suggestions": "<div>"}], signature="b" * 90_000),
+        th(signature="c", summary=[{"type": "text", "text": "Plan"}], new={"a": 1}),
+        mo("It rains.", new=2),
+        step("dream", plot=[1]),
+        fc("c1", "f", {"a": 1}),
+    ]
+    transcript = succeeded(conversation(prompt("Hi"), said(*first, status="requires_action")), "x")
+    encoded = encode(transcript, BODY, mode="full")
+
+    assert {**BODY, "input": [user("Hi"), *first, result()]} == encoded.body
+    assert () == encoded.left_out
+
+
+def test_c106_an_unsigned_thought():
+    """
+    A thought without a signature does not go.
+    """
+    encoded = encode(conversation(prompt("Hi"), said(th(summary="hm", signature=""), mo("Hello"))), BODY)
+
+    assert [user("Hi"), mo("Hello")] == encoded.body["input"]
+    assert [("a1", 0, "unsigned", True)] == reasons(encoded)
+
+
+def test_c107_text_and_media_are_one_step():
+    """
+    What belongs to one step of the wire is one step again.
+    """
+    output = step(
+        "model_output",
+        content=[
+            {"type": "text", "text": "see"},
+            {"type": "image", "data": "AAAA", "mime_type": "image/png"},
+            {"type": "text", "text": "and"},
+        ],
+    )
+
+    assert [user("Hi"), output] == steps(conversation(prompt("Hi"), said(output)))
+
+
+MEDIUM = MediaContent(media_type="image/png", data=b"\x00")
+IMAGE = {"type": "image", "data": "AA==", "mime_type": "image/png"}
+OUTPUTS = {
+    "text": ("sunny", "sunny"),
+    "nothing": ((), ""),
+    "an object": ({"sum": 18.0, "é": [1]}, '{"sum":18.0,"é":[1]}'),
+    "an array": ([1, "a"], '[1,"a"]'),
+    "a number": (5, "5"),
+    "null": (None, "null"),
+    "a medium": (MEDIUM, [IMAGE]),
+    "text and a medium": ((TextContent("see"), MEDIUM), [{"type": "text", "text": "see"}, IMAGE]),
+    "texts": ((TextContent("a"), TextContent("b")), [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+}
+
+
+@pytest.mark.parametrize(("output", "sent"), OUTPUTS.values(), ids=OUTPUTS)
+def test_c108_forms_of_a_result(output, sent):
+    """
+    Text goes as it is, JSON as JSON text, media and several as blocks; the name of the tool always.
+    """
+    transcript = conversation(prompt("Hi"), said(fc(), status="requires_action"))
+    transcript = fold([transcript.pending_calls[0].succeed(output)], start=transcript)
+
+    assert [result(result=sent)] == steps(transcript, "chained")
+
+
+FAULTS = {
+    "the fault": ("no such city", (), "no such city"),
+    "the fault and text": ("no such city", "tried Oslo", "no such city\ntried Oslo"),
+    "the fault and JSON": ("no such city", {"a": 1}, 'no such city\n{"a":1}'),
+    "the fault twice": ("no such city", "no such city", "no such city"),
+    "the fault and a medium": ("no", MEDIUM, [{"type": "text", "text": "no"}, IMAGE]),
+    "a fault without words": (ErrorInfo(kind="timeout", message=""), (), "timeout"),
+}
+
+
+@pytest.mark.parametrize(("fault", "output", "sent"), FAULTS.values(), ids=FAULTS)
+def test_c108_a_call_that_failed(fault, output, sent):
+    """
+    A failed call is answered with `is_error`, what was wrong, and what there was of an output.
+    """
+    transcript = conversation(prompt("Hi"), said(fc(), status="requires_action"))
+    transcript = fold([transcript.pending_calls[0].fail(fault, output=output)], start=transcript)
+    encoded = encode(transcript, BODY)
+
+    assert [result(result=sent, is_error=True)] == encoded.body["input"]
+    assert () == encoded.left_out
+
+
+def test_c111_reasoning_of_another_provider():
+    """
+    Of another provider's answer go text, calls and their answers, without state.
+    """
+    transcript = conversation(
+        prompt("Hi"),
+        answer(
+            "Hello",
+            origin=CLAUDE,
+            reasoning="hm",
+            reasoning_state={"signature": "claude"},
+            text_state={"i": 0, "annotations": [1]},
+            calls=[Call("f", {"a": 1}, call_id="toolu_1", output="x", state={"signature": "other"})],
+        ),
+    )
+    encoded = encode(transcript, BODY)
+
+    assert [user("Hi"), mo("Hello"), fc("toolu_1", "f", {"a": 1}), result("toolu_1")] == encoded.body["input"]
+    assert [
+        ("a1", 0, "other-provider", True),
+        ("a1", 1, "other-provider", False),
+        ("a1", 2, "other-provider", False),
+    ] == reasons(encoded)
+
+
+def test_the_state_of_another_model():
+    """
+    To another model of the same provider every signature goes as well.
+    """
+    first = [th(signature="a"), mo("Hello")]
+    encoded = encode(conversation(prompt("Hi"), said(*first)), {"model": "gemini-2.5-pro"})
+
+    assert [user("Hi"), *first] == encoded.body["input"]
+    assert [("a1", None, "other-model", False)] == reasons(encoded)
+
+
+def test_stripped():
+    """
+    Without any state go texts, and calls in words where their signed thought is missing.
+    """
+    transcript = succeeded(
+        conversation(prompt("Hi"), said(th(signature="a"), mo("Hm"), fc(), status="requires_action")), "x"
+    )
+    encoded = encode(transcript, BODY, strip=True)
+
+    assert [user("Hi"), mo("Hm"), user("f was called with {}. It answered:", "x")] == encoded.body["input"]
+    assert [
+        ("a1", None, "stripped", False),
+        ("a1", 0, "stripped", True),
+        ("a1", 1, "stripped", False),
+        ("a1", 2, "stripped", False),
+        ("a1", 2, "reworded", False),
+    ] == reasons(encoded)
+
+
+# -- what did not go well
+
+
+def test_the_text_of_a_failed_answer():
+    """
+    Of a failed answer goes what it said, without state; calls that nobody answered do not.
+    """
+    failed = answer(
+        "Half",
+        origin=GEMINI,
+        reasoning="hm",
+        reasoning_state={"i": 0, "signature": "a"},
+        calls=[Call("f", {"a": 1}, state={"i": 2})],
+        error=error("network"),
+    )
+    encoded = encode(conversation(prompt("Hi"), failed, prompt("Again", message_id="u2")), BODY)
+
+    assert [user("Hi"), mo("Half"), user("Again")] == encoded.body["input"]
+    assert [
+        ("a1", 0, "unfinished", True),
+        ("a1", 2, "unanswered", True),
+    ] == reasons(encoded)
+
+
+def failed_with_answers(*steps, outputs):
+    """
+    Return an answer whose calls the app had run before it was cut.
+    """
+    events = said(*steps, status="requires_action")
+    ran = fold(events[:-1])
+    answers = [call.succeed(output) for call, output in zip(ran.messages[0].calls, outputs, strict=True)]
+    decoder = load_dialect("gemini-interactions").decoder("a1")
+    wire = [{"event_type": "interaction.created", "interaction": {"id": "v1", "model": MODEL}}]
+    for at, each in enumerate(steps):
+        wire += [
+            {"event_type": "step.start", "index": at, "step": each},
+            {"event_type": "step.stop", "index": at},
+        ]
+    cut = [event for frame in wire for event in decoder.feed_event(frame)]
+    return [*cut, *answers, *decoder.close()]
+
+
+def test_answered_calls_of_a_failed_answer():
+    """
+    Calls that were answered before their step failed go with their answers, and with the id the provider gave.
+    """
+    transcript = conversation(prompt("Hi"), failed_with_answers(fc("c"), fc("c", "g"), outputs=["1", "2"]))
+    encoded = encode(transcript, BODY)
+
+    assert [user("Hi"), fc("c"), fc("c", "g"), result("c", "f", "1"), result("c", "g", "2")] == encoded.body["input"]
+    assert [
+        ("a1", None, "unfinished", False),
+        ("a1", 0, "unfinished", False),
+        ("a1", 1, "unfinished", False),
+    ] == reasons(encoded)
+
+
+def test_a_call_that_lost_its_thought():
+    """
+    Without the signed thought before it a call would be refused: it goes in words, behind what the answer said.
+    """
+    steps = [fc("c0", "early"), th(signature="a"), fc("c1", "mail", {"to": "é"}), fc("c2", "g"), mo("Half")]
+    events = failed_with_answers(*steps, outputs=["0", {"sent": True}, (MEDIUM,)])
+    encoded = encode(conversation(prompt("Hi"), events), BODY)
+
+    assert [
+        user("Hi"),
+        fc("c0", "early"),
+        mo("Half"),
+        result("c0", "early", "0"),
+        step(
+            "user_input",
+            content=[
+                {"type": "text", "text": 'mail was called with {"to":"é"}. It answered:'},
+                {"type": "text", "text": '{"sent":true}'},
+                {"type": "text", "text": "g was called with {}. It answered:"},
+                IMAGE,
+            ],
+        ),
+    ] == encoded.body["input"]
+    assert [("a1", 2, "reworded", False), ("a1", 3, "reworded", False)] == [
+        each for each in reasons(encoded) if each[2] == "reworded"
+    ]
+
+
+def test_a_failed_call_that_lost_its_thought():
+    """
+    In words it says that it failed.
+    """
+    transcript = conversation(prompt("Hi"), said(th(signature="a"), fc(), status="requires_action"))
+    transcript = fold([transcript.pending_calls[0].fail("no such city", output="")], start=transcript)
+
+    assert [user("Hi"), user("f was called with {}. It failed: no such city")] == encode(
+        transcript, BODY, strip=True
+    ).body["input"]
+
+
+@pytest.mark.parametrize("mode", ["full", "chained"])
+def test_a_call_that_nobody_answered(mode):
+    """
+    A call that waits is answered by the request, in its place among the others.
+    """
+    transcript = conversation(prompt("Hi"), said(fc("c1"), fc("c2", "g"), status="requires_action"))
+    transcript = fold([transcript.pending_calls[1].succeed("2")], start=transcript)
+    encoded = encode(transcript, BODY, mode=mode)
+
+    assert [
+        result("c1", "f", "No result is available for this call.", is_error=True),
+        result("c2", "g", "2"),
+    ] == encoded.body["input"][-2:]
+    assert [("a1", 0, "no-answer", False)] == reasons(encoded)
+
+
+@pytest.mark.parametrize(("mode", "before"), [("full", [user("Hi"), fc()]), ("chained", [])])
+def test_a_call_that_never_was_one(mode, before):
+    """
+    A call whose input is no object goes with an empty one, and is answered with what is wrong with it.
+    """
+    transcript = conversation(
+        prompt("Hi"), said({**fc(), "arguments": "[1]"}, status="requires_action"), prompt("Hm", message_id="u2")
+    )
+    encoded = encode(transcript, BODY, mode=mode)
+    answered = result(result="The call was not run: the input is no JSON object but an array", is_error=True)
+
+    assert [*before, answered, user("Hm")] == encoded.body["input"]
+    assert [("a1", 0, "uncalled", False)] == reasons(encoded)
+    assert (
+        "part 0 of message 'a1' repaired: Its input was no JSON object, so it was not run; the request answers it "
+        "with the fault."
+    ) == str(encoded.left_out[0])
+
+
+def test_a_call_of_the_sandbox_without_a_result():
+    """
+    A function that the provider should have run, and did not, is answered too.
+    """
+    body = {"agent": AGENT}
+    resource = {"id": "v1", "status": "completed", "agent": AGENT, "steps": [fc("r1", "read_file"), mo("Hm")]}
+    transcript = fold([prompt("Hi"), *decode_resource(resource, "a1", request=body)])
+    encoded = encode(transcript, body, mode="full")
+
+    assert [
+        user("Hi"),
+        fc("r1", "read_file"),
+        mo("Hm"),
+        result("r1", "read_file", "No result is available for this call.", is_error=True),
+    ] == encoded.body["input"]
+    assert [("a1", 0, "no-answer", False)] == reasons(encoded)
+
+
+def test_calls_that_the_provider_answered():
+    """
+    What the provider ran goes as it came, with nothing of ours beside it.
+    """
+    sandbox = [fc("r1", "read_file"), step("function_result", call_id="r1", name="read_file", result="x")]
+    alone = step("google_search_call", id="s1", arguments={"queries": []}, signature="a")
+
+    assert [user("Hi"), *sandbox, alone] == steps(conversation(prompt("Hi"), said(*sandbox, alone)))
+
+
+def test_a_call_of_the_provider_with_nonsense():
+    """
+    A call of the provider whose input is no object goes with an empty one; what it was has no place.
+    """
+    steps = [step("code_execution_call", id="x", arguments="{oops", signature="a")]
+    encoded = encode(conversation(prompt("Hi"), said(*steps)), BODY)
+
+    assert [user("Hi"), {**steps[0], "arguments": {}}] == encoded.body["input"]
+    assert [("a1", 0, "unplaced", False)] == reasons(encoded)
+
+
+def test_ids_that_the_provider_did_not_give():
+    """
+    Ids that were made up here never go: a call without one goes, and is answered, without one.
+    """
+    nameless = {"type": "function_call", "id": None, "name": "f", "arguments": {}}
+    transcript = succeeded(
+        conversation(prompt("Hi"), said(nameless, fc("", "g"), fc("c", "h"), fc("c", "h"), status="requires_action")),
+        *"1234",
+    )
+
+    assert [
+        user("Hi"),
+        {"type": "function_call", "name": "f", "arguments": {}},
+        fc("", "g"),
+        fc("c", "h"),
+        fc("c", "h"),
+        {"type": "function_result", "name": "f", "result": "1"},
+        result("", "g", "2"),
+        result("c", "h", "3"),
+        result("c", "h", "4"),
+    ] == steps(transcript)
+
+
+def test_a_call_without_a_name():
+    """
+    A call that has no name cannot be answered, so it does not go.
+    """
+    encoded = encode(conversation(prompt("Hi"), said(step("function_call", id="c1"), mo("Hm"))), BODY, mode="full")
+
+    assert [user("Hi"), mo("Hm")] == encoded.body["input"]
+    assert [("a1", 0, "unplaced", True)] == reasons(encoded)
+
+
+def test_deltas_of_unknown_types():
+    """
+    What nobody knows how to write back is reported.
+    """
+    wire = stream(C(), S(0, th(signature="a")), D(0, delta("sparkle", x=1)), X(0), K())
+    decoder = load_dialect("gemini-interactions").decoder("a1")
+    encoded = encode(fold([prompt("Hi"), *decoder.feed(wire), *decoder.close()]), BODY, mode="full")
+
+    assert [user("Hi"), th(signature="a")] == encoded.body["input"]
+    assert [("a1", 0, "unplaced", False)] == reasons(encoded)
+
+
+PARTS = {
+    "an empty text": ({"text": "", "text_state": {"i": 0}}, [], ("empty", True)),
+    "an unknown key of a text": ({"text": "a", "text_state": {"i": 0, "new": 1}}, [mo("a")], ("unplaced", False)),
+    "an unknown key of an answer": (
+        {"calls": [Call("f", call_id="c1", output="x", result_state={"new": 1})]},
+        [fc(), result()],
+        ("unplaced", False),
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "sent", "expected"), PARTS.values(), ids=PARTS)
+def test_state_that_this_version_does_not_write(given, sent, expected):
+    """
+    State of a newer version, which has no place that is known here, is reported; so is what says nothing.
+    """
+    encoded = encode(conversation(prompt("Hi"), answer(origin=GEMINI, **given)), BODY, mode="full")
+
+    assert [user("Hi"), *sent] == encoded.body["input"]
+    assert [("a1", 0, *expected)] == reasons(encoded)
+
+
+def test_a_medium_of_nothing():
+    """
+    A medium without bytes and without a place does not go.
+    """
+    empty = MediaPart(media_type="image/png", data=b"", status="completed")
+    message = AssistantMessage(id="a1", origin=GEMINI, parts=(empty,), status=MessageStatus.COMPLETED)
+
+    assert [("a1", 0, "empty", True)] == reasons(encode([message], BODY))
+
+
+def test_opaque_items_of_nobody():
+    """
+    An opaque item that is none of this wire does not go.
+    """
+    message = AssistantMessage(
+        id="a1", origin=GEMINI, parts=(OpaquePart(state={"item": 1}),), status=MessageStatus.COMPLETED
+    )
+
+    assert [("a1", 0, "unplaced", True)] == reasons(encode([message], BODY))
+
+
+def test_c112_state_is_never_nested():
+    """
+    What goes back stands where the wire has it, under no name of a provider.
+    """
+    signed = {"type": "thought", "signature": "a", "vertex": {"b": 1}}
+
+    assert signed == steps(conversation(prompt("Hi"), said(signed)))[1]
+
+
+def test_reasons_of_encoders_are_sentences():
+    """
+    Each reason that only encoders give says what became of it.
+    """
+    given = {DropReason.UNPLACED, DropReason.UNCALLED, DropReason.NO_ANSWER, DropReason.REWORDED}
+
+    assert given - {DropReason.UNPLACED} == REPAIRS
+    assert all(REASONS[reason].endswith(".") for reason in given)
+
+
+def test_json_all_the_way():
+    """
+    What comes out can be sent.
+    """
+    transcript = succeeded(conversation(*TURN[:1], said(fc(), status="requires_action")), {"a": 1})
+
+    assert {**BODY, "previous_interaction_id": "v1", "input": [result(result='{"a":1}')]} == json.loads(
+        json.dumps(encode(transcript, BODY).body)
+    )
