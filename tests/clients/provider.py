@@ -4,6 +4,7 @@ A provider of one run, in memory: it says what it is told to, connection by conn
 
 import asyncio
 import json
+import threading
 
 import attrs
 import httpx2
@@ -71,6 +72,7 @@ class Body(httpx2.AsyncByteStream):
             self.provider.sent += 1
             yield chunk
         if plan.how == "stall":
+            self.provider.stalled.set()
             await self.provider.released.wait()
         while (left := began + plan.at_s - asyncio.get_running_loop().time()) > 0:
             await asyncio.sleep(min(left, 30) if plan.beats else left)
@@ -112,6 +114,8 @@ class Provider:
         self.bodies = []
         self.sent = 0
         self.released = asyncio.Event()
+        self.stalled = threading.Event()
+        """Set when a stream has begun to stall, and somebody waits for it."""
 
     @property
     def http(self):

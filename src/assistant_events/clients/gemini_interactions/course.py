@@ -230,9 +230,8 @@ class Course:
 
     def interrupt(self, error: ErrorInfo) -> None:
         """End the message at the next moment, whatever is waited for. The reader gets the events of it."""
-        if self.over:
-            return
-        self._error = error
+        if not self.over:
+            self._error = error
         self._sound(Alarm.STOP)
 
     def report(self, message_id: str) -> Report:

@@ -1,0 +1,186 @@
+"""
+The face for apps without an event loop.
+"""
+
+import os
+import signal
+import threading
+from threading import Event, Thread
+
+import pytest
+
+from assistant_events import LocalProtocolError
+from assistant_events.clients.gemini_interactions import Clock, SyncGeminiInteractions
+from assistant_events.session import SyncSession
+from assistant_events.stores import MemoryStore
+
+from .answers import BODY, HELLO, document, hello
+from .provider import Plan, Provider
+
+FAST = Clock(scale=0.001)
+"""A second lasts a millisecond: these tests have threads, so their time cannot jump."""
+
+
+def sync_client(provider):
+    return SyncGeminiInteractions("secret-key", http=provider.http, clock=FAST)
+
+
+def test_a_run_is_iterated():
+    """
+    A run is an iterator of events, and goes on by itself as the other one does.
+    """
+    provider = Provider(*hello(), plans=[Plan(upto=4)])
+
+    with sync_client(provider) as client:
+        run = client.create(BODY, "m")
+        types = [event.type for event in run]
+
+        assert ["text.ended", "step.ended"] == types[-2:]
+        assert ["create", "replay"] == provider.asked
+        assert ("Hello", True, "completed") == (run.message.text, run.terminal, run.report.outcome)
+        assert "<SyncRunStream of 'm', run 'v1', completed>" == repr(run)
+
+
+def test_read_gives_the_rest_of_a_batch():
+    """
+    What was not iterated over of a batch is read before the next one.
+    """
+    with sync_client(Provider(*hello(), plans=[Plan(piece=10_000)])) as client, client.create(BODY, "m") as run:
+        first = next(run)
+        rest = run.read()
+
+        assert "step.started" == first.type
+        assert "step.ended" == rest[-1].type
+        with pytest.raises(StopIteration):
+            run.read()
+
+
+def test_received_by_a_session():
+    """
+    A session without an event loop takes it as it is, stores it, and closes its connection.
+    """
+    provider = Provider(*hello())
+    session = SyncSession.open(MemoryStore(), "s")
+
+    with sync_client(provider) as client:
+        types = [event.type for event in session.receive(client.create(BODY, "m"))]
+
+    assert "step.ended" == types[-1]
+    assert "Hello" == session.transcript["m"].text
+    assert all(body.closed for body in provider.bodies)
+
+
+def test_left_by_break():
+    """
+    A loop that is left closes the message, which can be resumed from the store.
+    """
+    provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")], documents=[HELLO])
+    session = SyncSession.open(MemoryStore(), "s")
+
+    with sync_client(provider) as client:
+        for event in session.receive(client.create(BODY, "m")):
+            if event.type == "text.delta":
+                break
+        left = session.transcript["m"]
+        resumed = [event.type for event in session.receive(client.resume(left))]
+
+    assert ("aborted", True) == (left.error.kind, left.run.resumable)
+    assert ("step.restarted", "step.ended") == (resumed[0], resumed[-1])
+    assert ("Hello", "completed") == (session.transcript["m"].text, session.transcript["m"].status)
+
+
+def test_stop_from_another_thread():
+    """
+    One thread stops the run that another is waiting for.
+    """
+    provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")], documents=[document(status="in_progress")])
+    waiting = Event()
+    types = []
+
+    def read():
+        for event in run:
+            types.append(event.type)
+            waiting.set()
+
+    with sync_client(provider) as client:
+        run = client.create(BODY, "m")
+        reader = Thread(target=read)
+        reader.start()
+        waiting.wait()
+        stopped = client.stop(run)
+        reader.join()
+
+    assert (True, True) == (stopped.cancelled, stopped.deleted)
+    assert "step.failed" == types[-1]
+    assert ["cancel", "delete"] == [word for word in provider.asked if word in ("cancel", "delete")]
+
+
+def test_ctrl_c_while_waiting():
+    """
+    A key that is pressed while nothing comes ends the wait; the message is closed, and can be resumed.
+    """
+    provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")], documents=[document(status="in_progress")])
+    session = SyncSession.open(MemoryStore(), "s")
+
+    def press():
+        provider.stalled.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with sync_client(provider) as client:
+        presser = Thread(target=press)
+        presser.start()
+        with pytest.raises(KeyboardInterrupt):
+            list(session.receive(client.create(BODY, "m")))
+        presser.join()
+
+    message = session.transcript["m"]
+    assert ("failed", "aborted", True) == (message.status, message.error.kind, message.run.resumable)
+    assert "stopped from the keyboard" == message.error.message
+    assert all(body.closed for body in provider.bodies)
+
+
+def test_status_and_recover():
+    """
+    A stored message can be asked for and recovered.
+    """
+    provider = Provider(*hello(), plans=[Plan(upto=4, status=500)], documents=[HELLO])
+
+    with sync_client(provider) as client:
+        run = client.create(BODY, "m")
+        next(run)
+        assert "completed" == client.status("v1").status
+
+        provider.plans = [Plan(upto=4, how="stall")]
+        cut = client.create(BODY, "n")
+        while next(cut).type != "text.delta":
+            pass
+        closed = cut.close()
+        recovered = [event.type for event in client.recover(cut)]
+
+    assert "step.failed" == closed[-1].type
+    assert ("step.restarted", "step.ended") == (recovered[0], recovered[-1])
+
+
+def test_a_closed_client():
+    """
+    A client that was closed begins no run, and leaves no thread behind.
+    """
+    client = sync_client(Provider(*hello()))
+    list(client.create(BODY, "m"))
+    client.close()
+    client.close()
+
+    with pytest.raises(LocalProtocolError, match="the client is closed"):
+        client.create(BODY, "n")
+    assert not [thread for thread in threading.enumerate() if thread.name == "assistant-events-client"]
+
+
+def test_a_client_that_was_never_used():
+    """
+    A client that did nothing has nothing to close; its repr names no key.
+    """
+    client = SyncGeminiInteractions("secret-key")
+    client.close()
+
+    expected = "SyncGeminiInteractions('https://generativelanguage.googleapis.com', api_version='v1beta')"
+    assert expected == repr(client)
