@@ -111,7 +111,8 @@ CORE = {"attr": None, "attrs": None, "typing_extensions": None, "cattrs": {"conv
 # Elsewhere it is imported inside a function, or under a guard for its absence.
 OPTIONAL = {
     "cyclopts": {"cli"},
-    "httpx2": {"clients"},
+    # The transport for tests is a class of httpx2; who imports it has a client of httpx2 to give it to.
+    "httpx2": {"clients", "testing.transport"},
     "hypothesis": {"testing.strategies"},
     "msgspec": {"converters.structs"},
     "opentelemetry": set(),

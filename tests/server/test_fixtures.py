@@ -491,6 +491,15 @@ WRONG_ANSWERS = {
         {"text": "Hi", "faults": [["no-usage"]]},
         ["answer.faults[0]: expected a string, got a list"],
     ),
+    "an unknown fault": (
+        {"text": "Hi", "faults": ["no-usage", "drop@soon"]},
+        [
+            (
+                "answer.faults[1]: fault 'drop@soon': expected a number of events such as 7 or a time such as 600s "
+                "after '@', got 'soon'"
+            )
+        ],
+    ),
     "an unknown key": (
         {"text": "Hi", "polls_in_progres": 1},
         ["answer.polls_in_progres: unknown key; did you mean 'polls_in_progress'?"],

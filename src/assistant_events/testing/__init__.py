@@ -1,7 +1,8 @@
 """
 What tests of apps, adapters and stores need.
 
-Events in one line, ids and times that never change, and checks that try everything an adapter or a store has promised.
+Events in one line, ids and times that never change, checks that try everything an adapter or a store has promised, and
+a provider that answers from fixtures.
 
 `assistant_events.testing.strategies` makes everything for Hypothesis and is imported by its own name, since Hypothesis
 is an extra.
@@ -23,11 +24,13 @@ from assistant_events.testing.builders import (
     run,
 )
 from assistant_events.testing.deterministic import Clock, ids
+from assistant_events.testing.provider import RunningProvider, mock_provider
 from assistant_events.testing.stores import check_store
 
 __all__ = [
     "Call",
     "Clock",
+    "RunningProvider",
     "answer",
     "check_adapter",
     "check_store",
@@ -37,6 +40,7 @@ __all__ = [
     "error",
     "ids",
     "message",
+    "mock_provider",
     "origin",
     "prompt",
     "records",

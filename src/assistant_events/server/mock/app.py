@@ -130,8 +130,23 @@ class MockProvider:
         """The last requests, oldest first, with their keys masked."""
         return self._service.log.entries
 
+    def close(self) -> None:
+        """
+        End all open streams, those that hang too, so that a server can stop. Runs and requests stay, and more may come.
+        """
+        self._service.close()
+
+    def add(self, fixtures: FixtureSource) -> None:
+        """
+        Answer more. What is added goes before what was there, until the next `reset`.
+
+        Raises:
+            FixtureError: It makes no sense.
+        """
+        self._service.add(fixtures_of(fixtures))
+
     def reset(self) -> None:
-        """Forget every run and request, count fixtures and faults from the start, and end all open streams."""
+        """Forget runs, requests and what was added, count fixtures and faults from the start, and end all streams."""
         self._service.reset()
 
 

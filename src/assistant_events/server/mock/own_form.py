@@ -23,6 +23,7 @@ from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, MessageStatus
 from assistant_events.reducer import describe, fold, problems
 from assistant_events.server.mock.entries import Entry, unknown
+from assistant_events.server.mock.faults import parse_fault
 from assistant_events.server.mock.fixtures import (
     Answer,
     Contains,
@@ -291,7 +292,13 @@ def _timing(entry: Entry | None) -> Timing:
 
 
 def _faults(entry: Entry) -> tuple[str, ...]:
-    return entry.texts("faults")
+    given = entry.texts("faults")
+    for at, text in enumerate(given):
+        try:
+            parse_fault(text)
+        except ValueError as error:
+            entry.problem(f"faults[{at}]", str(error))
+    return given
 
 
 def write_fixture(fixture: Fixture) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from math import inf
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar, final
 from weakref import WeakSet
 
 import attrs
@@ -28,7 +28,7 @@ from assistant_events.server.mock.checking import Known, check_create, is_bound_
 from assistant_events.server.mock.faults import Fault, parse_faults
 from assistant_events.server.mock.fixtures import Answer, Fixtures
 from assistant_events.server.mock.generations import Generation, generation_of
-from assistant_events.server.mock.matching import asked
+from assistant_events.server.mock.matching import asked, miss
 from assistant_events.server.mock.refusals import Refusal
 from assistant_events.server.mock.runs import EventIds, Run, RunStore, Strikes
 from assistant_events.server.mock.signing import Ledger
@@ -37,10 +37,9 @@ from assistant_events.server.mock.striking import delay_of, strike
 from assistant_events.server.mock.timing import Clock
 from assistant_events.values import write_json
 
-FAULT_HEADER: Final = "x-mock-fault"
+_T = TypeVar("_T")
 
-_SHOWN: Final = 200
-"""How many characters of a prompt the error shows for which there is no fixture."""
+FAULT_HEADER: Final = "x-mock-fault"
 
 
 @final
@@ -98,11 +97,8 @@ class Service:
         self._active: WeakSet[Run] = WeakSet()
         self._epoch = 0
         self._made = 0
-        self._own_faults = {
-            (place, number): (*parse_faults(" ".join(answer.faults)), *_cut(answer))
-            for place, fixture in enumerate(fixtures)
-            for number, answer in enumerate(fixture.answers)
-        }
+        self._own_faults = _own_faults(fixtures)
+        self._first = fixtures
         self._begin()
 
     def _begin(self) -> None:
@@ -113,15 +109,35 @@ class Service:
         self._strikes = Strikes(self._faults)
         self._fixture_strikes: dict[tuple[int, int], Strikes] = {}
         self._ledger = Ledger()
-        for fixture in self._fixtures:
+        self._note(self._fixtures)
+
+    def _note(self, fixtures: Fixtures) -> None:
+        for fixture in fixtures:
             for answer in fixture.answers:
                 self._ledger.note_steps(answer.steps)
 
-    def reset(self) -> None:
-        """Forget every run and request, count from the start again, and end all streams."""
+    def add(self, fixtures: Fixtures) -> None:
+        """Put *fixtures* before those that there are, until the next reset. What is counted stays with its fixture."""
+        own_faults, count = _own_faults(fixtures), len(fixtures)
+        self._fixtures = Fixtures((*fixtures, *self._fixtures))
+        self._own_faults = own_faults | _moved(self._own_faults, count)
+        self._prepared = _moved(self._prepared, count)
+        self._fixture_strikes = _moved(self._fixture_strikes, count)
+        self._served = {place + count: served for place, served in self._served.items()}
+        self._note(fixtures)
+
+    def close(self) -> None:
+        """End all open streams, and whatever else waits."""
         self._epoch += 1
         for run in tuple(self._active):
             run.notify()
+
+    def reset(self) -> None:
+        """Forget every run and request, count from the start again, and end all streams."""
+        self.close()
+        if self._fixtures is not self._first:
+            self._fixtures, self._prepared = self._first, {}
+            self._own_faults = _own_faults(self._first)
         self._begin()
 
     # -- a request
@@ -230,11 +246,7 @@ class Service:
         wanted = asked(body, [run.body for run in chain])
         place = self._fixtures.find(wanted, self._served)
         if place is None:
-            about = "no text" if wanted.user_text is None else repr(wanted.user_text[:_SHOWN])
-            named = wanted.agent or wanted.model
-            raise Refusal(
-                400, f"no fixture matches: newest user text {about}, model or agent {named!r}", code="no_fixture"
-            )
+            raise Refusal(400, miss(self._fixtures.fixtures, wanted, self._served), code="no_fixture")
         fixture = self._fixtures.fixtures[place]
         number = self._served.get(place, 0)
         answer = fixture.answer(number)
@@ -333,6 +345,18 @@ def _call_ids(chain: Sequence[Run]) -> Iterator[str]:
         for step in (*run.prepared.steps, *(given if isinstance(given, list) else ())):
             if isinstance(step, dict) and step.get("type") == "function_call" and isinstance(step.get("id"), str):
                 yield step["id"]
+
+
+def _own_faults(fixtures: Fixtures) -> dict[tuple[int, int], tuple[Fault, ...]]:
+    return {
+        (place, number): (*parse_faults(" ".join(answer.faults)), *_cut(answer))
+        for place, fixture in enumerate(fixtures)
+        for number, answer in enumerate(fixture.answers)
+    }
+
+
+def _moved(kept: Mapping[tuple[int, int], _T], count: int) -> dict[tuple[int, int], _T]:
+    return {(place + count, number): value for (place, number), value in kept.items()}
 
 
 def _cut(answer: Answer) -> tuple[Fault, ...]:
