@@ -47,7 +47,7 @@ from assistant_events.events import (
     ToolInputStarted,
     ToolSuccess,
 )
-from assistant_events.messages import AssistantMessage, MessageStatus
+from assistant_events.messages import AssistantMessage
 from assistant_events.values import ErrorInfo, ErrorKind, Finish, Origin, Run, State, Usage, thaw
 from assistant_events.values.fields import NO_STATE
 
@@ -57,11 +57,13 @@ _STOPPED = ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the stream stopped bef
 
 _NO_WORD = "the wire has no word for it"
 _FOREIGN = "state of another dialect means nothing here"
+_FOREIGN_ORIGIN = "another provider issued it; the wire names this one"
 _OTHER_MESSAGE = "it belongs to a message that is not told now"
 _OVER = "the answer has come to its end"
 _RESTARTED = "a restart is told as a replay from the start; whoever reads it decides what is void"
 _OTHER_ERROR = "the error is read as another"
 _OTHER_USAGE = "some of the counts have no word"
+_OTHER_RUN = "the run that the start named is read as that of the end"
 _OTHER_FINISH = "the finish is read as another"
 
 _Part: TypeAlias = (
@@ -227,7 +229,9 @@ class GeminiInteractionsEmitter:
         self._message_id = event.message_id
         self._started = event
         self._own = event.origin.dialect == _DIALECT
-        self._id = _id_of(event.run, event.state)
+        self._id = _id_of(event.run, event.state if self._own else NO_STATE)
+        if not self._own:
+            self._leave_out(_FOREIGN_ORIGIN)
         self._begin(event, event.origin)
 
     def _on_restarted(self, event: StepRestarted) -> None:
@@ -245,6 +249,9 @@ class GeminiInteractionsEmitter:
         self._ended = False
         self._telling = self._new_telling()
         state = self._state(event.state)
+        token = string(state, "continuation_token")
+        if token:
+            self._update({"continuation_token": token})
         self._frame(self._words.created, {"interaction": self._interaction("in_progress", origin, state)})
         if self._status_updates:
             self._update({})
@@ -271,7 +278,7 @@ class GeminiInteractionsEmitter:
         assert self._started is not None
         self._telling.flush()
         state = self._state(event.state)
-        self._id = _id_of(event.run, state) or self._id
+        self._id = self._end_id(event)
         usage, partial = self._usage(event.usage)
         if partial:
             self._update({"usage": partial})
@@ -289,33 +296,36 @@ class GeminiInteractionsEmitter:
         self._telling.flush()
         state = self._state(event.state)
         known = self._id
-        self._id = _id_of(event.run, state) or self._id
+        self._id = self._end_id(event)
         usage, partial = self._usage(event.usage)
         failure = endings.failure_of(event.error)
         if not failure.exact or (failure.status is None and event.error != _STOPPED):
             self._leave_out(_OTHER_ERROR)
         token = string(state, "continuation_token")
         as_event = failure.error is not None and usage is None
-        if partial or (token is not None and (as_event or failure.status is None)):
-            self._update(
-                {**({"continuation_token": token} if token else {}), **({"usage": partial} if partial else {})}
-            )
-        if failure.status is None or as_event:
-            if self._id and not known:
-                self._frame(
-                    self._words.created, {"interaction": self._interaction("in_progress", self._started.origin, state)}
-                )
-            if as_event:
-                self._frame("error", {"error": failure.error})
-        else:
-            errors = None if failure.error is None else [failure.error]
+        said = {"continuation_token": token if as_event or failure.status is None else None, "usage": partial}
+        if any(said.values()):
+            self._update({key: value for key, value in said.items() if value})
+        origin = self._started.origin
+        if failure.status is not None and not as_event:
             if failure.output_error is not None:
                 self._telling.output_error(failure.output_error)
+            errors = None if failure.error is None else [failure.error]
             fields = self._interaction(
-                failure.status, self._started.origin, state, usage=usage, errors=errors, continuation_token=token
+                failure.status, origin, state, usage=usage, errors=errors, continuation_token=token
             )
             self._frame(self._words.completed, {"interaction": fields})
+        elif self._id and not known:
+            self._frame(self._words.created, {"interaction": self._interaction("in_progress", origin, state)})
+        if as_event:
+            self._frame("error", {"error": failure.error})
         self._ended = self._over = failure.status is not None
+
+    def _end_id(self, event: StepEnded | StepFailed) -> str:
+        found = _id_of(event.run, event.state if self._own else NO_STATE)
+        if self._id and not found and self._own:
+            self._leave_out(_OTHER_RUN)
+        return found or self._id
 
     def _usage(self, usage: Usage | None) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
         """Return the counts of the end, and those that were said on the way only."""
@@ -345,7 +355,7 @@ class GeminiInteractionsEmitter:
             self._tell(event, first)
 
     def _awaits(self, event: _Part) -> tuple[tuple[type, ...], str | None] | None:
-        """Return what has to follow before *event* can be told: classes of events, and their call; `None` if nothing."""
+        """Return what has to follow before *event* is told: classes of events, and their call; `None` if nothing."""
         telling = self._telling
         match event:
             case TextStarted():
@@ -514,11 +524,10 @@ def emit_resource(
     if interaction_id:
         document["id"] = interaction_id
     failure = endings.Failure("in_progress") if message.error is None else endings.failure_of(message.error)
-    if message.status is MessageStatus.COMPLETED and message.finish is not None:
-        status = message.raw_finish if own else endings.status_of(message.finish)
-    else:
-        status = failure.status or "in_progress"
-    if status is not None:
+    status = failure.status or "in_progress"
+    if message.finish is not None:
+        status = message.raw_finish or "" if own else endings.status_of(message.finish)
+    if status:
         document["status"] = status
     document |= {**(fields or {}), "object": "interaction"}
     name = message.origin.served_model if own else message.origin.served_model or message.origin.model
@@ -532,9 +541,8 @@ def emit_resource(
         document["usage"] = endings.usage_of(message.usage)
     if failure.error is not None:
         document["errors"] = [failure.error]
-    for key in ("environment_id", "continuation_token"):
-        if own and key in message.state:
-            document[key] = thaw(message.state[key])
+    state = message.state if own else NO_STATE
+    document |= {key: thaw(state[key]) for key in ("environment_id", "continuation_token") if key in state}
     return document
 
 

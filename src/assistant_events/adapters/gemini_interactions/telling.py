@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assistant_events.adapters.gemini_interactions import wire, writing
+from assistant_events.adapters.gemini_interactions.citations import cited
 from assistant_events.adapters.gemini_interactions.generation import Generation
 from assistant_events.adapters.reading import Fields, mapping, mappings
 from assistant_events.events import (
@@ -28,7 +29,7 @@ from assistant_events.events import (
     ToolSuccess,
 )
 from assistant_events.recorder.opened import parsed_input
-from assistant_events.values import Citation, thaw, write_json
+from assistant_events.values import Citation, ErrorInfo, ErrorKind, MediaContent, thaw, write_json
 
 OTHER_PLACE = "a part continues a step of which others have begun since; it is told as a step of its own"
 NO_PLACE = "in generation 1.x each part is an item of its own"
@@ -41,8 +42,14 @@ FOREIGN_TOOL = "a tool that the wire does not know is told as one of an MCP serv
 APP_ANSWER = "the app answers its own calls, not the provider"
 NO_STEP = "there is no item that it could be"
 AFTER_CUT = "what came late of an item that had ended was cut; it is told as if it had come before that"
+AFTER_ORPHAN = "a result follows one that has no call, and is read before it"
 OPEN_SOUND = "a part continues a step whose sound is open; it is told as if that had ended"
+OTHER_SOURCES = "the sources of a text are read as others"
+OTHER_ERROR = "the error of a result is read as another"
+OTHER_OUTPUT = "several outputs of one result are read as one"
 NOTHING = "a part without content stands only in its state"
+
+_TOOL_ERROR = ErrorInfo(kind=ErrorKind.TOOL, message="the tool reported an error")
 
 LeaveOut = Callable[[str], None]
 
@@ -127,6 +134,9 @@ class Telling:
         self._silent = 0
         """How many items were told that give nothing."""
 
+        self._orphans = False
+        """Whether a result without its call was told: it is read at the end only."""
+
         self._cut = False
         """Whether a part was cut: the others that are told after it were cut with it."""
 
@@ -200,19 +210,21 @@ class Telling:
         place = _place_of(state)
         return None if place is None else self._places.get((kind, place))
 
-    def _tell_deltas(self, step: Step, state: Fields) -> None:
-        """Tell what only the end of a part shows: deltas of unknown types, and fields of the step that came late."""
-        extra = state.get("extra")
+    def _new_deltas(self, step: Step, state: Fields | None) -> list[Fields]:
+        """Return the deltas of unknown types that have not been told."""
+        extra = None if state is None else state.get("extra")
         if not isinstance(extra, Mapping):
-            return
-        deltas = mappings({"deltas": thaw(extra.get("deltas"))}, "deltas")
-        for delta in deltas[step.deltas :]:
+            return []
+        return mappings({"deltas": thaw(extra.get("deltas"))}, "deltas")[step.deltas :]
+
+    def _tell_deltas(self, step: Step, state: Fields) -> None:
+        """Tell what only the end of a part shows: deltas of unknown types; fields of the step are too late."""
+        deltas = self._new_deltas(step, state)
+        step.deltas += len(deltas)
+        for delta in deltas:
             self._delta(step, delta)
-        step.deltas = max(step.deltas, len(deltas))
-        fields = _extra_of(state)
-        if fields.keys() <= step.extra.keys():
-            return
-        self._leave_out(LATE_EXTRA)
+        if not _extra_of(state).keys() <= step.extra.keys():
+            self._leave_out(LATE_EXTRA)
 
     def _check_other(self) -> None:
         if self._cut:
@@ -220,9 +232,7 @@ class Telling:
 
     def _check_cut(self, step: Step, state: Fields, *more: str) -> None:
         """Report what only the end of a part that was cut says of how it began; it is too late to tell that."""
-        extra = state.get("extra")
-        deltas = mappings(thaw(extra), "deltas") if isinstance(extra, Mapping) else []
-        if len(deltas) > step.deltas or not _extra_of(state).keys() <= step.extra.keys():
+        if self._new_deltas(step, state) or not _extra_of(state).keys() <= step.extra.keys():
             self._leave_out(LATE_EXTRA)
         if any(key in state for key in more):
             self._leave_out(LATE_STATE)
@@ -282,6 +292,8 @@ class Telling:
         annotations = mappings({"all": thaw(state.get("annotations"))}, "all")
         if not annotations:
             annotations = [_annotation(each, event.text) for each in event.citations]
+        if cited(annotations, event.text) != event.citations:
+            self._leave_out(OTHER_SOURCES)
         if annotations:
             self._delta(step, {"type": self._words.annotations, "annotations": annotations})
         elif not event.text:
@@ -319,7 +331,10 @@ class Telling:
             return self._begin(kind if self._words.flat else "model_output", state, {})
         if known is self.medium:
             self._leave_out(OPEN_SOUND)
-        if known is not self.output or (known.text_last and (kind == "text" or sound)):
+        again = known.text_last and (kind == "text" or sound)
+        if known is not self.output or again or self._new_deltas(known, state):
+            # What was told is over before this begins: more of the same would continue it, and what comes between
+            # would be a part of it.
             self.flush()
         self.output = None
         return known
@@ -380,6 +395,8 @@ class Telling:
         items = self._items_left(fragment, event.text, state)
         signature = state.get("signature")
         if step.stopped:
+            if not event.complete:
+                self._leave_out(AFTER_CUT)
             self._tell_late(step, items, signature, state)
             return
         for item in items:
@@ -431,8 +448,9 @@ class Telling:
 
     def needs_end(self, event: ToolInputStarted) -> bool:
         """
-        Tell whether a call cannot be told before its input has ended: where its arguments come whole, or where only its
-        state has the id that the provider gave it.
+        Tell whether a call cannot be told before its input has ended.
+
+        So it is where its arguments come whole, and where only its state has the id that the provider gave it.
         """
         if self._words.flat or (self._whole and not event.provider_executed):
             return True
@@ -463,8 +481,6 @@ class Telling:
         if known.get("signature") and (whole is not None or (end is not None and not end.complete)):
             fields["signature"] = known["signature"]
         call.step = self._begin(kind, state, fields)
-        if end is not None and not end.complete:
-            self._tell_deltas(call.step, known)
 
     def _tell_call(self, call: Call, end: ToolInputEnded | None, state: Fields) -> None:
         """Tell a call in one delta, as 1.x does."""
@@ -604,26 +620,32 @@ class Telling:
         if not event.provider_executed:
             self._leave_out(APP_ANSWER)
             return
+        if self._orphans and call.step is not None:
+            self._leave_out(AFTER_ORPHAN)
+        self._orphans = self._orphans or call.step is None
+        if isinstance(event, ToolFailed) and event.error != _TOOL_ERROR:
+            self._leave_out(OTHER_ERROR)
+        if len(event.output) > 1 or any(isinstance(item, MediaContent) for item in event.output):
+            self._leave_out(OTHER_OUTPUT)
         kind = state.get("type")
         if not isinstance(kind, str) or kind not in wire.RESULTS:
             kind = call.type.removesuffix("_call") + "_result"
-        fields: dict[str, Any] = {}
-        if event.output:
-            fields["result"] = writing.raw_output(event.output)
+        self._tell_result(call, kind, event, state)
+
+    def _tell_result(self, call: Call, kind: str, event: ToolSuccess | ToolFailed, state: Fields) -> None:
+        start: dict[str, Any] = {} if call.wire_id is None else {"call_id": call.wire_id}
+        named = {key: thaw(state[key]) for key in ("name", *writing.DETAILS) if key in state}
+        fields: dict[str, Any] = {"result": writing.raw_output(event.output)} if event.output else {}
         if isinstance(event, ToolFailed):
             fields["is_error"] = True
-        for key in ("is_error", "signature"):
-            if key in state:
-                fields[key] = thaw(state[key])
-        named = {key: thaw(state[key]) for key in ("name", *writing.DETAILS) if key in state}
-        address = {} if call.wire_id is None else {"call_id": call.wire_id}
+        fields |= {key: thaw(state[key]) for key in ("is_error", "signature") if key in state}
         if self._words.flat:
-            step = self._begin(kind, state, address)
-            self._delta(step, {"type": kind, **address, **named, **fields})
+            fields = {**start, **named, **fields}
         else:
-            step = self._begin(kind, state, {**address, **named})
-            if fields:
-                self._delta(step, {"type": kind, **fields})
+            start |= named
+        step = self._begin(kind, state, start)
+        if fields:
+            self._delta(step, {"type": kind, **fields})
         self._tell_deltas(step, state)
         self._stop(step)
 
