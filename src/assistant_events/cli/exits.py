@@ -20,11 +20,17 @@ class Exit(IntEnum):
     STORE = 3
     """The database could not do what was asked: it is busy, full or damaged, or somebody else wrote meanwhile."""
 
+    ANSWER = 4
+    """There is no complete answer: the provider refused or failed, the run goes on, or nothing will come of it."""
+
     STOPPED = 130
     """Ctrl-C."""
 
     PIPE = 141
     """Whoever read the output has gone."""
+
+    TERMINATED = 143
+    """SIGTERM, while an answer was received."""
 
 
 HELP = """\
@@ -33,8 +39,10 @@ Exit codes:
   1    done, and something is not in order (verify, fold --check)
   2    the command line or the input cannot be used
   3    the database could not do it
+  4    there is no complete answer (run)
   130  stopped with Ctrl-C
-  141  whoever read the output has gone"""
+  141  whoever read the output has gone
+  143  stopped with SIGTERM (run)"""
 
 
 @final

@@ -1,0 +1,105 @@
+"""
+The mock provider inside of the process of `run`: it answers when there is no key.
+
+It forgets its runs when the process ends, so that a run which is taken up again is made anew first, as old as it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any, Final, final
+from uuid import uuid4
+
+import httpx2
+
+from assistant_events.cli.endpoints import ANY_KEY, KEY_VARIABLE
+from assistant_events.clients.gemini_interactions import GeminiInteractions
+from assistant_events.messages import AssistantMessage
+from assistant_events.server.mock import Answer, Fixture, Match, MockProvider, Timing
+from assistant_events.server.mock.timing import ScaledClock
+from assistant_events.testing.transport import StreamingTransport
+
+_URL: Final = "http://mock"
+_PACE: Final = Timing(first_byte_s=0.2, between_s=0.04, delta_chars=9)
+_QUOTED: Final = 60
+"""How many characters of a prompt the answer repeats."""
+
+
+@asynccontextmanager
+async def mock_client(
+    prompt: str, taken_up: AssistantMessage | None, request: Mapping[str, Any] | None
+) -> AsyncGenerator[GeminiInteractions]:
+    """
+    Give a client that talks to a mock provider of its own.
+
+    Args:
+        prompt: What the answer is about.
+
+        taken_up: The answer whose run is taken up again; `None` for a new one.
+
+        request: What had been sent for it; `None` when that is not known.
+    """
+    # Any: plain JSON.
+    run = None if taken_up is None else taken_up.run
+    clock = _Clock()
+    provider = MockProvider(
+        [Fixture(match=Match(), answers=(_answer(prompt),))],
+        clock=clock,
+        make_id=(lambda: f"mock-{uuid4().hex[:12]}") if run is None else lambda: run.id,
+    )
+    async with httpx2.AsyncClient(transport=StreamingTransport(provider.app)) as http:
+        if run is not None and taken_up is not None:
+            body = {"model": taken_up.origin.model or "mock", **(request or {}), "background": True, "store": True}
+            await http.post(
+                f"{_URL}/v1beta/interactions",
+                json={**body, "input": prompt, "stream": False},
+                headers={"x-goog-api-key": ANY_KEY},
+            )
+            clock.later_by_s = _age_s(taken_up)
+        async with GeminiInteractions(ANY_KEY, base_url=_URL, http=http) as client:
+            yield client
+
+
+def _answer(prompt: str) -> Answer:
+    said = " ".join(prompt.split())
+    quoted = f"{said[:_QUOTED]}…" if len(said) > _QUOTED else said
+    thought = "There is no API key, so that no model is asked. The mock provider answers, as a model would."
+    text = (
+        f"You said: “{quoted}” This is the mock provider, so I cannot say anything of use about that. "
+        "But these words came as a provider sends them: in pieces, over the wire format of the Interactions API, "
+        f"and they are stored. Set {KEY_VARIABLE}, and Gemini answers in my place."
+    )
+    return Answer(
+        steps=(
+            {"type": "thought", "summary": [{"type": "text", "text": thought}]},
+            {"type": "model_output", "content": [{"type": "text", "text": text}]},
+        ),
+        timing=_PACE,
+    )
+
+
+def _age_s(message: AssistantMessage) -> float:
+    began = None if message.times is None else message.times.started
+    return 0.0 if began is None else max((datetime.now(UTC) - began).total_seconds(), 0.0)
+
+
+@final
+class _Clock:
+    """The clock of the wall, which can be put forward."""
+
+    def __init__(self) -> None:
+        self.later_by_s = 0.0
+        self._clock = ScaledClock()
+        self.utc = self._clock.utc
+        self.real = self._clock.real
+
+    def now(self) -> float:
+        """See `Clock`."""
+        return self._clock.now() + self.later_by_s
+
+    async def wait(self, changed: asyncio.Event, seconds: float | None) -> None:
+        """See `Clock`."""
+        await self._clock.wait(changed, seconds)

@@ -1,0 +1,169 @@
+"""
+An answer while it comes: its text on standard output, everything else on standard error.
+
+What is read by a program is then the text of the answer and nothing else. On a terminal reasoning is dim. All of it has
+passed `visible`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Final, TextIO, final
+
+from assistant_events.cli.printing import print_json
+from assistant_events.cli.visible import one_line, shortened, size_of, visible
+from assistant_events.converters import unstructure
+from assistant_events.events import (
+    Event,
+    MediaEnded,
+    ReasoningDelta,
+    ReasoningEnded,
+    StepRestarted,
+    TextDelta,
+    TextEnded,
+    ToolCalled,
+    ToolFailed,
+)
+from assistant_events.messages import AssistantMessage, PartStatus, ReasoningPart, TextPart, ToolPart, public
+from assistant_events.values import write_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LONGEST: Final = 200
+"""Characters of the input of a tool that are shown."""
+
+
+@final
+class Live:
+    """
+    Shows one answer.
+
+    Args:
+        json: Print the events as JSON lines instead.
+    """
+
+    def __init__(self, *, json: bool = False) -> None:
+        self._json = json
+        self._console = _console()
+        self._open: TextIO | None = None
+        """Where a line has begun that has not ended."""
+
+        self._kind = ""
+        self._shown = Counter[str]()
+        """How much of the open text and of the open reasoning was shown, in characters."""
+
+        self._held = ""
+
+    def event(self, event: Event) -> None:
+        """Show one event, if there is something to see."""
+        if self._json:
+            print_json(unstructure(public(event)))
+            sys.stdout.flush()
+            return
+        match event:
+            case TextDelta():
+                self._grow("text", event.delta, event.offset)
+            case ReasoningDelta():
+                self._grow("reasoning", event.delta, event.offset)
+            case TextEnded():
+                self._end("text", event.text)
+            case ReasoningEnded():
+                self._end("reasoning", event.text)
+            case ToolCalled():
+                self._call(event.name, write_json(event.input).decode())
+            case ToolFailed():
+                self.note(f"{event.call_id} failed: {event.error.message}")
+            case MediaEnded():
+                self._aside(f"[{event.media_type}{'' if event.data is None else f', {size_of(len(event.data))}'}]")
+            case StepRestarted():
+                self._shown.clear()
+                self.note("the answer starts over")
+            case _:
+                pass
+
+    def stored(self, message: AssistantMessage) -> None:
+        """Show what has ended of a message that is gone on with."""
+        if self._json:
+            return
+        for part in message.parts:
+            if isinstance(part, (TextPart, ReasoningPart)) and part.status is PartStatus.COMPLETED:
+                self._end(part.type, part.text)
+            elif isinstance(part, ToolPart) and part.input is not None:
+                self._call(part.name, write_json(part.input).decode())
+
+    def note(self, text: str) -> None:
+        """Say something about the answer on standard error."""
+        self.end_line()
+        sys.stderr.write(f"{one_line(f'assistant-events: {text}')}\n")
+        sys.stderr.flush()
+
+    def row(self, label: str, text: str) -> None:
+        """Say one of several things that belong to a note."""
+        sys.stderr.write(f"  {label:<8} {one_line(text)}\n")
+        sys.stderr.flush()
+
+    def end_line(self) -> None:
+        """End the line that has begun, if there is one."""
+        stream, self._open = self._open, None
+        if stream is not None:
+            stream.write("\n")
+            stream.flush()
+
+    # -- inside
+
+    def _grow(self, kind: str, text: str, offset: int) -> None:
+        if kind != self._kind:
+            self._leave()
+            self._kind = kind
+        new = text[max(self._shown[kind] - offset, 0) :]
+        self._shown[kind] = max(self._shown[kind], offset + len(text))
+        # A carriage return may be half of a line's end.
+        new = self._held + new
+        self._held = "\r" if new.endswith("\r") else ""
+        self._write(kind, visible(new.removesuffix("\r")))
+
+    def _end(self, kind: str, text: str) -> None:
+        self._grow(kind, text, 0)
+        self._shown[kind] = 0
+        self._leave()
+
+    def _leave(self) -> None:
+        self._kind = self._held = ""
+        self.end_line()
+
+    def _write(self, kind: str, text: str) -> None:
+        if not text:
+            return
+        stream = sys.stdout if kind == "text" else sys.stderr
+        if kind == "text":
+            stream.write(text)
+            stream.flush()
+        else:
+            self._print(text, "dim")
+        self._open = None if text.endswith("\n") else stream
+
+    def _call(self, name: str, arguments: str) -> None:
+        self._aside(f"{name} {shortened(arguments, _LONGEST)}")
+
+    def _aside(self, text: str) -> None:
+        self._leave()
+        self._print(f"· {one_line(text)}\n", "cyan")
+
+    def _print(self, text: str, style: str) -> None:
+        if self._console is None:
+            sys.stderr.write(text)
+        else:
+            from rich.text import Text
+
+            self._console.print(Text(text, style), end="", soft_wrap=True)
+        sys.stderr.flush()
+
+
+def _console() -> Console | None:
+    if not sys.stderr.isatty():
+        return None
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
