@@ -401,6 +401,15 @@ def test_parts_of_one_item_are_signed_together():
     assert ([first, last], []) == chosen(message(first, last, dialect=RESPONSES))
 
 
+def test_parts_of_no_item_are_signed_alone():
+    """
+    A part that belongs to no item is not signed by another one.
+    """
+    signed, alone = reasoning({"signature": "s"}, "one"), reasoning({}, "two")
+
+    assert ([signed], [(1, DropReason.UNSIGNED)]) == chosen(message(signed, alone))
+
+
 def test_a_signature_that_was_cut_signs_nothing():
     """
     A part that was cut does not speak for the others of its item.

@@ -285,7 +285,9 @@ def _is_cut(part: Part) -> bool:
 
 
 def _is_signed(part: ReasoningPart, rules: Rules, signed: Container[JsonValue]) -> bool:
-    return _signs(part, rules) or (rules.item is not None and part.state.get(rules.item) in signed)
+    if rules.item is None or rules.item not in part.state:
+        return _signs(part, rules)
+    return _signs(part, rules) or part.state[rules.item] in signed
 
 
 def _signs(part: ReasoningPart, rules: Rules) -> bool:
