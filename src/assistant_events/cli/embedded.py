@@ -13,16 +13,13 @@ from datetime import UTC, datetime
 from typing import Any, Final, final
 from uuid import uuid4
 
-import httpx2
-
 from assistant_events.cli.endpoints import ANY_KEY, KEY_VARIABLE
 from assistant_events.clients.gemini_interactions import GeminiInteractions
 from assistant_events.messages import AssistantMessage
 from assistant_events.server.mock import Answer, Fixture, Match, MockProvider, Timing
+from assistant_events.server.mock.serving import Serving
 from assistant_events.server.mock.timing import ScaledClock
-from assistant_events.testing.transport import StreamingTransport
 
-_URL: Final = "http://mock"
 _PACE: Final = Timing(first_byte_s=0.2, between_s=0.04, delta_chars=9)
 _QUOTED: Final = 60
 """How many characters of a prompt the answer repeats."""
@@ -50,16 +47,13 @@ async def mock_client(
         clock=clock,
         make_id=(lambda: f"mock-{uuid4().hex[:12]}") if run is None else lambda: run.id,
     )
-    async with httpx2.AsyncClient(transport=StreamingTransport(provider.app)) as http:
-        if run is not None and taken_up is not None:
-            body = {"model": taken_up.origin.model or "mock", **(request or {}), "background": True, "store": True}
-            await http.post(
-                f"{_URL}/v1beta/interactions",
-                json={**body, "input": prompt, "stream": False},
-                headers={"x-goog-api-key": ANY_KEY},
-            )
-            clock.later_by_s = _age_s(taken_up)
-        async with GeminiInteractions(ANY_KEY, base_url=_URL, http=http) as client:
+    with Serving(provider.app, before_stop=provider.close) as serving:
+        async with GeminiInteractions(ANY_KEY, base_url=serving.url) as client:
+            if run is not None and taken_up is not None:
+                body = {"model": taken_up.origin.model or "mock", **(request or {}), "background": True, "store": True}
+                async with client.create({**body, "input": prompt}, "anew") as anew:
+                    await anext(anew)
+                clock.later_by_s = _age_s(taken_up)
             yield client
 
 

@@ -128,7 +128,7 @@ def check_extras(endpoint: Endpoint) -> None:
     """
     needed: dict[str, tuple[str, ...]] = {"http": ("httpx2", "stamina")}
     if endpoint.is_mock:
-        needed["server"] = ("starlette",)
+        needed["server"] = ("starlette", "uvicorn")
     missing = {extra: [name for name in names if find_spec(name) is None] for extra, names in needed.items()}
     packages = [name for names in missing.values() for name in names]
     if packages:
