@@ -26,6 +26,7 @@ from assistant_events.server.mock.fixtures import Answer, Timing
 from assistant_events.server.mock.generations import Generation
 from assistant_events.server.mock.signing import is_signed_type, sign
 from assistant_events.values import thaw
+from assistant_events.values.unicode import valid_text
 
 Document: TypeAlias = dict[str, Any]
 """Plain JSON that is ours to change."""
@@ -75,7 +76,9 @@ class Prepared:
 
     def __init__(self, answer: Answer, *, arguments: Arguments, signs: bool) -> None:
         self.answer = answer
-        self.steps = tuple([_marked(thaw(step), place, signs=signs) for place, step in enumerate(answer.steps)])
+        self.steps = tuple(
+            [_marked(valid_json(thaw(step)), place, signs=signs) for place, step in enumerate(answer.steps)]
+        )
         """Of generation 2.x. A signature that is to be made is a mark; see `signed`."""
 
         self.status = default_status(answer)
@@ -170,6 +173,18 @@ def offsets(timing: Timing, count: int) -> list[float]:
             at += timing.between_s
         times.append(at)
     return times
+
+
+def valid_json(value: Any) -> Any:
+    """Return plain JSON with valid text everywhere: what is half a surrogate pair becomes U+FFFD."""
+    # Any: JSON of any shape.
+    if isinstance(value, str):
+        return valid_text(value)
+    if isinstance(value, Mapping):
+        return {valid_text(key): valid_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [valid_json(item) for item in value]
+    return value
 
 
 def texts_of(value: object) -> list[str]:

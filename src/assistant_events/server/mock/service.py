@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from assistant_events.server.mock.answering import Arguments, Prepared
+from assistant_events.server.mock.answering import Arguments, Prepared, valid_json
 from assistant_events.server.mock.asking import RequestLog, has_key, parse_body, read_body
 from assistant_events.server.mock.checking import Known, check_create, is_bound_to_connection, is_stored, is_true
 from assistant_events.server.mock.faults import Fault, parse_faults
@@ -382,4 +382,7 @@ def _readable(data: bytes | None) -> Any:
 
 
 def _json(document: Mapping[str, Any]) -> Response:
-    return Response(write_json(document), media_type="application/json")
+    data = write_json(document)
+    if b"\\ud" in data:  # never for a pair that is whole, unless the text itself talks of escapes
+        data = write_json(valid_json(document))
+    return Response(data, media_type="application/json")

@@ -1,0 +1,3 @@
+"""
+Tests of the mock provider, spoken to as an ASGI app and over a real port.
+"""
