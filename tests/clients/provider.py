@@ -53,6 +53,9 @@ class Plan:
     events: list | None = None
     """Other events than those of the run."""
 
+    half: bool = False
+    """Whether half of the event after them comes, too."""
+
     piece: int = 0
     """Bytes of one chunk; whole frames by default."""
 
@@ -84,9 +87,13 @@ class Body(httpx2.AsyncByteStream):
             raise httpx2.ReadError("connection reset by peer")
 
     def _chunks(self, frames):
+        *frames, half = frames
+        chunks = [as_bytes(frame) for frame in frames]
+        if half is not None:
+            chunks.append(as_bytes(half)[: len(as_bytes(half)) // 2])
         if not self.plan.piece:
-            return [as_bytes(frame) for frame in frames]
-        whole = as_bytes(*frames)
+            return chunks
+        whole = b"".join(chunks)
         return [whole[at : at + self.plan.piece] for at in range(0, len(whole), self.plan.piece)]
 
     async def aclose(self):
@@ -104,6 +111,7 @@ class Provider:
         self.plans = list(plans)
         self.documents = list(documents)
         self.ends_s = ends_s
+        self.running = {"id": "v1", "status": "in_progress", "created": "2026-11-22T10:00:00Z", "steps": []}
         self.cancel = cancel
         self.delete = delete
         self.date = date
@@ -159,7 +167,9 @@ class Provider:
         if plan.status != 200 or plan.body:
             return httpx2.Response(plan.status, content=plan.body, headers=plan.headers)
         events = events if plan.events is None else plan.events
-        whole = events if plan.upto is None else events[: plan.upto]
+        whole = [*events, None] if plan.upto is None else [*events[: plan.upto], None]
+        if plan.half:
+            whole[-1] = events[plan.upto]
         body = Body(self, plan, whole)
         self.bodies.append(body)
         headers = {"content-type": "text/event-stream", **plan.headers}
@@ -167,8 +177,7 @@ class Provider:
 
     def _document(self):
         if asyncio.get_running_loop().time() < self.ends_s:
-            running = {"id": "v1", "status": "in_progress", "created": "2026-11-22T10:00:00Z", "steps": []}
-            return httpx2.Response(200, json=running, headers={"date": self.date})
+            return httpx2.Response(200, json=self.running, headers={"date": self.date})
         document = self.documents.pop(0) if len(self.documents) > 1 else (self.documents or [404])[0]
         headers = {} if self.date is None else {"date": self.date}
         if isinstance(document, Exception):

@@ -1,0 +1,278 @@
+"""
+Every failure at every place of two recorded streams: each run comes to the message of the uncut one, or to a named end.
+
+Time jumps, so that ten minutes and an hour are ten minutes and an hour here.
+"""
+
+import asyncio
+from functools import cache
+
+import pytest
+
+from assistant_events import fold, problems
+from assistant_events.adapters.gemini_interactions import dialect
+from assistant_events.clients.gemini_interactions import Outcome
+from tests.adapters.notation import DONE, E, K, U
+from tests.adapters.notation import stream as as_bytes
+
+from .answers import BODY, DATE, client, events_of
+from .provider import TAIL, Plan, Provider
+from .recorded import STREAMS, document_of, running_of, with_ids
+from .virtual import run
+
+IDS = ("none", "some", "all")
+NAMES = tuple(STREAMS)
+MANY = 99
+
+
+@cache
+def uncut(name):
+    """
+    The message of a stream to which nothing happens, by the decoder alone.
+    """
+    decoder = dialect.decoder("m", request={**BODY, "background": True, "store": True})
+    return fold(decoder.feed(as_bytes(*STREAMS[name])) + decoder.close()).last
+
+
+def places(name):
+    """
+    Every number of events after which something may happen, the run being known: behind the first, before the last.
+    """
+    return range(1, len(STREAMS[name]) - 1)
+
+
+def followed(provider, **options):
+    """
+    Follow a run to its end; return its events and its report.
+    """
+
+    async def work():
+        made = client(provider, **options).create(BODY, "m")
+        return await events_of(made), made.report
+
+    return run(work())
+
+
+def cut(at, **more):
+    return Plan(upto=at, tail=TAIL, at_s=600, beats=True, **more)
+
+
+# What happens to the streams of a run, one after another, after so many events, and how long the run takes.
+FAILURES = {
+    "A": lambda at: ([cut(at)], 700),
+    "A without a tail": lambda at: ([Plan(upto=at, at_s=600.4, beats=True)], 700),
+    "A of a piece of a frame": lambda at: ([cut(at, piece=7)], 700),
+    "B: cut again, once": lambda at: ([cut(at)] * 2, 700),
+    "B: cut again and again": lambda at: ([cut(at)] * MANY, 3000),
+    "B: cut again at its start": lambda at: ([cut(at), *[cut(1)] * MANY], 3000),
+    "B: silent": lambda at: ([cut(at), *[Plan(upto=2, how="stall")] * MANY], 700),
+    "B: silent, and done": lambda at: ([cut(at), *[Plan(upto=2, how="stall")] * MANY], 600),
+    "D: the end": lambda at: ([Plan(upto=at)], 100),
+    "D: a reset": lambda at: ([Plan(upto=at, how="reset", at_s=42)], 100),
+    "D: a reset inside of a frame": lambda at: ([Plan(upto=at, how="reset", half=True)], 100),
+    "D: half a frame": lambda at: ([Plan(upto=at, half=True)], 100),
+    "D: again and again, a little later": lambda at: ([Plan(upto=at + more) for more in range(30)], 100),
+    "D: again and again, at one place": lambda at: ([Plan(upto=at)] * MANY, 100),
+    "D: silence": lambda at: ([Plan(upto=at, how="stall")], 30),
+    "the network is gone for a while": lambda at: ([Plan(upto=at, how="reset"), *[Plan(fails=OSError("no"))] * 2], 100),
+    "the service is out for a while": lambda at: ([Plan(upto=at), Plan(status=503), Plan(status=429)], 100),
+    "the stream cannot be asked for": lambda at: ([Plan(upto=at), *[Plan(status=501)] * MANY], 100),
+}
+
+
+@pytest.mark.parametrize("ids", IDS)
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES)
+def test_a_cut_run_comes_to_the_uncut_message(failure, name, ids):
+    """
+    Wherever a stream is cut, and however the replays of it are, the message is the one of the uncut run.
+    """
+    expected = uncut(name)
+    for at in places(name):
+        plans, ends_s = failure(at)
+        provider = Provider(
+            *with_ids(STREAMS[name], ids), plans=plans, documents=[document_of(name)], ends_s=ends_s, date=DATE
+        )
+        provider.running = running_of(name)
+        events, report = followed(provider)
+
+        assert (at, []) == (at, problems(events))
+        assert (at, expected) == (at, fold(events).last)
+        assert (at, Outcome.COMPLETED) == (at, report.outcome)
+        assert all(body.closed for body in provider.bodies)
+
+
+INSERTED = {
+    "F: an error without words": E(),
+    "F: an error event of nothing": {"event_type": "error"},
+    "F: an error of empty words": E("", ""),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("event", INSERTED.values(), ids=INSERTED)
+def test_empty_errors_change_nothing(event, name):
+    """
+    Wherever an error comes that says nothing, the run goes on and one request is enough.
+    """
+    for at in places(name):
+        wire = STREAMS[name]
+        provider = Provider(*wire[:at], event, *wire[at:])
+        events, report = followed(provider)
+
+        assert (at, uncut(name), 1) == (at, fold(events).last, report.empty_errors)
+        assert ["create"] == provider.asked
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_completed_while_in_progress(name):
+    """
+    G: wherever a stream says that it is complete and that the run is not, the run is followed again.
+    """
+    for at in places(name):
+        early = Plan(events=[*STREAMS[name][:at], K("in_progress"), DONE])
+        provider = Provider(*STREAMS[name], plans=[early])
+        events, report = followed(provider)
+
+        assert (at, []) == (at, problems(events))
+        assert (at, uncut(name)) == (at, fold(events).last)
+        assert ["create", "replay"] == provider.asked
+        assert "unfinished" == report.mode
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_last_status_and_nothing_more(name):
+    """
+    H: wherever a stream is over behind a status that is an end, one question finishes the message.
+    """
+    for at in places(name):
+        early = Plan(events=[*STREAMS[name][:at], U("completed")])
+        provider = Provider(*STREAMS[name], plans=[early], documents=[document_of(name)], date=DATE)
+        events, report = followed(provider)
+
+        assert (at, []) == (at, problems(events))
+        assert (at, uncut(name)) == (at, fold(events).last)
+        assert ["create", "document"] == provider.asked
+        assert "no-end" == report.mode
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_cut_and_no_usage(name):
+    """
+    E after D: a run that was cut anywhere, and then does not say what it cost, is asked what it cost.
+    """
+    for at in places(name):
+        wire = [*STREAMS[name][:-2], K(document_of(name)["status"], usage=None), DONE]
+        documents = [document_of(name, usage=None), document_of(name)]
+        provider = Provider(*wire, plans=[Plan(upto=at)], documents=documents)
+        events, report = followed(provider)
+
+        assert (at, uncut(name)) == (at, fold(events).last)
+        assert ["create", "replay", "document", "document"] == provider.asked
+        assert "found" == report.backfill
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_zombies(name):
+    """
+    C: wherever a stream falls silent, when the document says that nothing was ever produced, that is the end.
+    """
+    dead = document_of(name, "in_progress", usage=None, steps=[], created="2026-11-19T10:00:00Z")
+    for at in places(name):
+        provider = Provider(*STREAMS[name], plans=[Plan(upto=at, how="stall")] * MANY, documents=[dead], date=DATE)
+        events, report = followed(provider)
+
+        assert (at, []) == (at, problems(events))
+        assert (at, Outcome.ZOMBIE, "zombie") == (at, report.outcome, events[-1].error.code)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gone(name):
+    """
+    Wherever a stream is cut, when the provider does not have the run any more, that is the end; what came is kept.
+    """
+    for at in places(name):
+        provider = Provider(*STREAMS[name], plans=[Plan(upto=at), Plan(status=404)])
+        events, report = followed(provider)
+
+        assert (at, []) == (at, problems(events))
+        assert (at, Outcome.GONE, "not-found") == (at, report.outcome, events[-1].error.kind)
+        assert uncut(name).text.startswith(fold(events).last.text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("answers", [(200, 200), (404, 404), (500, 200)], ids=str)
+def test_stopped(answers, name):
+    """
+    Wherever a run is stopped, be it while its stream hangs, the message ends as cancelled.
+    """
+    cancel, delete = answers
+
+    async def work(at):
+        provider = Provider(*STREAMS[name], plans=[Plan(upto=at, how="stall")], cancel=cancel, delete=delete)
+        made = client(provider)
+        stream = made.create(BODY, "m")
+        reader = asyncio.create_task(events_of(stream))
+        await asyncio.sleep(30)
+        stopped = await made.stop(stream)
+        return provider, stopped, await reader, stream.report
+
+    for at in places(name):
+        provider, stopped, events, report = run(work(at))
+
+        assert (at, []) == (at, problems(events))
+        assert (at, Outcome.CANCELLED, "cancelled") == (at, report.outcome, events[-1].error.kind)
+        assert ["create", "cancel", "delete"] == provider.asked
+        assert (True, cancel == 200) == (stopped.ok, stopped.cancelled)
+        assert provider.bodies[0].closed
+
+
+@pytest.mark.parametrize("ids", ["none", "all"])
+@pytest.mark.parametrize("how", ["resume", "recover"])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_process_dies(name, how, ids):
+    """
+    Wherever the process died, another one takes the message up from the log: by a replay, never by a cursor.
+    """
+
+    async def work(at):
+        provider = Provider(*with_ids(STREAMS[name], ids), documents=[document_of(name)], date=DATE)
+        before = dialect.decoder("m", request={**BODY, "background": True}).feed(
+            as_bytes(*with_ids(STREAMS[name], ids)[:at])
+        )
+        log = [event for event in before if event.durable]
+        message = fold(log).last
+        taken_up = getattr(client(provider), how)(message, request={**BODY, "background": True, "store": True})
+        return provider, log, await events_of(taken_up)
+
+    for at in places(name):
+        provider, log, events = run(work(at))
+
+        assert (at, []) == (at, problems([*log, *events]))
+        assert (at, uncut(name)) == (at, fold([*log, *events]).last)
+        assert ["replay" if how == "resume" else "document"] == provider.asked
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_left_and_resumed(name):
+    """
+    Wherever somebody left, which closed the message, it can be resumed: it starts over and comes to the same message.
+    """
+
+    async def work(at):
+        provider = Provider(*STREAMS[name], plans=[Plan(upto=at, how="stall")])
+        made = client(provider)
+        stream = made.create(BODY, "m")
+        log = []
+        while len(log) == 0 or provider.sent < at:
+            log += await stream.read()
+        log += stream.close()
+        await stream.aclose()
+        again = made.resume(fold([event for event in log if event.durable]).last)
+        return log, await events_of(again)
+
+    for at in places(name):
+        log, events = run(work(at))
+
+        assert (at, []) == (at, problems([*log, *events]))
+        assert (at, uncut(name)) == (at, fold([*log, *events]).last)
