@@ -1,14 +1,14 @@
 """
 Talks to an ASGI app message by message, without a server and without waiting for the wall.
 
-`ask` brings one request to its end; `Exchange` holds a stream open. `HandClock` stands still until it is told, `JumpClock`
-jumps to whatever is waited for.
+`ask` brings one request to its end; `Exchange` holds a stream open. `HandClock` stands still until it is told,
+`JumpClock` jumps to whatever is waited for.
 """
 
 import asyncio
 import json
 from datetime import UTC, datetime, timedelta
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from assistant_events.server.mock import Answer, Contains, Fixture, Fixtures, Match, MockProvider
 
@@ -84,7 +84,7 @@ class Exchange:
     """
 
     def __init__(self, provider, method, target, body=None, headers=None):
-        split = urlsplit(target)
+        path, _, query = target.partition("?")
         given = {"host": "mock", **KEY, **(headers or {})}
         self.scope = {
             "type": "http",
@@ -92,9 +92,9 @@ class Exchange:
             "http_version": "1.1",
             "method": method,
             "scheme": "http",
-            "path": unquote(split.path),
-            "raw_path": split.path.encode(),
-            "query_string": split.query.encode(),
+            "path": unquote(path),
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
             "root_path": "",
             "headers": [(name.lower().encode(), value.encode()) for name, value in given.items() if value is not None],
             "server": ("mock", 80),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from secrets import token_urlsafe
-from typing import Final
+from typing import Final, get_args
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -105,6 +105,8 @@ class MockProvider:
             raise ValueError(f"generation: expected 1 or 2, got {generation!r}")
         if arguments not in ("streamed", "whole"):
             raise ValueError(f"arguments: expected 'streamed' or 'whole', got {arguments!r}")
+        if event_ids not in get_args(EventIds):
+            raise ValueError(f"event_ids: expected one of {', '.join(get_args(EventIds))}, got {event_ids!r}")
         if isinstance(faults, str):
             raise TypeError("faults: expected several of them, got one string")
         settings = Settings(
