@@ -228,7 +228,7 @@ class Service:
     def _chain(self, body: Mapping[str, Any]) -> list[Run]:
         previous = body.get("previous_interaction_id")
         chain = self.runs.chain(previous)
-        if previous and not chain and self.settings.strict:
+        if isinstance(previous, str) and previous and not chain and self.settings.strict:
             raise Refusal(404, f"Previous interaction {previous!r} was not found.")
         return chain
 
