@@ -56,10 +56,11 @@ class Program:
         return reply["result"]
 
     def close(self):
-        """End the program."""
+        """End the program; it holds nothing that would have to be put away."""
+        self.process.kill()
+        self.process.wait()
         self.process.stdin.close()
         self.process.stdout.close()
-        self.process.wait(SECONDS)
 
     def _line(self):
         # A program that hangs is killed; what it was asked for is then the failure.

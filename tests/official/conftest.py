@@ -50,17 +50,32 @@ def google_genai(programs):
     return client_of
 
 
+@pytest.fixture(scope="session")
+def providers():
+    """
+    Running mock providers by their options.
+    """
+    running = {}
+    yield running
+    for each in running.values():
+        each.__exit__(None, None, None)
+
+
 @pytest.fixture
-def provider():
+def provider(providers):
     """
-    A function that starts a mock provider on a port; the test's end ends it.
+    A function that returns a mock provider that has nothing but the fixtures it is given.
+
+    The servers live as long as the session, because a client that has got to know one answers faster.
     """
-    running = []
 
     def start(fixtures, **options):
-        running.append(mock_provider(fixtures, **options))
-        return running[-1].__enter__()
+        key = tuple(options.items())
+        if key not in providers:
+            providers[key] = mock_provider(**options)
+            providers[key].__enter__()
+        providers[key].reset()
+        providers[key].add(fixtures)
+        return providers[key]
 
-    yield start
-    for each in reversed(running):
-        each.__exit__(None, None, None)
+    return start

@@ -28,7 +28,7 @@ USAGE = {
 }
 
 
-@pytest.fixture(params=itertools.product(("2.19", "2.34", "3.4"), ("sync", "async")), ids="-".join)
+@pytest.fixture(params=itertools.product(["2.19", "2.34", "3.4"], ["sync", "async"]), ids="-".join)
 def client(google_genai, request):
     """
     A function that returns a client of each version and mode for a URL.

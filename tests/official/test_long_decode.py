@@ -11,7 +11,7 @@ TOKEN = "dG9rZW4x"
 USAGE = {"total_tokens": 30, "total_input_tokens": 10, "total_output_tokens": 20}
 
 
-@pytest.fixture(params=itertools.product(("2.34", "3.4"), ("sync", "async")), ids="-".join)
+@pytest.fixture(params=itertools.product(["2.34", "3.4"], ["sync", "async"]), ids="-".join)
 def client(google_genai, request):
     """
     A function that returns a client that goes on by itself.
