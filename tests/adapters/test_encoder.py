@@ -973,25 +973,55 @@ def test_a_call_of_the_provider_with_nonsense():
 
 def test_ids_that_the_provider_did_not_give():
     """
-    Ids that were made up here never go: a call without one goes, and is answered, without one.
+    Ids that were made up here never go: a call that came without one goes in words, and one of two goes as it came.
     """
-    nameless = {"type": "function_call", "id": None, "name": "f", "arguments": {}}
+    nameless = {"type": "function_call", "id": None, "name": "f", "arguments": {"a": 1}}
     transcript = succeeded(
         conversation(prompt("Hi"), said(nameless, fc("", "g"), fc("c", "h"), fc("c", "h"), status="requires_action")),
-        *"1234",
+        *("1", "", "3", "4"),
     )
+    encoded = encode(transcript, BODY)
 
     assert [
         user("Hi"),
-        {"type": "function_call", "name": "f", "arguments": {}},
-        fc("", "g"),
         fc("c", "h"),
         fc("c", "h"),
-        {"type": "function_result", "name": "f", "result": "1"},
-        result("", "g", "2"),
         result("c", "h", "3"),
         result("c", "h", "4"),
-    ] == steps(transcript)
+        user('f was called with {"a":1}. It answered:', "1", "g was called with {}. It answered:"),
+    ] == encoded.body["input"]
+    assert [("a1", 0, "reworded", False), ("a1", 1, "reworded", False)] == reasons(encoded)
+
+
+WORDS = {
+    "no answer": (
+        None,
+        fc("", "f", {"a": 1}),
+        'f was called with {"a":1}. It failed: No result is available',
+        "no-answer",
+    ),
+    "no call": (
+        None,
+        {**fc(""), "arguments": "[1]"},
+        "f was called with [1]. It failed: The call was not run",
+        "uncalled",
+    ),
+    "nothing": ((), fc(""), "f was called with {}. It answered nothing.", None),
+}
+
+
+@pytest.mark.parametrize(("output", "call", "words", "reason"), WORDS.values(), ids=WORDS)
+def test_calls_in_words(output, call, words, reason):
+    """
+    Words say what became of a call, and repairs are reported as for any other.
+    """
+    transcript = conversation(prompt("Hi"), said(call, status="requires_action"))
+    transcript = transcript if output is None else succeeded(transcript, output)
+    encoded = encode(transcript, BODY)
+    [_, spoken] = encoded.body["input"]
+
+    assert spoken["content"][0]["text"].startswith(words)
+    assert ["reworded", *([reason] if reason else [])] == [each[2] for each in reasons(encoded)]
 
 
 def test_a_call_without_a_name():

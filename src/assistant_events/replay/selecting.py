@@ -69,8 +69,8 @@ REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
         DropReason.UNPLACED: "A request has no place for it, or none that is known.",
         DropReason.UNCALLED: "Its input was no JSON object, so it was not run; the request answers it with the fault.",
         DropReason.NO_ANSWER: "A call that goes needs an answer, and nobody has given one; the request says so.",
-        DropReason.REWORDED: "The signed thought before the call cannot go, and without it the call is refused: call "
-        "and answer go as text.",
+        DropReason.REWORDED: "Without its id, or the signed thought before it, the call is refused: call and answer go "
+        "as text.",
     }
 )
 """Each reason as a sentence. The last four are given by encoders, the others by `select`."""

@@ -132,15 +132,18 @@ class _Answer:
         lost = self._lost_thought()
         going: list[tuple[int, Part]] = []
         reworded: list[ToolPart] = []
-        for place, part in zip(self._places, self._kept.parts, strict=True):
+        for place, kept in zip(self._places, self._kept.parts, strict=True):
+            part = self._identified(place, kept)
             if self._cannot_go(place, part):
                 continue
-            if isinstance(part, ToolPart) and not part.provider_executed and lost is not None and place > lost:
+            if _is_refused(part) or (lost is not None and place > lost and _is_ours(part)):
+                assert isinstance(part, ToolPart)
                 self._drop(place, DropReason.REWORDED)
+                self._note_answer(place, part)
                 reworded.append(part)
             else:
                 self._note_unplaced(place, part)
-                going.append((place, self._identified(place, part)))
+                going.append((place, part))
         steps, answers = self._written(going)
         if reworded:
             answers.append(_user_input([block for call in reworded for block in _in_words(call)]))
@@ -213,12 +216,14 @@ class _Answer:
             if part.input is None:
                 self._drop(place, DropReason.UNPLACED)
             return []
-        if part.settled and not part.provider_executed:
-            if part.input is None:
-                self._drop(place, DropReason.UNCALLED)
-            return [function_result(part)]
-        self._drop(place, DropReason.NO_ANSWER)
-        return [_function_result(part, NO_ANSWER, is_error=True)]
+        self._note_answer(place, part)
+        return [function_result(part)]
+
+    def _note_answer(self, place: int, part: ToolPart) -> None:
+        if not _is_answered(part):
+            self._drop(place, DropReason.NO_ANSWER)
+        elif part.input is None:
+            self._drop(place, DropReason.UNCALLED)
 
 
 def function_result(part: ToolPart) -> Step:
@@ -227,16 +232,30 @@ def function_result(part: ToolPart) -> Step:
 
     `name` stands in it always: without it the service answered 400 (robocurve/inspect-robots#380).
     """
-    return _function_result(part, _result(part), is_error=part.status is CallStatus.FAILED)
-
-
-def _function_result(part: ToolPart, result: object, *, is_error: bool) -> Step:
     given = wire_id(part)
     step: Step = {"type": "function_result"}
     if given is not None:
         step["call_id"] = given
-    step |= {"name": part.name, "result": result}
-    return {**step, "is_error": True} if is_error else step
+    step |= {"name": part.name, "result": _result(part)}
+    if part.status is CallStatus.FAILED or not _is_answered(part):
+        step["is_error"] = True
+    return step
+
+
+def _is_answered(part: ToolPart) -> bool:
+    """Tell whether the app has said what became of a call."""
+    return part.settled and not part.provider_executed
+
+
+def _is_ours(part: Part) -> bool:
+    return isinstance(part, ToolPart) and not part.provider_executed
+
+
+def _is_refused(part: Part) -> bool:
+    """Tell whether a call that needs an answer has no id: then no result can name it."""
+    if not isinstance(part, ToolPart) or wire_id(part):
+        return False
+    return call_type(part) == "function_call" and not has_result(part)
 
 
 def _result(part: ToolPart) -> str | list[Step]:
@@ -256,6 +275,8 @@ def _result(part: ToolPart) -> str | list[Step]:
 
 def _fault(part: ToolPart) -> str:
     """Return what is wrong with a call; nothing when it did well."""
+    if not _is_answered(part):
+        return NO_ANSWER
     if part.status is not CallStatus.FAILED:
         return ""
     fault = "" if part.error is None else part.error.message or str(part.error.kind)
@@ -270,9 +291,10 @@ def _text(item: TextContent | JsonContent) -> str:
 
 def _in_words(part: ToolPart) -> list[Step]:
     """Return a call and its answer as content."""
-    arguments = write_json({} if part.input is None else part.input).decode()
+    arguments = part.raw_input if part.input is None else write_json(part.input).decode()
     fault = _fault(part)
-    said = f"{part.name} was called with {arguments}. " + (f"It failed: {fault}" if fault else "It answered:")
+    said = f"{part.name} was called with {arguments}. "
+    said += f"It failed: {fault}" if fault else "It answered:" if part.output else "It answered nothing."
     blocks: list[Step] = [{"type": "text", "text": said}]
     for item in part.output:
         if isinstance(item, MediaContent):
