@@ -9,7 +9,7 @@ import pytest
 
 from assistant_events.server.mock import Answer, HttpError, MockProvider
 
-from .asgi import KEY, Exchange, ask, asked, create, provider_of, text_step
+from .asgi import KEY, Exchange, ask, asked, create, provider_of, settle, text_step
 
 V1 = "/v1beta/interactions"
 PREFIXES = [
@@ -304,8 +304,7 @@ def test_the_end_of_a_server_ends_its_streams(end):
         provider = provider_of(faults=["stall@1"], clock=None, time_scale=1000.0)
         hanging = Exchange(provider, "POST", V1, create(stream=True))
         slow = Exchange(provider, "POST", V1, create(), {"x-mock-fault": "slow-first-byte@9s"})
-        while not hanging.pieces:
-            await asyncio.sleep(0)
+        await settle()
         getattr(provider, end)()
         await hanging.over()
         await slow.over()

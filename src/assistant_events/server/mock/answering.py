@@ -175,6 +175,25 @@ def offsets(timing: Timing, count: int) -> list[float]:
     return times
 
 
+def joined(answer: Answer, following: Answer) -> Answer:
+    """Return one answer of two hops: the end of the second, the steps of both, the sums of their numbers."""
+    usage = None
+    if answer.usage is not None and following.usage is not None:
+        usage = dict(following.usage)
+        for name, value in answer.usage.items():
+            more = usage.get(name, 0)
+            usage[name] = value + more if isinstance(value, int) and isinstance(more, int) else usage.get(name, value)
+    return attrs.evolve(
+        answer,
+        steps=(*answer.steps, *following.steps),
+        status=following.status,
+        usage=usage,
+        more={**answer.more, **following.more},
+        stream_error=following.stream_error,
+        continuation_token=following.continuation_token,
+    )
+
+
 def valid_json(value: Any) -> Any:
     """Return plain JSON with valid text everywhere: what is half a surrogate pair becomes U+FFFD."""
     # Any: JSON of any shape.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from math import inf
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, TypeAlias, TypeVar, final
 from weakref import WeakSet
 
 import attrs
@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from assistant_events.server.mock.answering import Arguments, Prepared, valid_json
+from assistant_events.server.mock.answering import Arguments, Prepared, joined, valid_json
 from assistant_events.server.mock.asking import RequestLog, has_key, parse_body, read_body
 from assistant_events.server.mock.checking import Known, check_create, is_bound_to_connection, is_stored, is_true
 from assistant_events.server.mock.faults import Fault, parse_faults
@@ -38,6 +38,9 @@ from assistant_events.server.mock.timing import Clock
 from assistant_events.values import write_json
 
 _T = TypeVar("_T")
+
+_Key: TypeAlias = tuple[int, ...]
+"""Of an answer: the place of its fixture and its number there, and the same of every hop that is joined to it."""
 
 FAULT_HEADER: Final = "x-mock-fault"
 
@@ -93,7 +96,7 @@ class Service:
         self._fixtures = fixtures
         self._faults = tuple(faults)
         self._clock = clock
-        self._prepared: dict[tuple[int, int], Prepared] = {}
+        self._prepared: dict[_Key, Prepared] = {}
         self._active: WeakSet[Run] = WeakSet()
         self._epoch = 0
         self._made = 0
@@ -107,7 +110,7 @@ class Service:
         self.runs = RunStore(settings.max_runs, settings.max_kept_bytes)
         self._served: dict[int, int] = {}
         self._strikes = Strikes(self._faults)
-        self._fixture_strikes: dict[tuple[int, int], Strikes] = {}
+        self._fixture_strikes: dict[_Key, Strikes] = {}
         self._ledger = Ledger()
         self._note(self._fixtures)
 
@@ -242,11 +245,18 @@ class Service:
         )
         check_create(body, generation, known)
 
-    def _answer(self, body: Mapping[str, Any], chain: Sequence[Run]) -> tuple[tuple[int, int], Answer]:
-        wanted = asked(body, [run.body for run in chain])
+    def _answer(self, body: Mapping[str, Any], chain: Sequence[Run]) -> tuple[_Key, Answer]:
+        bodies = [run.body for run in chain]
+        wanted = asked(body, bodies)
         place = self._fixtures.find(wanted, self._served)
         if place is None:
             raise Refusal(400, miss(self._fixtures.fixtures, wanted, self._served), code="no_fixture")
+        key, answer = self._serve(place)
+        if body.get("background") is True or body.get("agent"):
+            return self._with_hops([*bodies, body], key, answer)
+        return key, answer
+
+    def _serve(self, place: int) -> tuple[_Key, Answer]:
         fixture = self._fixtures.fixtures[place]
         number = self._served.get(place, 0)
         answer = fixture.answer(number)
@@ -254,8 +264,23 @@ class Service:
         self._served[place] = number + 1
         return (place, min(number, len(fixture.answers) - 1)), answer
 
-    def _new_run(self, call: Call, body: Mapping[str, Any], place: tuple[int, int], answer: Answer) -> Run:
-        own = self._own_faults[place]
+    def _with_hops(self, bodies: Sequence[Mapping[str, Any]], key: _Key, answer: Answer) -> tuple[_Key, Answer]:
+        """Join the hops of a long answer, as the service does in the background and for agents."""
+        hop = {name: value for name, value in bodies[-1].items() if name != "input"}
+        tokens: set[str] = set()
+        while answer.continuation_token is not None and answer.continuation_token not in tokens:
+            token = answer.continuation_token
+            tokens.add(token)
+            place = self._fixtures.find(asked({**hop, "continuation_token": token}, bodies), self._served)
+            # A fixture for anything would follow itself for ever.
+            if place is None or self._fixtures.fixtures[place].match.continuation_token != token:
+                break
+            more, following = self._serve(place)
+            key, answer = (*key, *more), joined(answer, following)
+        return key, answer
+
+    def _new_run(self, call: Call, body: Mapping[str, Any], place: _Key, answer: Answer) -> Run:
+        own = self._own_faults[place[:2]]
         strikes = self._fixture_strikes.setdefault(place, Strikes(own))
         for fault in strikes.due("request", route="create"):
             _refuse(fault, self._clock)
@@ -281,7 +306,7 @@ class Service:
             self.runs.add(run, len(call.data))
         return run
 
-    def _prepare(self, place: tuple[int, int], answer: Answer) -> Prepared:
+    def _prepare(self, place: _Key, answer: Answer) -> Prepared:
         if place not in self._prepared:
             settings = self.settings
             self._prepared[place] = Prepared(answer, arguments=settings.arguments, signs=settings.sign)
@@ -347,7 +372,7 @@ def _call_ids(chain: Sequence[Run]) -> Iterator[str]:
                 yield step["id"]
 
 
-def _own_faults(fixtures: Fixtures) -> dict[tuple[int, int], tuple[Fault, ...]]:
+def _own_faults(fixtures: Fixtures) -> dict[_Key, tuple[Fault, ...]]:
     return {
         (place, number): (*parse_faults(" ".join(answer.faults)), *_cut(answer))
         for place, fixture in enumerate(fixtures)
@@ -355,8 +380,10 @@ def _own_faults(fixtures: Fixtures) -> dict[tuple[int, int], tuple[Fault, ...]]:
     }
 
 
-def _moved(kept: Mapping[tuple[int, int], _T], count: int) -> dict[tuple[int, int], _T]:
-    return {(place + count, number): value for (place, number), value in kept.items()}
+def _moved(kept: Mapping[_Key, _T], count: int) -> dict[_Key, _T]:
+    return {
+        tuple([number + count * (at % 2 == 0) for at, number in enumerate(key)]): value for key, value in kept.items()
+    }
 
 
 def _cut(answer: Answer) -> tuple[Fault, ...]:
