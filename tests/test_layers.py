@@ -112,7 +112,8 @@ CORE = {"attr": None, "attrs": None, "typing_extensions": None, "cattrs": {"conv
 OPTIONAL = {
     "cyclopts": {"cli"},
     # The transport for tests is a class of httpx2; who imports it has a client of httpx2 to give it to.
-    "httpx2": {"clients", "testing.transport"},
+    # So is what the recording proxy asks with; it is imported where a command records.
+    "httpx2": {"clients", "server.mock.recording", "testing.transport"},
     "hypothesis": {"testing.strategies"},
     "msgspec": {"converters.structs"},
     "opentelemetry": set(),

@@ -107,9 +107,13 @@ class FixtureError(AssistantEventsError, ValueError):
         self.reason = reason
         self.others = others
 
+    @property
+    def line(self) -> str:
+        """What is wrong at this place, without a word about the others."""
+        return ": ".join([part for part in (self.file, self.entry, self.field, self.reason) if part])
+
     def __str__(self) -> str:
-        more = f" (and {len(self.others)} more)" if self.others else ""
-        return ": ".join([part for part in (self.file, self.entry, self.field, self.reason) if part]) + more
+        return f"{self.line} (and {len(self.others)} more)" if self.others else self.line
 
 
 class StoreError(AssistantEventsError):

@@ -8,17 +8,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from difflib import get_close_matches
 from importlib.metadata import version
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
 
-from assistant_events.cli import exits, sheets
+from assistant_events.cli import exits, mock, sheets
 from assistant_events.cli.databases import check_session, opened
 from assistant_events.cli.exits import CommandError, Exit, UnknownOption
 from assistant_events.cli.folding import events_of, fold_into
 from assistant_events.cli.printing import print_json, print_rows, print_table, print_text, transcript_document
 from assistant_events.cli.progress import reading
 from assistant_events.cli.recognising import Content, ProviderStream, recognise
+from assistant_events.cli.run import run_command
 from assistant_events.cli.visible import one_line, size_of
 from assistant_events.converters import unstructure
 from assistant_events.errors import StoreError
@@ -47,6 +48,8 @@ _File = Annotated[str, Parameter(metavar="FILE", allow_leading_hyphen=True)]
 _Db = Annotated[str, Parameter(metavar="FILE")]
 _OptionalDb = Annotated[str | None, Parameter(metavar="FILE")]
 _Name = Annotated[str | None, Parameter(metavar="NAME")]
+_Files = Annotated[list[str] | None, Parameter(metavar="FILE", negative=())]
+_Faults = Annotated[list[str] | None, Parameter(metavar="NAME@AT", negative=())]
 _Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
 
 
@@ -305,6 +308,53 @@ def reconcile_command(
     return Exit.OK
 
 
+@_app.command(name="mock")
+def mock_command(
+    *,
+    fixtures: _Files = None,
+    host: Annotated[str, Parameter(metavar="HOST")] = "127.0.0.1",
+    port: Annotated[int, Parameter(metavar="N")] = mock.PORT,
+    generation: Annotated[Literal[1, 2], Parameter(metavar="N")] = 2,
+    fault: _Faults = None,
+    lenient: _Flag = False,
+    time_scale: Annotated[float, Parameter(metavar="X")] = 1.0,
+    record: Annotated[str | None, Parameter(metavar="UPSTREAM")] = None,
+    list_faults: _Flag = False,
+) -> int:
+    """
+    Answer as the Interactions API does, from fixtures, until Ctrl-C.
+
+    Without fixtures it answers from a few of its own.
+
+    Args:
+        fixtures: file or folder with what it answers; may be given again
+        host: where it listens
+        port: where it listens, 0 for any port that is free
+        generation: 2, or 1 for clients of version 1.x that do not say so
+        fault: what goes wrong, for example drop@7; may be given again
+        lenient: take every request, also what the service refuses
+        time_scale: how many real seconds one of its seconds takes
+        record: pass requests on to this address instead, and write what it
+            answers to the file that --fixtures names
+        list_faults: print what can go wrong, and end
+    """
+    if list_faults:
+        mock.list_faults()
+    elif record is not None:
+        mock.record(record, fixtures or (), host=host, port=port)
+    else:
+        mock.serve(
+            fixtures or (),
+            host=host,
+            port=port,
+            generation=generation,
+            faults=fault or (),
+            strict=not lenient,
+            time_scale=time_scale,
+        )
+    return Exit.OK
+
+
 def _store(content: Content, db: str, session_id: str, message_id: str | None) -> Transcript:
     if not session_id:
         raise CommandError("--session needs a name")
@@ -419,6 +469,8 @@ def _sentence(error: CycloptsError, arguments: Sequence[str]) -> str:
     return text[:1].lower() + text[1:]
 
 
-_COMMANDS: Final = ("fold", "events", "show", "sessions", "verify", "reconcile")
+_app.command(run_command, name="run")
+
+_COMMANDS: Final = ("run", "fold", "events", "show", "sessions", "verify", "reconcile", "mock")
 
 __all__: Final = ["run"]

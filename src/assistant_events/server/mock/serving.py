@@ -39,6 +39,8 @@ class Serving:
 
     Raises:
         OSError: The port is taken, or the host is none of this machine.
+
+        ValueError: There is no such port.
     """
 
     def __init__(
@@ -105,6 +107,8 @@ class Serving:
 
 
 def _bound(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= 65535:  # the resolver would take what is left of it in 16 bits
+        raise ValueError(f"port: expected 0 to 65535, got {port}")
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     bound = socket.socket(family, kind, protocol)
     try:

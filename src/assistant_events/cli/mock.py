@@ -1,0 +1,188 @@
+"""The mock provider as a command: what it says when it starts, a line for each request, and how it ends."""
+
+# What comes as JSON is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any, Final, Literal, final
+from urllib.parse import parse_qsl, urlencode
+
+from assistant_events.cli.exits import CommandError
+from assistant_events.cli.printing import print_table
+from assistant_events.cli.visible import one_line
+from assistant_events.errors import FixtureError, JsonError
+from assistant_events.values import read_json
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from assistant_events.server.mock import Fixtures
+
+PORT: Final = 4010
+"""Where it listens by default; aimock has the same."""
+
+_NEEDED: Final = {"starlette": "server", "uvicorn": "server"}
+_SHOWN_PARAMETERS: Final = frozenset({"stream", "last_event_id"})
+
+
+def list_faults() -> None:
+    """Print how faults are written, and what they do."""
+    _check_installed(_NEEDED)
+    from assistant_events.server.mock import fault_help
+
+    print_table(("fault", "what it does"), list(fault_help()))
+
+
+def serve(
+    fixtures: Sequence[str],
+    *,
+    host: str,
+    port: int,
+    generation: Literal[1, 2],
+    faults: Sequence[str],
+    strict: bool,
+    time_scale: float,
+) -> None:
+    """
+    Answer from fixtures until Ctrl-C, which is raised.
+
+    Raises:
+        CommandError: The fixtures, a fault, the scale or the address cannot be used.
+    """
+    _check_installed(_NEEDED)
+    from assistant_events.server.mock import MockProvider
+
+    known = _loaded(fixtures)
+    try:
+        provider = MockProvider(known, generation=generation, faults=faults, strict=strict, time_scale=time_scale)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+    _run(provider.app, host, port, f"{len(known)} fixture{'' if len(known) == 1 else 's'}", provider.close)
+
+
+def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> None:
+    """
+    Pass requests on to *upstream* and write what it answers as fixtures, until Ctrl-C, which is raised.
+
+    Raises:
+        CommandError: The file or the address cannot be used.
+    """
+    _check_installed({**_NEEDED, "httpx2": "http"})
+    if len(fixtures) != 1:
+        raise CommandError("--record needs one --fixtures FILE to write to")
+    from assistant_events.server.mock.recording import RecordingProxy
+
+    path = Path(fixtures[0])
+    try:
+        proxy = RecordingProxy(upstream, path, note=_print_note)
+    except FixtureError as error:
+        raise _refused(error) from None
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+    _run(proxy, host, port, f"recording {proxy.upstream} to {path}", proxy.close)
+
+
+def _loaded(fixtures: Sequence[str]) -> Fixtures:
+    from assistant_events.server.mock import load_fixtures
+    from assistant_events.server.mock.demo import DEMO
+
+    try:
+        known = load_fixtures(*fixtures) if fixtures else load_fixtures(DEMO)
+    except FixtureError as error:
+        raise _refused(error) from None
+    for line in known.left_out:
+        _print_note(f"left out: {line}")
+    return known
+
+
+def _refused(error: FixtureError) -> CommandError:
+    """Say all that is wrong, a line each, and return the last of it."""
+    *lines, last = [one.line for one in (error, *error.others)]
+    for line in lines:
+        _print_note(line)
+    return CommandError(last)
+
+
+def _run(app: ASGIApp, host: str, port: int, what: str, before_stop: Any) -> None:
+    # Any: a function that takes nothing.
+    from assistant_events.server.mock.serving import Serving
+
+    with ExitStack() as stack:
+        try:
+            serving = stack.enter_context(Serving(_Logged(app), host=host, port=port, before_stop=before_stop))
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise CommandError(
+                f"cannot listen on {host}, port {port}: {reason}; --port 0 takes any that is free"
+            ) from None
+        _print_line(f"{serving.url}  {what}; base URL for clients, any API key will do; stop with Ctrl-C")
+        # Nobody sets it: Ctrl-C is raised here.
+        Event().wait()
+
+
+@final
+class _Logged:
+    """Prints a line for each request when its answer begins. No line holds a key, a header or what was said."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            send = _Line(scope, send).send
+        await self._app(scope, receive, send)
+
+
+@final
+class _Line:
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self.transport = getattr(getattr(send, "__self__", None), "transport", None)
+        """Of the connection: a fault may reset it."""
+
+        shown = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] in _SHOWN_PARAMETERS]
+        query = f"?{urlencode(shown)}" if shown else ""
+        self._request = f"{scope['method']} {scope['path']}{query}"
+        self._status = 0
+        self._send = send
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            if self._status < 400:
+                _print_line(f"{self._request} {self._status}")
+        elif self._status >= 400:
+            _print_line(f"{self._request} {self._status} {_reason(message.get('body', b''))}".rstrip())
+            self._status = 0
+        await self._send(message)
+
+
+def _reason(body: bytes) -> str:
+    try:
+        document = read_json(body)
+    except JsonError:
+        return ""
+    error = document.get("error") if isinstance(document, Mapping) else None
+    return str(error.get("message", "")) if isinstance(error, Mapping) else ""
+
+
+def _check_installed(needed: Mapping[str, str]) -> None:
+    missing = [name for name in needed if find_spec(name) is None]
+    if missing:
+        extras = ",".join(sorted({needed[name] for name in missing}))
+        raise CommandError(f"this command needs {' and '.join(missing)}: pip install 'assistant-events[{extras}]'")
+
+
+def _print_line(text: str) -> None:
+    sys.stdout.write(f"{one_line(text)}\n")
+    sys.stdout.flush()
+
+
+def _print_note(text: str) -> None:
+    print(one_line(f"assistant-events: {text}"), file=sys.stderr)

@@ -1,0 +1,480 @@
+"""
+Recording a real endpoint: bytes pass as they are, keys are never written, and what was recorded can be given again.
+
+The endpoint is a mock provider of its own.
+"""
+
+import asyncio
+import json
+import re
+
+import httpx2
+import pytest
+
+from assistant_events import FixtureError, fold
+from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
+from assistant_events.server.mock import (
+    Answer,
+    HttpError,
+    Match,
+    MockProvider,
+    load_fixtures,
+)
+from assistant_events.server.mock.recording import RecordingProxy, match_of
+from assistant_events.testing.transport import StreamingTransport
+
+SECRET = "AIzaSecretKey"
+UPSTREAM = "https://upstream.test"
+SCRIPT = {
+    "Weather?": {
+        "thought": "A tool knows.",
+        "text": "One moment: é 日本語 🚀",
+        "calls": [{"id": "c1", "name": "rain", "arguments": {"city": "Oslo"}}],
+        "usage": {"total_input_tokens": 3, "total_output_tokens": 4, "total_tokens": 7},
+    },
+    Match(call_id="c1"): "Sunny.",
+    "Too much": {
+        "http_error": {"status": 429, "message": "later", "headers": {"retry-after-ms": "7", "x-other": "no"}}
+    },
+    "Twice": ["one", "two"],
+    "Think long": {"text": "A report.", "polls_in_progress": 2},
+    "Long": {"text": "First half, ", "continuation_token": "dG9r"},
+    Match(continuation_token="dG9r"): "second half.",
+    "Cut": {"text": "This breaks off", "cut_after": 4},
+    "Fail": {"text": "Oh", "status": "failed", "more": {"errors": [{"code": "13", "message": "boom"}]}},
+}
+RESULT = {"type": "function_result", "call_id": "c1", "name": "rain", "result": "sunny"}
+TOOLS = [{"type": "function", "name": "rain", "parameters": {"type": "object"}}]
+
+
+class Desk:
+    """A client, and what it talks to."""
+
+    def __init__(self, app):
+        self._app = app
+
+    def ask(self, *calls):
+        """Return the answers to several requests, each a method, a path and a body."""
+
+        async def main():
+            async with httpx2.AsyncClient(transport=StreamingTransport(self._app), base_url="http://x") as client:
+                return [
+                    await client.request(
+                        method,
+                        f"{path}{'&' if '?' in path else '?'}key={SECRET}",
+                        content=b"" if body is None else json.dumps(body),
+                        headers={
+                            "x-goog-api-key": SECRET,
+                            "authorization": f"Bearer {SECRET}",
+                            "cookie": f"a={SECRET}",
+                        },
+                    )
+                    for method, path, body in calls
+                ]
+
+        return asyncio.run(main())
+
+    def create(self, text, **more):
+        (response,) = self.ask(("POST", "/v1beta/interactions", {"model": "m", "input": text, **more}))
+        return response
+
+
+@pytest.fixture
+def upstream():
+    return MockProvider(SCRIPT, make_id=iter([f"v1_{number}" for number in range(99)]).__next__)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "recorded.json"
+
+
+@pytest.fixture
+def notes():
+    return []
+
+
+@pytest.fixture
+def recording(upstream, path, notes):
+    return Desk(RecordingProxy(UPSTREAM, path, note=notes.append, transport=StreamingTransport(upstream.app)))
+
+
+def replay(path):
+    return Desk(MockProvider(load_fixtures(path)).app)
+
+
+def transcript(response):
+    decoder = GeminiInteractionsDecoder("a")
+    return fold([*decoder.feed(response.content), *decoder.close()])
+
+
+def test_stream_and_replay(recording, path):
+    """
+    A stream that was recorded is given again with the same thought, signature, text, calls and usage.
+    """
+    first = recording.create("Weather?", stream=True, tools=TOOLS)
+    again = replay(path).create("Weather?", stream=True, tools=TOOLS)
+
+    assert "text/event-stream" == first.headers["content-type"].partition(";")[0]
+    assert "A tool knows." == transcript(first).last.reasoning
+    assert "One moment: é 日本語 🚀" == transcript(first).last.text
+    assert transcript(first) == transcript(again)
+
+
+def test_document_and_replay(recording, path):
+    """
+    An answer in one piece is given again as it was.
+    """
+    first = recording.create("Weather?", tools=TOOLS).json()
+    again = replay(path).create("Weather?", tools=TOOLS).json()
+
+    for key in ("id", "status", "steps", "usage"):
+        assert first[key] == again[key]
+
+
+def test_what_is_written(recording, path):
+    """
+    What is written is a file like any other: what was asked, and what was answered.
+    """
+    recording.create("Weather?", stream=True, tools=TOOLS)
+    (fixture,) = load_fixtures(path)
+    (answer,) = fixture.answers
+
+    assert Match(user_text="Weather?", model="m", previous_interaction_id="", turn=1) == fixture.match
+    assert ["thought", "model_output", "function_call"] == [step["type"] for step in answer.steps]
+    assert answer.steps[0]["signature"]
+    assert {"total_input_tokens": 3, "total_output_tokens": 4, "total_tokens": 7} == answer.usage
+    assert "v1_0" == answer.id
+    assert answer.status is None
+
+
+def test_bytes_pass(upstream, recording):
+    """
+    The client gets the bytes of the endpoint.
+    """
+    body = {"model": "m", "input": "Weather?", "stream": True, "tools": TOOLS}
+    recorded = recording.create("Weather?", stream=True, tools=TOOLS).content
+    upstream.reset()
+    (direct,) = Desk(upstream.app).ask(("POST", "/v1beta/interactions", body))
+
+    # Ids and signatures are made anew for every run.
+    changing = re.compile(rb'v1_[0-9]+|"signature":"[^"]*"')
+    assert changing.sub(b"", direct.content) == changing.sub(b"", recorded)
+
+
+def test_pieces_pass_when_they_come(path):
+    """
+    A piece is handed on before the next one is there.
+    """
+    upstream = MockProvider({"Hi": {"text": "Hello", "timing": {"between_s": 3600}}})
+    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app))
+
+    async def main():
+        async with (
+            httpx2.AsyncClient(transport=StreamingTransport(proxy)) as client,
+            client.stream(
+                "POST",
+                "http://x/v1/interactions",
+                json={"model": "m", "input": "Hi", "stream": True},
+                headers={"x-goog-api-key": "k"},
+            ) as response,
+        ):
+            return await anext(response.aiter_raw())
+
+    assert asyncio.run(main()).startswith(b"event: interaction.created\n")
+    assert not path.exists()
+
+
+def test_keys_reach_the_endpoint_and_nothing_else(upstream, recording, path, notes):
+    """
+    Keys go to the endpoint; no file and no note holds one.
+    """
+    recording.create("Weather?", stream=True, tools=TOOLS)
+
+    assert "***" == upstream.requests[0].headers["x-goog-api-key"]
+    assert "***" == upstream.requests[0].query["key"]
+    assert SECRET not in path.read_text()
+    assert SECRET not in repr(notes)
+    assert ["recorded: user_text='Weather?', model='m', previous_interaction_id='', turn=1"] == notes
+
+
+@pytest.mark.parametrize("chained", [True, False])
+def test_a_conversation(recording, path, chained):
+    """
+    A tool loop that was recorded can be had again, in the form in which it was recorded.
+    """
+
+    def talk(desk):
+        first = desk.create("Weather?", tools=TOOLS).json()
+        if chained:
+            second = desk.create([RESULT], previous_interaction_id=first["id"], tools=TOOLS)
+        else:
+            prompt = {"type": "user_input", "content": [{"type": "text", "text": "Weather?"}]}
+            second = desk.create([prompt, *first["steps"], RESULT], tools=TOOLS)
+        return [first["steps"], second.json()["steps"]]
+
+    recorded = talk(recording)
+
+    assert "Sunny." == recorded[1][-1]["content"][0]["text"]
+    assert recorded == talk(replay(path))
+
+
+def test_the_same_request_again(recording, path):
+    """
+    The second answer to the same request is the second answer of its fixture.
+    """
+
+    def twice(desk):
+        return [desk.create("Twice").json()["steps"][0]["content"][0]["text"] for _ in range(2)]
+
+    assert ["one", "two"] == twice(recording)
+    assert ["one", "two"] == twice(replay(path))
+    assert 1 == len(load_fixtures(path))
+
+
+def test_an_http_error(recording, path):
+    """
+    An error is recorded with its status, code, message and the time to wait; other headers are not.
+    """
+    response = recording.create("Too much")
+    (fixture,) = load_fixtures(path)
+
+    assert 429 == response.status_code
+    assert (
+        Answer(
+            http_error=HttpError(
+                status=429, code="too_many_requests", message="later", headers=(("retry-after-ms", "7"),)
+            )
+        ),
+    ) == fixture.answers
+    assert response.json() == replay(path).create("Too much").json()
+
+
+def test_a_failure(recording, path):
+    """
+    A run that failed is recorded as one.
+    """
+    recording.create("Fail")
+    (fixture,) = load_fixtures(path)
+
+    assert "failed" == fixture.answers[0].status
+    assert "boom" == fixture.answers[0].more["errors"][0]["message"]
+
+
+def test_a_continuation(recording, path):
+    """
+    Each hop of a long answer is a fixture of its own.
+    """
+
+    def hops(desk):
+        first = desk.create("Long").json()
+        second = desk.ask(
+            (
+                "POST",
+                "/v1/interactions",
+                {
+                    "model": "m",
+                    "previous_interaction_id": first["id"],
+                    "continuation_token": first["continuation_token"],
+                },
+            )
+        )[0].json()
+        return [first["status"], second["status"], second["steps"][0]["content"][0]["text"]]
+
+    assert ["requires_continuation", "completed", "second half."] == hops(recording)
+    assert ["requires_continuation", "completed", "second half."] == hops(replay(path))
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_background_run(recording, path, notes, stream):
+    """
+    A background run is recorded when a poll or a replay brings its end, with the polls that it took.
+    """
+    run = recording.create("Think long", background=True).json()
+    assert not path.exists()
+    if stream:
+        recording.ask(("GET", f"/v1beta/interactions/{run['id']}?stream=true", None))
+    else:
+        recording.ask(*[("GET", f"/v1beta/interactions/{run['id']}", None)] * 3)
+    (fixture,) = load_fixtures(path)
+    (answer,) = fixture.answers
+
+    assert "A report." == answer.steps[0]["content"][0]["text"]
+    assert run["id"] == answer.id
+    assert (0 if stream else 1) <= answer.polls_in_progress
+    assert notes[0].startswith("recorded when it is done: user_text='Think long'")
+    assert notes[-1].startswith("recorded: user_text='Think long'")
+
+
+def test_a_get_of_something_else(recording, path, notes):
+    """
+    An interaction that was not recorded from its start is not recorded.
+    """
+    run = recording.create("Twice").json()
+    recording.ask(("GET", f"/v1beta/interactions/{run['id']}", None))
+
+    assert f"not recorded: interaction {run['id']!r} does not wait for its answer" == notes[-1]
+    assert 1 == len(load_fixtures(path))
+
+
+def test_an_answer_without_an_end(recording, path, notes):
+    """
+    A stream that broke off is no answer.
+    """
+    response = recording.create("Cut", stream=True)
+
+    assert b"interaction.completed" not in response.content
+    assert [
+        "not recorded, the answer has no end: user_text='Cut', model='m', previous_interaction_id='', turn=1"
+    ] == notes
+    assert not path.exists()
+
+
+def test_cancel_and_delete_pass(recording, path, notes):
+    """
+    What creates nothing passes, and is not recorded.
+    """
+    run = recording.create("Think long", background=True).json()
+    cancelled, deleted = recording.ask(
+        ("POST", f"/v1beta/interactions/{run['id']}/cancel", {}), ("DELETE", f"/v1beta/interactions/{run['id']}", None)
+    )
+
+    assert "cancelled" == cancelled.json()["status"]
+    assert 200 == deleted.status_code
+    assert 1 == len(notes)
+    assert not path.exists()
+
+
+def test_what_is_there_stays(upstream, path):
+    """
+    A recording is added to a file, and the file has the same form as before.
+    """
+    path.write_text(json.dumps({"version": 1, "fixtures": [{"match": {"turn": 9}, "answer": {"text": "old"}}]}))
+    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app))
+    Desk(proxy).create("Twice")
+
+    old, new = load_fixtures(path)
+
+    assert 9 == old.match.turn
+    assert "Twice" == new.match.user_text
+    assert [path] == list(path.parent.iterdir())
+
+
+def test_a_lone_surrogate(recording, path):
+    """
+    A prompt with half a character is written, too.
+    """
+    recording.create("\ud83d Nobody answers this")
+
+    assert [Match(user_text="\ud83d Nobody answers this", model="m", previous_interaction_id="", turn=1)] == [
+        fixture.match for fixture in load_fixtures(path)
+    ]
+
+
+def test_no_endpoint(path, notes):
+    """
+    An endpoint that cannot be reached is 502, without the address that holds a key.
+    """
+
+    def refuse(request):
+        raise httpx2.ConnectError(f"no way to {request.url}", request=request)
+
+    response = Desk(RecordingProxy(UPSTREAM, path, transport=httpx2.MockTransport(refuse), note=notes.append)).create(
+        "Hi"
+    )
+
+    assert 502 == response.status_code
+    assert "https://upstream.test cannot be reached: ConnectError" == response.json()["error"]["message"]
+    assert SECRET not in response.text
+    assert [] == notes
+
+
+ODD_ANSWERS = {
+    "no JSON": (b"<html>", {"content-type": "application/json"}, "not recorded, the answer has no end: turn=1"),
+    "a list": (b"[]", {"content-type": "application/json"}, "not recorded, the answer has no end: turn=1"),
+    "compressed": (b"x", {"content-encoding": "br"}, None),
+}
+
+
+@pytest.mark.parametrize(("content", "headers", "expected"), ODD_ANSWERS.values(), ids=ODD_ANSWERS.keys())
+def test_odd_answers(path, notes, content, headers, expected):
+    """
+    What is no answer passes, and is not recorded.
+    """
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200, headers=headers, stream=Raw(content)))
+    proxy = RecordingProxy(UPSTREAM, path, transport=transport, note=notes.append)
+
+    async def main():
+        async with (
+            httpx2.AsyncClient(transport=StreamingTransport(proxy)) as client,
+            client.stream("POST", "http://x/v1/interactions", json={"input": "Hi"}) as response,
+        ):
+            return b"".join([piece async for piece in response.aiter_raw()])
+
+    assert content == asyncio.run(main())
+    assert (
+        [] if expected is None else [expected.replace("turn=1", "user_text='Hi', previous_interaction_id='', turn=1")]
+    ) == notes
+
+
+class Raw(httpx2.AsyncByteStream):
+    """Bytes as they are."""
+
+    def __init__(self, content):
+        self._content = content
+
+    async def __aiter__(self):
+        yield self._content
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]"])
+def test_odd_requests(upstream, path, notes, body):
+    """
+    A request that is no JSON object is not recorded.
+    """
+    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
+
+    async def main():
+        async with httpx2.AsyncClient(transport=StreamingTransport(proxy)) as client:
+            return await client.post("http://x/v1/interactions", content=body, headers={"x-goog-api-key": "k"})
+
+    assert 400 == asyncio.run(main()).status_code
+    assert ["not recorded: the request is no JSON object"] == notes
+
+
+@pytest.mark.parametrize(
+    "address", ["upstream.test", "ftp://upstream.test", "https://", "https://u:p@upstream.test", "https://x.test?key=1"]
+)
+def test_no_address(path, address):
+    """
+    Something that is no address of an endpoint is refused at once, and not shown: it may hold a key.
+    """
+    with pytest.raises(ValueError, match=r"^upstream: expected an address such as https://generativelanguage"):
+        RecordingProxy(address, path)
+
+
+def test_no_folder(tmp_path):
+    """
+    A file in a folder that is not there is refused before anything is asked.
+    """
+    with pytest.raises(ValueError, match=r"there is no folder"):
+        RecordingProxy(UPSTREAM, tmp_path / "nowhere" / "a.json")
+
+
+def test_a_file_of_another_form(path):
+    """
+    A file of aimock is not rewritten.
+    """
+    path.write_text('{"fixtures": [{"match": {}, "response": {"content": "Hi"}}]}')
+
+    with pytest.raises(FixtureError, match="version: is missing: recordings are added to files of our own form only"):
+        RecordingProxy(UPSTREAM, path)
+
+
+def test_what_matches_a_request():
+    """
+    A request that answers calls is known by the last of them; one that names a previous interaction by that.
+    """
+    chained = match_of({"input": [RESULT], "previous_interaction_id": "v1_a", "agent": "a"})
+
+    assert Match(agent="a", call_id="c1", previous_interaction_id="v1_a") == chained
