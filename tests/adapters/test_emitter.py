@@ -1145,3 +1145,308 @@ def test_origin_that_asked_for_a_model():
     asked = Origin(provider="google", model="asked", dialect="gemini-interactions")
 
     assert "model" not in told(StepStarted(message_id="m", origin=asked))[0]["interaction"]
+
+
+# -- corners
+
+
+def test_a_run_that_the_end_does_not_name():
+    """
+    A run that was told cannot be taken back.
+    """
+    assert ["step.ended"] == reasons(started(), ended(id=""))
+
+
+def test_a_checkpoint_before_the_start():
+    """
+    A token that was known when the step began is told before it.
+    """
+    frames = told(started(state={"interaction_id": "v1", "continuation_token": "dG9r"}))
+
+    assert ["dG9r", None] == [frame.get("continuation_token") for frame in frames[:2]]
+    assert "interaction.created" == frames[1]["event_type"]
+
+
+def test_a_medium_without_an_end():
+    """
+    A medium of which nothing came is nothing.
+    """
+    assert [] == told(started(), MediaStarted(message_id="m", media_type="a/b"))[2:]
+
+
+def test_a_medium_without_bytes():
+    """
+    One that cannot be used is told as it came.
+    """
+    state = {"i": 0, "type": "image", "data": "%%%"}
+    end = MediaEnded(message_id="m", media_type="image/png", complete=False, state=state)
+    events = [MediaStarted(message_id="m", media_type="image/png"), end]
+
+    assert D(0, {"type": "image", "data": "%%%", "mime_type": "image/png"}) == inner(*events)[1]
+
+
+def test_sound_that_was_cut():
+    """
+    Sound that was cut is left open.
+    """
+    cut = media_of("audio/l16", b"abc", complete=False, type="audio")
+
+    assert ["step.start", "step.delta"] == [
+        frame["event_type"] for frame in told(started(), *cut, failed(interrupted()))[2:]
+    ]
+
+
+def test_two_sounds_of_one_type():
+    """
+    The step is stopped between, or they would be one.
+    """
+    sounds = [*media_of("audio/l16", b"a", type="audio"), *media_of("audio/l16", b"b", type="audio")]
+
+    assert ["step.start", "step.delta", "step.stop", "step.delta", "step.stop"] == [
+        frame["event_type"] for frame in inner(*sounds)
+    ]
+
+
+def test_a_late_summary():
+    """
+    Items that came after a thought had ended are one delta with the signature, or are followed by an empty one.
+    """
+    items = [summary(word)["content"] for word in "pqr"]
+    one = [*reasoning_of("p"), *reasoning_of("q", summary=items[:2])]
+    signed = [*reasoning_of("p"), *reasoning_of("qr", summary=items, signature="A=")]
+    unsigned = [*reasoning_of("p"), *reasoning_of("qr", summary=items)]
+
+    assert [D(0, summary("q"))] == inner(*one)[3:]
+    assert [D(0, delta("thought", summary=items[1:], signature="A="))] == inner(*signed)[3:]
+    assert [D(0, delta("thought", summary=items[1:])), D(0, delta("thought_summary"))] == inner(*unsigned)[3:]
+
+
+def test_a_late_summary_that_was_cut():
+    """
+    That it was cut is not seen then.
+    """
+    cut = [*reasoning_of("p"), *reasoning_of("q", complete=False)]
+
+    assert ["reasoning.ended"] == reasons(started(), *cut, failed(interrupted()))
+
+
+def test_a_thought_that_another_ended_early():
+    """
+    It is left open until the rest of its summary comes.
+    """
+    items = [summary(word)["content"] for word in "pqr"]
+    early, late = thought("p", "q"), reasoning_of("r", summary=items)
+
+    assert [
+        *(S(0, th()), D(0, summary("p")), D(0, summary("q"))),
+        *(S(1, th()), D(1, summary("x")), X(1)),
+        *(D(0, summary("r")), X(0)),
+    ] == inner(*early, *thought("x", i=1), *late)
+
+
+def test_a_thought_that_was_cut_elsewhere_on_its_way():
+    """
+    Pieces of one item of a summary are told as items, and that is reported.
+    """
+    assert ["text.started"] == reasons(started(), *thought("p", "q"), *text_of("a", 1), ended())
+    assert ["step.ended"] == reasons(started(), *thought("p", "q"), ended())
+    assert [] == reasons(started(), *thought("p", "q"), ended(), live=False)
+
+
+def test_a_thought_whose_end_says_less():
+    """
+    What is out cannot be taken back.
+    """
+    begun, first, _ = thought("pq")
+
+    assert ["reasoning.ended"] == reasons(
+        started(), begun, first, ReasoningEnded(message_id="m", text="p", state={"i": 0}), ended()
+    )
+
+
+def test_a_text_of_an_older_step():
+    """
+    A text that streams after another step has begun is taken for a new one; that is reported if it was not.
+    """
+    late = [TextStarted(message_id="m"), TextDelta(message_id="m", offset=0, delta="b")]
+    end = TextEnded(message_id="m", text="b", state={"i": 0})
+    events = [started(), *text_of("a"), *reasoning_of("t", 1), *late, end, ended()]
+
+    assert ["text.ended"] == reasons(*events)
+    assert [] == reasons(*events, live=False)
+
+
+def test_a_text_without_content():
+    """
+    There is nothing to tell of it, but its sources if it has any.
+    """
+    note = {"type": "url_citation", "url": "u"}
+    sourced = text_of("", citations=(Citation(url="u"),), annotations=[note])
+
+    assert ["text.ended"] == reasons(started(), *text_of(""), ended())
+    assert [S(0, mo()), D(0, delta("text_annotation_delta", annotations=[note])), X(0)] == inner(*sourced)
+
+
+def test_a_text_that_shows_nothing_at_first():
+    """
+    A text begins on the wire with its first words, so they are told before what came between.
+    """
+    begun, first, end = pieces("ab", 0)
+    events = [begun, *media_of("image/png", b"\0", i=1, type="image"), first, end]
+
+    assert [S(0, mo()), D(0, text("ab"))] == inner(*events, live=False)[:2]
+    assert [S(0, mo()), D(0, text("ab"))] == inner(*events)[:2]
+
+
+def test_fields_of_a_block_of_1x():
+    """
+    A content block of 1.x has no step whose fields could be kept.
+    """
+    assert "text.started" in reasons(started(), *text_of("a", extra={"mood": 1}), ended(), generation=1)
+
+
+def test_fields_of_what_was_cut():
+    """
+    What only the end says of how a part began is too late.
+    """
+    cut = TextEnded(message_id="m", text="a", complete=False, state={"i": 0, "extra": {"mood": 1}})
+    begun = pieces("a", 0)[:2]
+    call = input_of("c1", "", complete=False, signature="S=")
+
+    assert ["text.ended"] == reasons(started(), *begun, cut, failed(interrupted()))
+    assert ["tool.input.ended"] == reasons(started(), *call, failed(interrupted()))
+    assert "S=" == told(started(), *call, failed(interrupted()), live=False)[2]["step"]["signature"]
+
+
+def test_what_comes_late_of_what_was_cut():
+    """
+    Of two parts that were cut together the wire shows one.
+    """
+    one = TextEnded(message_id="m", text="a", complete=False, state={"i": 0})
+    events = [*pieces("a", 0)[:2], one, *text_of("b", 1, complete=False)]
+
+    assert ["text.started"] == reasons(started(), *events, failed(interrupted()))
+
+
+def test_text_in_a_step_whose_sound_is_open():
+    """
+    Text ends the sound of its step, which is reported when it did not.
+    """
+    begun, end = media_of("audio/l16", b"a", type="audio")
+    live = MediaDelta(message_id="m", offset=0, delta=b"a")
+    events = [begun, live, *text_of("b"), end]
+
+    assert "text.started" in reasons(started(), *events, ended(), live=False)
+
+
+def test_a_call_that_waits_for_ever():
+    """
+    A call whose input never ends is told as far as it came.
+    """
+    begun = ToolInputStarted(message_id="m", call_id="c1", name="f")
+
+    assert [S(0, fc())] == told(started(), begun, arguments="whole")[2:]
+    assert [old(S(0, step("function_call", id="c1")))] == told(started(), begun, generation=1)[2:]
+
+
+def test_a_call_that_was_cut():
+    """
+    What was written of its arguments is told, and the step left open.
+    """
+    call = input_of("c1", '{"a', complete=False)
+    typed = input_of("s1", '{"a', "google_search", complete=False, provider=True, type="google_search_call")
+
+    assert [S(0, fc()), D(0, args('{"a'))] == told(started(), *call, failed(interrupted()))[2:]
+    assert D(0, args('{"a')) == told(started(), *typed, failed(interrupted()))[3]
+    assert '{"a' == told(started(), *call, failed(interrupted()), generation=1)[3]["delta"]["arguments"]
+
+
+def test_a_call_without_an_id():
+    """
+    Where the provider gave none there is a null; in 1.x the call has its name at once then.
+    """
+    call = input_of("call-1", "{}", id=None)
+
+    assert S(0, fc(None)) == inner(*call)[0]
+    assert old(S(0, step("function_call", id=None, name="f"))) == inner(*call, generation=1)[0]
+
+
+def test_a_tool_of_the_provider_that_streams():
+    """
+    Arguments of the provider's own tools come whole, but for those of its sandbox.
+    """
+    pieces_of = [ToolInputDelta(message_id="m", call_id="x", offset=0, delta='{"a":1}')]
+    file = input_of("x", '{"a":1}', "write_file", provider=True)
+    search = input_of("x", '{"a":1}', "google_search", provider=True, type="google_search_call")
+
+    assert [S(0, fc("x", "write_file")), D(0, args('{"a":1}')), X(0)] == inner(file[0], *pieces_of, file[1])
+    assert D(0, delta("google_search_call", arguments={"a": 1})) == inner(search[0], *pieces_of, search[1])[1]
+
+
+def test_arguments_in_other_words():
+    """
+    Arguments of a tool of the provider that are no plain JSON are told as text.
+    """
+    call = input_of("s1", '{"a": 1}', "google_search", provider=True, type="google_search_call", signature="S=")
+
+    assert D(0, {**args('{"a": 1}'), "signature": "S="}) == inner(*call)[1]
+
+
+def test_arguments_that_contradict_themselves():
+    """
+    An end that neither goes on from the pieces nor is an object cannot be told.
+    """
+    begun, first = CALL[0], CALL[1]
+    end = ToolInputEnded(message_id="m", call_id="c1", text="[", state={"i": 0})
+
+    assert ["tool.input.ended"] == reasons(started(), begun, first, end, ended())
+
+
+def test_arguments_that_came_whole_already():
+    """
+    A signature comes with them, and pieces add nothing.
+    """
+    begun, *deltas, end = CALL[:-1]
+    signed = ToolInputEnded(message_id="m", call_id="c1", text=end.text, state={"i": 0, "signature": "S="})
+
+    assert [S(0, fc("c1", "f", {"a": 1}, signature="S=")), X(0)] == inner(begun, *deltas, signed, arguments="whole")
+
+
+def test_a_result_after_one_without_its_call():
+    """
+    A result without its call is read at the end only, so one that follows is read before it.
+    """
+    lone = input_of("o1", "{}", "url_context", provider=True, type="url_context_call", orphan=True)
+    call = input_of("x1", "{}", "file_search", provider=True, type="file_search_call")
+    lone_result = success("o1", i=1, type="url_context_result")
+    result = success("x1", i=2, type="file_search_result")
+
+    assert ["tool.success"] == reasons(started(), *call, *lone, lone_result, result, ended())
+
+
+def test_opaque_content_of_1x():
+    """
+    So it is told, whatever 1.x makes of it.
+    """
+    frames = inner(opaque(0, content={"type": "scent"}), generation=1)
+
+    assert ["content.start", "content.stop"] == [frame["event_type"] for frame in frames]
+
+
+def test_opaque_calls_with_arguments():
+    """
+    Arguments that came whole stand in the start.
+    """
+    nameless = opaque(0, type="function_call", id="c1", arguments={"a": 1})
+
+    assert [S(0, step("function_call", id="c1", arguments={"a": 1})), X(0)] == inner(nameless)
+
+
+def test_extra_deltas_of_a_text_that_goes_on():
+    """
+    Deltas of an unknown type that came between two parts of a step are told between them.
+    """
+    odd = {"type": "sparkle"}
+    events = [*text_of("a"), *media_of("image/png", b"\0", type="image", extra={"deltas": [odd]})]
+
+    assert [S(0, mo()), D(0, text("a")), X(0), D(0, odd)] == inner(*events)[:4]

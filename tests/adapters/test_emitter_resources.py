@@ -203,3 +203,10 @@ def test_arguments_that_make_no_sense(wrong, error):
 
     with pytest.raises(error, match="expected"):
         emit_resource(message, **wrong)
+
+
+def test_an_end_without_a_word():
+    """
+    An interaction that ended without a status has none.
+    """
+    assert "status" not in of(started(), ended(raw=None))

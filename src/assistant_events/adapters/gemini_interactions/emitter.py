@@ -384,6 +384,8 @@ class GeminiInteractionsEmitter:
     def _tell(self, event: _Part, ahead: Event | None) -> None:
         """Tell a part, or a piece of it; *ahead* is what it has waited for, if it has."""
         telling = self._telling
+        if isinstance(event, ReasoningStarted):
+            telling.think_on()
         if not isinstance(event, _GO_ON):
             telling.flush()
         match event:
@@ -416,7 +418,7 @@ class GeminiInteractionsEmitter:
             case MediaStarted():
                 if isinstance(ahead, MediaEnded):
                     telling.media_started(ahead, self._state(ahead.state))
-            case ToolInputStarted():
+            case _:
                 arguments = ahead if isinstance(ahead, ToolInputEnded) else None
                 telling.call_started(event, arguments, self._state_of(arguments))
 
@@ -435,22 +437,18 @@ class GeminiInteractionsEmitter:
                 telling.input_ended(event, state)
             case ToolCalled():
                 telling.called(event, state)
-            case ToolSuccess() | ToolFailed():
-                telling.answered(event, state)
             case OpaqueReceived():
                 telling.opaque(event, state)
+            case _:
+                telling.answered(event, state)
 
     def _first_of(self, ahead: Event | None) -> str:
         """Return what of a text is told with its start: nothing when a delta follows at once."""
         if self._held and isinstance(self._held[0], TextDelta):
             return ""
-        match ahead:
-            case TextEnded():
-                return ahead.text
-            case TextDelta():
-                return ahead.delta
-            case _:
-                return ""
+        if isinstance(ahead, TextEnded):
+            return ahead.text
+        return ahead.delta if isinstance(ahead, TextDelta) else ""
 
     def _state_of(self, end: TextEnded | ReasoningEnded | ToolInputEnded | None) -> State | None:
         return None if end is None else self._state(end.state)
@@ -483,9 +481,8 @@ class GeminiInteractionsEmitter:
         return out
 
     def _leave_out(self, reason: str) -> None:
-        event = self._told
-        if event is not None:
-            self._left_out.setdefault(LeftOut(event.message_id, event.type, reason))
+        assert self._told is not None
+        self._left_out.setdefault(LeftOut(self._told.message_id, self._told.type, reason))
 
 
 def emit_resource(

@@ -157,17 +157,28 @@ class Telling:
         self.calls: dict[str, Call] = {}
         """All calls so far, by our id."""
 
+        self._lingering: Step | None = None
+        """The thought that has ended without the summary that its items would give it: another may have ended it."""
+
         self.thoughts = 0
         """How many thoughts were told."""
 
     # -- steps
 
     def flush(self) -> None:
-        """Stop the output that might have gone on."""
-        output = self.output
+        """Stop what might have gone on."""
+        output, thought = self.output, self._lingering
         if output is not None:
             self.output = None
             self._stop(output)
+        if thought is not None:
+            self._lingering = None
+            self._leave_out(OTHER_ITEMS)
+            self._stop(thought)
+
+    def think_on(self) -> None:
+        """Let a thought stay open that the start of another has ended: what comes late has its summary."""
+        self._lingering = None
 
     def _begin(self, kind: str, state: Fields | None, fields: Fields) -> Step:
         """Open a step; *state* is that of its first part, `None` when it is not known yet."""
@@ -194,9 +205,8 @@ class Telling:
         self._frame(self._words.delta, {"index": step.index, "delta": delta})
 
     def _stop(self, step: Step) -> None:
-        if not step.stopped:
-            step.stopped = True
-            self._frame(self._words.stop, {"index": step.index})
+        step.stopped = True
+        self._frame(self._words.stop, {"index": step.index})
 
     def _register(self, step: Step, state: Fields | None) -> None:
         place = _place_of(state)
@@ -342,20 +352,13 @@ class Telling:
     def _output_ended(self, step: Step, *, text: bool) -> None:
         step.text_last = text
         self.flush()
-        if step.stopped:
-            # It was stopped before, and stops once more: what came late ends with that.
-            step.stopped = False
-            self._stop(step)
-        elif self._words.flat:
-            self._stop(step)
+        if step.stopped or self._words.flat:
+            self._stop(step)  # where it was stopped before, what came late ends with that
         else:
             self.output = step
 
     def _settle_place(self, fragment: Fragment, state: Fields) -> None:
-        if not fragment.guessed:
-            return
-        known = self._known(fragment.step.kind, state)
-        if known is not fragment.step:
+        if fragment.guessed:
             self._register(fragment.step, state)
 
     # -- reasoning
@@ -407,9 +410,10 @@ class Telling:
         self._tell_deltas(step, state)
         if isinstance(signature, str) and signature:
             self._delta(step, {"signature": signature, "type": "thought_signature"})
-        if len(step.items) < 2 or "summary" in state or _place_of(state) is None:
+        if len(step.items) < 2 or "summary" in state:
             self._stop(step)
-        # Else the start of another ended it: what comes late has the summary, and its stop comes with that.
+        else:
+            self._lingering = step
 
     def _items_left(self, fragment: Fragment, text: str, state: Fields) -> list[Fields]:
         step = fragment.step
@@ -540,12 +544,8 @@ class Telling:
             return
         if call.step is None or call.type != "function_call" or self._words.flat or call.sent < 0:
             return
-        skip = call.sent - event.offset
-        if skip < 0:
-            return
-        piece = event.delta[skip:] if skip else event.delta
+        piece = _piece(call, event.offset, event.delta)
         if piece:
-            call.sent += len(piece)
             call.pieces.append(piece)
             self._delta(call.step, {"arguments": piece, "type": "arguments_delta"})
 
@@ -696,7 +696,7 @@ def _place_of(state: Fields | None) -> int | None:
     return place if isinstance(place, int) and not isinstance(place, bool) else None
 
 
-def _piece(fragment: Fragment, offset: int, delta: str) -> str:
+def _piece(fragment: Fragment | Call, offset: int, delta: str) -> str:
     """Return what of a delta is new; nothing when one before it was lost, which the end makes good."""
     skip = fragment.sent - offset
     if skip < 0:
