@@ -7,7 +7,7 @@ Every public union is matched to its end, so a member that is added makes this f
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, assert_never, assert_type
+from typing import Any, Literal, assert_never, assert_type
 
 from assistant_events import (
     AssistantMessage,
@@ -86,6 +86,9 @@ from assistant_events import (
     reduce,
     thaw,
 )
+from assistant_events.adapters import Encode, Encoded, load_dialect
+from assistant_events.adapters.gemini_interactions import encode
+from assistant_events.replay import Drop
 from assistant_events.testing import Call, Clock, answer, compaction, deltas, ids, message, prompt, records
 
 
@@ -326,3 +329,14 @@ def raise_what_failed(each: AssistantMessage) -> str:
     if each.error is not None:
         raise RemoteProtocolError(each.error.kind, each.error.message)
     return each.text
+
+
+def ask_again(transcript: Transcript) -> dict[str, Any]:
+    encoded = encode(transcript, {"model": "gemini-3-pro", "stream": True}, mode="full")
+    assert_type(encoded, Encoded)
+    assert_type(encoded.left_out, tuple[Drop, ...])
+    assert_type(encoded.mode, Literal["chained", "full", "hop"])
+    encoder: Encode | None = load_dialect("gemini-interactions").encoder
+    if encoder is not None:
+        assert_type(encoder(transcript.messages, {"agent": "a"}, strip=True), Encoded)
+    return encoded.body

@@ -232,11 +232,12 @@ def function_result(part: ToolPart) -> Step:
 
     `name` stands in it always: without it the service answered 400 (robocurve/inspect-robots#380).
     """
-    given = wire_id(part)
-    step: Step = {"type": "function_result"}
-    if given is not None:
-        step["call_id"] = given
-    step |= {"name": part.name, "result": _result(part)}
+    step: Step = {
+        "type": "function_result",
+        "call_id": wire_id(part),
+        "name": part.name,
+        "result": _result(part),
+    }
     if part.status is CallStatus.FAILED or not _is_answered(part):
         step["is_error"] = True
     return step
