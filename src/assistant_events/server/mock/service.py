@@ -324,17 +324,17 @@ class Service:
     # -- answers
 
     def _stream(self, call: Call, run: Run, *, after: int, is_replay: bool) -> EventStream:
-        opened = self._clock.now()
         faults = run.strikes.due(*(("stream", "replay") if is_replay else ("stream",)))
         if is_replay:
             faults += call.strikes.due("stream", "replay")
-        timing = run.prepared.answer.timing
+        first_byte = 0.0 if is_replay else run.prepared.answer.timing.first_byte_s
+        opens = self._clock.now() + delay_of(faults) + first_byte
         return EventStream(
             run,
             call.generation,
-            strike(run.moves(call.generation, after=after), faults, opened),
+            strike(run.moves(call.generation, after=after), faults, opens),
             clock=self._clock,
-            opens=opened + delay_of(faults) + (0.0 if is_replay else timing.first_byte_s),
+            opens=opens,
             is_closing=partial(self._is_past, self._epoch),
             on_end=partial(self._on_end, run),
         )

@@ -20,7 +20,7 @@ from assistant_events.server.mock.moves import Hang, Move, Moves, Reset, Sent
 from assistant_events.values import read_json
 
 Effect: TypeAlias = Callable[[Moves, Fault, float], Moves]
-"""Takes a stream, the fault, and when the stream was opened."""
+"""Takes a stream, the fault, and when its headers are sent."""
 
 # Google forum 143098 (live, 2026): the body of a stream that is cut ends so, directly behind the last frame.
 CUT_TAIL: Final = b"""\
@@ -47,7 +47,7 @@ def strike(moves: Iterable[Move], faults: Sequence[Fault], opened: float) -> Mov
 
         faults: Those that strike this stream.
 
-        opened: When it was opened, on the provider's clock.
+        opened: When its headers are sent, on the provider's clock.
     """
     found = iter(moves)
     for name, effect in _EFFECTS.items():
