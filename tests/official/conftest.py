@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from assistant_events.testing import mock_provider
-
-from .client import Official, Program
+from tests.official.client import Official, Program
 
 HERE = Path(__file__).parent
 INSTALLED = HERE.parents[1] / ".venv" / "clients"

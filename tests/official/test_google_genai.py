@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from .client import OfficialError
+from tests.official.client import OfficialError
 
 MODEL = "gemini-3.6-flash"
 WEATHER = {

@@ -4,7 +4,7 @@ google-genai 1.75, the last of 1.x: a mock provider answers it with `outputs` an
 
 import pytest
 
-from .client import OfficialError
+from tests.official.client import OfficialError
 
 MODEL = "gemini-3.6-flash"
 WEATHER = {

@@ -1,21 +1,14 @@
 // A program that answers each line of JSON with one. Its first line says which version of the client it has.
-import { createInterface } from 'node:readline';
-import { createRequire } from 'node:module';
+import { Console } from 'node:console';
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+// Standard output is for answers; what a client logs goes elsewhere.
+globalThis.console = new Console(process.stderr);
 
 /** Return the version of an installed package, which need not export its package.json. */
-export function versionOf(name) {
-  let folder = dirname(createRequire(import.meta.url).resolve(name));
-  for (;;) {
-    try {
-      const found = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-      if (found.version) return found.version;
-    } catch (error) {
-      if (error.code !== 'ENOENT') throw error;
-    }
-    folder = dirname(folder);
-  }
+function versionOf(name) {
+  return JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, import.meta.url), 'utf8')).version;
 }
 
 /** Return what an exception of a client says. */

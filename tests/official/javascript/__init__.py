@@ -1,0 +1,3 @@
+"""
+Official JavaScript clients against the mock provider.
+"""

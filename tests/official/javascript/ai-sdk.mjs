@@ -1,0 +1,55 @@
+// Calls Gemini Interactions through the AI SDK, whose packages are named as arguments, as an application does.
+import { answerLines, collect } from './lines.mjs';
+
+const [providerName, sdkName] = process.argv.slice(2);
+const { createGoogleGenerativeAI } = await import(providerName);
+const { generateText, jsonSchema, stepCountIs, streamText, tool } = await import(sdkName);
+
+/** Return what both kinds of calls are made with. */
+function settingsOf({ url, model, options, tool_output: toolOutput, ...prompt }) {
+  const google = createGoogleGenerativeAI({ apiKey: 'key', baseURL: `${url}/v1beta` });
+  const settings = {
+    model: google.interactions(model),
+    providerOptions: { google: options ?? {} },
+    maxRetries: 0,
+    // The default prints; the error is a part of the stream too.
+    onError: () => {},
+    ...prompt,
+  };
+  if (toolOutput === undefined) return settings;
+  const weather = tool({
+    description: 'The weather of a place.',
+    inputSchema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }),
+    execute: async () => toolOutput,
+  });
+  return { ...settings, tools: { get_weather: weather }, stopWhen: stepCountIs(3) };
+}
+
+await answerLines(providerName, {
+  generate: async (request) => {
+    const found = await generateText(settingsOf(request));
+    return {
+      text: found.text,
+      reasoning: found.reasoningText,
+      finish: found.finishReason,
+      usage: found.totalUsage,
+      calls: found.steps.flatMap((step) => step.toolCalls.map(({ toolCallId, toolName, input }) => ({ toolCallId, toolName, input }))),
+      metadata: found.providerMetadata?.google,
+    };
+  },
+  stream: async (request) => {
+    const parts = await collect(streamText(settingsOf(request)).fullStream);
+    // An error as JSON is nothing.
+    return parts.map((part) => (part.error ? { ...part, error: String(part.error.message ?? part.error) } : part));
+  },
+  // Leaves the stream when the first text comes, as a user who presses Stop.
+  leave: async (request) => {
+    const controller = new AbortController();
+    const types = [];
+    for await (const part of streamText({ ...settingsOf(request), abortSignal: controller.signal }).fullStream) {
+      types.push(part.type);
+      if (part.type === 'text-delta') controller.abort();
+    }
+    return types;
+  },
+});
