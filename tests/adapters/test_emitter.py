@@ -826,6 +826,7 @@ def test_ends_that_are_a_status(error, status):
         ErrorInfo(kind="rate-limit", message="slow", code="429", status=429, retryable=True),
         ErrorInfo(kind="not-found", message="gone", code="NOT_FOUND", status=404),
         ErrorInfo(kind="provider", message="only words"),
+        ErrorInfo(kind="rate-limit", message="slow", code="RESOURCE_EXHAUSTED", status=429, retryable=True),
         ErrorInfo(kind="overloaded", message="busy", code="unavailable", retryable=True),
     ],
 )
@@ -1450,3 +1451,71 @@ def test_extra_deltas_of_a_text_that_goes_on():
     events = [*text_of("a"), *media_of("image/png", b"\0", type="image", extra={"deltas": [odd]})]
 
     assert [S(0, mo()), D(0, text("a")), X(0), D(0, odd)] == inner(*events)[:4]
+
+
+def test_other_fields_of_a_text():
+    """
+    Fields of a block of text that are not documented come behind its words.
+    """
+    more = D(0, {"text": "", "type": "text", "mood": 1})
+
+    assert [S(0, mo()), D(0, text("a")), more, X(0)] == inner(*text_of("a", block={"mood": 1}))
+
+
+def test_an_end_without_a_status():
+    """
+    Where the provider gave no word for its end, none is made up.
+    """
+    assert "status" not in told(started(), ended(raw=None))[-2]["interaction"]
+
+
+def test_counts_in_the_words_of_others():
+    """
+    Details that are not in the words of this provider are left behind.
+    """
+    end = ended(usage=Usage(input=1, output=2, details={"prompt_tokens": 1}))
+
+    assert {"total_input_tokens": 1, "total_output_tokens": 2, "total_tokens": 3} == (
+        told(started(), end)[-2]["interaction"]["usage"]
+    )
+
+
+def test_pieces_of_a_thought_that_was_cut():
+    """
+    What was thought so far is told, and the step left open; pieces again are nothing.
+    """
+    begun, first, _ = thought("p")
+    cut = ReasoningEnded(message_id="m", text="pq", complete=False, state={"i": 0})
+
+    assert [S(0, th()), D(0, summary("p")), D(0, summary("q"))] == (
+        told(started(), begun, first, first, cut, failed(interrupted()))[2:]
+    )
+
+
+def test_pieces_of_arguments_again():
+    """
+    What was told is not told again, and what is lost comes with the end.
+    """
+    begun, first, second, end, _ = CALL
+
+    assert [S(0, fc()), D(0, args('{"a":')), D(0, args("1}")), X(0)] == inner(begun, first, first, second, end)
+    assert [S(0, fc()), D(0, args('{"a":1}')), X(0)] == inner(begun, second, end)
+
+
+def test_late_unknown_deltas_of_a_thought():
+    """
+    Deltas of an unknown type that came after a thought had ended are followed by an empty summary, which ends it.
+    """
+    odd = {"type": "sparkle"}
+    events = [*reasoning_of("p"), *reasoning_of("", extra={"deltas": [odd]})]
+
+    assert [D(0, odd), D(0, delta("thought_summary"))] == inner(*events)[3:]
+
+
+def test_parts_of_one_output_in_1x():
+    """
+    In 1.x they are items of their own, so their place reads otherwise.
+    """
+    events = [started(), *text_of("a"), *media_of("image/png", b"\0", type="image"), ended()]
+
+    assert ["media.started"] == reasons(*events, generation=1)

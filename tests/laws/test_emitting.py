@@ -6,11 +6,12 @@ import json
 import os
 import random
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import fold, problems
+from assistant_events import Origin, StepStarted, fold, problems
 from assistant_events.adapters import load_dialect
 from assistant_events.testing.strategies import loose_events, recut, sessions
 from tests.adapters.samples import SAMPLES
@@ -176,3 +177,15 @@ def test_what_no_gemini_says_is_told_as_far_as_it_goes(events, mode):
     emitter, _, _ = told(events, **MODES[mode])
 
     assert emitter.left_out or not events
+
+
+@given(sessions(), st.sampled_from(sorted(MODES)))
+def test_odd_state_is_never_refused(events, mode):
+    """
+    State that this dialect would not have written is told as far as it goes, as if it had.
+    """
+    own = Origin(provider="google", model="m", dialect="gemini-interactions")
+    told(
+        [attrs.evolve(event, origin=own) if isinstance(event, StepStarted) else event for event in events],
+        **MODES[mode],
+    )

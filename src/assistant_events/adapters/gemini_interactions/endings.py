@@ -54,9 +54,9 @@ def status_of(finish: Finish) -> str:
 
 
 def usage_of(usage: Usage) -> dict[str, Any]:
-    """Return the counts in the provider's words: its own when there are any."""
-    if usage.details:
-        details: dict[str, Any] = thaw(usage.details)
+    """Return the counts in the provider's words: its own when they are there and say the same."""
+    details: dict[str, Any] = thaw(usage.details)
+    if details and _counts(wire.usage(details)) == _counts(usage):
         return details
     known = {
         "total_input_tokens": _sum(usage.input, usage.cache_read, usage.cache_write),
@@ -70,11 +70,11 @@ def usage_of(usage: Usage) -> dict[str, Any]:
 
 def is_exact(usage: Usage) -> bool:
     """Tell whether the counts are read as the same."""
-    read = wire.usage(usage_of(usage))
-    return all(
-        getattr(read, count) == getattr(usage, count)
-        for count in ("input", "cache_read", "cache_write", "output", "reasoning")
-    )
+    return _counts(wire.usage(usage_of(usage))) == _counts(usage)
+
+
+def _counts(usage: Usage) -> tuple[int | None, ...]:
+    return usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning
 
 
 def failure_of(error: ErrorInfo) -> Failure:
