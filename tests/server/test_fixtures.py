@@ -4,6 +4,7 @@ Fixtures from files of our own form and from plain Python, and what is said abou
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from assistant_events.server.mock import (
     Match,
     StreamError,
     Timing,
+    asked,
     fixture_document,
     fixtures_of,
     load_fixtures,
@@ -744,3 +746,25 @@ def test_there_and_back():
     assert fixtures.fixtures[1].answers == again.fixtures[1].answers
     assert written == fixture_document(again)
     assert not again.fixtures[1].repeat_last
+
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "mock"
+ASKED = {
+    "conversation": ["Hello there", "anything"],
+    "failures": ["Are you busy?", "Count to five.", "Break off.", "Tell me everything.", "Take your time."],
+    "research": ["Write a novel."],
+    "aimock": ["Please order a pizza", "Is it sold out?"],
+}
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.json")))
+def test_examples(name):
+    """
+    The examples are files without a slip, and each prompt in them finds its own fixture.
+    """
+    fixtures = load_fixtures(EXAMPLES / f"{name}.json")
+    places = [fixtures.find(asked({"model": "gemini-3.6-flash", "input": text})) for text in ASKED[name]]
+
+    assert () == fixtures.left_out
+    assert None not in places
+    assert len(places) == len(set(places))
