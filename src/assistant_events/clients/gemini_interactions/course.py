@@ -70,6 +70,9 @@ class Alarm(Enum):
     SILENT = auto()
     """The stream gives nothing, and the document of the run says that it should."""
 
+    GIVEN_UP = auto()
+    """The stream has given nothing for longer than anybody waits for a run."""
+
     STOP = auto()
     """The run was stopped, or nobody listens any more."""
 
@@ -431,7 +434,7 @@ class Course:
         self._tried(link.kind, link.opened, failure=link.failure, mode=mode, events=link.frames)
         if mode is not None:
             self._mode = mode
-        if seen.aborted or decoder.terminal or decoder.paused:
+        if seen.aborted or self._alarm is Alarm.GIVEN_UP or decoder.terminal or decoder.paused:
             return Move.END
         if silent:
             self._alarm = None
@@ -484,6 +487,10 @@ class Course:
                     self._sound(Alarm.SILENT)
                     return
                 link.failure = None
+            elif since is not None and link.waiting_since == since and clock.monotonic() - since >= self._patience():
+                self._given_up(clock.monotonic() - since)
+                self._sound(Alarm.GIVEN_UP)
+                return
             else:
                 asked = clock.monotonic()
 
@@ -513,7 +520,6 @@ class Course:
         self._taken_up = True
         clock, policy = self._clock, self._policy
         began = clock.monotonic()
-        patience = policy.poll_agent_s if self._is_agent() else policy.poll_model_s
         polls = 0
         while True:
             try:
@@ -536,7 +542,7 @@ class Course:
                     return Move.END, []
                 case Handling.WAIT:
                     waited = clock.monotonic() - began
-                    if waited >= patience:
+                    if waited >= self._patience():
                         return self._given_up(waited), []
                 case _ as never:
                     assert_never(never)
@@ -620,7 +626,7 @@ class Course:
 
     def _given_up(self, waited_s: float) -> Move:
         self._outcome = Outcome.RUNNING
-        message = f"the run is still {self._status or 'running'} after {waited_s:.0f} s of asking"
+        message = f"the run is still {self._status or 'running'}, and has given nothing for {waited_s:.0f} s"
         self._error = ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message, retryable=True)
         return Move.END
 
@@ -672,8 +678,10 @@ class Course:
         """Return the time at which the document was looked at last, the server's own if it says."""
         return self._date or self._clock.now()
 
-    def _is_agent(self) -> bool:
-        return bool(string(self.decoder.request, "agent"))
+    def _patience(self) -> float:
+        """Return for how long a run is waited for that is said to be in progress."""
+        policy = self._policy
+        return policy.poll_agent_s if string(self.decoder.request, "agent") else policy.poll_model_s
 
     def _tried(
         self,

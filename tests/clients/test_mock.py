@@ -1,0 +1,143 @@
+"""
+The client against the mock provider: two implementations of one wire, and every fault that the mock knows by name.
+"""
+
+import asyncio
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+import httpx2
+import pytest
+
+from assistant_events import fold, problems
+from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions, Outcome
+from assistant_events.testing import mock_provider
+
+from .answers import AGENT, events_of
+from .recorded import DOCUMENTS
+from .virtual import run
+
+BODY = {"agent": AGENT, "input": [{"type": "user_input", "content": [{"type": "text", "text": "Why?"}]}]}
+BEGAN = datetime(2026, 11, 22, 10, tzinfo=UTC)
+
+
+class LoopClock:
+    """The time of a mock provider that lives in an event loop whose time jumps."""
+
+    def now(self):
+        return asyncio.get_running_loop().time()
+
+    def utc(self):
+        return BEGAN + timedelta(seconds=self.now())
+
+    def real(self, seconds):
+        return seconds
+
+    async def wait(self, changed, seconds):
+        with suppress(TimeoutError):
+            await asyncio.wait_for(changed.wait(), seconds)
+
+
+def followed(*faults, body=BODY, then=None, generation=2):
+    """
+    Follow a run of the recorded answer while *faults* strike; return its events, its report and what was asked.
+    """
+    answer = {"steps": [step for step in DOCUMENTS["searched"] if step["type"] != "user_input"]}
+
+    async def work():
+        clock = LoopClock()
+        async with (
+            mock_provider(
+                {"Why?": answer}, faults=faults, clock=clock, sign=False, generation=generation, strict=False
+            ) as provider,
+            httpx2.AsyncClient(transport=provider.transport()) as http,
+            GeminiInteractions("k", http=http, base_url="http://mock", clock=Clock(now=clock.utc)) as client,
+        ):
+            made = client.create(body, "m")
+            events = await events_of(made)
+            return events, made.report, [f"{each.method} {dict(each.query)}" for each in provider.requests]
+
+    return run(work())
+
+
+def test_without_a_fault():
+    """
+    One request, and the answer that the fixture says.
+    """
+    events, report, asked = followed()
+
+    assert [] == problems(events)
+    assert "Tromsø: snø.Ta på lue." == fold(events).last.text.replace("\n", "")
+    assert (Outcome.COMPLETED, 1) == (report.outcome, len(asked))
+
+
+OVERCOME = [
+    "ten-minute-cut@7",
+    "recut@7",
+    "recut@600s",
+    "silent-replay",
+    "drop@1",
+    "drop@7",
+    "dropx3",
+    "cut@5",
+    "cut@5x2",
+    "stall@4",
+    "stall@4x3",
+    "no-usage",
+    "no-usage@2",
+    "empty-errors",
+    "no-completed",
+    "completed-in-progress",
+    "http-503@get",
+    "slow-first-byte",
+    "duplicated-frames",
+    "truncated-utf8",
+    "bad-json@1",
+    "no-stops",
+    "no-done",
+    "no-blank-line",
+    "data-only",
+    "crlf",
+    "comments",
+    "split-bytes",
+    "queued",
+    "unknown-events",
+    "http-429@create",
+]
+
+
+@pytest.mark.parametrize("fault", OVERCOME)
+def test_a_fault_is_overcome(fault):
+    """
+    Whatever the mock does wrong, the run comes to the answer of one to which nothing was done.
+    """
+    whole, _, _ = followed()
+
+    events, report, asked = followed(fault, *(["drop@3"] if fault in ("silent-replay", "http-503@get") else ()))
+
+    assert [] == problems(events)
+    assert (Outcome.COMPLETED, fold(whole).last.text) == (report.outcome, fold(events).last.text)
+    added = [part for part in fold(events).last.parts if part.type == "opaque"]
+    assert len(fold(whole).last.parts) + len(added) == len(fold(events).last.parts)
+    assert ["POST {}"] == asked[:1]
+
+
+ENDS = {
+    "zombie": (Outcome.ZOMBIE, "provider"),
+    "error@5": (Outcome.FAILED, None),
+    "http-500@create": (Outcome.FAILED, "provider"),
+    "http-400@create": (Outcome.FAILED, "invalid-request"),
+}
+
+
+@pytest.mark.parametrize(("fault", "end"), ENDS.items(), ids=ENDS)
+def test_a_fault_is_the_end(fault, end):
+    """
+    What cannot be overcome ends the message with a name.
+    """
+    events, report, _ = followed(fault)
+    outcome, kind = end
+
+    assert [] == problems(events)
+    assert (outcome, "step.failed") == (report.outcome, events[-1].type)
+    assert kind in (None, events[-1].error.kind)
