@@ -5,21 +5,28 @@ Expected values come from the sources of `@copilotkit/aimock` 1.43.0 (its types,
 handler), and from what it streamed for known fixtures (`aimock-*` in the corpus).
 """
 
+import asyncio
+import json
 import re
 
+import httpx2
 import pytest
 
-from assistant_events import FixtureError
+from assistant_events import FixtureError, fold
+from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 from assistant_events.server.mock import (
     Answer,
     Contains,
     Fixtures,
     HttpError,
     Match,
+    MockProvider,
     Timing,
     asked,
     load_fixtures,
 )
+from assistant_events.testing.transport import StreamingTransport
+from tests.corpus.bodies import body_of
 
 NO_USAGE = {"total_input_tokens": 0, "total_output_tokens": 0, "total_tokens": 0}
 HI = {"type": "model_output", "content": [{"type": "text", "text": "Hi"}]}
@@ -425,3 +432,112 @@ def test_wrong_entries(entry, expected):
     (found,) = complaints(entry, {"match": {}, "response": {"content": "Hi"}})
 
     assert f"fixtures[0]: {expected}" == re.sub(r"(no JSON): .*", r"\1", found)
+
+
+HELLO = "Hello from the mock server: naïve café, 日本語, 🚀 done."
+NOTE = 'a "quote", a back\\slash, a\nnewline and 🚀'
+WEATHER = {"city": "Zürich", "unit": "celsius", "days": 3, "note": NOTE}
+
+# What aimock was given for what it streamed, worked out from its sources.
+CAPTURED = {
+    "text": {"content": HELLO, "usage": {"input_tokens": 11, "output_tokens": 17}},
+    "tools": {
+        "toolCalls": [{"id": "call_weather_1", "name": "get_weather", "arguments": WEATHER}],
+        "usage": {"prompt_tokens": 53, "completion_tokens": 15},
+    },
+    "text-tools": {
+        "content": "Let me look that up.",
+        "toolCalls": [{"id": "call_weather_2", "name": "get_weather", "arguments": '{"city":"Lima","days":1}'}],
+        "usage": {"input_tokens": 44, "output_tokens": 19},
+    },
+    "parallel-tools": {
+        "toolCalls": [
+            {"id": "call_par_a", "name": "get_weather", "arguments": {"city": "Oslo"}},
+            {"id": "call_par_b", "name": "get_time", "arguments": {"zone": "Europe/Oslo"}},
+        ],
+        "usage": {"promptTokenCount": 60, "candidatesTokenCount": 22},
+    },
+    "blocks": {
+        "blocks": [
+            {"type": "toolCall", "id": "call_b1", "name": "get_time", "arguments": {"zone": "UTC"}},
+            {"type": "text", "text": "In between."},
+            {"type": "toolCall", "id": "call_b2", "name": "get_weather", "arguments": {"city": "Rome"}},
+        ]
+    },
+    "usage-off": {"content": "no usage given"},
+    "surrogate-split": {"content": "a🚀b👩\u200d👩\u200d👧c"},
+}
+
+
+def told(message: object) -> tuple[object, ...]:
+    """Return what a message says: ids of runs and the name of the model are the server's own."""
+    parts = [(part.call_id, part.name, part.arguments) if part.type == "tool" else part.text for part in message.parts]
+    return parts, message.finish, message.usage.input, message.usage.output
+
+
+async def answered(response: object, *, stream: bool, generation: int) -> bytes:
+    provider = MockProvider(
+        load_fixtures({"fixtures": [{"match": {"userMessage": "ask"}, "response": response, "chunkSize": 8}]}),
+        generation=generation,
+    )
+    async with httpx2.AsyncClient(transport=StreamingTransport(provider.app)) as client:
+        body = {"model": "gemini-2.5-flash", "input": "I ask", "stream": stream}
+        answer = await client.post("http://x/v1beta/interactions", json=body, headers={"x-goog-api-key": "k"})
+        return answer.content
+
+
+def decoded(data: bytes) -> object:
+    decoder = GeminiInteractionsDecoder("a")
+    return fold([*decoder.feed(data), *decoder.close()]).last
+
+
+@pytest.mark.parametrize("name", CAPTURED)
+def test_captured_streams(name):
+    """
+    What aimock streamed for a fixture and what is streamed here for it are the same message.
+    """
+    theirs = body_of(f"aimock-{name}.sse")
+    ours = asyncio.run(answered(CAPTURED[name], stream=True, generation=2))
+
+    assert told(decoded(theirs)) == told(decoded(ours))
+
+
+@pytest.mark.parametrize("name", ["text", "tools", "text-tools"])
+def test_captured_streams_of_the_first_generation(name):
+    """
+    The same holds for the wire of 1.x.
+    """
+    theirs = body_of(f"aimock-v1-{name}.sse")
+    ours = asyncio.run(answered(CAPTURED[name], stream=True, generation=1))
+
+    assert b"content.delta" in ours
+    assert told(decoded(theirs)) == told(decoded(ours))
+
+
+@pytest.mark.parametrize("name", ["text", "tools"])
+@pytest.mark.parametrize("generation", [1, 2])
+def test_captured_documents(name, generation):
+    """
+    The same holds for answers in one piece.
+    """
+    theirs = json.loads(body_of(f"aimock-{'v1-' if generation == 1 else ''}{name}-unary.json"))
+    ours = json.loads(asyncio.run(answered(CAPTURED[name], stream=False, generation=generation)))
+    key = "outputs" if generation == 1 else "steps"
+
+    assert theirs["status"] == ours["status"]
+    assert theirs[key] == ours[key]
+    assert theirs["usage"] == ours["usage"]
+
+
+def test_captured_error():
+    """
+    An error has the same body.
+    """
+    response = {
+        "error": {"message": "Quota exceeded in the mock.", "type": "RESOURCE_EXHAUSTED", "code": "429"},
+        "status": 429,
+    }
+
+    assert json.loads(body_of("aimock-error-429.json")) == json.loads(
+        asyncio.run(answered(response, stream=True, generation=2))
+    )
