@@ -458,6 +458,27 @@ def test_two_answers_to_one_prompt():
     assert "full" == encode(transcript, BODY).mode
 
 
+def test_a_clock_that_stands_still():
+    """
+    What happened at the same time as the answer began counts as known to it.
+    """
+    [first, *_] = records([prompt("Hi")])
+    events = [prompt("Hi"), *said(mo("One")), *said(mo("Two"), id="v2", message_id="a2")]
+    transcript = fold(records([*events, prompt("More", message_id="u2")], clock=lambda: first.at))
+
+    assert "chained" == encode(transcript, BODY).mode
+
+
+def test_a_summary_among_messages():
+    """
+    Where messages are given, nothing is chained over a summary that stands among them.
+    """
+    messages = conversation(*TURN, compaction("So far"), prompt("Go on", message_id="u3")).messages
+    encoded = encode(messages, BODY)
+
+    assert ("full", [user("So far"), user("Go on")]) == (encoded.mode, encoded.body["input"][-2:])
+
+
 def test_models_that_read_each_other():
     """
     The app's rules say which models go on with each other's answers.
@@ -768,6 +789,36 @@ def test_c111_reasoning_of_another_provider():
         ("a1", 1, "other-provider", False),
         ("a1", 2, "other-provider", False),
     ] == reasons(encoded)
+
+
+def test_a_call_of_another_provider_without_an_id():
+    """
+    A call of another provider has the id of the transcript, because this one wants one.
+    """
+    call = Call("f", call_id="call-1", output="x", state={"id": None})
+    sent = steps(conversation(prompt("Hi"), answer(origin=CLAUDE, calls=[call])))
+
+    assert [user("Hi"), fc("call-1"), result("call-1")] == sent
+
+
+def test_left_out_in_the_order_of_the_conversation():
+    """
+    Whoever left it out, it is reported where it stood.
+    """
+    broken = {**fc("c1"), "arguments": "[]"}
+    transcript = conversation(
+        prompt(()),
+        said(broken, th(summary="unsigned"), fc("c2"), status="requires_action"),
+        prompt((), message_id="u2"),
+    )
+
+    assert [
+        ("u1", None, "empty", True),
+        ("a1", 0, "uncalled", False),
+        ("a1", 1, "unsigned", True),
+        ("a1", 2, "no-answer", False),
+        ("u2", None, "empty", True),
+    ] == reasons(encode(transcript, BODY, mode="full"))
 
 
 def test_the_state_of_another_model():
