@@ -7,6 +7,7 @@ It forgets its runs when the process ends, so that a run which is taken up again
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -20,7 +21,8 @@ from assistant_events.server.mock import Answer, Fixture, Match, MockProvider, T
 from assistant_events.server.mock.serving import Serving
 from assistant_events.server.mock.timing import ScaledClock
 
-_PACE: Final = Timing(first_byte_s=0.2, between_s=0.04, delta_chars=9)
+_PACE: Final = Timing(first_byte_s=0.2, between_s=0.04, delta_chars=12)
+_WORD: Final = re.compile(r"\S+\s*")
 _QUOTED: Final = 60
 """How many characters of a prompt the answer repeats."""
 
@@ -68,7 +70,8 @@ def _answer(prompt: str) -> Answer:
     )
     return Answer(
         steps=(
-            {"type": "thought", "summary": [{"type": "text", "text": thought}]},
+            # Word by word: each delta of a summary is an item of it.
+            {"type": "thought", "summary": [{"type": "text", "text": word} for word in _WORD.findall(thought)]},
             {"type": "model_output", "content": [{"type": "text", "text": text}]},
         ),
         timing=_PACE,

@@ -55,6 +55,8 @@ class Live:
         """How much of the open text and of the open reasoning was shown, in characters."""
 
         self._held = ""
+        self._any = False
+        """Whether anything of the answer was shown."""
 
     def event(self, event: Event) -> None:
         """Show one event, if there is something to see."""
@@ -78,8 +80,7 @@ class Live:
             case MediaEnded():
                 self._aside(f"[{event.media_type}{'' if event.data is None else f', {size_of(len(event.data))}'}]")
             case StepRestarted():
-                self._shown.clear()
-                self.note("the answer starts over")
+                self._start_over()
             case _:
                 pass
 
@@ -129,6 +130,12 @@ class Live:
         self._shown[kind] = 0
         self._leave()
 
+    def _start_over(self) -> None:
+        self._shown.clear()
+        self._leave()
+        if self._any:
+            self.note("the answer starts over")
+
     def _leave(self) -> None:
         self._kind = self._held = ""
         self.end_line()
@@ -136,6 +143,7 @@ class Live:
     def _write(self, kind: str, text: str) -> None:
         if not text:
             return
+        self._any = True
         stream = sys.stdout if kind == "text" else sys.stderr
         if kind == "text":
             stream.write(text)
