@@ -9,7 +9,7 @@ whole conversation as `Step[]` with every signature at its place (`full`). A lon
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from assistant_events.adapters.encoding import Encoded, EncodeMode
 from assistant_events.adapters.gemini_interactions.speaking import Spoken, Step, speak
@@ -266,7 +266,9 @@ class _Request:
                 answers = []
         return steps, left_out
 
-    def _encoded(self, mode: Any, conversation: dict[str, Any], left_out: list[Drop]) -> Encoded:
+    def _encoded(
+        self, mode: Literal["chained", "full", "hop"], conversation: dict[str, Any], left_out: list[Drop]
+    ) -> Encoded:
         body = {**self._body, **conversation}
         environment = self._environment()
         if environment is not None:

@@ -161,8 +161,9 @@ class _Answer:
         """
         if not self._own:
             return None
+        going = frozenset(self._places)
         for place, part in enumerate(self._message.parts):
-            if isinstance(part, ReasoningPart) and part.state.get("signature") and place not in self._places:
+            if isinstance(part, ReasoningPart) and part.state.get("signature") and place not in going:
                 return place
         return None
 
