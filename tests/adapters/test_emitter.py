@@ -980,7 +980,7 @@ def test_state_of_others():
     frames = [frame for event in events for frame in emitter.emit(event)]
 
     assert "secret" not in json.dumps(frames)
-    assert {"step.started", "reasoning.ended", "text.ended"} == {left.event for left in emitter.left_out}
+    assert {"step.started", "reasoning.ended", "text.ended", "step.ended"} == {left.event for left in emitter.left_out}
     assert "acme-1" == frames[0]["interaction"]["model"]
 
 
@@ -1464,9 +1464,14 @@ def test_other_fields_of_a_text():
 
 def test_an_end_without_a_status():
     """
-    Where the provider gave no word for its end, none is made up.
+    Clients want a status, so one is made up where nobody gave any, and reported.
     """
-    assert "status" not in told(started(), ended(raw=None))[-2]["interaction"]
+    emitter = GeminiInteractionsEmitter()
+    emitter.emit(started())
+    [end] = emitter.emit(ended("tool-calls", None))
+
+    assert "requires_action" == end["interaction"]["status"]
+    assert ["step.ended"] == [left.event for left in emitter.left_out]
 
 
 def test_counts_in_the_words_of_others():

@@ -64,7 +64,7 @@ _RESTARTED = "a restart is told as a replay from the start; whoever reads it dec
 _OTHER_ERROR = "the error is read as another"
 _OTHER_USAGE = "some of the counts have no word"
 _OTHER_RUN = "the run that the start named is read as that of the end"
-_OTHER_FINISH = "the finish is read as another"
+_NO_STATUS = "nobody gave a status; the wire has the one that is nearest to the finish"
 
 _Part: TypeAlias = (
     TextStarted
@@ -256,10 +256,8 @@ class GeminiInteractionsEmitter:
         if self._status_updates:
             self._update({})
 
-    def _interaction(self, status: str | None, origin: Origin, state: Fields, **more: Any) -> dict[str, Any]:
-        fields: dict[str, Any] = {"id": self._id}
-        if status is not None:
-            fields["status"] = status
+    def _interaction(self, status: str, origin: Origin, state: Fields, **more: Any) -> dict[str, Any]:
+        fields: dict[str, Any] = {"id": self._id, "status": status}
         fields |= {key: value for key, value in more.items() if value is not None}
         fields |= self._fields
         fields["object"] = "interaction"
@@ -282,9 +280,9 @@ class GeminiInteractionsEmitter:
         usage, partial = self._usage(event.usage)
         if partial:
             self._update({"usage": partial})
-        status = event.raw_finish if self._own else endings.status_of(event.finish)
-        if not self._own and event.finish in (Finish.CONTENT_FILTER, Finish.OTHER):
-            self._leave_out(_OTHER_FINISH)
+        status = endings.status_of(event.finish, event.raw_finish if self._own else None)
+        if status != event.raw_finish:
+            self._leave_out(_NO_STATUS)
         token = string(state, "continuation_token")
         fields = self._interaction(status, self._started.origin, state, usage=usage, continuation_token=token)
         self._frame(self._words.completed, {"interaction": fields})
@@ -523,9 +521,8 @@ def emit_resource(
     failure = endings.Failure("in_progress") if message.error is None else endings.failure_of(message.error)
     status = failure.status or "in_progress"
     if message.finish is not None:
-        status = message.raw_finish or "" if own else endings.status_of(message.finish)
-    if status:
-        document["status"] = status
+        status = endings.status_of(message.finish, message.raw_finish if own else None)
+    document["status"] = status
     document |= {**(fields or {}), "object": "interaction"}
     name = message.origin.served_model if own else message.origin.served_model or message.origin.model
     if name:

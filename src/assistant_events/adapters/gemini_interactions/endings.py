@@ -48,9 +48,9 @@ class Failure(NamedTuple):
     """Whether it is read as the same error."""
 
 
-def status_of(finish: Finish) -> str:
-    """Return the status that means a finish, for answers of which the provider's own word is not known."""
-    return _STATUSES[finish]
+def status_of(finish: Finish, word: str | None) -> str:
+    """Return the status of an end: the provider's own *word*, or the one that is nearest when it is not known."""
+    return _STATUSES[finish] if word is None else word
 
 
 def usage_of(usage: Usage) -> dict[str, Any]:
