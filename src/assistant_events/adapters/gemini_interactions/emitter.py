@@ -170,7 +170,7 @@ class GeminiInteractionsEmitter:
 
         Never raises for an event, however it came here.
         """
-        if event.__class__ is TextDelta and not self._held:
+        if isinstance(event, TextDelta) and not self._held:
             text = self._telling.text
             if text is not None and event.offset == text.sent and event.message_id == self._message_id:
                 text.sent += len(event.delta)

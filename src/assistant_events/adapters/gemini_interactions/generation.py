@@ -4,6 +4,9 @@ How the two generations of the wire name the same things, and how a frame is wri
 Sources: types of google-genai 1.75 (1.x) and 2.19 (2.x), recordings of both, Google's migration page of May 2026.
 """
 
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -5,6 +5,9 @@ A part is told as soon as it is known which step it belongs to. Its state comes 
 continue a step that is still open, whoever calls looks ahead and hands over the end together with the start.
 """
 
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
