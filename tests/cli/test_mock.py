@@ -10,10 +10,12 @@ import threading
 
 import httpx2
 import pytest
+from starlette.responses import PlainTextResponse
 
 from assistant_events.cli import main, mock
 from assistant_events.server.mock import load_fixtures
 from assistant_events.server.mock.demo import DEMO
+from assistant_events.server.mock.serving import Serving
 from assistant_events.testing import mock_provider
 
 KEY = {"x-goog-api-key": "AIzaSecretKey"}
@@ -215,6 +217,22 @@ def test_recording(start, tmp_path):
     assert "assistant-events: recorded: user_text='Hello', model='m', previous_interaction_id='', turn=1" in err
     assert "AIza" not in path.read_text() + out + err
     assert 1 == len(load_fixtures(path))
+
+
+ODD_ERRORS = {"no JSON": "<html>", "a list": "[]", "no object": '{"error": 5}'}
+
+
+@pytest.mark.parametrize("text", ODD_ERRORS.values(), ids=ODD_ERRORS.keys())
+def test_an_odd_error(start, tmp_path, text):
+    """
+    An error whose body says nothing that can be read is a line without a reason.
+    """
+    with Serving(PlainTextResponse(text, 500)) as upstream:
+        running = start("--record", upstream.url, "--fixtures", tmp_path / "a.json")
+        ask(running.url)
+        out, _ = running.stop()
+
+    assert "POST /v1beta/interactions 500\n" == out
 
 
 BAD = {

@@ -21,6 +21,7 @@ from assistant_events.server.mock import (
     load_fixtures,
 )
 from assistant_events.server.mock.recording import RecordingProxy, match_of
+from assistant_events.server.mock.serving import Serving
 from assistant_events.testing.transport import StreamingTransport
 
 SECRET = "AIzaSecretKey"
@@ -36,6 +37,8 @@ SCRIPT = {
     "Too much": {
         "http_error": {"status": 429, "message": "later", "headers": {"retry-after-ms": "7", "x-other": "no"}}
     },
+    "Gone": {"http_error": {"status": 404, "message": "gone"}},
+    "Odd": {"http_error": {"status": 500, "code": "odd_code", "message": "odd"}},
     "Twice": ["one", "two"],
     "Think long": {"text": "A report.", "polls_in_progress": 2},
     "Long": {"text": "First half, ", "continuation_token": "dG9r"},
@@ -157,8 +160,8 @@ def test_bytes_pass(upstream, recording):
     upstream.reset()
     (direct,) = Desk(upstream.app).ask(("POST", "/v1beta/interactions", body))
 
-    # Ids and signatures are made anew for every run.
-    changing = re.compile(rb'v1_[0-9]+|"signature":"[^"]*"')
+    # Ids, signatures and times are made anew for every run.
+    changing = re.compile(rb'v1_[0-9]+|"signature":"[^"]*"|[0-9-]+T[0-9:]+Z')
     assert changing.sub(b"", direct.content) == changing.sub(b"", recorded)
 
 
@@ -250,6 +253,39 @@ def test_an_http_error(recording, path):
     assert response.json() == replay(path).create("Too much").json()
 
 
+@pytest.mark.parametrize("text", ["Gone", "Odd"])
+def test_other_http_errors(recording, path, text):
+    """
+    A classic body with a number, and one with a word, are given again as they were.
+    """
+    response = recording.create(text)
+    again = replay(path).create(text)
+
+    assert response.status_code == again.status_code
+    assert response.json() == again.json()
+
+
+ODD_ERRORS = {
+    "a list of one": (b'[{"error": {"code": 503, "message": "no"}}]', HttpError(status=503, code=503, message="no")),
+    "no JSON": (b"<html>", HttpError(status=503, message="HTTP 503")),
+    "an empty list": (b"[]", HttpError(status=503, message="HTTP 503")),
+    "no error": (b"{}", HttpError(status=503, message="HTTP 503")),
+    "an odd code": (b'{"error": {"code": true, "message": "no"}}', HttpError(status=503, message="no")),
+}
+
+
+@pytest.mark.parametrize(("content", "expected"), ODD_ERRORS.values(), ids=ODD_ERRORS.keys())
+def test_odd_errors(path, content, expected):
+    """
+    Every shape of an error is recorded; of one that cannot be read, its status.
+    """
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(503, stream=Raw(content)))
+    Desk(RecordingProxy(UPSTREAM, path, transport=transport)).create("Hi")
+    (fixture,) = load_fixtures(path)
+
+    assert expected == fixture.answers[0].http_error
+
+
 def test_a_failure(recording, path):
     """
     A run that failed is recorded as one.
@@ -327,6 +363,29 @@ def test_an_answer_without_an_end(recording, path, notes):
     assert [
         "not recorded, the answer has no end: user_text='Cut', model='m', previous_interaction_id='', turn=1"
     ] == notes
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("socket", [True, False])
+def test_an_endpoint_that_breaks_off(path, notes, socket):
+    """
+    A connection that the endpoint resets is reset here, too, and nothing is recorded.
+    """
+    upstream = MockProvider({"Hi": "Hello"}, faults=["drop@2"])
+    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
+
+    if socket:
+        with Serving(proxy) as serving, httpx2.Client() as client, pytest.raises(httpx2.TransportError):
+            client.post(
+                f"{serving.url}/v1/interactions",
+                json={"model": "m", "input": "Hi", "stream": True},
+                headers={"x-goog-api-key": "k"},
+            )
+    else:
+        with pytest.raises(httpx2.RemoteProtocolError, match="the endpoint broke off"):
+            Desk(proxy).create("Hi", stream=True)
+
+    assert ["not recorded, the endpoint broke off: RemoteProtocolError"] == notes
     assert not path.exists()
 
 

@@ -373,6 +373,13 @@ def run_python(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
+def test_app():
+    """
+    The ASGI app is there for clients that take one.
+    """
+    assert mock_provider().app is not None
+
+
 def test_what_is_imported():
     """
     Whoever imports `assistant_events.testing` imports neither starlette nor uvicorn nor httpx2.

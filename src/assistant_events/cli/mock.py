@@ -135,9 +135,7 @@ class _Logged:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            send = _Line(scope, send).send
-        await self._app(scope, receive, send)
+        await self._app(scope, receive, _Line(scope, send).send)
 
 
 @final

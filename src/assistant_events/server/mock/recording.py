@@ -117,7 +117,12 @@ class RecordingProxy:
                 refusal = Refusal(502, f"{self.upstream} cannot be reached: {type(error).__name__}")
                 await refusal.response()(scope, receive, send)
                 return
-            data = await _passed_on(response, send)
+            try:
+                data = await _passed_on(response, send)
+            except httpx2.TransportError as error:
+                self._note(f"not recorded, the endpoint broke off: {type(error).__name__}")
+                await _break_off(receive, send)
+                return
         self._take(request, body, response, data)
 
     def _take(self, request: Request, body: bytes, response: httpx2.Response, data: bytes) -> None:
@@ -148,6 +153,16 @@ async def _passed_on(response: httpx2.Response, send: Send) -> bytes:
     finally:
         await response.aclose()
     return b"".join(pieces)
+
+
+async def _break_off(receive: Receive, send: Send) -> None:
+    """Break the connection to the client as the one to the endpoint broke."""
+    transport = getattr(getattr(send, "__self__", None), "transport", None)
+    if transport is None:
+        raise ConnectionResetError("the endpoint broke off")
+    transport.abort()
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 @final
@@ -276,12 +291,20 @@ def _answer_of_events(events: list[Event]) -> tuple[Answer | None, str]:
 
 
 def _http_error_of(status: int, headers: Mapping[str, str], data: bytes) -> HttpError:
-    info = http_error(status, headers, data)
-    code: str | int | None = info.code
-    if isinstance(code, str) and code.isdecimal():
-        code = int(code)
-    kept = [(name, headers[name]) for name in _KEPT_HEADERS if name in headers]
-    return HttpError(status=status, code=code, message=info.message, headers=tuple(kept))
+    # The code is read here: a number stands beside a status there, of which `http_error` returns the better word.
+    try:
+        document = read_json(data)
+    except JsonError:
+        document = None
+    first = document[0] if isinstance(document, list) and document else document
+    error = first.get("error") if isinstance(first, Mapping) else None
+    code = error.get("code") if isinstance(error, Mapping) else None
+    return HttpError(
+        status=status,
+        code=code if isinstance(code, (str, int)) and not isinstance(code, bool) else None,
+        message=http_error(status, headers, data).message,
+        headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
+    )
 
 
 def _kept(path: Path) -> list[Fixture]:

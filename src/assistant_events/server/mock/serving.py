@@ -7,6 +7,7 @@ The socket is bound before the thread starts, so that the address is known at on
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -112,9 +113,8 @@ def _bound(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     bound = socket.socket(family, kind, protocol)
     try:
-        # So that a port can be used again at once; on Windows it would let two servers have the same.
-        if hasattr(socket, "SO_REUSEPORT"):
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # So that a port can be used again at once. On Windows that is so anyway, and this would let two have the same.
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(os.name == "posix"))
         bound.bind(address)
         bound.listen(1024)
     except OSError:
