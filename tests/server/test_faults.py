@@ -3,6 +3,7 @@ Faults of the mock provider: how they are written, and what they do to a stream.
 """
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -140,7 +141,16 @@ def test_every_fault_is_in_the_help():
         assert text
 
 
-def test_faults_of_the_issue():
+def test_every_fault_is_in_the_reference():
+    """
+    The page of the mock provider has each fault with the line of the help.
+    """
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "mock-provider.md").read_text("utf-8")
+
+    assert [] == [written for written, text in fault_help() if f"| `{written}` | {text} |" not in page]
+
+
+def test_faults_that_clients_have_to_survive():
     """
     Each fault that clients have to survive has its name.
     """
