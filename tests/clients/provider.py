@@ -3,7 +3,6 @@ A provider of one run, in memory: it says what it is told to, connection by conn
 """
 
 import asyncio
-import json
 import threading
 
 import attrs
@@ -183,7 +182,7 @@ class Provider:
         if isinstance(document, Exception):
             raise document
         if isinstance(document, int):
-            return httpx2.Response(document, content=json.dumps(NOT_FOUND), headers=headers)
+            return httpx2.Response(document, json={"error": {"code": document}}, headers=headers)
         if isinstance(document, bytes):
             return httpx2.Response(200, content=document, headers={"content-type": "application/json", **headers})
         return httpx2.Response(200, json=document, headers=headers)

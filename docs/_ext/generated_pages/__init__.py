@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from generated_pages import catalogue, classes, dialects, errors, lifecycle, replay
+from generated_pages import catalogue, classes, dialects, errors, lifecycle, recovery, replay
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -33,6 +33,9 @@ GENERATORS: Final[dict[str, Callable[[], str]]] = {
     "outcomes": classes.outcomes,
     "parts": classes.parts,
     "record": catalogue.record,
+    "recovery-decisions": recovery.decisions,
+    "recovery-modes": recovery.modes,
+    "recovery-policy": recovery.policy,
     "replay-reasons": replay.reasons,
     "replay-rules": replay.rules,
     "replay-treatments": replay.treatments,

@@ -15,9 +15,10 @@ import httpx2
 from assistant_events.adapters.base import Prior
 from assistant_events.adapters.reading import Fields, flag, plain_json, string
 from assistant_events.clients.gemini_interactions.clock import Clock
-from assistant_events.clients.gemini_interactions.course import Ask, Course, Create, Follow, Start
+from assistant_events.clients.gemini_interactions.course import Course
 from assistant_events.clients.gemini_interactions.recovery import Policy, read_document
 from assistant_events.clients.gemini_interactions.running import RunStream
+from assistant_events.clients.gemini_interactions.starts import Ask, Create, Follow, Start
 from assistant_events.clients.gemini_interactions.transport import Fetched, RequestFailedError, Transport
 from assistant_events.clients.gemini_interactions.watching import WatchedDecoder
 from assistant_events.errors import LocalProtocolError

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import final
+from typing import Final, final
+
+_REAL_S: Final = 5.0
+"""Real seconds; httpx gives as many to anything."""
 
 
 def _now() -> datetime:
@@ -39,9 +42,17 @@ class Clock:
         """Wait."""
         await asyncio.sleep(seconds * self.scale)
 
+    def limit(self, seconds: float) -> float:
+        """
+        Return how many real seconds a network gets that should need no more than *seconds*.
+
+        No scale makes a network or a busy machine faster, so it is not less than five of them, if it was so many.
+        """
+        return max(seconds * self.scale, min(seconds, _REAL_S))
+
     def timeout(self, seconds: float) -> asyncio.Timeout:
-        """Return a context manager in which nothing lasts longer: it raises `TimeoutError`."""
-        return asyncio.timeout(seconds * self.scale)
+        """Return a context manager in which nothing lasts longer than `limit`: it raises `TimeoutError`."""
+        return asyncio.timeout(self.limit(seconds))
 
     def __repr__(self) -> str:
         return f"Clock(scale={self.scale!r})"

@@ -12,15 +12,15 @@ from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
-from enum import Enum, auto
 from functools import partial
-from typing import TypeAlias, TypeVar, assert_never, final
+from typing import TypeVar, assert_never, final
 
 import attrs
 
 from assistant_events.adapters.gemini_interactions.decoder import resource_stream
 from assistant_events.adapters.reading import Fields, mapping, plain_json, string
 from assistant_events.clients.gemini_interactions.clock import Clock
+from assistant_events.clients.gemini_interactions.links import Alarm, InterruptedByAlarmError, Link
 from assistant_events.clients.gemini_interactions.recovery import (
     ZOMBIE_CODE,
     Connection,
@@ -47,6 +47,7 @@ from assistant_events.clients.gemini_interactions.report import (
     Stage,
 )
 from assistant_events.clients.gemini_interactions.retrying import may_ask_again, may_create_again, retried
+from assistant_events.clients.gemini_interactions.starts import Ask, Create, Fallback, Follow, Start, is_forgotten
 from assistant_events.clients.gemini_interactions.transport import (
     Answer,
     Fetched,
@@ -59,79 +60,6 @@ from assistant_events.events import Event
 from assistant_events.values import ErrorInfo, ErrorKind, write_json
 
 _T = TypeVar("_T")
-
-Fallback: TypeAlias = Callable[[], Fields]
-"""Gives the body that says all that the provider has forgotten."""
-
-
-class Alarm(Enum):
-    """Why something that is awaited is not awaited any longer."""
-
-    SILENT = auto()
-    """The stream gives nothing, and the document of the run says that it should."""
-
-    GIVEN_UP = auto()
-    """The stream has given nothing for longer than anybody waits for a run."""
-
-    STOP = auto()
-    """The run was stopped, or nobody listens any more."""
-
-
-class InterruptedByAlarmError(Exception):
-    """Raised where something was awaited when an alarm came."""
-
-
-@final
-@attrs.frozen(kw_only=True)
-class Create:
-    """Begin a run."""
-
-    body: Fields
-
-    fallback: Fallback | None = None
-    """For a provider that does not have the interaction before this one; `None` to fail then."""
-
-
-@final
-@attrs.frozen(kw_only=True)
-class Follow:
-    """Follow a run that exists."""
-
-    run_id: str
-
-
-@final
-@attrs.frozen(kw_only=True)
-class Ask:
-    """Take a run from its document."""
-
-    run_id: str
-
-    wait: bool
-    """Whether to ask again while the run is in progress."""
-
-
-Start: TypeAlias = Create | Follow | Ask
-
-
-@final
-class _Link:
-    """One connection, and what was seen of it."""
-
-    def __init__(self, stream: Stream, phase: Phase, kind: Kind, now: float) -> None:
-        self.stream = stream
-        self.phase = phase
-        self.kind = kind
-        self.opened = now
-        self.last_byte: float | None = None
-        self.waiting_since: float | None = None
-        self.frames = 0
-        self.gave = False
-        """Whether anything new came of it."""
-
-        self.over = False
-        self.failure: RequestFailedError | None = None
-        self.watch: asyncio.Task[None] | None = None
 
 
 @final
@@ -167,7 +95,7 @@ class Course:
         self._resume_failed = False
         self._taken_up = not isinstance(start, Create)
         self._leaves_open = False
-        self._link: _Link | None = None
+        self._link: Link | None = None
         self._alarm: Alarm | None = None
         self._scope: asyncio.Timeout | None = None
         self._over = False
@@ -208,6 +136,8 @@ class Course:
                 else:
                     move, events = await self._make(move)
         finally:
+            if self._link is not None:
+                self._tried(self._link.kind, self._link.opened, events=self._link.frames)
             await self._hang_up()
         events = self.close(self._error)
         if events:
@@ -240,6 +170,11 @@ class Course:
     def report(self, message_id: str) -> Report:
         """Return how the run stands."""
         decoder, document = self.decoder, self._document
+        attempts, link = tuple(self._attempts), self._link
+        if link is not None:
+            # Not until now: a report may be asked for where no event loop runs, and so no clock.
+            lasted_s = 0.0 if link.last_byte is None else link.last_byte - link.opened
+            attempts += (Attempt(kind=link.kind, events=link.frames, lasted_s=lasted_s),)
         outcome = self._outcome if self._over or not self.over else self._outcome or _named(decoder.error)
         return Report(
             message_id=message_id,
@@ -256,8 +191,8 @@ class Course:
             document=document,
             backfill=self._backfill,
             empty_errors=decoder.empty_errors,
-            attempts=tuple(self._attempts),
-            requests=self._requests,
+            attempts=attempts[-MAX_ATTEMPTS:],
+            requests=self._requests + (link is not None),
         )
 
     # -- beginning
@@ -298,7 +233,7 @@ class Course:
             return Move.END, []
         except RequestFailedError as failure:
             self._tried(Kind.CREATE, began, failure=failure)
-            if start.fallback is not None and _is_forgotten(body, failure):
+            if start.fallback is not None and is_forgotten(body, failure):
                 return await self._create(self._say_all(start.fallback))
             self._error = failure.error
             self._outcome = None if failure.status is None else Outcome.FAILED
@@ -313,7 +248,7 @@ class Course:
     def _answered(self, answer: Answer, phase: Phase, kind: Kind, began: float) -> tuple[Move, list[Event]]:
         if isinstance(answer, Stream):
             self._stage = Stage.STREAMING
-            self._link = link = _Link(answer, phase, kind, self._clock.monotonic())
+            self._link = link = Link(answer, phase, kind, self._clock.monotonic())
             link.watch = asyncio.get_running_loop().create_task(self._watch(link))
             return Move.END, []
         self._tried(kind, began)
@@ -380,7 +315,7 @@ class Course:
                 await self._alert(partial(self._clock.sleep, failure.retry_after))
         return self._next(Mode.DROP)
 
-    async def _receive(self, link: _Link) -> list[Event] | None:
+    async def _receive(self, link: Link) -> list[Event] | None:
         """Return the events of the next piece of the stream; `None` when nothing that matters comes any more."""
         decoder = self.decoder
         if link.over or decoder.idle:
@@ -407,7 +342,7 @@ class Course:
             link.gave = True
         return events
 
-    async def _disconnected(self, link: _Link) -> Move:
+    async def _disconnected(self, link: Link) -> Move:
         """Say what has happened to a connection that is over, and what is next."""
         await self._hang_up()
         decoder = self.decoder
@@ -469,7 +404,7 @@ class Course:
             )
         return move
 
-    async def _watch(self, link: _Link) -> None:
+    async def _watch(self, link: Link) -> None:
         """Look after a stream that gives nothing while somebody waits for it."""
         policy, clock = self._policy, self._clock
         asked = link.opened
@@ -494,7 +429,7 @@ class Course:
             else:
                 asked = clock.monotonic()
 
-    async def _is_deaf(self, link: _Link) -> bool:
+    async def _is_deaf(self, link: Link) -> bool:
         """Tell whether a stream that gives nothing will not give anything any more."""
         if not self.resumable:
             message = f"the stream gave nothing for {self._policy.foreground_silence_s:g} s"
@@ -548,14 +483,19 @@ class Course:
                     assert_never(never)
 
     async def _fetch(self) -> Fetched:
+        """Return the document of the run: one that is here already, or a new one."""
+        fetched, self._fetched = self._fetched, None
+        if fetched is not None:
+            return fetched
         began = self._clock.monotonic()
-        run_id = self.decoder.run_id
+        fetch = partial(self._transport.fetch, self.decoder.run_id)
         try:
-            fetched = await retried(lambda: self._transport.fetch(run_id), may_ask_again, self._policy, self._clock)
+            fetched = await retried(fetch, may_ask_again, self._policy, self._clock)
         except RequestFailedError as failure:
             self._tried(Kind.FETCH, began, failure=failure)
             raise
         self._tried(Kind.FETCH, began)
+        self._learn(fetched)
         return fetched
 
     def _fold(self, resource: Fields, *, rejoin: bool) -> tuple[Move, list[Event]]:
@@ -752,18 +692,4 @@ def _named(error: ErrorInfo | None) -> Outcome:
             return Outcome.FAILED
 
 
-def _is_forgotten(body: Fields, failure: RequestFailedError) -> bool:
-    """
-    Tell whether a provider refuses a body only because of the interaction before it.
-
-    404 when it has expired, 501 when its steps hold built-in tools (googleapis/js-genai#1694, June 2026).
-    """
-    if not string(body, "previous_interaction_id"):
-        return False
-    if failure.status == 400:
-        said = failure.error.message.lower()
-        return "previous" in said and "interaction" in said
-    return failure.status in (404, 501)
-
-
-__all__ = ["Ask", "Course", "Create", "Fallback", "Follow", "Start"]
+__all__ = ["Course"]

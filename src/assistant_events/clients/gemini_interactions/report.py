@@ -154,7 +154,7 @@ class Report:
     """How many error events said nothing; they are left out (mode F)."""
 
     attempts: tuple[Attempt, ...] = ()
-    """The newest of them, oldest first; `MAX_ATTEMPTS` at most."""
+    """The newest of them, oldest first, the one that goes on included; `MAX_ATTEMPTS` at most."""
 
     requests: int = 0
     """How many attempts there were in all."""

@@ -52,7 +52,7 @@ async def retried(
     async for attempt in stamina.retry_context(
         on=backoff,
         attempts=policy.tries,
-        timeout=policy.tries_s * clock.scale,
+        timeout=clock.limit(policy.tries_s),
         wait_initial=policy.retry_s * clock.scale,
         wait_max=policy.retry_max_s * clock.scale,
         wait_jitter=policy.retry_s * clock.scale,

@@ -65,12 +65,13 @@ class RequestFailedError(Exception):
     @property
     def refused(self) -> bool:
         """Whether the provider has understood the request and will answer it in the same way the next time."""
-        return self.status is not None and 300 <= self.status < 500 and self.status not in (408, 429)
+        return self.status is not None and not self.passing
 
     @property
     def passing(self) -> bool:
         """Whether the same request may go through a little later."""
-        return self.status is None or self.status in (408, 429) or self.status >= 500
+        # 501 says that there is no such thing, not that it is broken.
+        return self.status is None or self.status in (408, 429) or (self.status >= 500 and self.status != 501)
 
 
 @final
@@ -235,8 +236,7 @@ class Transport:
         content: bytes | None = None,
         params: Mapping[str, str] | None = None,
     ) -> httpx2.Response:
-        scale = self._clock.scale
-        connect_s = min(self._policy.connect_s, timeout_s) * scale
+        connect_s = self._clock.limit(min(self._policy.connect_s, timeout_s))
         try:
             request = http.build_request(
                 method,
@@ -245,7 +245,9 @@ class Transport:
                 content=content,
                 params=params,
                 # How long a response takes is for `timeout_s`, how long a stream is silent for those who read it.
-                timeout=httpx2.Timeout(connect=connect_s, read=None, write=timeout_s * scale, pool=connect_s),
+                timeout=httpx2.Timeout(
+                    connect=connect_s, read=None, write=self._clock.limit(timeout_s), pool=connect_s
+                ),
             )
             async with self._clock.timeout(timeout_s):
                 response = await http.send(request, stream=True, follow_redirects=False)

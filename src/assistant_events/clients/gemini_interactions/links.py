@@ -1,0 +1,59 @@
+"""One connection that a run is followed on, and what ends the waiting on it."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import Enum, auto
+from typing import final
+
+from assistant_events.clients.gemini_interactions.recovery import Phase
+from assistant_events.clients.gemini_interactions.report import Kind
+from assistant_events.clients.gemini_interactions.transport import RequestFailedError, Stream
+
+
+class Alarm(Enum):
+    """Why something that is awaited is not awaited any longer."""
+
+    SILENT = auto()
+    """The stream gives nothing, and the document of the run says that it should."""
+
+    GIVEN_UP = auto()
+    """The stream has given nothing for longer than anybody waits for a run."""
+
+    STOP = auto()
+    """The run was stopped, or nobody listens any more."""
+
+
+class InterruptedByAlarmError(Exception):
+    """Raised where something was awaited when an alarm came."""
+
+
+@final
+class Link:
+    """One connection, and what was seen of it."""
+
+    def __init__(self, stream: Stream, phase: Phase, kind: Kind, now: float) -> None:
+        self.stream = stream
+        self.phase = phase
+        self.kind = kind
+        self.opened = now
+        """When it was made, on the clock of the client."""
+
+        self.last_byte: float | None = None
+        """When it last gave anything; `None` when it never did."""
+
+        self.waiting_since: float | None = None
+        """Since when somebody waits for more; `None` while nobody does."""
+
+        self.frames = 0
+        self.gave = False
+        """Whether anything new came of it."""
+
+        self.over = False
+        """Whether nothing that matters comes any more."""
+
+        self.failure: RequestFailedError | None = None
+        self.watch: asyncio.Task[None] | None = None
+
+
+__all__ = ["Alarm", "InterruptedByAlarmError", "Link"]

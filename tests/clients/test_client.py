@@ -1,0 +1,983 @@
+"""
+What the client sends, what it refuses, and that whatever a provider or a network does ends as an error of the message.
+"""
+
+import asyncio
+import gzip
+import json
+import logging
+
+import attrs
+import httpx2
+import pytest
+
+from assistant_events import LocalProtocolError, fold, problems
+from assistant_events.clients.gemini_interactions import (
+    Clock,
+    GeminiInteractions,
+    Outcome,
+    Policy,
+    Situation,
+    Stage,
+)
+from assistant_events.clients.gemini_interactions import transport as wire
+from tests.adapters.notation import C, D, E, K, S, mo, text
+from tests.adapters.notation import stream as as_bytes
+
+from .answers import BODY, CREATED, DATE, HELLO, client, document, events_of, hello, last
+from .provider import NOT_FOUND, Plan, Provider
+from .virtual import run
+
+MODEL_BODY = {"model": "gemini-3.6-flash", "input": "Hi"}
+
+
+def sent(body, message_id="m"):
+    provider = Provider(*hello())
+    run(events_of(client(provider).create(body, message_id)))
+    return json.loads(provider.requests[0].content)
+
+
+def ended(provider, body=BODY, **options):
+    """
+    Follow a run to its end; return its last event and its report.
+    """
+
+    async def work():
+        made = client(provider, **options).create(body, "m")
+        events = await events_of(made)
+        return events, made.report
+
+    events, report = run(work())
+    assert [] == problems(events)
+    return events[-1], report
+
+
+# -- what is sent
+
+DEFAULTS = {
+    "a model": (MODEL_BODY, {"stream": True}),
+    "a model, otherwise": ({**MODEL_BODY, "stream": False}, {}),
+    "an agent": (BODY, {"stream": True, "background": True, "store": True}),
+    "an agent, otherwise": ({**BODY, "background": False, "stream": False}, {"store": True}),
+    "an agent that is not stored": ({**BODY, "store": False}, {"stream": True}),
+    "an agent bound to its connection": ({"agent": "antigravity-preview-05-2026", "input": "Hi"}, {"stream": True}),
+    "its successor": (
+        {"agent": "antigravity-preview-09-2026", "input": "Hi"},
+        {"stream": True, "background": True, "store": True},
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "added"), DEFAULTS.values(), ids=DEFAULTS)
+def test_defaults(body, added):
+    """
+    A model is streamed, an agent is also sent to the background and stored; what the body says counts.
+    """
+    assert {**body, **added} == sent(body)
+
+
+def test_the_request():
+    """
+    One POST with the key in its header, the body as it is, and no header that a browser's preflight would refuse.
+    """
+    provider = Provider(*hello())
+    run(events_of(client(provider).create({**MODEL_BODY, "input": "æ🙂"}, "m")))
+    request = provider.requests[0]
+
+    assert ("POST", "https://generativelanguage.googleapis.com/v1beta/interactions") == (
+        request.method,
+        str(request.url),
+    )
+    assert "secret-key" == request.headers["x-goog-api-key"]
+    assert ("text/event-stream", "application/json") == (request.headers["accept"], request.headers["content-type"])
+    assert "api-revision" not in request.headers
+    assert {**MODEL_BODY, "input": "æ🙂", "stream": True} == json.loads(request.content)
+
+
+def test_another_base_and_version():
+    """
+    Where it is sent to can be said.
+    """
+    provider = Provider(*hello())
+    options = {"base_url": "http://127.0.0.1:8000/prefix/", "api_version": "v1"}
+    run(events_of(client(provider, **options).create(BODY, "m")))
+
+    assert "http://127.0.0.1:8000/prefix/v1/interactions" == str(provider.requests[0].url)
+
+
+def test_what_an_encoder_returns_is_a_body():
+    """
+    The body may be what an encoder made.
+    """
+    encoded = attrs.make_class("Encoded", ["body"])(MODEL_BODY)
+
+    assert {**MODEL_BODY, "stream": True} == sent(encoded)
+
+
+def test_nothing_is_sent_before_it_is_read():
+    """
+    A run that nobody reads costs nothing.
+    """
+    provider = Provider(*hello())
+    made = client(provider).create(BODY, "m")
+
+    assert [] == provider.asked
+    assert (Stage.CONNECTING, Situation.STREAMING, None) == (
+        made.report.stage,
+        made.report.situation,
+        made.report.run_id,
+    )
+
+
+# -- keys
+
+
+def test_the_key_of_the_environment(monkeypatch):
+    """
+    Without a key of its own the client takes the one of the environment, when a run begins.
+    """
+    provider = Provider(*hello())
+    made = GeminiInteractions(http=provider.http)
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
+    with pytest.raises(LocalProtocolError, match="pass api_key, or set GEMINI_API_KEY"):
+        made.create(BODY, "m")
+    monkeypatch.setenv("GEMINI_API_KEY", " from-the-environment\n")
+    run(events_of(made.create(BODY, "m")))
+
+    assert "from-the-environment" == provider.requests[0].headers["x-goog-api-key"]
+
+
+def test_an_empty_key_sends_none():
+    """
+    A gateway that has the key itself needs none.
+    """
+    provider = Provider(*hello())
+    run(events_of(GeminiInteractions("", http=provider.http).create(BODY, "m")))
+
+    assert "x-goog-api-key" not in provider.requests[0].headers
+
+
+@pytest.mark.parametrize("key", ["two words", "æ", "a\nb", "a\x00b"], ids=ascii)
+def test_keys_that_are_none(key):
+    """
+    What cannot be a header is refused at once, without being shown.
+    """
+    with pytest.raises(ValueError, match="api_key: expected printable ASCII characters without spaces") as caught:
+        GeminiInteractions(key)
+    assert key not in str(caught.value)
+
+
+REDIRECTS = {
+    "another host": "https://evil.example/v1beta/interactions",
+    "the same host": "https://generativelanguage.googleapis.com/v2/interactions",
+}
+
+
+@pytest.mark.parametrize("location", REDIRECTS.values(), ids=REDIRECTS)
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(status, location):
+    """
+    No redirect is followed, even by a client of the app that would: the key goes to one host only.
+    """
+    provider = Provider(*hello(), plans=[Plan(status=status, headers={"location": location})])
+    provider_http = httpx2.AsyncClient(transport=httpx2.MockTransport(provider.answer), follow_redirects=True)
+
+    async def work():
+        made = GeminiInteractions("secret-key", http=provider_http).create(BODY, "m")
+        return await events_of(made)
+
+    error = run(work())[-1].error
+
+    assert 1 == len(provider.requests)
+    assert ("protocol", status) == (error.kind, error.status)
+
+
+def test_the_key_is_never_shown(caplog):
+    """
+    Not in a repr, not in a log, not in an error, even when a provider sends it back.
+    """
+    caplog.set_level(logging.DEBUG)
+    echo = json.dumps({"error": {"code": 400, "message": "bad key secret-key", "status": "INVALID_ARGUMENT"}}).encode()
+    provider = Provider(
+        plans=[Plan(status=429), Plan(fails=httpx2.ConnectError("secret-key")), Plan(status=400, body=echo)]
+    )
+
+    event, report = ended(provider)
+
+    shown = f"{client(provider)!r} {event!r} {report!r} {caplog.text}"
+    assert "secret-key" not in shown
+    assert "bad key [key]" == event.error.message
+
+
+# -- what the provider or the network does to the first request
+
+PAGE = b"<html>Bad gateway</html>"
+FIRST = {
+    "a refused connection": (Plan(fails=httpx2.ConnectError("refused")), "network", 4),
+    "a name that does not resolve": (
+        Plan(fails=httpx2.ConnectError("[Errno -2] Name or service not known")),
+        "network",
+        4,
+    ),
+    "a connection that takes too long": (Plan(fails=httpx2.ConnectTimeout("timed out")), "timeout", 4),
+    "a reset after the request": (Plan(fails=httpx2.ReadError("reset")), "network", 1),
+    "a server that speaks no HTTP": (Plan(fails=httpx2.RemoteProtocolError("illegal status line")), "network", 1),
+    "something that nobody knows": (Plan(fails=ZeroDivisionError("oops")), "unknown", 1),
+    "no headers": (Plan(delay_s=121.0), "timeout", 1),
+    "400": (Plan(status=400, body=b'{"error":{"code":"invalid_request","message":"no"}}'), "invalid-request", 1),
+    "401": (Plan(status=401, body=b"{}"), "auth", 1),
+    "403, as an array": (Plan(status=403, body=b'[{"error":{"code":403,"status":"PERMISSION_DENIED"}}]'), "auth", 1),
+    "404": (Plan(status=404, body=json.dumps(NOT_FOUND).encode()), "not-found", 1),
+    "429, again and again": (Plan(status=429, body=b"{}"), "rate-limit", 4),
+    "429, for longer than anybody waits": (Plan(status=429, headers={"retry-after": "3600"}), "rate-limit", 1),
+    "500": (Plan(status=500, body=PAGE), "provider", 1),
+    "502, as a page": (Plan(status=502, body=PAGE), "provider", 1),
+    "503": (Plan(status=503), "overloaded", 1),
+    "a huge error": (Plan(status=500, body=b"x" * 1_000_000), "provider", 1),
+    "a page": (Plan(body=PAGE, headers={"content-type": "text/html"}), "protocol", 1),
+    "no JSON": (Plan(body=b"{oops", headers={"content-type": "application/json"}), "protocol", 1),
+    "an array": (Plan(body=b"[1]", headers={"content-type": "application/json"}), "protocol", 1),
+    "a document that is an error": (
+        Plan(body=b'{"error":{"code":"internal","message":"boom"}}', headers={"content-type": "application/json"}),
+        "provider",
+        1,
+    ),
+    "gzip that is none": (
+        Plan(body=PAGE, headers={"content-type": "application/json", "content-encoding": "gzip"}),
+        "network",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize(("plan", "kind", "tries"), FIRST.values(), ids=FIRST)
+def test_a_first_request_that_fails(plan, kind, tries):
+    """
+    The message fails with the right kind; the request is made again only if it was never sent or one too many.
+    """
+    provider = Provider(plans=[plan] * 9)
+
+    event, report = ended(provider)
+
+    assert ("step.failed", kind) == (event.type, event.error.kind)
+    assert ["create"] * tries == provider.asked
+    assert report.outcome in (Outcome.FAILED, Outcome.INTERRUPTED)
+    assert Situation.LOST == report.situation
+
+
+def test_a_passing_refusal():
+    """
+    A request that was one too many goes through when the provider has said.
+    """
+    plans = [Plan(status=429, headers={"retry-after-ms": "1500"}), Plan(status=429, headers={"retry-after": "2"})]
+
+    async def work():
+        provider = Provider(*hello(), plans=plans)
+        events = await events_of(client(provider).create(BODY, "m"))
+        return events, asyncio.get_running_loop().time()
+
+    events, took_s = run(work())
+
+    assert "Hello" == last(events).text
+    assert 3.5 == took_s
+
+
+def test_retry_after_as_a_date():
+    """
+    When to ask again may be said as a time of day.
+    """
+    plans = [Plan(status=429, headers={"retry-after": "Sun, 22 Nov 2026 10:20:05 GMT"})]
+
+    async def work():
+        provider = Provider(*hello(), plans=plans)
+        clock = Clock(now=lambda: wire._http_date(DATE))
+        await events_of(client(provider, clock=clock).create(BODY, "m"))
+        return asyncio.get_running_loop().time()
+
+    assert 5.0 == run(work())
+
+
+STREAMS = {
+    "an empty body": ([], "interrupted"),
+    "garbage": ([b"\x00\xff\xfe garbage"], "interrupted"),
+    "a page that says it is a stream": ([PAGE], "interrupted"),
+    "a frame that is no JSON": ([b"data: {oops\n\n"], "interrupted"),
+    "only [DONE]": ([b"data: [DONE]\n\n"], "interrupted"),
+    "an error that says something": ([as_bytes(C(), E("internal", "boom"))], "provider"),
+    "half an event": ([as_bytes(C())[:30]], "interrupted"),
+}
+
+
+@pytest.mark.parametrize(("chunks", "kind"), STREAMS.values(), ids=STREAMS)
+def test_a_stream_that_is_none(chunks, kind):
+    """
+    A stream of a run that cannot be come back to ends the message, whatever is in it.
+    """
+
+    async def answer(request):
+        return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=b"".join(chunks))
+
+    async def work():
+        made = GeminiInteractions("k", http=httpx2.AsyncClient(transport=httpx2.MockTransport(answer)))
+        return await events_of(made.create({**MODEL_BODY, "store": False}, "m"))
+
+    events = run(work())
+
+    assert [] == problems(events)
+    assert ("step.failed", kind) == (events[-1].type, events[-1].error.kind)
+
+
+def test_gzip():
+    """
+    A stream that was compressed all the same is read.
+    """
+
+    async def answer(request):
+        headers = {"content-type": "text/event-stream; charset=utf-8", "content-encoding": "gzip"}
+        return httpx2.Response(200, headers=headers, content=gzip.compress(as_bytes(*hello())))
+
+    async def work():
+        made = GeminiInteractions("k", http=httpx2.AsyncClient(transport=httpx2.MockTransport(answer)))
+        return await events_of(made.create(MODEL_BODY, "m"))
+
+    assert "Hello" == last(run(work())).text
+
+
+def test_a_document_without_a_type():
+    """
+    A document whose type the server does not say is taken for what was asked for.
+    """
+    provider = Provider(plans=[Plan(body=json.dumps(HELLO).encode())])
+
+    assert "step.ended" == ended(provider, {**MODEL_BODY, "stream": False})[0].type
+
+
+def test_a_document_that_is_too_large(monkeypatch):
+    """
+    A document beyond the limit is not read to its end.
+    """
+    monkeypatch.setattr(wire, "MAX_DOCUMENT_BYTES", 100)
+    provider = Provider(plans=[Plan(body=json.dumps(HELLO).encode(), headers={"content-type": "application/json"})])
+
+    event, _ = ended(provider)
+
+    assert "the document of the run has more than 100 bytes" == event.error.message
+
+
+def test_a_document_that_breaks(monkeypatch):
+    """
+    A document whose body takes too long is none.
+    """
+
+    class Slow(httpx2.AsyncByteStream):
+        async def __aiter__(self):
+            yield b"{"
+            await asyncio.sleep(500)
+
+    async def answer(request):
+        return httpx2.Response(200, headers={"content-type": "application/json"}, stream=Slow())
+
+    async def work():
+        made = GeminiInteractions("k", http=httpx2.AsyncClient(transport=httpx2.MockTransport(answer)))
+        return await events_of(made.create(MODEL_BODY, "m"))
+
+    assert ("timeout", "no response within 120 s") == (
+        (error := run(work())[-1].error).kind,
+        error.message,
+    )
+
+
+def test_an_error_page_that_breaks():
+    """
+    Of an error whose body does not come, the status is enough.
+    """
+
+    class Broken(httpx2.AsyncByteStream):
+        async def __aiter__(self):
+            yield b'{"error":'
+            raise httpx2.ReadError("reset")
+
+    async def answer(request):
+        return httpx2.Response(500, stream=Broken())
+
+    async def work():
+        made = GeminiInteractions("k", http=httpx2.AsyncClient(transport=httpx2.MockTransport(answer)))
+        return await events_of(made.create(MODEL_BODY, "m"))
+
+    assert ("provider", "HTTP 500") == ((error := run(work())[-1].error).kind, error.message)
+
+
+# -- answers that are documents
+
+
+def test_a_whole_document():
+    """
+    A body that asks for no stream is answered with a document, which becomes the message.
+    """
+    provider = Provider(plans=[Plan(body=json.dumps(HELLO).encode(), headers={"content-type": "application/json"})])
+
+    event, report = ended(provider, {**MODEL_BODY, "stream": False})
+
+    assert ("step.ended", Outcome.COMPLETED) == (event.type, report.outcome)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_run_in_the_background_without_a_stream(stream):
+    """
+    One that only begins with a document is followed from there.
+    """
+    begun = json.dumps({"id": "v1", "status": "queued", "created": CREATED}).encode()
+    provider = Provider(*hello(), plans=[Plan(body=begun, headers={"content-type": "application/json"})])
+
+    event, report = ended(provider, {**BODY, "stream": stream})
+
+    assert ("step.ended", ["create", "replay"]) == (event.type, provider.asked)
+    assert "v1" == report.run_id
+
+
+def test_a_queued_run_that_is_not_in_the_background():
+    """
+    One that is not resumable is asked for until it has ended; without an id there is nothing to ask for.
+    """
+    begun = json.dumps({"id": "v1", "status": "queued", "created": CREATED}).encode()
+    nameless = json.dumps({"status": "in_progress"}).encode()
+    json_type = {"content-type": "application/json"}
+    asked = Provider(plans=[Plan(body=begun, headers=json_type)], documents=[HELLO])
+    lost = Provider(plans=[Plan(body=nameless, headers=json_type)])
+
+    assert "step.ended" == ended(asked, MODEL_BODY)[0].type
+    assert "interrupted" == ended(lost, MODEL_BODY)[0].error.kind
+
+
+def test_a_server_that_gives_the_document_where_a_stream_was_asked_for():
+    """
+    A replay that is answered with the document is taken from it.
+    """
+    body = json.dumps(HELLO).encode()
+    provider = Provider(*hello(), plans=[Plan(upto=4), Plan(body=body, headers={"content-type": "application/json"})])
+
+    event, _ = ended(provider)
+
+    assert ("step.ended", ["create", "replay"]) == (event.type, provider.asked)
+
+
+# -- a provider that has forgotten the interaction before
+
+CHAINED = {**MODEL_BODY, "previous_interaction_id": "v0", "input": "and?"}
+FULL = {**MODEL_BODY, "input": "all of it, and?"}
+FORGOTTEN = {
+    "404": Plan(status=404),
+    "501": Plan(status=501),
+    "400": Plan(status=400, body=b'{"error":{"code":400,"message":"Invalid previous interaction."}}'),
+}
+
+
+@pytest.mark.parametrize("plan", FORGOTTEN.values(), ids=FORGOTTEN)
+def test_fallback(plan):
+    """
+    Case 110: the request is made once more with the body that says everything.
+    """
+    provider = Provider(*hello(), plans=[plan])
+    run(events_of(client(provider).create(CHAINED, "m", fallback=lambda: FULL)))
+
+    assert [CHAINED, FULL] == [
+        {key: value for key, value in json.loads(request.content).items() if key != "stream"}
+        for request in provider.requests
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "plans", "fallback", "tries"),
+    [
+        (CHAINED, [Plan(status=404)] * 3, True, 2),
+        (CHAINED, [Plan(status=404)], False, 1),
+        (MODEL_BODY, [Plan(status=404)], True, 1),
+        (CHAINED, [Plan(status=400, body=b'{"error":{"code":400,"message":"Invalid argument."}}')], True, 1),
+    ],
+    ids=["forgotten again", "no fallback", "no interaction before", "another mistake"],
+)
+def test_no_fallback(body, plans, fallback, tries):
+    """
+    It is made once more only for that reason, and only once.
+    """
+    provider = Provider(*hello(), plans=plans)
+    events = run(events_of(client(provider).create(body, "m", fallback=(lambda: FULL) if fallback else None)))
+
+    assert ("step.failed", tries) == (events[-1].type, len(provider.requests))
+
+
+# -- silence, patience, giving up
+
+
+def test_a_silent_stream_of_a_run_that_works():
+    """
+    A stream may be silent for as long as the document says that the run works: it is not asked for once more.
+    """
+    wire_events = hello()
+
+    async def work():
+        provider = Provider(*wire_events, plans=[Plan(upto=4, at_s=1500.0, how="reset")], ends_s=1600.0, date=DATE)
+        made = client(provider).create(BODY, "m")
+        return provider, await events_of(made)
+
+    provider, events = run(work())
+
+    assert "Hello" == last(events).text
+    assert 24 == provider.asked.count("document")
+    assert ["create", "replay"] == [word for word in provider.asked if word != "document"]
+
+
+def test_a_run_that_works_for_ever():
+    """
+    Nobody waits for longer than the policy says; the run can be resumed.
+    """
+    busy = document(mo("Hel"), status="in_progress")
+    provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")], documents=[busy], date=DATE)
+
+    event, report = ended(provider)
+
+    assert (Outcome.RUNNING, Situation.RUNNING) == (report.outcome, report.situation)
+    assert ("interrupted", True) == (event.error.kind, event.run.resumable)
+    assert 60 <= provider.asked.count("document") <= 61
+
+
+def test_polling_gives_up():
+    """
+    Nor is the document asked for any longer.
+    """
+    busy = document(mo("Hel"), status="in_progress")
+    provider = Provider(*hello(), plans=[Plan(upto=4), *[Plan(status=501)] * 9], documents=[busy], date=DATE)
+
+    event, report = ended(provider, {**MODEL_BODY, "background": True})
+
+    assert (Outcome.RUNNING, "interrupted") == (report.outcome, event.error.kind)
+    assert 180 <= provider.asked.count("document") <= 190
+
+
+def test_a_foreground_stream_that_is_silent():
+    """
+    A run without a document to ask for is not waited for longer than two minutes.
+    """
+    provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")])
+
+    event, report = ended(provider, MODEL_BODY)
+
+    assert ("timeout", Situation.STORED) == (event.error.kind, report.situation)
+    assert ["create"] == provider.asked
+
+
+def test_a_run_that_vanishes_while_its_stream_is_silent():
+    """
+    When the document is gone, so is the run.
+    """
+    provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")], documents=[404])
+
+    event, report = ended(provider)
+
+    assert (Outcome.GONE, "not-found") == (report.outcome, event.error.kind)
+
+
+def test_a_network_that_stays_away():
+    """
+    When nothing goes through any more, the message fails so that it can be resumed later.
+    """
+    broken = httpx2.ConnectError("unreachable")
+    provider = Provider(*hello(), plans=[Plan(upto=4), *[Plan(fails=broken)] * 9], documents=[broken])
+
+    event, report = ended(provider)
+
+    assert (Outcome.INTERRUPTED, Situation.DROPPED) == (report.outcome, report.situation)
+    assert ("network", True) == (event.error.kind, event.run.resumable)
+    assert ["create", *["replay"] * 3, *["document"] * 4] == provider.asked
+
+
+def test_a_key_that_is_refused_later():
+    """
+    A refusal of the key is the end, wherever it comes; the run can be resumed with another one.
+    """
+    followed = Provider(*hello(), plans=[Plan(upto=4), Plan(status=401, body=b"{}")])
+    fetched = Provider(*hello(), plans=[Plan(upto=4), Plan(status=501)], documents=[403])
+
+    assert "auth" == ended(followed)[0].error.kind
+    assert "auth" == ended(fetched)[0].error.kind
+    assert Situation.DROPPED == ended(Provider(*hello(), plans=[Plan(upto=4), Plan(status=401)]))[1].situation
+
+
+def test_a_service_that_says_when_to_come_back():
+    """
+    A replay that is refused for now is asked for again when the service says.
+    """
+
+    async def work():
+        plans = [Plan(upto=4), Plan(status=503, headers={"retry-after": "5"})]
+        await events_of(client(Provider(*hello(), plans=plans)).create(BODY, "m"))
+        return asyncio.get_running_loop().time()
+
+    assert 0.5 + 5 + 1.0 == run(work())
+
+
+def test_a_cursor_that_leads_astray():
+    """
+    A stream that does not go on behind the cursor is not believed: the run is replayed.
+    """
+    from .recorded import SEARCHED, with_ids
+
+    wire_events = with_ids(SEARCHED, "all")
+    astray = Plan(events=[D(9, text("astray"))])
+    provider = Provider(*wire_events, plans=[Plan(upto=14), astray])
+
+    event, _ = ended(provider)
+
+    assert ["create", "cursor v1_13", "replay"] == provider.asked
+    assert "step.ended" == event.type
+
+
+def test_a_cursor_that_is_refused():
+    """
+    A cursor that the provider does not know is not used again: the run is replayed.
+    """
+    from .recorded import SEARCHED, with_ids
+
+    provider = Provider(*with_ids(SEARCHED, "all"), plans=[Plan(upto=14), Plan(status=400, body=b"{}")])
+
+    assert "step.ended" == ended(provider)[0].type
+    assert ["create", "cursor v1_13", "replay"] == provider.asked
+
+
+# -- usage
+
+
+def test_usage_that_never_comes():
+    """
+    The end is held back for three questions and no more.
+    """
+    provider = Provider(*hello(K(usage=None)), documents=[document(mo("Hello"), usage=None)])
+
+    event, report = ended(provider)
+
+    assert ("step.ended", None, "missing") == (event.type, event.usage, report.backfill)
+    assert ["create", *["document"] * 3] == provider.asked
+
+
+def test_usage_that_is_refused():
+    """
+    A run that is gone is not asked for again; one whose service is out is.
+    """
+    gone = Provider(*hello(K(usage=None)), documents=[404])
+    out = Provider(*hello(K(usage=None)), documents=[500, 500, HELLO])
+
+    assert None is ended(gone)[0].usage
+    assert 13 == ended(out)[0].usage.total
+    assert ["create", "document"] == gone.asked
+
+
+def test_left_while_the_usage_is_asked_for():
+    """
+    Whoever leaves while only the cost is missing has the whole answer.
+    """
+
+    async def work():
+        provider = Provider(*hello(K(usage=None)), documents=[HELLO])
+        made = client(provider, policy=Policy(usage_delays_s=(100.0,))).create(BODY, "m")
+        events = []
+        while made.report.stage != Stage.BACKFILLING:
+            reader = asyncio.create_task(made.read())
+            await asyncio.sleep(1)
+            if not reader.done():
+                break
+            events += reader.result()
+        stage, situation = made.report.stage, made.report.situation
+        reader.cancel()
+        await asyncio.wait([reader])
+        return [*events, *made.close()], stage, situation, made.report
+
+    events, stage, situation, report = run(work())
+
+    assert (Stage.BACKFILLING, Situation.BACKFILLING) == (stage, situation)
+    assert ("step.ended", Outcome.COMPLETED, "missing") == (events[-1].type, report.outcome, report.backfill)
+
+
+# -- leaving
+
+
+def test_cancelled_while_it_waits():
+    """
+    A task that is cancelled closes the connection; the message can be closed, and resumed.
+    """
+
+    async def work():
+        provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")])
+        made = client(provider).create(BODY, "m")
+        events = []
+
+        async def read():
+            async for event in made:
+                events.append(event)
+
+        task = asyncio.create_task(read())
+        await asyncio.sleep(10)
+        task.cancel()
+        await asyncio.wait([task])
+        events += made.close()
+        return provider, events, made
+
+    provider, events, made = run(work())
+
+    assert provider.bodies[0].closed
+    assert ("step.failed", True) == (events[-1].type, events[-1].run.resumable)
+    assert [] == made.close()
+
+
+def test_nothing_is_read_ahead():
+    """
+    A reader that takes its time makes the provider wait: nothing is kept that was not asked for.
+    """
+
+    async def work():
+        wire_events = [C(), S(0, mo()), *[D(0, text("a"))] * 500, K()]
+        provider = Provider(*wire_events)
+        async with client(provider).create(BODY, "m") as made:
+            for _ in range(10):
+                await made.read()
+                await asyncio.sleep(60)
+            return provider, provider.sent
+
+    provider, sent_by_then = run(work())
+
+    # The start of a step gives nothing yet, so that one batch took two events.
+    assert 11 == sent_by_then
+    assert provider.bodies[0].closed
+
+
+def test_closed_while_somebody_reads():
+    """
+    Whoever reads gets the end of the message when another task closes the stream.
+    """
+
+    async def work():
+        provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")])
+        made = client(provider).create(BODY, "m")
+        reader = asyncio.create_task(events_of(made))
+        await asyncio.sleep(10)
+        with pytest.raises(LocalProtocolError, match="is being read by somebody else"):
+            await made.read()
+        await made.aclose()
+        return provider, await reader, made.report
+
+    provider, events, report = run(work())
+
+    assert ("step.failed", Outcome.ABORTED) == (events[-1].type, report.outcome)
+    assert provider.bodies[0].closed
+
+
+def test_a_report_where_no_loop_runs():
+    """
+    A report can be asked for anywhere, also of a run whose stream is open.
+    """
+
+    async def work():
+        made = client(Provider(*hello(), plans=[Plan(upto=4, how="stall")])).create(BODY, "m")
+        await made.read()
+        report = made.report
+        return made, report
+
+    made, report = run(work())
+
+    assert ("create", 1) == (report.attempts[0].kind, report.requests)
+    assert "<RunStream of 'm', run 'v1', streaming>" == repr(made)
+
+
+def test_read_after_close():
+    """
+    A run that was closed has nothing more to give, and its connection is closed.
+    """
+
+    async def work():
+        provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")])
+        made = client(provider).create(BODY, "m")
+        await made.read()
+        made.close()
+        with pytest.raises(StopAsyncIteration):
+            await made.read()
+        return provider
+
+    assert run(work()).bodies[0].closed
+
+
+# -- stop and status
+
+
+def test_stop_a_run_that_is_not_known_yet():
+    """
+    A run without an id cannot be told to anybody: only the connection is closed.
+    """
+
+    async def work(body):
+        provider = Provider(*hello(), plans=[Plan(upto=0, how="stall")])
+        made = client(provider)
+        stream = made.create(body, "m")
+        reader = asyncio.create_task(events_of(stream))
+        await asyncio.sleep(10)
+        stopped = await made.stop(stream)
+        return provider, stopped, (await reader)[-1].error.kind
+
+    provider, stopped, kind = run(work(MODEL_BODY))
+
+    assert (["create"], None, False, "cancelled") == (provider.asked, stopped.run_id, stopped.ok, kind)
+
+
+def test_stop_that_nobody_hears():
+    """
+    When the provider could not be told, the message is only left: the run can be resumed, and stopped later.
+    """
+
+    async def work():
+        broken = httpx2.ConnectError("unreachable")
+        provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")], cancel=broken, delete=broken)
+        made = client(provider)
+        stream = made.create(BODY, "m")
+        reader = asyncio.create_task(events_of(stream))
+        await asyncio.sleep(10)
+        stopped = await made.stop("v1")
+        return stopped, (await reader)[-1]
+
+    stopped, event = run(work())
+
+    assert (False, "network", "network") == (stopped.ok, stopped.cancel_error.kind, stopped.delete_error.kind)
+    assert ("aborted", True) == (event.error.kind, event.run.resumable)
+
+
+def test_stop_a_stored_message():
+    """
+    A message that nobody receives is stopped by its run; one without a run has nothing to stop.
+    """
+
+    async def work(message):
+        provider = Provider()
+        return provider, await client(provider).stop(message)
+
+    stored = fold(run(events_of(client(Provider(*hello(), plans=[Plan(upto=4), Plan(status=401)])).create(BODY, "m"))))
+    nameless = fold(run(events_of(client(Provider(plans=[Plan(status=400)])).create(BODY, "m"))))
+
+    provider, stopped = run(work(stored.last))
+    assert (["cancel", "delete"], True) == (provider.asked, stopped.ok)
+    provider, stopped = run(work(nameless.last))
+    assert ([], False) == (provider.asked, stopped.ok)
+
+
+def test_an_id_is_quoted():
+    """
+    An id never leads to another place, whatever is in it.
+    """
+
+    async def work():
+        provider = Provider()
+        await client(provider).stop("../../x?y#z")
+        return provider
+
+    provider = run(work())
+
+    assert "/v1beta/interactions/%2E%2E%2F%2E%2E%2Fx%3Fy%23z/cancel" == provider.requests[0].url.raw_path.decode()
+
+
+STATUSES = {
+    "done": (HELLO, ("completed", False, False, 1)),
+    "running": (document(status="in_progress"), ("in_progress", False, False, 0)),
+    "zombie": (document(status="in_progress") | {"created": "2026-11-22T09:19:59Z"}, ("in_progress", True, False, 0)),
+    "gone": (404, (None, False, True, 0)),
+    "out": (500, (None, False, False, 0)),
+}
+
+
+@pytest.mark.parametrize(("said", "expected"), STATUSES.values(), ids=STATUSES)
+def test_status(said, expected):
+    """
+    How a run stands: its status, whether it is a zombie or gone, and how much there is of it.
+    """
+    status = run(client(Provider(documents=[said], date=DATE)).status("v1"))
+
+    assert expected == (status.status, status.zombie, status.gone, status.outputs)
+    assert isinstance(said, int) is (status.error is not None)
+
+
+# -- mistakes of the app
+
+
+def test_mistakes():
+    """
+    What the app does wrong is said at once.
+    """
+    made = client(Provider(*hello()))
+    done = last(run(events_of(made.create(BODY, "m"))))
+    lost = last(run(events_of(client(Provider(plans=[Plan(status=400)])).create(BODY, "m"))))
+
+    with pytest.raises(TypeError, match="body: expected a mapping, or something with a body, got str"):
+        made.create("Hi", "m")
+    with pytest.raises(LocalProtocolError, match="message 'm' has ended"):
+        made.resume(done)
+    with pytest.raises(LocalProtocolError, match="message 'm' has no run"):
+        made.recover(lost)
+    with pytest.raises(LocalProtocolError, match="message 'm' has not begun"):
+        made.resume(made.create(BODY, "m"))
+    with pytest.raises(TypeError, match="target: expected a RunStream or an AssistantMessage, got str"):
+        made.resume("v1")
+    with pytest.raises(
+        TypeError, match="target: expected a RunStream, an AssistantMessage or the id of a run, got int"
+    ):
+        run(made.stop(7))
+    with pytest.raises(LocalProtocolError, match="the run has no id"):
+        run(made.status(""))
+
+
+CONSTRUCTED = {
+    "a key that is no text": ({"api_key": 7}, TypeError, "api_key: expected str or None, got int"),
+    "a base that is no text": ({"base_url": 7}, TypeError, "base_url: expected str, got int"),
+    "a base that is no URL": ({"base_url": "http://[::1"}, ValueError, "base_url: "),
+    "a base of something else": ({"base_url": "ftp://x"}, ValueError, "base_url: expected a URL of http or https"),
+    "a base without a host": ({"base_url": "https://"}, ValueError, "base_url: expected a URL of http or https"),
+}
+
+
+@pytest.mark.parametrize(("options", "error", "text_of_it"), CONSTRUCTED.values(), ids=CONSTRUCTED)
+def test_a_client_that_cannot_be(options, error, text_of_it):
+    """
+    A client that could not do anything is not made.
+    """
+    with pytest.raises(error, match=text_of_it):
+        GeminiInteractions(**options)
+
+
+def test_a_clock_that_stands():
+    """
+    Time moves on.
+    """
+    with pytest.raises(ValueError, match="scale: expected more than 0, got 0"):
+        Clock(0)
+    assert "Clock(scale=0.5)" == repr(Clock(0.5))
+
+
+def test_limits():
+    """
+    A scale leaves a network the time that it needs: five real seconds, or what it would have had.
+    """
+    assert [5.0, 0.5, 5.0] == [Clock(0.001).limit(seconds) for seconds in (60.0, 0.5, 5000.0)]
+    assert [60.0, 600.0] == [Clock().limit(60.0), Clock(10).limit(60.0)]
+
+
+def test_a_closed_client():
+    """
+    A client that was closed begins nothing; one that made its own connections closes them.
+    """
+
+    async def work():
+        async with GeminiInteractions("k", base_url="http://127.0.0.1:9", policy=Policy(tries=1)) as made:
+            events = await events_of(made.create(BODY, "m"))
+            own = made._own
+        with pytest.raises(LocalProtocolError, match="the client is closed"):
+            made.create(BODY, "n")
+        return events, own
+
+    events, own = asyncio.run(work())
+
+    assert "network" == events[-1].error.kind
+    assert all(http.is_closed for http in own)
