@@ -17,6 +17,7 @@ from benchmarks.growth import growth
 from benchmarks.imports import import_time
 from benchmarks.measure import Figure, Note, Settings
 from benchmarks.memory import bytes_per_event, peak_memory
+from benchmarks.mock import mock_streams
 from benchmarks.peers import peers
 from benchmarks.storage import read_and_fold, sqlite_append
 
@@ -35,6 +36,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
         "converters_message": converters_message,
         "sqlite_append": sqlite_append,
         "read_and_fold": read_and_fold,
+        "mock_streams": mock_streams,
         "peers": peers,
         "bytes_per_event": bytes_per_event,
     }

@@ -43,6 +43,7 @@ CASES = {
     "converters_message": {"dump", "load"},
     "sqlite_append": {f"{case}_{size}" for case in ("batch", "same_rows") for size in (1, 10, 100)},
     "read_and_fold": {"records"},
+    "mock_streams": {"cpu", "growth_mb"},
     "bytes_per_event": {"text.delta", "reasoning.delta", "tool.input.delta", "durable"},
 }
 
