@@ -916,6 +916,18 @@ def test_restarts():
     assert [S(0, mo()), D(0, text("a"))] == [frame for event in text_of("a") for frame in emitter.emit(event)]
 
 
+def test_a_restart_voids_what_waits():
+    """
+    A part that waited for its end is not told after the restart.
+    """
+    emitter = GeminiInteractionsEmitter()
+    waits = TextStarted(message_id="m")
+    for event in [started(), *text_of("a"), waits, StepRestarted(message_id="m", reason="again")]:
+        emitter.emit(event)
+
+    assert [S(0, th())] == emitter.emit(ReasoningStarted(message_id="m"))
+
+
 def test_a_restart_after_the_end():
     """
     After an end the wire has said all it can.

@@ -134,9 +134,6 @@ class Telling:
         self._frame = frame
         self._leave_out = leave_out
         self._next = 0
-        self._silent = 0
-        """How many items were told that give nothing."""
-
         self._orphans = False
         """Whether a result without its call was told: it is read at the end only."""
 
@@ -216,7 +213,7 @@ class Telling:
         if place is None:
             return
         self._places.setdefault((step.kind, place), step)
-        if place != step.index - self._silent:
+        if place != step.index:
             self._leave_out(NO_PLACE if self._words.flat else OTHER_PLACE)
 
     def _known(self, kind: str, state: Fields | None) -> Step | None:
@@ -655,7 +652,6 @@ class Telling:
     def output_error(self, error: dict[str, Any]) -> None:
         """Tell why an output failed: a step without content, which gives nothing but its error."""
         self._stop(self._begin("model_output", None, {"error": error}))
-        self._silent += 1
 
     # -- what has no word
 
