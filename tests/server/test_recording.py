@@ -188,6 +188,18 @@ def test_pieces_pass_when_they_come(path):
     assert not path.exists()
 
 
+def test_headers_reach_the_endpoint(upstream, recording):
+    """
+    The endpoint gets what the client sent, but is asked for bytes that are not compressed: they have to be read here.
+    """
+    recording.create("Twice")
+    headers = upstream.requests[0].headers
+
+    assert "identity" == headers["accept-encoding"]
+    assert headers["user-agent"].startswith("python-httpx2/")
+    assert "upstream.test" == headers["host"]
+
+
 def test_keys_reach_the_endpoint_and_nothing_else(upstream, recording, path, notes):
     """
     Keys go to the endpoint; no file and no note holds one.
