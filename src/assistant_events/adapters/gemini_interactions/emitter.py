@@ -241,6 +241,7 @@ class GeminiInteractionsEmitter:
             return
         self._leave_out(_RESTARTED)
         self._held.clear()
+        self._awaited = None
         self._id = _id_of(event.run, event.state) or self._id
         self._begin(event, started.origin)
 
