@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 PINS = Path("requirements/clients")
 INSTALLED = Path(".venv/clients")
@@ -151,12 +152,14 @@ def pin_javascript() -> int:
         print(f"pins: {LOCK} stays as it is, because npm is not installed", file=sys.stderr)
         return 0
     print(f"pins: resolving {JAVASCRIPT / 'package.json'}", file=sys.stderr, flush=True)
-    LOCK.unlink(missing_ok=True)
     how = ["install", "--package-lock-only", "--omit-lockfile-registry-resolved", *NPM]
-    ran = subprocess.run([npm, *how], cwd=JAVASCRIPT, check=False)
-    if ran.returncode != 0:
-        return ran.returncode
-    lock = json.loads(LOCK.read_bytes())
+    # Elsewhere, because beside installed modules npm leaves out their checksums.
+    with TemporaryDirectory() as folder:
+        shutil.copy(JAVASCRIPT / "package.json", folder)
+        ran = subprocess.run([npm, *how], cwd=folder, check=False)
+        if ran.returncode != 0:
+            return ran.returncode
+        lock = json.loads((Path(folder) / LOCK.name).read_bytes())
     for package in lock["packages"].values():
         package.pop("funding", None)
     LOCK.write_text(json.dumps(lock, indent=2) + "\n", encoding="utf-8")

@@ -6,8 +6,8 @@ const { createGoogleGenerativeAI } = await import(providerName);
 const { generateText, jsonSchema, stepCountIs, streamText, tool } = await import(sdkName);
 
 /** Return what both kinds of calls are made with. */
-function settingsOf({ url, model, options, tool_output: toolOutput, ...prompt }) {
-  const google = createGoogleGenerativeAI({ apiKey: 'key', baseURL: `${url}/v1beta` });
+function settingsOf({ url, model, options, tool_output: toolOutput, ...prompt }, fetch) {
+  const google = createGoogleGenerativeAI({ apiKey: 'key', baseURL: `${url}/v1beta`, fetch });
   const settings = {
     model: google.interactions(model),
     providerOptions: { google: options ?? {} },
@@ -42,14 +42,23 @@ await answerLines(providerName, {
     // An error as JSON is nothing.
     return parts.map((part) => (part.error ? { ...part, error: String(part.error.message ?? part.error) } : part));
   },
-  // Leaves the stream when the first text comes, as a user who presses Stop.
+  // Leaves the stream when the first text comes, as a user who presses Stop, and waits until the run was told.
   leave: async (request) => {
     const controller = new AbortController();
     const types = [];
-    for await (const part of streamText({ ...settingsOf(request), abortSignal: controller.signal }).fullStream) {
+    let told;
+    const cancelled = new Promise((resolve) => (told = resolve));
+    const watched = async (target, init) => {
+      const response = await fetch(target, init);
+      if (String(target).endsWith('/cancel')) told();
+      return response;
+    };
+    const settings = { ...settingsOf(request, watched), abortSignal: controller.signal };
+    for await (const part of streamText(settings).fullStream) {
       types.push(part.type);
       if (part.type === 'text-delta') controller.abort();
     }
+    await cancelled;
     return types;
   },
 });
