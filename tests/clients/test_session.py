@@ -1,0 +1,202 @@
+"""
+A session receives what a client gives: stored before it is shown, closed when it is left, taken up after a failure.
+"""
+
+import asyncio
+
+import pytest
+
+from assistant_events import StoreError
+from assistant_events.adapters.gemini_interactions import dialect
+from assistant_events.session import Session, SyncSession
+from assistant_events.session.running import Relay
+from assistant_events.stores import MemoryStore
+from tests.adapters.notation import stream
+
+from .answers import BODY, client, hello
+from .provider import Plan, Provider
+from .test_sync import sync_client
+from .virtual import run
+
+
+class Failing(MemoryStore):
+    """A store that refuses one append."""
+
+    fails_at = 1
+
+    def append(self, *arguments, **options):
+        self.fails_at -= 1
+        if not self.fails_at:
+            raise StoreError("the disk is full")
+        return super().append(*arguments, **options)
+
+
+def test_stored_before_it_is_given():
+    """
+    The durable events of a batch are in the store before any event of it is given.
+    """
+    store = MemoryStore()
+
+    async def work():
+        session = await Session.open(store, "s")
+        async with session.receive(client(Provider(*hello(), plans=[Plan(piece=10_000)])).create(BODY, "m")) as events:
+            first = await anext(events)
+            return first, [record.event.type for record in store.read("s")]
+
+    first, stored = run(work())
+
+    assert "step.started" == first.type
+    assert ["step.started", "text.started", "text.ended", "step.ended"] == stored
+
+
+@pytest.mark.parametrize("fails_at", [1, 2, 3])
+def test_a_store_that_fails(fails_at):
+    """
+    What the store refused waits; the same run, received again, goes on where it was, on the same connection.
+    """
+    store = Failing()
+    store.fails_at = fails_at
+
+    async def work():
+        provider = Provider(*hello())
+        session = await Session.open(store, "s")
+        made = client(provider).create(BODY, "m")
+        types = []
+
+        async def receive():
+            async with session.receive(made) as events:
+                async for event in events:
+                    types.append(event.type)  # noqa: PERF401 - what came before the failure is kept
+
+        with pytest.raises(StoreError, match="the disk is full"):
+            await receive()
+        await receive()
+        return provider, types, session.transcript["m"]
+
+    provider, types, message = run(work())
+
+    assert ["step.started", "text.started", "text.delta", "text.delta", "text.ended", "step.ended"] == types
+    assert ("Hello", ["create"]) == (message.text, provider.asked)
+    assert provider.bodies[0].closed
+
+
+def test_a_task_that_is_cancelled():
+    """
+    A cancellation closes the connection and the message, which can be resumed by another session.
+    """
+    store = MemoryStore()
+
+    async def work():
+        provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")])
+        session = await Session.open(store, "s")
+
+        async def receive():
+            async for _ in session.receive(client(provider).create(BODY, "m")):
+                pass
+
+        task = asyncio.create_task(receive())
+        await asyncio.sleep(10)
+        task.cancel()
+        await asyncio.wait([task])
+        left = session.transcript["m"]
+
+        other = await Session.open(store, "s")
+        async with other.receive(client(provider).resume(other.transcript["m"])) as events:
+            resumed = [event.type async for event in events]
+        return provider, left, resumed, other.transcript["m"]
+
+    provider, left, resumed, message = run(work())
+
+    assert ("failed", "aborted", True) == (left.status, left.error.kind, left.run.resumable)
+    assert all(body.closed for body in provider.bodies)
+    assert ("step.restarted", "step.ended") == (resumed[0], resumed[-1])
+    assert ("Hello", "completed") == (message.text, message.status)
+
+
+def test_a_message_of_a_dead_process():
+    """
+    A message that nobody closed goes on as if the stream had stood still.
+    """
+    store = MemoryStore()
+    running = dialect.decoder("m", request={**BODY, "background": True})
+
+    async def work():
+        provider = Provider(*hello())
+        begun = [event for event in running.feed(stream(*hello()[:4])) if event.durable]
+        await asyncio.to_thread(store.append, "s", begun)
+        session = await Session.open(store, "s")
+        async with session.receive(client(provider).resume(session.transcript["m"])) as events:
+            return [event.type async for event in events], session.transcript["m"].text
+
+    assert (["text.delta", "text.delta", "text.ended", "step.ended"], "Hello") == run(work())
+
+
+def test_recovered_while_it_runs():
+    """
+    A run that is in progress gives nothing to recover yet, and the message stays as it is.
+    """
+
+    async def work():
+        store = MemoryStore()
+        provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")], ends_s=1e9, date="")
+        session = await Session.open(store, "s")
+        async with session.receive(client(provider).create(BODY, "m")) as events:
+            async for event in events:
+                if event.type == "text.delta":
+                    break
+        before = session.transcript["m"]
+        made = client(provider).recover(before)
+        async with session.receive(made) as events:
+            recovered = [event async for event in events]
+        return before, recovered, session.transcript["m"], made.report
+
+    before, recovered, after, report = run(work())
+
+    assert ([], before) == (recovered, after)
+    assert ("running", "running") == (report.outcome, report.situation)
+
+
+def test_only_what_gives_events_goes_alone():
+    """
+    A decoder has to be fed, and each face takes the streams of its own clients.
+    """
+    decoder = dialect.decoder("m")
+    made = client(Provider()).create(BODY, "m")
+    blocking = SyncSession.open(MemoryStore(), "s")
+    awaited = run(Session.open(MemoryStore(), "s"))
+
+    with pytest.raises(TypeError, match="only what a client gives goes alone, and GeminiInteractionsDecoder is not"):
+        blocking.receive(decoder)
+    with pytest.raises(TypeError, match="and RunStream is not that for this face"):
+        blocking.receive(made)
+    with pytest.raises(TypeError, match="and GeminiInteractionsDecoder is not that for this face"):
+        awaited.receive(decoder)
+    with sync_client(Provider()) as other, pytest.raises(TypeError, match="and SyncRunStream is not"):
+        awaited.receive(other.create(BODY, "m"))
+
+
+def test_a_relay_is_no_decoder():
+    """
+    What stands for a run is never fed bytes.
+    """
+    with pytest.raises(TypeError, match="expected events, got bytes"):
+        Relay(client(Provider()).create(BODY, "m")).feed(b"")
+
+
+def test_the_blocking_face_after_a_failure():
+    """
+    The same run, received again, goes on where it was.
+    """
+    store = Failing()
+    store.fails_at = 2
+    session = SyncSession.open(store, "s")
+    provider = Provider(*hello())
+
+    with sync_client(provider) as made:
+        begun = made.create(BODY, "m")
+        with pytest.raises(StoreError, match="the disk is full"):
+            list(session.receive(begun))
+        types = [event.type for event in session.receive(begun)]
+
+    assert "step.ended" == types[-1]
+    assert ("Hello", ["create"]) == (session.transcript["m"].text, provider.asked)
