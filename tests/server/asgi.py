@@ -124,6 +124,12 @@ class Exchange:
         """
         self._incoming.put_nowait({"type": "http.disconnect"})
 
+    def more(self):
+        """
+        Send another, empty piece of the request.
+        """
+        self._incoming.put_nowait({"type": "http.request", "body": b"", "more_body": False})
+
     async def over(self):
         """
         Wait for the end, in vain for no longer than a test may hang.

@@ -711,3 +711,37 @@ def test_faults_of_a_fixture():
         return [each.status for each in (*created, *cancelled)], created[1].names
 
     assert ([429, 200, 500, 200], NAMES[:2]) == run(main)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("ten-minute-cut", "recut", "drop", "cut", "stall", "error", "truncated-utf8", "bad-json", "unknown-events"),
+        *("empty-errors", "duplicated-frames", "reordered-frames"),
+    ],
+)
+def test_faults_behind_the_end(name):
+    """
+    A fault that would strike behind the last event leaves the stream whole.
+    """
+    assert struck().body == struck(f"{name}@99").body
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["crlf", "split-bytes", "no-blank-line", "no-stops", "completed-in-progress", "truncated-utf8@9", "comments"],
+)
+def test_faults_before_silence(name):
+    """
+    What a fault of content or bytes makes of a stream that hangs still hangs.
+    """
+
+    async def main():
+        exchange = Exchange(hello(faults=["zombie", name]), "POST", V1, STREAM)
+        await settle()
+        hangs = not exchange.task.done()
+        exchange.leave()
+        await exchange.over()
+        return hangs, len(exchange.names)
+
+    assert (True, 2) == run(main)

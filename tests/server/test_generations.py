@@ -130,3 +130,12 @@ def test_one_run_in_both_generations():
     assert "step.delta" == new.names[3]
     assert "content.delta" == old.names[3]
     assert new.events[3]["delta"] == old.events[3]["delta"]
+
+
+def test_background_of_generation_1():
+    """
+    A run that is under way has no outputs.
+    """
+    document = asked(provider_of(generation=1), "POST", V1, create(background=True)).document
+
+    assert {"id": "v1_1", "status": "in_progress", "model": MODEL, "created": CREATED, "updated": CREATED} == document

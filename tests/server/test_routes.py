@@ -8,6 +8,7 @@ import logging
 import pytest
 
 from assistant_events.server.mock import Answer, HttpError, MockProvider
+from assistant_events.server.mock.refusals import Refusal
 
 from .asgi import KEY, Exchange, ask, asked, create, provider_of, settle, text_step
 
@@ -364,3 +365,31 @@ def test_faults_of_fixtures_are_read_at_once():
     """
     with pytest.raises(ValueError, match="unknown fault 'dorp'"):
         provider_of(Answer(faults=("dorp",)))
+
+
+def test_lifespan():
+    """
+    The app takes part in the start and the end of its server.
+    """
+
+    async def main():
+        incoming = iter(["lifespan.startup", "lifespan.shutdown"])
+        sent = []
+
+        async def receive():
+            return {"type": next(incoming)}
+
+        async def send(message):
+            sent.append(message["type"])
+
+        await provider_of().app({"type": "lifespan", "asgi": {"version": "3.0"}}, receive, send)
+        return sent
+
+    assert ["lifespan.startup.complete", "lifespan.shutdown.complete"] == asyncio.run(main())
+
+
+def test_a_refusal_in_words():
+    """
+    A refusal that shows up in a traceback says its status and what is wrong.
+    """
+    assert "404: gone" == str(Refusal(404, "gone"))

@@ -522,3 +522,19 @@ def test_chains():
     assert ["a", "b", "c"] == [each.id for each in store.chain("c")]
     assert ["y", "x"] == [each.id for each in store.chain("x")]
     assert [] == store.chain("nobody") == store.chain(None)
+
+
+def test_who_waits_in_a_loop_that_is_gone():
+    """
+    A listener whose event loop was closed is no obstacle for the others.
+    """
+
+    async def main():
+        provider = provider_of(Answer(steps=(text_step("Hi"),), timing=SLOW), clock=HandClock())
+        await ask(provider, "POST", V1, BACKGROUND)
+        closed = asyncio.new_event_loop()
+        closed.close()
+        provider._service.runs.get("v1_1").listen(closed, asyncio.Event())
+        return (await ask(provider, "POST", f"{ONE}/cancel")).document["status"]
+
+    assert "cancelled" == run(main)

@@ -278,3 +278,20 @@ def test_fixtures_with_unusual_answers():
         return (await ask(provider, "POST", V1, {"model": MODEL, "input": [USER, *got, USER]})).status
 
     assert 200 == asyncio.run(main())
+
+
+def test_signatures_of_calls_are_kept_too():
+    """
+    A fixture may sign a call of a function, as 1.x did; it is taken back with it, and another one is not.
+    """
+    answer = [{**call_step(), "signature": GIVEN}]
+
+    assert 200 == resent(lambda steps: steps, *answer)[0]
+    assert 400 == resent(altered(0, signature="c2ln"), *answer)[0]
+
+
+def test_summaries_with_nothing_in_them():
+    """
+    Items of a summary that hold nothing say nothing.
+    """
+    assert 200 == resent(altered(0, summary=[None, "", {"type": "text", "text": "Plan it"}]), *ANSWER)[0]

@@ -18,6 +18,7 @@ from .asgi import (
     call_step,
     create,
     provider_of,
+    settle,
     text_step,
     thought_step,
 )
@@ -400,3 +401,36 @@ def test_answers_of_a_fixture_come_in_turn():
     texts = [document["steps"][0]["content"][0]["text"] for document in asyncio.run(main())]
 
     assert ["one", "two", "two"] == texts
+
+
+def test_who_leaves_before_the_headers_gets_none():
+    """
+    Nothing is sent to a client that left while it waited for the first byte.
+    """
+
+    async def main():
+        answer = Answer(steps=(text_step("Hi"),), timing=Timing(first_byte_s=9.0))
+        exchange = Exchange(provider_of(answer, clock=HandClock()), "POST", V1, create(stream=True))
+        await settle()
+        exchange.leave()
+        return (await exchange.over()).status
+
+    assert None is asyncio.run(main())
+
+
+def test_more_of_a_request_is_no_end():
+    """
+    What a server still hands on of a request while the answer streams does not end it.
+    """
+
+    async def main():
+        clock = HandClock()
+        answer = Answer(steps=(text_step("Hi"),), timing=Timing(between_s=1.0))
+        exchange = Exchange(provider_of(answer, clock=clock), "POST", V1, create(stream=True))
+        await clock.advance(1.0)
+        exchange.more()
+        for _ in range(4):
+            await clock.advance(1.0)
+        return (await exchange.over()).ended
+
+    assert asyncio.run(main())

@@ -367,15 +367,9 @@ class Run:
         return ending
 
     def _has_cursor(self, number: int) -> bool:
-        match self._event_ids:
-            case "background":
-                return self.background
-            case "some":
-                return number % 2 == 0
-            case "all":
-                return True
-            case "none":
-                return False
+        if self._event_ids == "background":
+            return self.background
+        return self._event_ids == "all" or (self._event_ids == "some" and number % 2 == 0)
 
     def _with_cursor(self, name: str, data: bytes, number: int) -> bytes:
         return with_cursor(data, name, number) if self._has_cursor(number) else data
