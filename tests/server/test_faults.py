@@ -729,7 +729,7 @@ def test_faults_behind_the_end(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["crlf", "split-bytes", "no-blank-line", "no-stops", "completed-in-progress", "truncated-utf8@9", "comments"],
+    ["crlf", "split-bytes@400", "no-blank-line", "no-stops", "completed-in-progress", "truncated-utf8@9", "comments"],
 )
 def test_faults_before_silence(name):
     """
