@@ -1,10 +1,14 @@
 """
 The main job of the library, played in the terminal: `make demo`.
 
-A recorded answer comes in at the speed of a model. A child process decodes it and stores what is durable in SQLite. It
-is killed (SIGKILL) in the middle of a sentence and started again. It then reads what is left in the log, rejoins the
-provider's stream, answers two tool calls and receives the final answer. In the end the stored conversation is compared
-with one that was never cut.
+An agent researches for 24 minutes, and everything goes wrong: the provider cuts the stream after ten minutes, the
+process is killed (SIGKILL) in the middle of a sentence, and the stream that a second process resumes is cut again, so
+that the end has to be recovered from the provider's document. In the end the stored conversation is compared with one
+that was never cut.
+
+Real: two processes, HTTP between them and a server, the bytes of the wire, SQLite, the kill. Played: the provider,
+which is the mock of this library with an answer that was written for it, and its clock, which runs fifty times as fast
+and stands still while a process starts.
 
     python examples/demo.py [--fast]
 """
@@ -12,17 +16,20 @@ with one that was never cut.
 from __future__ import annotations
 
 import argparse
+import asyncio
+import json
 import re
 import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
+from stage import BODY, QUESTION, SECONDS, StageClock, provider
 
 from assistant_events import (
     AssistantMessage,
@@ -40,79 +47,82 @@ from assistant_events import (
     TextEnded,
     TextPart,
     ToolCalled,
-    ToolInputDelta,
-    ToolInputEnded,
     ToolInputStarted,
     ToolPart,
-    ToolSuccess,
     Transcript,
-    UserMessage,
     problems,
     public,
 )
-from assistant_events.adapters import load_dialect
-from assistant_events.converters import dumps, loads
-from assistant_events.session import SyncSession
-from assistant_events.stores import MemoryStore, SqliteStore
+from assistant_events.adapters.gemini_interactions import encode
+from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions, Mode, Policy, RunStream, Stage
+from assistant_events.converters import structure, unstructure
+from assistant_events.session import Session, SyncSession
+from assistant_events.stores import MemoryStore, SqliteStore, Store
 from assistant_events.values import write_json
 
-STREAMS = {
-    "m1": Path(__file__).parent / "streams" / "tromso-1.sse",
-    "m2": Path(__file__).parent / "streams" / "tromso-2.sse",
+# One replay that is cut is enough to take the document. Waits are generous: this machine may be busy.
+POLICY = Policy(recuts=1, connect_s=1200, response_s=6000, silence_s=6000)
+WORDS = {
+    Mode.CUT: "✂ The provider cuts the stream after ten minutes; the client goes on.",
+    Mode.RECUT: "✂ The stream that was resumed is cut, too.",
 }
-QUESTION = "I have one free day in Tromsø tomorrow. Whale watching or the museum?"
-# A run in the background goes on at the provider when we are gone, and can be read again from its start.
-REQUEST = {"model": "gemini-3.6-flash", "background": True, "store": True}
-TOOLS: dict[str, Callable[..., object]] = {
-    "get_forecast": lambda city, day: {"wind_m_s": 4, "from": "south", "temperature_c": 3, "sea": "calm"},
-    "find_seats": lambda tour, people: [{"departure": "9:30", "back": "15:00", "free": 6}],
-}
-KILLED_AFTER_TEXT_DELTAS = 24
-INDENT = len(f"  · {'':<20} ")
+KILLED_AFTER_TEXT_DELTAS = 12  # behind the first cut
+INDENT = len(f"00:00  · {'':<20} ")
 MARGIN = 12  # columns that are left for the rest of a word, which comes with the next piece
 
 
 # -- the app: what the child process runs
 
 
-def converse(session: SyncSession, play: Callable[[Path], Iterator[bytes]]) -> Iterator[Event]:
-    """Lead the conversation from wherever it stands to its end, and give every event that is new."""
-    if not session.transcript.messages:
-        session.prompt(QUESTION, message_id="u1")
-        yield PromptSubmitted(message_id="u1", content=QUESTION)
-    for message_id, stream in STREAMS.items():
-        # With a prior, a decoder takes the stream from its start and gives only what is new.
-        decoder = load_dialect("gemini-interactions").decoder(message_id, request=REQUEST, prior=session.transcript)
-        yield from session.receive(decoder, play(stream))
-        calls = session.transcript.pending_calls
-        for record in session.append(*[call.succeed(TOOLS[call.name](**call.arguments)) for call in calls]):
-            yield record.event
+async def converse(store: Store, url: str, scale: float, tell: Any) -> None:
+    """Ask, or take up what was asked, and tell every event that is new and everything that goes wrong."""
+    session = await Session.open(store, "demo")
+    async with GeminiInteractions("demo-key", base_url=url, policy=POLICY, clock=Clock(scale)) as client:
+        # The first request takes longest, and the provider's clock waits for it.
+        await client.status("nobody")
+        tell(ready=True)
+        message = session.transcript.get("a1")
+        if isinstance(message, AssistantMessage):
+            run = client.resume(message, request=BODY)
+        else:
+            await session.prompt(QUESTION, message_id="u1")
+            tell(event=PromptSubmitted(message_id="u1", content=QUESTION))
+            run = client.create(encode(session.transcript, BODY), "a1")
+        watcher = asyncio.create_task(watch(run, scale, tell))
+        async with session.receive(run) as events:
+            async for event in events:
+                tell(event=event)
+        watcher.cancel()
 
 
-def work(database: str, pace: float) -> None:
-    """Converse in a session of *database*, and print each event as one line of JSON."""
+async def watch(run: RunStream, scale: float, tell: Any) -> None:
+    """Tell what goes wrong with a run, and how the client goes on by itself."""
+    told = 0
+    asking = False
+    while True:
+        report = run.report
+        modes = [attempt.mode for attempt in report.attempts if attempt.mode is not None]
+        for mode in modes[told:]:
+            tell(note=WORDS.get(mode, f"✂ The stream ends early ({mode.value}). The client goes on."))
+        told = len(modes)
+        if report.stage is Stage.ASKING and not asking:
+            asking = True
+            tell(note="▶ The client recovers: it asks for the document until the run ends.")
+        await asyncio.sleep(scale)
+
+
+def work(database: str, url: str, scale: float) -> None:
+    """Converse in a session of *database*, and print what comes as lines of JSON."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which kills us
     with SqliteStore(database) as store:
-        session = SyncSession.open(store, "demo")
-        # What the provider has written while we were gone comes at once.
-        left_behind = {message.id for message in session.transcript}
-
-        def play(stream: Path) -> Iterator[bytes]:
-            behind = any(STREAMS.get(message_id) == stream for message_id in left_behind)
-            return played(stream, pace * 0.05 if behind else pace)
-
-        for event in converse(session, play):
-            sys.stdout.buffer.write(dumps(public(event)) + b"\n")
-            sys.stdout.buffer.flush()
+        asyncio.run(converse(store, url, scale, tell_parent))
 
 
-def played(stream: Path, pace: float) -> Iterator[bytes]:
-    """Give a recorded stream frame by frame. A comment before each frame says how long the provider took for it."""
-    for frame in stream.read_bytes().split(b"\n\n"):
-        pause = re.match(rb": (\d+) ms\n", frame)
-        if pause:
-            time.sleep(int(pause[1]) / 1000 * pace)
-        yield frame + b"\n\n"
+def tell_parent(*, event: Event | None = None, **told: object) -> None:
+    """Print what happens as a line of JSON, for the parent to show."""
+    document = told if event is None else {"event": unstructure(public(event))}
+    sys.stdout.buffer.write(write_json(document) + b"\n")
+    sys.stdout.buffer.flush()
 
 
 # -- the demonstration: what you see
@@ -121,33 +131,37 @@ def played(stream: Path, pace: float) -> Iterator[bytes]:
 class Screen:
     """Prints durable events as lines of their own. The live ones in between grow on one dim line."""
 
-    def __init__(self) -> None:
-        self.durable = self.live = 0
+    def __init__(self, clock: StageClock) -> None:
+        self.live = 0
+        self._clock = clock
         self._console = Console(highlight=False, soft_wrap=True)
-        self._growing: tuple[str, str | None] | None = None
+        self._growing: str | None = None
         self._column = 0
 
     def event(self, event: Event) -> None:
         """Print one event."""
         if event.durable:
-            self.durable += 1
-            self._line(Text.assemble(("  ● ", "bold green"), (f"{event.type:<20} ", "green"), content_of(event)))
+            said = Text.assemble(("● ", "bold green"), (f"{event.type:<20} ", "green"), content_of(event))
+            self._line(Text.assemble((f"{self._time()}  ", "dim"), said))
             return
         self.live += 1
-        if not self._console.is_terminal:
-            self._line(Text(f"  · {event.type:<20} {content_of(event)}"))
-        elif self._growing == (event.type, getattr(event, "call_id", None)):
-            delta = event.delta.replace("\n", " ") if isinstance(event, ToolInputDelta) else content_of(event)
-            self._grow(delta)
-        else:
-            self._line(Text(f"  · {event.type:<20} ", "dim"), end="")
+        if self._growing != event.type:
+            self._line(Text(f"{self._time()}  · {event.type:<20} ", "dim"), end="")
             self._column = INDENT
-            self._grow(content_of(event))
-            self._growing = (event.type, getattr(event, "call_id", None))
+            self._growing = event.type
+        self._grow(content_of(event))
 
     def say(self, text: str = "", style: str = "bold") -> None:
         """Print a line about what happens."""
         self._line(Text(text, style))
+
+    def note(self, text: str) -> None:
+        """Print a line about what happens at the provider."""
+        self._line(Text.assemble((f"{self._time()}  ", "dim"), (text, "bold yellow")))
+
+    def _time(self) -> str:
+        minutes, seconds = divmod(int(self._clock.now()), 60)
+        return f"{minutes:02}:{seconds:02}"
 
     def _line(self, text: Text, end: str = "\n") -> None:
         if self._growing:
@@ -158,7 +172,8 @@ class Screen:
 
     def _grow(self, text: str) -> None:
         for piece in re.split(r"(?= )", text):
-            if piece.startswith(" ") and self._column + len(piece) > self._console.width - MARGIN:
+            breaks = self._console.is_terminal and self._column + len(piece) > self._console.width - MARGIN
+            if piece.startswith(" ") and breaks:
                 self._console.print("\n" + " " * (INDENT - 1), end="")
                 self._column = INDENT - 1
             self._console.print(Text(piece, "dim"), end="")
@@ -168,23 +183,18 @@ class Screen:
 def content_of(event: Event) -> str:
     """Return what an event says, in one line."""
     match event:
-        case ToolInputDelta():
-            return f"{event.call_id}: " + event.delta.replace("\n", " ")
         case TextDelta() | ReasoningDelta():
             return event.delta.replace("\n", " ")
-        case TextEnded() | ReasoningEnded() | ToolInputEnded():
-            text = event.text.replace("\n", " ") or "(without text)"
-            return f"{text[:50]}… ({len(text)} characters)" if len(text) > 50 else text
+        case TextEnded() | ReasoningEnded():
+            return shortened(event.text)
         case PromptSubmitted():
             return "".join([item.text for item in event.content if isinstance(item, TextContent)])
         case ToolInputStarted():
             return f"{event.name}, run by the {'provider' if event.provider_executed else 'app'}"
         case ToolCalled():
             return f"{event.name}({write_json(event.input).decode()})"
-        case ToolSuccess():
-            return f"the answer to {event.call_id}"
         case StepStarted():
-            return f"{event.origin.provider} {event.origin.served_model}"
+            return f"{event.origin.provider} {event.origin.model}"
         case StepEnded():
             return event.finish.value
         case _:
@@ -193,113 +203,127 @@ def content_of(event: Event) -> str:
 
 def main() -> int:
     """Run the demonstration and return 0 when the conversation came through whole."""
-    parser = argparse.ArgumentParser(
-        description="Kill a chat in the middle of an answer, and get all of it nevertheless."
-    )
-    parser.add_argument("--fast", action="store_true", help="play ten times as fast")
-    parser.add_argument("--work", metavar="DATABASE", help=argparse.SUPPRESS)
+    parser = argparse.ArgumentParser(description="Cut and kill an agent's run, and get all of its answer nevertheless.")
+    parser.add_argument("--fast", action="store_true", help="play five times as fast")
+    parser.add_argument("--work", nargs=2, metavar=("DATABASE", "URL"), help=argparse.SUPPRESS)
     given = parser.parse_args()
-    pace = 0.1 if given.fast else 1.0
+    scale = 0.004 if given.fast else 0.02
     if given.work:
-        work(given.work, pace)
+        work(*given.work, scale)
         return 0
-    screen = Screen()
+    clock = StageClock(scale)
+    screen = Screen(clock)
     with tempfile.TemporaryDirectory(prefix="assistant-events-demo-") as folder:
         try:
-            return demonstrate(screen, str(Path(folder) / "chat.db"), fast=given.fast)
+            return demonstrate(screen, str(Path(folder) / "chat.db"), clock, fast=given.fast)
         except KeyboardInterrupt:
             screen.say("stopped", "")
             return 130
 
 
-def demonstrate(screen: Screen, database: str, *, fast: bool) -> int:
+def demonstrate(screen: Screen, database: str, clock: StageClock, *, fast: bool) -> int:
     """Let a child work, kill it, look at what is left, let another one work, and compare."""
-    screen.say("▶ A process asks a model and stores the answer.  ● durable: stored   · live: shown, may be lost")
-    killed = run_child(screen, database, fast=fast, kill_after=KILLED_AFTER_TEXT_DELTAS)
-    if not killed:
-        screen.say("the child ended before it could be killed")
-        return 1
-    seen = screen.durable
-    screen.say("\n✗ The process was killed with SIGKILL in the middle of a sentence.")
+    screen.say("An agent works for 24 minutes, played in half a minute.")
+    screen.say("The provider is a mock with a fast clock; all else is real.", "")
+    screen.say("● durable: stored   · live: shown, may be lost\n", "")
+    with provider(clock, cuts=True) as running:
+        screen.say("▶ A process asks the agent and stores what it answers.")
+        if not run_child(screen, database, running.url, clock, fast=fast, kill=True):
+            screen.say("the child ended before it could be killed")
+            return 1
+        screen.say("\n✗ The process was killed with SIGKILL in the middle of a sentence.")
+        left = stored(database)
+        screen.say(f"  The log holds {left.seq} records. They fold to this:", "")
+        for line in told(left):
+            screen.say(f"    {line}", "")
+        screen.say("\n▶ A new process resumes the run from the log. Only what is new comes out.")
+        run_child(screen, database, running.url, clock, fast=fast)
+    result = stored(database)
     with SqliteStore(database) as store:
-        left = SyncSession.open(store, "demo").transcript
-    screen.say(f"  The log holds {left.seq} records. They fold to this:", "")
-    for line in told(left):
-        screen.say(f"    {line}", "")
-
-    screen.say("\n▶ A new process opens the log and rejoins the stream. Only what is new comes out.")
-    run_child(screen, database, fast=fast)
-    with SqliteStore(database) as store:
-        records = list(store.read("demo"))
-        result = SyncSession.open(store, "demo").transcript
-    whole = uncut()
-    equal = result.messages == whole.messages and not problems(records)
+        found = problems(store.read("demo"))
+    equal = result.messages == uncut().messages and not found
 
     screen.say("\n" + ("✓ Equal" if equal else "✗ Not equal") + " to the conversation that was never cut:")
     for line in told(result):
         screen.say(f"    {line}", "")
     screen.say()
-    screen.say(
-        f"  Of {result.seq} durable events, {left.seq} were stored before the kill ({seen} of them were shown); "
-        f"the new process added the other {result.seq - left.seq}.",
-        "",
-    )
-    screen.say(f"  {screen.live} live events were shown and never stored: the durable ones hold all they said.", "")
+    added = result.seq - left.seq
+    screen.say(f"  Of {result.seq} durable events {left.seq} were stored before the kill, {added} after it.", "")
+    screen.say(f"  {screen.live} live events were shown and never stored. Nothing is missing.", "")
     return 0 if equal else 1
 
 
-def run_child(screen: Screen, database: str, *, fast: bool, kill_after: int | None = None) -> bool:
-    """Run a child and print its events. Return whether it was killed, after so many pieces of text."""
-    command = [sys.executable, __file__, "--work", database, *(["--fast"] if fast else [])]
+def run_child(screen: Screen, database: str, url: str, clock: StageClock, *, fast: bool, kill: bool = False) -> bool:
+    """Run a child and show what it tells. Return whether it was killed, in the text behind the first cut."""
+    command = [sys.executable, __file__, "--work", database, url, *(["--fast"] if fast else [])]
+    left = KILLED_AFTER_TEXT_DELTAS if kill else 0
+    cut = False
     with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         try:
             for line in child.stdout:
-                event = loads(line, Event)
-                screen.event(event)
-                if kill_after is not None and isinstance(event, TextDelta):
-                    kill_after -= 1
-                    if not kill_after:
+                told = json.loads(line)
+                if "ready" in told:
+                    clock.go()
+                elif "note" in told:
+                    cut = True
+                    screen.note(told["note"])
+                else:
+                    event: Event = structure(told["event"], Event)
+                    screen.event(event)
+                    left -= cut and isinstance(event, TextDelta)
+                    if kill and not left:
+                        clock.stand()
                         child.kill()
                         return True
         finally:
             child.kill()
+            clock.stand()
     return False
 
 
+def stored(database: str) -> Transcript:
+    """Return what the log folds to."""
+    with SqliteStore(database) as store:
+        return SyncSession.open(store, "demo").transcript
+
+
 def uncut() -> Transcript:
-    """Return the transcript of the same conversation, received in one go."""
-    session = SyncSession.open(MemoryStore(), "uncut")
-    for _ in converse(session, lambda stream: played(stream, 0)):
-        pass
-    return session.transcript
+    """Return the transcript of the same conversation from a provider that never cuts, received in one go."""
+    clock = StageClock(1 / SECONDS)
+    clock.go()
+    store = MemoryStore()
+    with provider(clock, cuts=False) as running:
+        asyncio.run(converse(store, running.url, 1.0, lambda **told: None))
+    return SyncSession.open(store, "demo").transcript
 
 
 def told(transcript: Transcript) -> Iterator[str]:
-    """Return a line for each thing that the messages hold."""
-    for message in transcript.messages:
-        if isinstance(message, AssistantMessage):
-            yield f"{message.id}  the model, {message.status.value}"
-            for part in message.parts:
-                yield f"      {part.type:<10} {part.status.value:<10} {about(part)}"
-        elif isinstance(message, UserMessage):
-            yield f"{message.id}  {message.text}"
+    """Return a line for each thing that the answer holds."""
+    answer = transcript.last_answer
+    if answer is not None:
+        yield f"the answer is {answer.status.value}"
+        for part in answer.parts:
+            yield f"  {part.type:<10} {part.status.value:<10} {about(part)}"
 
 
 def about(part: Part) -> str:
     """Say in one line what a part holds. State shows by its size alone."""
     match part:
         case TextPart() | ReasoningPart():
-            text = part.text.replace("\n", " ") or "(its beginning is stored, its words are not yet)"
-            if part.status is PartStatus.COMPLETED and not part.text:
-                text = "(without text)"
-            said = f"{text[:48]}…" if len(text) > 48 else text
+            open_part = part.status is PartStatus.STREAMING and not part.text
+            said = "(its beginning is stored, its words are not yet)" if open_part else shortened(part.text)
         case ToolPart():
             said = part.name
         case _:
             said = ""
-    kept = sum(len(write_json(state)) for state in (part.state, getattr(part, "result_state", {})) if state)
-    return f"{said}  (with {kept:,} bytes of provider state)" if kept > 100 else said
+    return said
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a text, in one line."""
+    text = text.replace("\n", " ")
+    return f"{text[:26]}… ({len(text)} characters)" if len(text) > 44 else text
 
 
 if __name__ == "__main__":
