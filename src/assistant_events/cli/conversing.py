@@ -173,6 +173,7 @@ class Conversation:
         try:
             async with session.receive(run) as events:
                 async for event in events:
+                    self._tell_course(run.report)
                     self._live.event(event)
         except asyncio.CancelledError:
             self._live.note("stopped")
@@ -210,11 +211,10 @@ class Conversation:
         """Say what went wrong on the way and is being overcome."""
         if report.stage is Stage.OVER:
             return
-        new = report.attempts[len(report.attempts) - (report.requests - self._told) :]
-        self._told = report.requests
-        for attempt in new:
-            if attempt.mode is not None:
-                self._live.note(f"the stream ended early ({attempt.mode.value}), going on")
+        ended = [attempt.mode for attempt in report.attempts if attempt.mode is not None]
+        for mode in ended[self._told :]:
+            self._live.note(f"the stream ended early ({mode.value}), going on")
+        self._told = len(ended)
         if report.stage is Stage.ASKING and not self._asking and report.document is not None:
             self._asking = True
             self._live.note(f"the run is {report.status}; its document is asked for until it has ended")

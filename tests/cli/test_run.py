@@ -1,0 +1,531 @@
+"""
+The command `run`, against a mock provider on a port and against the one inside of the command.
+
+Where a person or a signal has to come at a certain moment, the provider falls silent there until the test goes on.
+"""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+
+import httpx2
+import pytest
+
+from assistant_events import fold
+from assistant_events.cli import endpoints
+from assistant_events.server.mock import Match
+from assistant_events.stores import SqliteStore
+from assistant_events.testing import answer, durable, mock_provider, prompt
+from assistant_events.testing import run as run_of
+
+WORDS = "one two three four five six seven eight nine ten"
+COUNT = {
+    "steps": [
+        {"type": "thought", "summary": [{"type": "text", "text": "I "}, {"type": "text", "text": "see."}]},
+        {"type": "model_output", "content": [{"type": "text", "text": WORDS}]},
+    ],
+    "timing": {"delta_chars": 4},
+}
+WITHOUT_SERVER = (
+    "run without an API key needs httpx2 and uvicorn: pip install 'assistant-events[http,server]', "
+    "or set GEMINI_API_KEY"
+)
+STALLED = {**COUNT, "faults": ["stall@12"]}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """An empty folder to work in, and no key of the machine."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def provider():
+    """Makes a mock provider on a port and gives the options that lead there."""
+    opened = []
+
+    def make(fixtures, **options):
+        running = mock_provider(fixtures, **options)
+        opened.append(running.__enter__())
+        return running
+
+    yield make
+    for running in opened:
+        running.__exit__(None, None, None)
+
+
+class Child:
+    """The command as a process, read while it works."""
+
+    def __init__(self, *arguments):
+        command = [sys.executable, "-m", "assistant_events.cli", "run", *map(str, arguments)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.out = b""
+
+    def until(self, text):
+        """Read standard output until *text* has come."""
+        while text not in self.out:
+            piece = os.read(self.process.stdout.fileno(), 1024)
+            assert piece, (self.out, self.process.stderr.read())
+            self.out += piece
+        return self
+
+    def ended(self, sent=None):
+        """Send a signal and return code, output and errors."""
+        if sent is not None:
+            self.process.send_signal(sent)
+        rest, err = self.process.communicate(timeout=60)
+        return self.process.returncode, (self.out + rest).decode(), err.decode()
+
+
+def texts(db, session):
+    with SqliteStore(db) as store:
+        return [message.text for message in fold(store.read(session))]
+
+
+class TestAsking:
+    def test_the_text_is_on_standard_output(self, run, provider):
+        """
+        Standard output has the text and nothing else; reasoning goes to standard error.
+        """
+        ran = run("run", "Count.", "--base-url", provider({"Count.": COUNT}).url)
+
+        assert (0, f"{WORDS}\n") == (ran.code, ran.out)
+        assert "assistant-events: the conversation is kept in assistant-events.db\nI see.\n" == ran.err
+
+    def test_is_stored(self, run, provider):
+        """
+        The conversation is in the session `main` of a file in the current folder, without a key.
+        """
+        run("run", "Count.", "--base-url", provider({"Count.": COUNT}).url)
+
+        assert ["Count.", WORDS] == texts("assistant-events.db", "main")
+
+    def test_a_second_prompt_goes_on(self, run, provider):
+        """
+        The same session goes on with its conversation, model and system instruction.
+        """
+        running = provider({"Count.": COUNT, "On.": "eleven"})
+        where = ("--base-url", running.url, "--db", "a.db", "--session", "s1")
+        run("run", "Count.", *where, "--model", "gemini-9", "--system", "Be brief.")
+        ran = run("run", "On.", *where)
+        first, second = [logged.body for logged in running.requests]
+
+        assert (0, "eleven\n", "") == (ran.code, ran.out, ran.err)
+        assert ("gemini-9", "Be brief.") == (second["model"], second["system_instruction"])
+        assert "previous_interaction_id" in second
+        assert "previous_interaction_id" not in first
+
+    def test_another_model(self, run, provider):
+        """
+        A model that is named takes the place of the one before.
+        """
+        running = provider({"Count.": COUNT, "On.": "eleven"})
+        run("run", "Count.", "--base-url", running.url, "--agent", "deep-research-x")
+        run("run", "On.", "--base-url", running.url, "--model", "gemini-9")
+        first, second = [logged.body for logged in running.requests]
+
+        assert {"agent": "deep-research-x", "background": True, "store": True} == {
+            name: first[name] for name in ("agent", "background", "store")
+        }
+        assert {"type": "deep-research", "thinking_summaries": "auto"} == first["agent_config"]
+        assert ("gemini-9", None) == (second["model"], second.get("agent"))
+
+    def test_what_is_forgotten_is_said_again(self, run, provider):
+        """
+        A provider that cannot go on from the answer before is sent the whole conversation, once.
+        """
+        running = provider({"Count.": COUNT, "On.": "eleven"}, faults=["no-chaining"])
+        run("run", "Count.", "--base-url", running.url)
+        ran = run("run", "On.", "--base-url", running.url)
+        bodies = [logged.body for logged in running.requests]
+
+        assert (0, "eleven\n") == (ran.code, ran.out)
+        assert [False, True, False] == ["previous_interaction_id" in body for body in bodies]
+
+    def test_a_prompt_from_standard_input(self, run, provider):
+        """
+        `-` reads what to say from standard input.
+        """
+        ran = run("run", "-", "--base-url", provider({"Count.": COUNT}).url, stdin=b"Count.\n")
+
+        assert f"{WORDS}\n" == ran.out
+
+    def test_calls_are_shown_and_not_run(self, run, provider):
+        """
+        A call is shown; that it waits is said, and the next prompt goes on all the same.
+        """
+        running = provider({"Sum.": {"calls": [{"name": "add", "arguments": {"x": 1}}]}, "So?": "I do not know."})
+        ran = run("run", "Sum.", "--base-url", running.url)
+        on = run("run", "So?", "--base-url", running.url)
+
+        assert (0, "") == (ran.code, ran.out)
+        assert '· add {"x":1}\n' in ran.err
+        assert "calls wait for an answer, and this command runs no tools: 'add'" in ran.err
+        assert (0, "I do not know.\n") == (on.code, on.out)
+
+    def test_a_long_answer_is_gone_on_with(self, run, provider):
+        """
+        An answer that comes in several responses is asked for until its end.
+        """
+        running = provider(
+            {
+                Match(continuation_token=""): {"text": "one ", "continuation_token": "t1"},
+                Match(continuation_token="t1"): {"text": "two"},
+            }
+        )
+        ran = run("run", "Count.", "--base-url", running.url)
+
+        assert (0, "one \ntwo\n") == (ran.code, ran.out)
+
+    def test_an_answer_that_ended_early(self, run, provider):
+        """
+        An answer that ran out of tokens is whole for the log, and said to have ended early.
+        """
+        ran = run("run", "Hi", "--base-url", provider({"Hi": {"text": "He", "status": "incomplete"}}).url)
+
+        assert (0, "He\n") == (ran.code, ran.out)
+        assert "assistant-events: the answer ended early: incomplete\n" in ran.err
+
+    def test_events_as_json(self, run, provider):
+        """
+        With --json each event is one line, without state.
+        """
+        ran = run("run", "Count.", "--json", "--base-url", provider({"Count.": COUNT}).url)
+        lines = ran.out.splitlines()
+
+        assert '{"type":"step.started"' == lines[0][:22]
+        assert '"signature"' not in ran.out
+        assert '{"type":"step.ended"' == lines[-1][:20]
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("status", "message"),
+        [(400, "API key not valid."), (404, "No such model."), (429, "Too many requests.")],
+    )
+    def test_http_errors(self, run, provider, status, message):
+        """
+        What a provider refuses is one line and exit code 4.
+        """
+        error = {"http_error": {"status": status, "message": message, "headers": {"retry-after": "999"}}}
+        ran = run("run", "Hi", "--base-url", provider({"Hi": error}).url)
+
+        assert (4, "") == (ran.code, ran.out)
+        assert message in ran.err.splitlines()[1]
+        assert 2 == len(ran.err.splitlines())
+
+    def test_keys_are_never_shown(self, run, provider, monkeypatch, folder):
+        """
+        The key is sent, and stands in no output and in no file.
+        """
+        monkeypatch.setenv("GEMINI_API_KEY", "key-of-the-test")
+        running = provider({"Hi": "Hello"})
+        ran = run("run", "Hi", "--base-url", running.url)
+
+        assert (0, "Hello\n") == (ran.code, ran.out)
+        assert "x-goog-api-key" in dict(running.requests[0].headers)
+        assert "key-of-the-test" not in ran.err
+        assert b"key-of-the-test" not in b"".join(path.read_bytes() for path in folder.iterdir())
+
+    def test_a_server_elsewhere_needs_a_key(self, run):
+        """
+        Without a key nobody but a server of this machine is asked.
+        """
+        ran = run("run", "Hi", "--base-url", "https://example.com")
+
+        assert (2, "assistant-events: there is no API key for https://example.com: set GEMINI_API_KEY\n") == (
+            ran.code,
+            ran.err,
+        )
+
+    def test_a_log_sends_no_key_anywhere(self, run, provider, monkeypatch):
+        """
+        Where an answer came from is in the log, but a key goes there only when the command line says so.
+        """
+        url = provider({"Count.": {**COUNT, "faults": ["drop@12x9"]}}).url
+        run("run", "Count.", "--base-url", url)
+        monkeypatch.setenv("GEMINI_API_KEY", "key-of-the-test")
+        ran = run("run", "--resume", "main")
+
+        assert (2, f"assistant-events: the answer came from {url}: say --base-url {url} to ask there\n") == (
+            ran.code,
+            ran.err,
+        )
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ((), "run needs a prompt, or one of --resume, --recover and --stop"),
+            (("",), "the prompt is empty"),
+            (("Hi", "--resume", "s1"), "--resume names a session, and goes without a prompt"),
+            (("--stop", "s1", "--model", "x"), "--stop names a session, and goes without --model"),
+            (("--resume", "s1", "--recover", "s1"), "expected one of --resume and --recover"),
+            (("Hi", "--model", "x", "--agent", "y"), "expected either --model or --agent"),
+            (("Hi", "--session", ""), "the session needs a name"),
+            (("--resume", "s1"), "assistant-events.db: no such file, expected a database"),
+            (("Hi", "--base-url", "nonsense"), "--base-url: expected a URL of http or https, got 'nonsense'"),
+            (("Hi", "--base-url", "http://[x"), "--base-url: expected a URL of http or https, got 'http://[x'"),
+            (("--resum", "s1"), "unknown option --resum, did you mean --resume?; see assistant-events run --help"),
+        ],
+        ids=range(11),
+    )
+    def test_command_lines_that_make_no_sense(self, run, folder, arguments, message):
+        """
+        What cannot be meant is one line, exit code 2, and makes no file.
+        """
+        ran = run("run", *arguments)
+
+        assert (2, "", f"assistant-events: {message}\n") == (ran.code, ran.out, ran.err)
+        assert [] == list(folder.iterdir())
+
+    def test_a_prompt_may_begin_with_a_hyphen(self, run):
+        """
+        A prompt that begins with a hyphen and has several words is no option.
+        """
+        ran = run("run", "-5 degrees, is that cold?")
+
+        assert "“-5 degrees, is that cold?”" in ran.out
+
+    @pytest.mark.parametrize(
+        ("absent", "key", "message"),
+        [
+            ({"httpx2", "stamina"}, True, "run needs httpx2 and stamina: pip install 'assistant-events[http]'"),
+            (
+                {"httpx2", "uvicorn"},
+                False,
+                WITHOUT_SERVER,
+            ),
+        ],
+    )
+    def test_missing_extras(self, run, monkeypatch, absent, key, message):
+        """
+        What is not installed is one line that says what to install.
+        """
+        monkeypatch.setattr(endpoints, "find_spec", lambda name: None if name in absent else object())
+        if key:
+            monkeypatch.setenv("GEMINI_API_KEY", "key-of-the-test")
+        ran = run("run", "Hi")
+
+        assert (2, f"assistant-events: {message}\n") == (ran.code, ran.err)
+
+
+class TestTakingUp:
+    @pytest.mark.parametrize(
+        ("sent", "code", "left"),
+        [(signal.SIGINT, 130, "failed"), (signal.SIGTERM, 143, "failed"), (signal.SIGKILL, -9, "running")],
+    )
+    @pytest.mark.parametrize("action", ["--resume", "--recover"])
+    def test_stopped_and_taken_up(self, run, provider, sent, code, left, action):
+        """
+        After Ctrl-C, SIGTERM or SIGKILL in mid-sentence the log alone is enough to get the whole answer.
+        """
+        running = provider({"Count.": STALLED})
+        where = ("--base-url", running.url)
+        ended, out, err = Child("Count.", "--background", *where).until(b"one two").ended(sent)
+        before = run("show", "main", "--db", "assistant-events.db", "--json").json["messages"][-1]["status"]
+        ran = run("run", action, "main", *where)
+
+        assert (code, left) == (ended, before)
+        assert out.rstrip("\n") != WORDS
+        assert (f"assistant-events run --resume main --base-url {running.url}" in err) is (sent != signal.SIGKILL)
+        assert (0, f"{WORDS}\n") == (ran.code, ran.out)
+        assert ["Count.", WORDS] == texts("assistant-events.db", "main")
+        assert 1 == len([logged for logged in running.requests if logged.method == "POST"])
+
+    def test_a_prompt_waits_for_the_answer_before(self, run, provider):
+        """
+        While an answer is open that can be taken up, a prompt is refused, and it is said what can be done.
+        """
+        where = ("--base-url", provider({"Count.": STALLED}).url)
+        Child("Count.", "--background", *where).until(b"one two").ended(signal.SIGKILL)
+        ran = run("run", "On.", *where)
+
+        assert 2 == ran.code
+        assert "the last answer of session 'main' has not ended; assistant-events run --resume main" in ran.err
+
+    def test_an_answer_that_is_lost_is_closed(self, run, provider):
+        """
+        An answer that died with its process, and of which no run is left, is closed by the next prompt.
+        """
+        where = ("--base-url", provider({"Count.": STALLED, "On.": "eleven"}).url)
+        Child("Count.", *where).until(b"one two").ended(signal.SIGKILL)
+        ran = run("run", "On.", *where)
+
+        assert (0, "eleven\n") == (ran.code, ran.out)
+        assert "left open by a process that is gone" in ran.err
+
+    @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+    def test_stop(self, run, provider, sent):
+        """
+        Stop cancels and deletes the run, and closes the answer in the log if it was open.
+        """
+        running = provider({"Count.": STALLED})
+        where = ("--base-url", running.url)
+        Child("Count.", "--background", *where).until(b"one two").ended(sent)
+        ran = run("run", "--stop", "main", *where)
+        again = run("run", "--resume", "main", *where)
+
+        assert (0, "") == (ran.code, ran.out)
+        assert "the run is stopped, and deleted at the provider" in ran.err
+        assert ["POST", "DELETE"] == [logged.method for logged in running.requests][1:3]
+        assert "failed" == run("show", "main", "--db", "assistant-events.db", "--json").json["messages"][-1]["status"]
+        assert (0 if sent == signal.SIGKILL else 4) == again.code
+
+    def test_stop_says_what_was_refused(self, run, provider):
+        """
+        A cancellation that is refused is said; the run is deleted all the same.
+        """
+        where = ("--base-url", provider({"Count.": STALLED}, faults=["http-404@cancelx*"]).url)
+        Child("Count.", "--background", *where).until(b"one two").ended(signal.SIGINT)
+        ran = run("run", "--stop", "main", *where)
+
+        assert 0 == ran.code
+        assert "the run could not be cancelled: " in ran.err
+
+    def test_a_run_in_progress(self, run, provider):
+        """
+        Recovering a run that is in progress leaves the answer as it is and says what can be done.
+        """
+        where = ("--base-url", provider({"Count.": {**STALLED, "polls_in_progress": 99}}).url)
+        Child("Count.", "--background", *where).until(b"one two").ended(signal.SIGKILL)
+        ran = run("run", "--recover", "main", *where)
+
+        assert 4 == ran.code
+        assert "assistant-events: the run is in_progress; its answer is not there yet\n  resume   " in ran.err
+        assert "running" == run("show", "main", "--db", "assistant-events.db", "--json").json["messages"][-1]["status"]
+
+    def test_a_zombie(self, run, provider):
+        """
+        Of a run that is dead it is said when it was created and touched, how much it has produced, and what to do.
+        """
+        running = provider({"Count.": {**COUNT, "faults": ["zombie@9000s"]}})
+        where = ("--base-url", running.url)
+        with SqliteStore("assistant-events.db") as store:
+            body = {"model": "gemini-9", "input": "Count.", "background": True, "store": True}
+            made = httpx2.post(f"{running.url}/v1beta/interactions", json=body, headers={"x-goog-api-key": "k"}).json()
+
+            store.append("main", [prompt("Count."), durable(answer("", run=run_of(made["id"])))[0]])
+        ran = run("run", "--recover", "main", *where)
+        rows = [line.split()[0] for line in ran.err.splitlines()[1:]]
+
+        assert 4 == ran.code
+        assert "has produced nothing" in ran.err.splitlines()[0]
+        assert ["created", "updated", "outputs", "resume", "recover", "stop"] == rows
+        assert "  resume   no: " in ran.err
+        assert "  outputs  0\n" in ran.err
+
+    def test_there_is_nothing_to_take_up(self, run, provider):
+        """
+        A complete answer needs nothing, and that is no failure.
+        """
+        where = ("--base-url", provider({"Count.": COUNT}).url)
+        run("run", "Count.", *where)
+        ran = run("run", "--resume", "main", *where)
+
+        assert (0, "") == (ran.code, ran.out)
+        assert "assistant-events: resume makes no sense: the run has ended and everything of it is here\n" == ran.err
+
+    def test_a_run_that_cannot_be_resumed(self, run, provider):
+        """
+        What was not sent to the background has no stream to come back to; the other choices are said.
+        """
+        where = ("--base-url", provider({"Count.": STALLED}).url)
+        Child("Count.", *where).until(b"one two").ended(signal.SIGKILL)
+        ran = run("run", "--resume", "main", *where)
+
+        assert 4 == ran.code
+        assert "resume makes no sense: a run that was not sent to the background" in ran.err
+        assert "  recover  assistant-events run --recover main" in ran.err
+
+    def test_a_prompt_without_an_answer(self, run):
+        """
+        Where the process died before anything came, there is no run.
+        """
+        with SqliteStore("assistant-events.db") as store:
+            store.append("main", [prompt("Count.")])
+        ran = run("run", "--resume", "main", "--base-url", "http://127.0.0.1:9")
+
+        assert (2, "assistant-events: the last prompt of session 'main' has no answer, so there is no run\n") == (
+            ran.code,
+            ran.err,
+        )
+
+    def test_going_on_is_said(self, run, provider):
+        """
+        A stream that is lost is followed again by itself, and that is said.
+        """
+        paced = {**COUNT, "timing": {"delta_chars": 4, "between_s": 0.02}, "faults": ["drop@12"]}
+        ran = run("run", "Count.", "--background", "--base-url", provider({"Count.": paced}).url)
+
+        assert (0, f"{WORDS}\n") == (ran.code, ran.out.replace("\n", "") + "\n")
+        assert "assistant-events: the stream ended early (drop), going on\n" in ran.err
+
+
+class TestEmbedded:
+    def test_answers_without_a_key(self, run):
+        """
+        Without a key a mock provider answers, in a session of its own, and that is said.
+        """
+        ran = run("run", "Hello there, how are you?  " * 9)
+
+        assert 0 == ran.code
+        assert ran.out.startswith("You said: “Hello there, how are you? Hello there, ")
+        assert "assistant-events: no GEMINI_API_KEY: a mock provider answers, in session 'mock'\n" in ran.err
+
+    def test_its_sessions_stay_apart(self, run, provider):
+        """
+        A conversation with the mock provider is not gone on with elsewhere, and the other way round.
+        """
+        url = provider({"Count.": COUNT}).url
+        run("run", "Hi")
+        run("run", "Count.", "--base-url", url)
+        one = run("run", "Hi", "--session", "mock", "--base-url", url)
+        other = run("run", "Hi", "--session", "main")
+
+        assert (2, 2) == (one.code, other.code)
+        assert "session 'mock' was held with the mock provider; name another one with --session\n" in one.err
+        assert f"session 'main' was held with {url}; name another one with --session\n" in other.err
+
+    @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+    def test_its_runs_outlive_the_process(self, run, sent):
+        """
+        A run of the mock provider can be resumed by another process, whose mock provider makes it anew.
+        """
+        Child("Hi", "--background").until(b"in pieces").ended(sent)
+        ran = run("run", "--resume", "mock")
+
+        assert 0 == ran.code
+        assert ran.out.startswith("You said: “Hi”")
+        assert ran.out.endswith("answers in my place.\n")
+        assert ["Hi", ran.out.rstrip("\n")] == texts("assistant-events.db", "mock")
+
+    def test_the_provider_needs_its_key_again(self, run):
+        """
+        What the provider itself answered is taken up with a key, and never by the mock.
+        """
+        with SqliteStore("assistant-events.db") as store:
+            store.append("main", [prompt("Count."), durable(answer("Hi"))[0]])
+        ran = run("run", "--resume", "main")
+
+        assert (2, "assistant-events: there is no API key: set GEMINI_API_KEY\n") == (ran.code, ran.err)
+
+
+class TestPipes:
+    def test_the_reader_goes(self, folder):
+        """
+        When whoever reads has gone, the command ends without a word, and the answer is closed.
+        """
+        child = Child("Hi", "--background").until(b"You said")
+        child.process.stdout.close()
+        err = child.process.stderr.read().decode()
+        child.process.stderr.close()
+
+        assert 141 == child.process.wait(60)
+        assert "Traceback" not in err
+        with sqlite3.connect(folder / "assistant-events.db") as db:
+            assert db.execute("select count(*) from records").fetchone()[0] > 4
