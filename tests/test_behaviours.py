@@ -8,7 +8,7 @@ Elsewhere, because they concern other modules:
 
 - 45, 52: how JSON and states are frozen, compared and shown is tested with the values; the law of storage tries every
   state.
-- 46, 47: which state goes where is decided by `replay`, when the encoders come.
+- 46, 47: which state goes where is decided by `replay`, and tested with it and with the encoders.
 - 50: what a provider's redacted or signed items become is tested with the dialects; that their parts keep state is
   `test_b48`.
 - 53, 54, 55, 57 (bytes): the wire form, unknown types and versions, upcasting and golden files are tested with the

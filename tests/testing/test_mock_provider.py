@@ -31,8 +31,11 @@ def ask(url: str, text: str = "Hello", **more: object) -> httpx2.Response:
         return client.post(f"{url}/v1beta/interactions", json={**ASKED, "input": text, **more}, headers=KEY)
 
 
-def threads() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "mock-provider"]
+def threads() -> set[threading.Thread]:
+    """
+    Return the threads of providers, those of other tests in this process included.
+    """
+    return {thread for thread in threading.enumerate() if thread.name == "mock-provider"}
 
 
 def test_a_port():
@@ -61,12 +64,13 @@ def test_nothing_is_left():
     """
     After the block the port is closed and no thread of it runs.
     """
+    before = threads()
     with mock_provider({"Hello": "Hi"}) as provider:
         url = provider.url
         ask(url)
-        assert 1 == len(threads())
+        assert 1 == len(threads() - before)
 
-    assert [] == threads()
+    assert before == threads()
     with pytest.raises(httpx2.ConnectError):
         ask(url)
 
@@ -75,10 +79,11 @@ def test_nothing_runs_before_it_is_asked():
     """
     Who takes the transport alone never has a thread or a port.
     """
+    before = threads()
     with mock_provider({"Hello": "Hi"}) as provider:
         provider.transport()
 
-        assert [] == threads()
+        assert before == threads()
 
 
 @pytest.mark.parametrize("what", ["url", "transport"])
@@ -98,6 +103,7 @@ def test_an_open_stream_does_not_hold_the_end():
     """
     The end of the block ends a stream that would say nothing for an hour.
     """
+    before = threads()
     with httpx2.Client() as client:
         with mock_provider(SLOW) as provider:
             request = client.build_request(
@@ -111,13 +117,14 @@ def test_an_open_stream_does_not_hold_the_end():
 
     assert first.startswith(b"event: interaction.created\n")
     assert b"" == rest
-    assert [] == threads()
+    assert before == threads()
 
 
 def test_an_answer_that_waits_does_not_hold_the_end():
     """
     The end of the block ends a request that is not answered yet.
     """
+    before = threads()
     waiting = threading.Event()
     outcome: list[object] = []
 
@@ -139,7 +146,7 @@ def test_an_answer_that_waits_does_not_hold_the_end():
     thread.join()
 
     assert 1 == len(outcome)
-    assert [] == threads()
+    assert before == threads()
 
 
 async def in_process(provider: object, *, stream: bool) -> tuple[httpx2.Response, list[bytes]]:
