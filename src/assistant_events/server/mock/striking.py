@@ -77,7 +77,7 @@ def _ending(*make: Callable[[float], Move]) -> Effect:
                 break
             yield move
             at = max(at, move.at)
-            left -= isinstance(move, Sent) and move.name != ""
+            left -= _is_event(move)
         else:
             if left > 0:
                 return
@@ -167,7 +167,7 @@ def _duplicated(moves: Moves, fault: Fault, opened: float) -> Moves:
             return
         yield move
         last = [*last[-1:], move]
-        if number == fault.events:
+        if number == fault.events and _is_event(move):
             yield from [Sent(move.at, one.name, one.data) for one in last if isinstance(one, Sent)]
 
 
@@ -178,7 +178,7 @@ def _reordered(moves: Moves, fault: Fault, opened: float) -> Moves:
             return
         if number == fault.events:
             following = next(moves, None)
-            if isinstance(following, Sent):
+            if following is not None and _is_event(following):
                 yield following
                 move = attrs.evolve(move, at=following.at)
             elif following is not None:
@@ -218,6 +218,11 @@ def _split(moves: Moves, fault: Fault, opened: float) -> Moves:
             continue
         for at in range(0, len(move.data), size):
             yield Sent(move.at, move.name if at == 0 else "", move.data[at : at + size])
+
+
+def _is_event(move: Move) -> bool:
+    """Tell whether a move is an event, and not `[DONE]`, bytes of another kind, or an end."""
+    return isinstance(move, Sent) and move.name != ""
 
 
 def event_of(data: bytes) -> dict[str, Any]:
