@@ -39,7 +39,7 @@ day in hand. The coastal ship calls at Vardø once a day in each direction.
 
 **In short.** Go in the first half of April for the birds, in May for the light, and book a room that looks north.
 """
-_SEARCHES = ("Hornøya seabirds arrival dates", "Vardø midnight sun first day")
+_SEARCHES = ("Hornøya seabirds", "Vardø midnight sun")
 
 
 class StageClock:

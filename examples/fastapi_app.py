@@ -1,0 +1,150 @@
+"""
+A chat behind FastAPI: the app holds the run, browsers only watch.
+
+    uvicorn --app-dir examples --timeout-graceful-shutdown 2 fastapi_app:app
+
+    POST /chats/{name}          {"prompt": "…"}: begins an answer and returns at once
+    GET  /chats/{name}/events   server-sent events: what is stored after `Last-Event-ID`, then everything as it comes
+
+A browser that leaves cancels nothing, one that comes late misses nothing, and any number of them may watch.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Annotated
+
+from fastapi import FastAPI, Header, HTTPException
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+
+from assistant_events import AssistantMessage, Event, PromptSubmitted, public
+from assistant_events.adapters.gemini_interactions import encode
+from assistant_events.clients.gemini_interactions import GeminiInteractions, RunStream
+from assistant_events.converters import dumps
+from assistant_events.session import Session
+from assistant_events.stores import SqliteStore
+
+DATABASE = os.environ.get("CHAT_DB", "chat.db")
+BASE_URL = os.environ.get("GEMINI_BASE_URL", "https://generativelanguage.googleapis.com")
+BODY = {"model": "gemini-3.6-flash", "background": True, "store": True}
+
+
+def frame(event: Event, seq: int | None) -> bytes:
+    """Return one server-sent event. Only what is stored has an id, so that a browser comes back to where it was."""
+    head = b"" if seq is None else b"id: %d\n" % seq
+    return b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), dumps(public(event)))
+
+
+class Chat:
+    """One session, the task that receives its answer, and whoever watches."""
+
+    def __init__(self, store: SqliteStore, session: Session) -> None:
+        self.session = session
+        self.task: asyncio.Task[None] | None = None
+        self._store = store
+        self._told = session.seq  # the place of the last durable event that was handed on
+        self._open: list[bytes] = []  # live events since a fragment has ended last
+        self._watchers: set[asyncio.Queue[bytes]] = set()
+
+    @property
+    def busy(self) -> bool:
+        return self.task is not None and not self.task.done()
+
+    async def ask(self, client: GeminiInteractions, prompt: str) -> None:
+        """Store a prompt and begin to receive its answer, in a task that goes on when whoever asked has left."""
+        message = await self.session.prompt(prompt)
+        self._tell(PromptSubmitted(message_id=message.id, content=message.content))
+        self.receive(client.create(encode(self.session.transcript, BODY), self.session.new_id()))
+
+    def receive(self, run: RunStream) -> None:
+        self.task = asyncio.create_task(self._receive(run))
+
+    async def close(self) -> None:
+        """Stop receiving. The answer is closed in the log, and its run can be resumed after the next start."""
+        if self.task is not None:
+            self.task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self.task
+
+    async def watch(self, after: int) -> AsyncIterator[bytes]:
+        """Give the frames after a place in the log, and then everything as it comes."""
+        # Where things stand and the queue are taken in one go: nothing is missed, and nothing comes twice.
+        told, now_open = self._told, list(self._open)
+        queue: asyncio.Queue[bytes] = asyncio.Queue()
+        self._watchers.add(queue)
+        try:
+            for record in await asyncio.to_thread(lambda: list(self._store.read(self.session.session_id, after))):
+                if record.seq <= told:
+                    yield frame(record.event, record.seq)
+            for live in now_open:
+                yield live
+            while True:
+                yield await queue.get()
+        finally:
+            self._watchers.discard(queue)
+
+    async def _receive(self, run: RunStream) -> None:
+        async with self.session.receive(run) as events:
+            async for event in events:
+                self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        if event.durable:
+            # This task alone writes to the session, so that what it hands on has the next place in the log.
+            self._told += 1
+            if event.type.endswith((".ended", ".failed", ".restarted")):
+                self._open.clear()
+            told = frame(event, self._told)
+        else:
+            told = frame(event, None)
+            self._open.append(told)
+        for queue in self._watchers:
+            queue.put_nowait(told)
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    chats: dict[str, Chat] = {}
+    with SqliteStore(DATABASE) as store:
+        async with GeminiInteractions(base_url=BASE_URL) as client:
+            app.state.store, app.state.client, app.state.chats = store, client, chats
+            for left in store.unfinished():
+                chat = await chat_of(left.session_id)
+                if left.run is not None and left.run.resumable and not chat.busy:
+                    message = chat.session.transcript[left.message_id]
+                    assert isinstance(message, AssistantMessage)
+                    chat.receive(client.resume(message))
+            yield
+            await asyncio.gather(*[chat.close() for chat in chats.values()])
+
+
+app = FastAPI(lifespan=lifespan)
+
+
+async def chat_of(name: str) -> Chat:
+    chats: dict[str, Chat] = app.state.chats
+    if name not in chats:
+        session = await Session.open(app.state.store, name)
+        chats.setdefault(name, Chat(app.state.store, session))
+    return chats[name]
+
+
+class Prompt(BaseModel):
+    prompt: str
+
+
+@app.post("/chats/{name}", status_code=202)
+async def ask(name: str, given: Prompt) -> dict[str, str]:
+    chat = await chat_of(name)
+    if chat.busy:
+        raise HTTPException(409, "an answer is on its way")
+    await chat.ask(app.state.client, given.prompt)
+    return {"events": f"/chats/{name}/events"}
+
+
+@app.get("/chats/{name}/events")
+async def events(name: str, last_event_id: Annotated[int, Header()] = 0) -> StreamingResponse:
+    chat = await chat_of(name)
+    return StreamingResponse(chat.watch(last_event_id), media_type="text/event-stream")

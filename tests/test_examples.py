@@ -1,0 +1,197 @@
+"""
+The apps in `examples/`, as processes of their own, against a mock provider on a port.
+
+Where something has to happen at a certain moment, the provider falls silent there until the test goes on.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from assistant_events import fold, problems
+from assistant_events.converters import structure
+from assistant_events.events import Event
+from assistant_events.stores import SqliteStore
+from assistant_events.testing import mock_provider
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+WORDS = "one two three four five six seven eight nine ten"
+# created, status, start, "one ", "two ", "thre", then silence.
+STALLED = {"text": WORDS, "timing": {"delta_chars": 4}, "faults": ["stall@6"]}
+
+
+@pytest.fixture
+def provider():
+    """A provider that falls silent in the middle of its first stream; its replays are whole."""
+    with mock_provider({"Count.": STALLED, "On.": "eleven"}) as running:
+        yield running
+
+
+@pytest.fixture
+def environment(provider, tmp_path):
+    """What the apps are told."""
+    told = {"GEMINI_BASE_URL": provider.url, "GEMINI_API_KEY": "k", "CHAT_DB": str(tmp_path / "chat.db")}
+    return {**os.environ, **told}
+
+
+def texts(database, session):
+    with SqliteStore(database) as store:
+        assert [] == problems(store.read(session))
+        return [message.text for message in fold(store.read(session))]
+
+
+class TestRestart:
+    def app(self, environment, *arguments):
+        command = [sys.executable, "-W", "error", str(EXAMPLES / "restart.py"), environment["CHAT_DB"], *arguments]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def test_takes_up_what_a_kill_left_open(self, environment):
+        """
+        After a SIGKILL in mid-sentence the next start gets the whole answer, and the one after that has nothing to do.
+        """
+        child = self.app(environment, "Count.")
+        shown = b""
+        while b"two" not in shown:
+            shown += os.read(child.stdout.fileno(), 100)
+        child.kill()
+        child.communicate()
+        out, err = self.app(environment).communicate(timeout=60)
+        again = self.app(environment).communicate(timeout=60)
+
+        assert (f"{WORDS}\n[completed]\n", b"") == (out.decode(), err)
+        assert (b"", b"") == again
+        assert ["Count.", WORDS] == texts(environment["CHAT_DB"], "s1")
+
+    def test_settles_what_is_gone(self, environment, provider):
+        """
+        A run that the provider does not have any more is closed; nothing is left open.
+        """
+        child = self.app(environment, "Count.")
+        shown = b""
+        while b"two" not in shown:
+            shown += os.read(child.stdout.fileno(), 100)
+        child.kill()
+        child.communicate()
+        provider.reset()
+        out, err = self.app(environment).communicate(timeout=60)
+
+        assert ("\n[gone]\n", b"") == (out.decode(), err)
+        with SqliteStore(environment["CHAT_DB"]) as store:
+            assert () == store.unfinished()
+            assert "not-found" == fold(store.read("s1")).last.error.kind
+
+
+class Frames:
+    """The server-sent events of an answer."""
+
+    def __init__(self, response):
+        self._lines = response.iter_lines()
+
+    def until(self, type_):
+        """Return ids and events up to the first of a type."""
+        found = []
+        seq = None
+        for line in self._lines:
+            name, _, value = line.partition(": ")
+            if name == "id":
+                seq = int(value)
+            elif name == "data":
+                found.append((seq, structure(json.loads(value), Event)))
+                seq = None
+                if found[-1][1].type == type_:
+                    return found
+        raise AssertionError(f"the stream ended before {type_}: {found}")
+
+
+class TestFastApi:
+    @pytest.fixture
+    def serve(self, environment):
+        """Starts the app with uvicorn on a port of its own, and gives a client and the process."""
+        started = []
+
+        def serve():
+            command = [sys.executable, "-m", "uvicorn", "--app-dir", str(EXAMPLES), "--port", "0"]
+            child = subprocess.Popen(
+                [*command, "--timeout-graceful-shutdown", "1", "fastapi_app:app"],
+                env=environment,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+            for line in child.stderr:
+                if b"running on" in line:
+                    address = line.split(b"running on ")[1].split()[0].decode()
+                    break
+            client = httpx2.Client(base_url=address, timeout=30)
+            started.append((client, child))
+            return client, child
+
+        yield serve
+        for client, child in started:
+            client.close()
+            child.terminate()
+            child.stderr.close()
+            child.wait(30)
+
+    def test_a_browser_that_leaves_cancels_nothing(self, serve, provider, environment):
+        """
+        One browser leaves in mid-sentence; another that comes late gets the start of the sentence and the rest.
+        """
+        client, _ = serve()
+        assert 202 == client.post("/chats/s1", json={"prompt": "Count."}).status_code
+        assert 409 == client.post("/chats/s1", json={"prompt": "On."}).status_code
+        with client.stream("GET", "/chats/s1/events") as early:
+            first = Frames(early).until("text.delta")
+        with client.stream("GET", "/chats/s1/events") as late:
+            frames = Frames(late)
+            second = frames.until("text.delta")
+            # The one who watches comes back to where it was.
+            with client.stream("GET", "/chats/s1/events", headers={"last-event-id": "2"}) as returned:
+                third = Frames(returned).until("text.delta")
+
+        assert [1, 2, 3, None] == [seq for seq, _ in first] == [seq for seq, _ in second]
+        assert ["prompt.submitted", "step.started", "text.started", "text.delta"] == [one.type for _, one in first]
+        assert [(3, "text.started"), (None, "text.delta")] == [(seq, one.type) for seq, one in third]
+        assert 1 == len([logged for logged in provider.requests if logged.method == "POST"])
+
+    def test_everything_comes_to_the_end(self, serve, provider, environment):
+        """
+        What one browser gets, stored and live, folds to the conversation in the log, without state.
+        """
+        provider.add({"Count.": {"text": WORDS, "timing": {"delta_chars": 4}}})
+        client, _ = serve()
+        client.post("/chats/s1", json={"prompt": "Count."})
+        with client.stream("GET", "/chats/s1/events") as response:
+            frames = Frames(response)
+            got = frames.until("step.ended")
+            client.post("/chats/s1", json={"prompt": "On."})
+            got += frames.until("step.ended")
+
+        assert ["Count.", WORDS, "On.", "eleven"] == [message.text for message in fold([one for _, one in got])]
+        assert list(range(1, 11)) == [seq for seq, _ in got if seq is not None]
+        assert not any(getattr(one, "state", None) or getattr(one, "run", None) for _, one in got)
+
+    def test_a_shutdown_is_taken_up_by_the_next_start(self, serve, environment):
+        """
+        The shutdown of the app closes the answer as one that can be resumed, and the next start resumes it.
+        """
+        client, child = serve()
+        client.post("/chats/s1", json={"prompt": "Count."})
+        with client.stream("GET", "/chats/s1/events") as response:
+            Frames(response).until("text.delta")
+        child.send_signal(signal.SIGTERM)
+        child.stderr.read()
+        child.wait(30)
+        with SqliteStore(environment["CHAT_DB"]) as store:
+            left = fold(store.read("s1")).last_answer
+        client, _ = serve()
+        with client.stream("GET", "/chats/s1/events") as response:
+            Frames(response).until("step.ended")
+
+        assert ("failed", "aborted", True) == (left.status, left.error.kind, left.run.resumable)
+        assert ["Count.", WORDS] == texts(environment["CHAT_DB"], "s1")
