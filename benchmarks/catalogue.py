@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
+from benchmarks.aimock import mock_peers
 from benchmarks.codec import converters_event, converters_message
 from benchmarks.decode import (
     sse_to_message,
@@ -37,6 +38,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
         "sqlite_append": sqlite_append,
         "read_and_fold": read_and_fold,
         "mock_streams": mock_streams,
+        "mock_peers": mock_peers,
         "peers": peers,
         "bytes_per_event": bytes_per_event,
     }

@@ -2,7 +2,7 @@
 What the mock provider costs under load: many streams at once, from a process of its own.
 
 `python -m benchmarks.mock serve NAME SECONDS` is that process. It serves on loopback until its input ends, prints its
-port, and after each line of input what it has cost so far. Another server is measured by another entry in `SERVERS`.
+port, and after each line of input what it has cost so far. Whatever speaks like that can be measured.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import asyncio
 import json
 import resource
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from statistics import median
 from subprocess import PIPE, Popen
 from time import perf_counter, process_time
 from typing import Any, Final
@@ -26,9 +27,14 @@ from assistant_events.server.mock.serving import Serving
 from benchmarks.measure import Figure, Settings
 
 _STREAMS: Final = 1_000
-_DELTAS: Final = 200
-_WORD: Final = "word "
+_ROUNDS: Final = 3
+DELTAS: Final = 200
+WORD: Final = "word "
 _BODY: Final = json.dumps({"model": "gemini-3.6-flash", "input": "hi", "stream": True}).encode()
+_REQUEST: Final = (
+    b"POST /v1beta/interactions HTTP/1.1\r\nhost: mock\r\nx-goog-api-key: k\r\n"
+    b"content-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (len(_BODY), _BODY)
+)
 _END: Final = b"\r\n0\r\n\r\n"
 _DELTA: Final = b'"type":"text"'
 _OPEN_S: Final = 120.0
@@ -66,27 +72,49 @@ def mock_streams(settings: Settings) -> Iterator[Figure]:
     its deltas are counted; one that is not whole is an error. CPU time of the server's process. `growth_mb`: how much
     the peak of its memory grows from the second round to the third, when as many runs are kept as may be.
     """
+    floor = measure(own_server("floor", settings), settings)
+    mock = measure(own_server("mock", settings), settings)
+    yield from figures_of("", mock, floor, goal_mb=8.0)
+
+
+@attrs.frozen
+class Rounds:
+    """What the rounds of load have cost one server."""
+
+    streams: int
+    cpu_s: tuple[float, ...]
+    """Of each round; the first warms up."""
+
+    growth_bytes: int
+    """How much its peak grew from the second round to the last."""
+
+    seconds: float
+    """How long the last round took."""
+
+
+def measure(command: Sequence[str], settings: Settings) -> Rounds:
+    """Put a server that *command* starts under the load of every server."""
     streams = settings.scaled(_STREAMS)
-    rounds = 3
-    costs: dict[str, list[float]] = {}
-    growth, seconds = 0, 0.0
-    for name in SERVERS:
-        with serving(name, wait_s=max(settings.scale, 0.05)) as server:
-            seen = [server.cost()]
-            for _ in range(rounds):
-                started = perf_counter()
-                load(server.port, streams)
-                seconds = perf_counter() - started if name == "mock" else seconds
-                seen.append(server.cost())
-        costs[name] = [after.cpu_s - before.cpu_s for before, after in pairwise(seen)]
-        if name == "mock":
-            growth = seen[-1].peak_bytes - seen[2].peak_bytes
-    # The first round warms up, in both.
-    ratios = tuple([mine / theirs for mine, theirs in zip(costs["mock"][1:], costs["floor"][1:], strict=True)])
-    each = sorted(costs["mock"])[rounds // 2] / (streams * _DELTAS) * 1e6
-    detail = f"{streams:,} streams of {_DELTAS} deltas in {seconds:.1f} s, {each:.1f} us a delta"
-    yield Figure("cpu", sorted(ratios)[len(ratios) // 2], samples=ratios, detail=detail)
-    yield Figure("growth_mb", max(growth, 0) / 2**20, goal=8.0, unit="MB", detail=f"{rounds} rounds")
+    seconds = 0.0
+    with serving(command) as server:
+        seen = [server.cost()]
+        for _ in range(_ROUNDS):
+            started = perf_counter()
+            load(server.port, streams)
+            seconds = perf_counter() - started
+            seen.append(server.cost())
+    cpu_s = tuple([after.cpu_s - before.cpu_s for before, after in pairwise(seen)])
+    return Rounds(streams, cpu_s, max(seen[-1].peak_bytes - seen[2].peak_bytes, 0), seconds)
+
+
+def figures_of(name: str, rounds: Rounds, floor: Rounds, *, goal_mb: float | None = None) -> Iterator[Figure]:
+    """Yield the figures of one server, whose cases begin with *name*."""
+    ratios = tuple([mine / theirs for mine, theirs in zip(rounds.cpu_s[1:], floor.cpu_s[1:], strict=True)])
+    each = median(rounds.cpu_s) / (rounds.streams * DELTAS) * 1e6
+    detail = f"{rounds.streams:,} streams of {DELTAS} deltas in {rounds.seconds:.1f} s, {each:.1f} us a delta"
+    yield Figure(f"{name}cpu", median(ratios), samples=ratios, detail=detail)
+    growth_mb = rounds.growth_bytes / 2**20
+    yield Figure(f"{name}growth_mb", growth_mb, goal_mb, unit="MB", detail=f"{_ROUNDS} rounds")
 
 
 def load(port: int, streams: int) -> None:
@@ -97,17 +125,26 @@ def load(port: int, streams: int) -> None:
         RuntimeError: When one is not whole; the message says how many.
     """
     counts = asyncio.run(_read_all(port, streams))
-    broken = [count for count in counts if count != _DELTAS]
+    broken = [count for count in counts if count != DELTAS]
     if broken:
         raise RuntimeError(
-            f"{len(broken)} of {streams} streams are not whole; expected {_DELTAS} deltas, got {broken[0]}"
+            f"{len(broken)} of {streams} streams are not whole; expected {DELTAS} deltas, got {broken[0]}"
         )
 
 
+def own_server(name: str, settings: Settings) -> list[str]:
+    """Return the command that serves one of `SERVERS`."""
+    return [sys.executable, "-m", "benchmarks.mock", "serve", name, str(wait_s(settings))]
+
+
+def wait_s(settings: Settings) -> float:
+    """Return how long a stream waits after its start, so that all are open before one of them ends."""
+    return max(settings.scale, 0.05)
+
+
 @contextmanager
-def serving(name: str, *, wait_s: float = 1.0) -> Generator[Server]:
-    """Serve one of `SERVERS` in a process of its own until the end of the block; streams wait after their start."""
-    command = [sys.executable, "-m", "benchmarks.mock", "serve", name, str(wait_s)]
+def serving(command: Sequence[str]) -> Generator[Server]:
+    """Run a server in a process of its own until the end of the block."""
     with Popen(command, stdin=PIPE, stdout=PIPE, text=True) as process:
         try:
             yield Server(process, _line(process)["port"])
@@ -129,8 +166,7 @@ async def _read_all(port: int, streams: int) -> list[int]:
 async def _read(port: int) -> int:
     """Return how many deltas a stream has that comes whole; -1 when it does not."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    head = f"POST /v1/interactions HTTP/1.1\r\nhost: mock\r\nx-goog-api-key: k\r\ncontent-length: {len(_BODY)}\r\n\r\n"
-    writer.write(head.encode() + _BODY)
+    writer.write(_REQUEST)
     found, last = 0, b""
     while piece := await reader.read(65_536):
         kept = last[-len(_DELTA) + 1 :]
@@ -142,25 +178,25 @@ async def _read(port: int) -> int:
     return found if last.endswith(_END) else -1
 
 
-def _mock(wait_s: float) -> ASGIApp:
-    text = {"type": "model_output", "content": [{"type": "text", "text": _WORD * _DELTAS}]}
-    timing = Timing(delta_chars=len(_WORD), waits_s=(0.0, 0.0, wait_s))
+def _mock(seconds: float) -> ASGIApp:
+    text = {"type": "model_output", "content": [{"type": "text", "text": WORD * DELTAS}]}
+    timing = Timing(delta_chars=len(WORD), waits_s=(0.0, 0.0, seconds))
     return MockProvider(Fixtures((Fixture(answers=(Answer(steps=(text,), timing=timing),)),))).app
 
 
 class _Floor:
     """Sends as many events of the same size, and does nothing else."""
 
-    def __init__(self, wait_s: float) -> None:
-        self._wait_s = wait_s
-        document = {"index": 0, "delta": {"text": _WORD, "type": "text"}, "event_type": "step.delta"}
+    def __init__(self, seconds: float) -> None:
+        self._wait_s = seconds
+        document = {"index": 0, "delta": {"text": WORD, "type": "text"}, "event_type": "step.delta"}
         self._event = b"event: step.delta\ndata: %b\n\n" % json.dumps(document, separators=(",", ":")).encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = [(b"content-type", b"text/event-stream")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await asyncio.sleep(self._wait_s)
-        for _ in range(_DELTAS):
+        for _ in range(DELTAS):
             await send({"type": "http.response.body", "body": self._event, "more_body": True})
             await asyncio.sleep(0)
         await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -477,12 +477,21 @@ class TestCatalogue:
             item.case for item in found if isinstance(item, Figure)
         ]
 
+    def test_absent_servers_are_named(self, monkeypatch):
+        """
+        Without node, aimock is left out with a line.
+        """
+        monkeypatch.setattr("shutil.which", lambda name: None)
+        found = list(BENCHMARKS["mock_peers"](TINY))
+
+        assert ["mock_peers: aimock left out, node is not installed"] == [item.text for item in found]
+
     def test_none_is_forgotten(self):
         """
         Every benchmark is tried above, asks its question in its docstring, and stands in the README.
         """
         readme = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
 
-        assert {*CASES, "peers"} == set(BENCHMARKS)
+        assert {*CASES, "peers", "mock_peers"} == set(BENCHMARKS)
         assert all("?" in benchmark.__doc__ for benchmark in BENCHMARKS.values())
         assert all(f"`{name}`" in readme for name in BENCHMARKS)
