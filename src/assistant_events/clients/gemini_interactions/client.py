@@ -320,7 +320,7 @@ class GeminiInteractions:
     def _end(self, target: Target, run_id: str | None, stopped: Stopped) -> None:
         for run in list(self._runs):
             if run is target or (run_id is not None and run.report.run_id == run_id):
-                run.interrupt(_ending(stopped, resumable=run.report.resumable))
+                run.interrupt(_ending(stopped, background=flag(run.request, "background") is True))
 
     def _status_of(self, run_id: str, fetched: Fetched) -> RunStatus:
         document = read_document(fetched.resource)
@@ -369,8 +369,9 @@ async def _tried(request: Callable[[], Awaitable[object]]) -> ErrorInfo | None:
     return None
 
 
-def _ending(stopped: Stopped, *, resumable: bool) -> ErrorInfo:
-    if stopped.cancelled or stopped.deleted or (stopped.run_id is None and not resumable):
+def _ending(stopped: Stopped, *, background: bool) -> ErrorInfo:
+    # A run in the foreground ends with its connection.
+    if stopped.cancelled or stopped.deleted or (stopped.run_id is None and not background):
         return ErrorInfo(kind=ErrorKind.CANCELLED, message="the run was stopped")
     return ErrorInfo(
         kind=ErrorKind.ABORTED, message="the run was left; the provider could not be told to stop it", retryable=True

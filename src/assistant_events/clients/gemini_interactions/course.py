@@ -238,31 +238,32 @@ class Course:
             self._error = failure.error
             self._outcome = None if failure.status is None else Outcome.FAILED
             return Move.END, []
-        return self._answered(answer, Phase.CREATE, Kind.CREATE, began)
+        return self._answered(answer, began)
 
     def _say_all(self, fallback: Fallback) -> Create:
         body = plain_json(fallback())
         self.decoder.request = body
         return Create(body=body)
 
-    def _answered(self, answer: Answer, phase: Phase, kind: Kind, began: float) -> tuple[Move, list[Event]]:
+    def _answered(self, answer: Answer, began: float) -> tuple[Move, list[Event]]:
         if isinstance(answer, Stream):
-            self._stage = Stage.STREAMING
-            self._link = link = Link(answer, phase, kind, self._clock.monotonic())
-            link.watch = asyncio.get_running_loop().create_task(self._watch(link))
+            self._connected(answer, Phase.CREATE, Kind.CREATE)
             return Move.END, []
-        self._tried(kind, began)
+        self._tried(Kind.CREATE, began)
         self._learn(answer)
         if read_document(answer.resource).finished:
-            return self._fold(answer.resource, rejoin=phase is Phase.REPLAY)
-        events: list[Event] = []
-        if phase is Phase.CREATE:
-            # A run that was sent to the background without a stream: only its id is known yet.
-            head = {key: value for key, value in answer.resource.items() if key not in ("steps", "outputs")}
-            events = self.decoder.feed_event({"event_type": "interaction.created", "interaction": head})
-        if self.resumable and phase is Phase.CREATE:
+            return self._fold(answer.resource, rejoin=False)
+        # A run that was sent to the background without a stream: only its id is known yet.
+        head = {key: value for key, value in answer.resource.items() if key not in ("steps", "outputs")}
+        events = self.decoder.feed_event({"event_type": "interaction.created", "interaction": head})
+        if self.resumable:
             return Move.REPLAY, events
         return (Move.FETCH if self.decoder.stored else Move.END), events
+
+    def _connected(self, stream: Stream, phase: Phase, kind: Kind) -> None:
+        self._stage = Stage.STREAMING
+        self._link = link = Link(stream, phase, kind, self._clock.monotonic())
+        link.watch = asyncio.get_running_loop().create_task(self._watch(link))
 
     # -- following a stream
 
@@ -293,7 +294,7 @@ class Course:
             decoder.start_over()
         else:
             decoder.go_on()
-        self._answered(answer, Phase.REPLAY, kind, began)
+        self._connected(answer, Phase.REPLAY, kind)
         return Move.END
 
     async def _not_followed(self, failure: RequestFailedError, cursor: str | None) -> Move:
@@ -308,7 +309,8 @@ class Course:
             # A cursor that is not known any more, or a run without a stream.
             return Move.FETCH if cursor is None else Move.REPLAY
         self._idle += 1
-        self._mode = Mode.DROP
+        if self._mode is not Mode.CUT:
+            self._mode = Mode.DROP
         self._error = failure.error
         if failure.retry_after is not None and failure.retry_after <= self._policy.retry_max_s:
             with suppress(InterruptedByAlarmError):
@@ -648,15 +650,12 @@ class Course:
         """Await *work*, unless an alarm comes."""
         if self._alarm is not None:
             raise InterruptedByAlarmError
-        scope = asyncio.timeout(None)
         try:
-            async with scope:
-                self._scope = scope
+            async with asyncio.timeout(None) as self._scope:
                 return await work()
         except TimeoutError:
-            if scope.expired():
-                raise InterruptedByAlarmError from None
-            raise
+            # What the work itself has to say of time comes as a failure of its own.
+            raise InterruptedByAlarmError from None
         finally:
             self._scope = None
 
@@ -671,9 +670,9 @@ class Course:
         link, self._link = self._link, None
         if link is None:
             return
-        if link.watch is not None:
-            link.watch.cancel()
-            await asyncio.wait((link.watch,))
+        assert link.watch is not None, "begun with the connection"
+        link.watch.cancel()
+        await asyncio.wait((link.watch,))
         await link.stream.aclose()
 
 

@@ -149,9 +149,6 @@ class Transport:
         self._policy = policy
         self._clock = clock
 
-    def __repr__(self) -> str:
-        return f"Transport({self._url!r})"
-
     async def create(self, body: bytes, *, stream: bool) -> Answer:
         """Begin a run: `POST /interactions`."""
         return await self._open("POST", self._url, content=body, stream=stream)
