@@ -72,6 +72,15 @@ def test_each_event_is_sent_alone():
     assert all(piece.endswith(b"\n\n") for piece in exchange.pieces)
 
 
+def test_undocumented_fields_of_a_step_come_with_its_start():
+    """
+    What a fixture says of a step beyond what is documented is there when the step starts.
+    """
+    events = streamed({**text_step("Hello"), "confidence": 0.5}).events
+
+    assert {"type": "model_output", "confidence": 0.5} == events[2]["step"]
+
+
 def test_arguments_come_in_fragments():
     """
     A call starts with id, name and empty arguments, and its fragments together are the arguments.

@@ -220,7 +220,7 @@ def _marked(step: Document, place: int, *, signs: bool) -> Document:
 def _step_frames(
     steps: Sequence[Document], generation: Generation, arguments: Arguments, timing: Timing
 ) -> Iterator[Frame]:
-    emitter = GeminiInteractionsEmitter(generation=generation, arguments=arguments)
+    emitter = GeminiInteractionsEmitter(generation=generation, arguments=arguments, live=False)
     chars = timing.delta_chars or DELTA_CHARS
     resource = {"id": _MESSAGE, "status": "completed", "steps": list(steps)}
     frames = [frame for event in decode_resource(resource, _MESSAGE) for frame in emitter.emit(event)]
