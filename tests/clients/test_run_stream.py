@@ -2,12 +2,17 @@
 What a run gives, what it says of itself, and that it goes on by itself.
 """
 
+import asyncio
+
+import httpx2
 import pytest
 
-from assistant_events import problems
-from assistant_events.clients.gemini_interactions import Mode, Outcome, Situation
+from assistant_events import AssistantMessage, Origin, Run, Transcript, fold, problems
+from assistant_events.clients.gemini_interactions import GeminiInteractions, Mode, Outcome, Situation
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
+from tests.adapters.notation import K, U
+from tests.adapters.notation import stream as as_bytes
 
 from .answers import BODY, DATE, HELLO, client, document, events_of, hello, last
 from .provider import TAIL, Plan, Provider
@@ -94,3 +99,203 @@ def test_a_zombie_is_named():
     assert (Outcome.ZOMBIE, Mode.ZOMBIE, 0) == (made.report.outcome, made.report.mode, made.report.outputs)
     assert "zombie" == last(events).error.code
     assert made.report.stop.primary
+
+
+def test_read_and_iteration_share_a_batch():
+    """
+    What was not iterated over of a batch is read before the next one.
+    """
+
+    async def work():
+        made = client(Provider(*hello(), plans=[Plan(piece=10_000)])).create(BODY, "m")
+        first = await anext(made)
+        return first, await made.read()
+
+    first, rest = run(work())
+
+    assert ("step.started", "step.ended") == (first.type, rest[-1].type)
+
+
+def test_what_comes_behind_an_end_that_is_held_back():
+    """
+    While the cost is asked for, nothing that the stream still says counts.
+    """
+    provider = Provider(*hello(K(usage=None), U("failed")), plans=[Plan(piece=10_000)], documents=[HELLO])
+
+    events = run(events_of(client(provider).create(BODY, "m")))
+
+    assert ("step.ended", 13) == (events[-1].type, events[-1].usage.total)
+
+
+def test_empty_pieces_are_no_end():
+    """
+    A piece of nothing is skipped.
+    """
+
+    class Pieces(httpx2.AsyncByteStream):
+        async def __aiter__(self):
+            for event in hello():
+                yield b""
+                yield as_bytes(event)
+
+    async def answer(request):
+        return httpx2.Response(200, headers={"content-type": "text/event-stream"}, stream=Pieces())
+
+    async def work():
+        http = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
+        return await events_of(GeminiInteractions("k", http=http).create(BODY, "m"))
+
+    assert "Hello" == last(run(work())).text
+
+
+class Pausing(httpx2.AsyncByteStream):
+    """A stream that says nothing for 65 s in its middle."""
+
+    async def __aiter__(self):
+        for at, event in enumerate(hello()):
+            await asyncio.sleep(65 if at == 4 else 0)
+            yield as_bytes(event)
+
+
+def test_a_silence_that_ends_while_the_document_is_asked_for():
+    """
+    A stream that speaks again is read on, whatever the document would have said.
+    """
+    asked = []
+
+    async def answer(request):
+        asked.append(request.method)
+        if request.method == "POST":
+            return httpx2.Response(200, headers={"content-type": "text/event-stream"}, stream=Pausing())
+        await asyncio.sleep(10)
+        return httpx2.Response(404)
+
+    async def work():
+        http = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
+        events = []
+        async for event in GeminiInteractions("k", http=http).create(BODY, "m"):
+            events.append(event)
+            await asyncio.sleep(10)
+        return events
+
+    events = run(work())
+
+    assert ("Hello", "step.ended") == (last(events).text, events[-1].type)
+    assert ["POST", "GET"] == asked
+
+
+def test_a_run_that_failed():
+    """
+    A run that the provider has failed is over: there is nothing to offer.
+    """
+    made = client(Provider(*hello(K("failed")))).create(BODY, "m")
+
+    event = run(events_of(made))[-1]
+
+    assert ("step.failed", "provider") == (event.type, event.error.kind)
+    assert (Outcome.FAILED, Situation.FINISHED) == (made.report.outcome, made.report.situation)
+
+
+def test_a_zombie_that_its_document_tells():
+    """
+    A run that cannot be followed any more, and whose document says that it is dead, is not waited for.
+    """
+    dead = document(status="in_progress") | {"created": "2026-11-19T10:00:00Z"}
+    provider = Provider(*hello(), plans=[Plan(upto=2), Plan(status=501)], documents=[dead], date=DATE)
+    made = client(provider).create(BODY, "m")
+
+    run(events_of(made))
+
+    assert (Outcome.ZOMBIE, ["create", "replay", "document"]) == (made.report.outcome, provider.asked)
+
+
+def test_several_runs_of_one_client():
+    """
+    A client serves any number of runs; Stop ends the one that is meant.
+    """
+
+    async def work():
+        provider = Provider(*hello(), plans=[Plan(upto=4, how="stall"), Plan(upto=0, how="stall")])
+        made = client(provider)
+        known, other = made.create(BODY, "m"), made.create(BODY, "n")
+        readers = [asyncio.create_task(events_of(each)) for each in (known, other)]
+        await asyncio.sleep(10)
+        await made.stop("v1")
+        await asyncio.sleep(1)
+        done = [reader.done() for reader in readers]
+        await other.aclose()
+        await asyncio.wait(readers)
+        return done, known.report, other.report
+
+    done, known, other = run(work())
+
+    assert [True, False] == done
+    assert (Outcome.CANCELLED, Outcome.ABORTED) == (known.outcome, other.outcome)
+
+
+def test_stopped_while_nobody_reads():
+    """
+    A run that is stopped between two events ends with the next one that is asked for.
+    """
+
+    async def work():
+        made = client(Provider(*hello()))
+        stream = made.create(BODY, "m")
+        await stream.read()
+        await made.stop(stream)
+        return await events_of(stream)
+
+    assert ["step.failed"] == [event.type for event in run(work())]
+
+
+def test_a_message_whose_model_is_not_known():
+    """
+    A message that does not say who wrote it is resumed all the same.
+    """
+    stored = AssistantMessage(
+        id="m",
+        origin=Origin(provider="google", dialect="gemini-interactions"),
+        run=Run(id="v1", resumable=True, kind="interaction"),
+        status="running",
+    )
+    provider = Provider(*hello())
+
+    events = run(events_of(client(provider).resume(stored)))
+
+    assert "Hello" == fold(events, start=Transcript(messages=(stored,))).last.text
+    assert ["replay"] == provider.asked
+
+
+def test_connections_of_its_own():
+    """
+    A client keeps its connections for all of its runs, and has others for Stop.
+    """
+
+    async def work():
+        async with GeminiInteractions("k") as made:
+            made.create(BODY, "m")
+            first = made._own
+            made.create(BODY, "n")
+            return first is made._own, first[0] is first[1]
+
+    assert (True, False) == run(work())
+
+
+def test_closed_from_outside_while_it_is_read():
+    """
+    When the message is ended while somebody waits for more, closing the connection ends the wait.
+    """
+
+    async def work():
+        provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")])
+        made = client(provider).create(BODY, "m")
+        reader = asyncio.create_task(events_of(made))
+        await asyncio.sleep(10)
+        closed = made.close()
+        await made.aclose()
+        return closed, await reader, provider
+
+    closed, events, provider = run(work())
+
+    assert ("step.failed", "text.delta") == (closed[-1].type, events[-1].type)
+    assert provider.bodies[0].closed

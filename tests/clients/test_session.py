@@ -175,6 +175,24 @@ def test_only_what_gives_events_goes_alone():
         awaited.receive(other.create(BODY, "m"))
 
 
+def test_two_runs_of_one_session():
+    """
+    A session receives several runs, one after another or at once.
+    """
+
+    async def work():
+        session = await Session.open(MemoryStore(), "s")
+
+        async def receive(message_id):
+            async with session.receive(client(Provider(*hello())).create(BODY, message_id)) as events:
+                return [event async for event in events]
+
+        await asyncio.gather(receive("m"), receive("n"))
+        return [message.text for message in session.transcript.messages]
+
+    assert ["Hello", "Hello"] == run(work())
+
+
 def test_a_relay_is_no_decoder():
     """
     What stands for a run is never fed bytes.

@@ -103,8 +103,7 @@ class Stream:
         """
         try:
             async for chunk in self._chunks:
-                if chunk:
-                    return chunk
+                return chunk  # httpx gives no empty ones
         except Exception as error:  # noqa: BLE001 - whatever breaks a stream is an error of the message
             raise self._transport.failure(error) from None
         return b""
