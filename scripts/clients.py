@@ -85,7 +85,7 @@ def start(pins: Path) -> subprocess.Popen[bytes]:
     target = INSTALLED / pins.stem
     shutil.rmtree(target, ignore_errors=True)
     target.parent.mkdir(parents=True, exist_ok=True)
-    how = ["install", "--no-deps", "--progress-bar", "off", "--target", str(target), "-r", str(pins)]
+    how = ["install", "--no-deps", "--retries", "2", "--progress-bar", "off", "--target", str(target), "-r", str(pins)]
     with Path(f"{target}.log").open("wb") as log:
         return subprocess.Popen([*PIP, *how], stdout=log, stderr=subprocess.STDOUT)
 
