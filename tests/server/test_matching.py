@@ -255,6 +255,16 @@ def test_first_match_wins():
     assert 1 == fixtures.find(asked({"input": "Hi"}))
 
 
+def test_everything_goes_last():
+    """
+    A fixture that asks for nothing answers what nothing else does, wherever it stands.
+    """
+    fixtures = Fixtures([fixture(), fixture(user_text="Hi")])
+
+    assert 1 == fixtures.find(asked({"input": "Hi"}))
+    assert 0 == fixtures.find(asked({"input": "Ho"}))
+
+
 def test_no_match():
     """
     No fixture, no place.
@@ -364,7 +374,7 @@ def test_positions(positions, before, expected):
     """
     A position is a preference: the largest that is reached, else one without, else the smallest.
     """
-    fixtures = Fixtures([fixture(position=position) for position in positions])
+    fixtures = Fixtures([fixture(position=position, user_text="y") for position in positions])
     chain = [{"input": "x"}] * before
 
     assert expected == fixtures.find(asked({"input": "y"}, chain))

@@ -24,6 +24,8 @@ from assistant_events.values import write_json
 _STEP_TYPES: Final = frozenset({"user_input", "model_output", "thought"})
 _STEP_ENDS: Final = ("_call", "_result")
 
+_EVERYTHING: Final = Match()
+
 _SHOWN: Final = 200
 """How many characters of a prompt an error shows."""
 
@@ -103,7 +105,8 @@ def choose(fixtures: Sequence[Fixture], asked: Asked, served: Mapping[int, int])
     Return the place of the fixture that answers, or None.
 
     Of those that match, the ones go first that name an answer to a call or a token (a prompt that called a tool still
-    matches when the result comes), then the one that `Match.position` prefers, then the first in their order.
+    matches when the result comes), and those last that ask for nothing. Of what is left it is the one that
+    `Match.position` prefers, or the first in their order.
 
     Args:
         fixtures: In their order.
@@ -118,7 +121,8 @@ def choose(fixtures: Sequence[Fixture], asked: Asked, served: Mapping[int, int])
         if fixture.answer(served.get(place, 0)) is not None and matches(fixture.match, asked)
     ]
     first = [place for place in found if fixtures[place].match.conversation and fixtures[place].match.is_about_a_result]
-    return _preferred([(place, fixtures[place].match) for place in first or found], asked)
+    some = [place for place in found if fixtures[place].match != _EVERYTHING]
+    return _preferred([(place, fixtures[place].match) for place in first or some or found], asked)
 
 
 def miss(fixtures: Sequence[Fixture], asked: Asked, served: Mapping[int, int]) -> str:
