@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from assistant_events.adapters.reading import mapping, string
 from assistant_events.cli.exits import CommandError
 from assistant_events.events import PromptSubmitted
 from assistant_events.stores import SqliteStore
@@ -63,9 +64,9 @@ def newest_asked(store: SqliteStore, session_id: str) -> Asked | None:
     found: Asked | None = None
     for record in store.read(session_id):
         if isinstance(record.event, PromptSubmitted):
-            noted = thaw(record.meta).get("run")
-            if isinstance(noted, dict) and isinstance(noted.get("request"), dict):
-                found = Asked(str(noted.get("endpoint")), noted["request"])
+            noted = mapping(thaw(record.meta), "run")
+            if noted:
+                found = Asked(string(noted, "endpoint") or REAL, dict(mapping(noted, "request")))
     return found
 
 

@@ -123,13 +123,12 @@ def _check(prompt: str | None, taken: dict[str, str], others: dict[str, str | No
 
 def _said(prompt: str | None) -> str:
     assert prompt is not None, "checked before"
-    if prompt == "-":
-        prompt = sys.stdin.read().strip()
-    elif prompt.startswith("-") and not prompt[1:2].isspace() and " " not in prompt:
+    if prompt.startswith("-") and prompt != "-" and " " not in prompt:
         raise UnknownOption(prompt)
-    if not prompt.strip():
+    said = sys.stdin.read().strip() if prompt == "-" else prompt
+    if not said.strip():
         raise CommandError("the prompt is empty")
-    return prompt
+    return said
 
 
 def _until_stopped(work: Coroutine[None, None, Exit]) -> Exit:
