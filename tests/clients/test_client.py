@@ -297,6 +297,27 @@ def test_retry_after_as_a_date():
     assert 5.0 == run(work())
 
 
+FAR = "Sun, 22 Nov 99999999999999999999 10:20:05 GMT"
+
+
+def test_dates_that_are_none():
+    """
+    A date of more digits than any calendar takes is none, wherever a server says it.
+    """
+
+    async def work():
+        provider = Provider(
+            *hello(), documents=[HELLO], date=FAR, plans=[Plan(status=429, headers={"retry-after": FAR})]
+        )
+        made = client(provider)
+        return await events_of(made.create(BODY, "m")), await made.status("v1")
+
+    events, status = run(work())
+
+    assert "Hello" == last(events).text
+    assert "completed" == status.status
+
+
 STREAMS = {
     "an empty body": ([], "interrupted"),
     "garbage": ([b"\x00\xff\xfe garbage"], "interrupted"),
@@ -878,6 +899,22 @@ def test_an_id_is_quoted():
     provider = run(work())
 
     assert "/v1beta/interactions/%2E%2E%2F%2E%2E%2Fx%3Fy%23z/cancel" == provider.requests[0].url.raw_path.decode()
+
+
+def test_an_id_that_is_no_unicode():
+    """
+    An id with half a pair of UTF-16, which JSON can say, is asked for like any other.
+    """
+
+    async def work():
+        provider = Provider(documents=[404])
+        status = await client(provider).status("v1_\ud800")
+        return provider, status
+
+    provider, status = run(work())
+
+    assert "/v1beta/interactions/v1_%ED%A0%80" == provider.requests[0].url.raw_path.decode()
+    assert status.gone
 
 
 STATUSES = {

@@ -193,8 +193,8 @@ class Transport:
     # -- inside
 
     def _of(self, run_id: str) -> str:
-        # Dots, too: an id of dots would name another place.
-        return f"{self._url}/{quote(run_id, safe='').replace('.', '%2E')}"
+        # Dots, too: an id of dots would name another place. Half a pair of UTF-16 is in an id that came as an escape.
+        return f"{self._url}/{quote(run_id, safe='', errors='surrogatepass').replace('.', '%2E')}"
 
     async def _open(
         self,
@@ -344,7 +344,7 @@ def _http_date(text: Any) -> datetime | None:
     # Any: what a header of that name holds, if there is one.
     try:
         date = parsedate_to_datetime(text or "")
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter for numbers of many digits
         return None
     return None if date.tzinfo is None else date
 
