@@ -270,9 +270,10 @@ class TestRefusals:
             (("--resume", "s1"), "assistant-events.db: no such file, expected a database"),
             (("Hi", "--base-url", "nonsense"), "--base-url: expected a URL of http or https, got 'nonsense'"),
             (("Hi", "--base-url", "http://[x"), "--base-url: expected a URL of http or https, got 'http://[x'"),
+            (("--nonsense",), "unknown option --nonsense; see assistant-events run --help"),
             (("--resum", "s1"), "unknown option --resum, did you mean --resume?; see assistant-events run --help"),
         ],
-        ids=range(11),
+        ids=range(12),
     )
     def test_command_lines_that_make_no_sense(self, run, folder, arguments, message):
         """
@@ -441,6 +442,39 @@ class TestTakingUp:
         assert 4 == ran.code
         assert "resume makes no sense: a run that was not sent to the background" in ran.err
         assert "  recover  assistant-events run --recover main" in ran.err
+
+    @pytest.mark.parametrize(("action", "code"), [("--resume", 4), ("--stop", 0)])
+    def test_a_run_that_was_never_known(self, run, action, code):
+        """
+        Of an answer without a run nothing is left at the provider; it is closed.
+        """
+        with SqliteStore("assistant-events.db") as store:
+            store.append("main", [prompt("Count."), durable(answer("Hi"))[0]])
+        ran = run("run", action, "main", "--base-url", "http://127.0.0.1:9")
+
+        assert (code, "") == (ran.code, ran.out)
+        assert "failed" == run("show", "main", "--db", "assistant-events.db", "--json").json["messages"][-1]["status"]
+
+    def test_tokens_on_a_terminal(self, run, provider, monkeypatch):
+        """
+        A person is told what the answer has cost.
+        """
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+        ran = run("run", "Count.", "--base-url", provider({"Count.": COUNT}).url)
+
+        assert "  tokens   input " in ran.err
+
+    def test_a_document_is_waited_for(self, run, provider):
+        """
+        While the document is asked for until the run has ended, that is said.
+        """
+        answered = {**COUNT, "faults": ["stall@12", "http-400@get"], "polls_in_progress": 2}
+        where = ("--base-url", provider({"Count.": answered}).url)
+        Child("Count.", "--background", *where).until(b"one two").ended(signal.SIGKILL)
+        ran = run("run", "--resume", "main", *where)
+
+        assert (0, f"{WORDS}\n") == (ran.code, ran.out)
+        assert "the run is in_progress; its document is asked for until it has ended" in ran.err
 
     def test_a_prompt_without_an_answer(self, run):
         """

@@ -124,6 +124,10 @@ class Conversation:
                 return Exit.OK
             self._tell_choices(situation)
             return Exit.ANSWER
+        if message.run is None:
+            await self._settle(session)
+            self._live.note("the provider knows of no run, so there is nothing to stop")
+            return Exit.OK
         asked = newest_asked(self._store, self._session_id)
         request = None if asked is None else asked.body
         async with self._client(_prompt_of(session), message, request) as client:
@@ -189,7 +193,7 @@ class Conversation:
 
     async def _stop(self, session: Session, client: GeminiInteractions, message: AssistantMessage) -> Exit:
         stopped = await client.stop(message)
-        if message.status is MessageStatus.RUNNING and message.run is not None:
+        if message.status is MessageStatus.RUNNING:
             error = ErrorInfo(kind=ErrorKind.CANCELLED, message="the run was stopped")
             ended = client.resume(message).close(error)
             await session.append(*[event for event in ended if isinstance(event, DURABLE_EVENTS)])

@@ -1,0 +1,147 @@
+"""An answer while it comes: what goes to standard output, what to standard error, and in which form."""
+
+import io
+import sys
+
+import pytest
+
+from assistant_events.cli.live import Live
+from assistant_events.events import (
+    MediaEnded,
+    ReasoningDelta,
+    ReasoningEnded,
+    StepRestarted,
+    TextDelta,
+    TextEnded,
+    ToolCalled,
+    ToolFailed,
+)
+from assistant_events.testing import Call, answer, error, message
+
+
+class Terminal(io.StringIO):
+    """Standard error that says that it is a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def show(capsys):
+    """Shows events and returns what went to standard output and to standard error."""
+
+    def show(*events, live=None):
+        live = live or Live()
+        for event in events:
+            live.event(event)
+        live.end_line()
+        captured = capsys.readouterr()
+        return captured.out, captured.err
+
+    return show
+
+
+def text(delta, offset=0):
+    return TextDelta(message_id="a1", offset=offset, delta=delta)
+
+
+def thought(delta, offset=0):
+    return ReasoningDelta(message_id="a1", offset=offset, delta=delta)
+
+
+def test_the_end_says_what_deltas_left_out(show):
+    """
+    What no delta has said is shown with the end, and nothing is shown twice.
+    """
+    assert ("Hello\n", "") == show(text("He"), text("Hel"), TextEnded(message_id="a1", text="Hello"))
+
+
+def test_text_and_reasoning_may_alternate(show):
+    """
+    While a text and a reasoning are open at the same time, each goes on where it was.
+    """
+    shown = show(
+        text("one "),
+        thought("hm "),
+        text("two", 4),
+        TextEnded(message_id="a1", text="one two"),
+        ReasoningEnded(message_id="a1", text="hm hm"),
+    )
+
+    assert ("one \ntwo\n", "hm \nhm\n") == shown
+
+
+def test_escapes_are_spelled_out(show):
+    """
+    What a model wrote cannot move the cursor.
+    """
+    called = ToolCalled(message_id="a1", call_id="c1", name="add\x1b[2J", input={"x": 1})
+
+    assert ("\\x1b[31mred\n", '\\x1b]0;\n· add\\x1b[2J {"x":1}\n') == show(
+        text("\x1b[31mred"), thought("\x1b]0;"), called
+    )
+
+
+def test_a_line_end_in_two_deltas(show):
+    """
+    A line end that is cut in two is one line end, and a lone carriage return is spelled out.
+    """
+    assert ("a\nb\\x0dc\n", "") == show(text("a\r"), text("\nb\r", 2), text("c", 5))
+
+
+def test_other_things_are_asides(show):
+    """
+    Media, failed calls and a second start are lines on standard error.
+    """
+    out, err = show(
+        text("He"),
+        MediaEnded(message_id="a1", media_type="image/png", data=b"12345"),
+        MediaEnded(message_id="a1", media_type="video/mp4", uri="https://example.com/v"),
+        ToolFailed(message_id="a1", call_id="c1", error=error(message="it broke")),
+        StepRestarted(message_id="a1", reason="cut"),
+        text("Hello"),
+    )
+
+    assert "He\nHello\n" == out
+    assert [
+        "· [image/png, 5 B]",
+        "· [video/mp4]",
+        "assistant-events: c1 failed: it broke",
+        "assistant-events: the answer starts over",
+    ] == err.splitlines()
+
+
+def test_a_first_start_over_is_not_said(show):
+    """
+    Nothing is said of starting over before anything was shown.
+    """
+    assert ("Hello\n", "") == show(StepRestarted(message_id="a1", reason="cut"), text("Hello"))
+
+
+def test_what_is_stored_is_shown(capsys):
+    """
+    Of a message that is gone on with, what has ended is shown again, but not as JSON.
+    """
+    stored = message(answer("Hello", reasoning="hm", calls=[Call("add", {"x": 1})]))
+    Live().stored(stored)
+    Live(json=True).stored(stored)
+    captured = capsys.readouterr()
+
+    assert "Hello\n" == captured.out
+    assert {"hm", '· add {"x":1}'} == set(captured.err.splitlines())
+
+
+def test_reasoning_is_dim_on_a_terminal(show, monkeypatch):
+    """
+    On a terminal reasoning is dim and text is not.
+    """
+    terminal = Terminal()
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    out, _ = show(thought("hm"), text("Hello"))
+
+    assert "Hello\n" == out
+    assert "\x1b[2mhm\x1b[0m\n" == terminal.getvalue()
