@@ -667,7 +667,7 @@ def test_an_append_that_is_cancelled(store):
 
 def test_an_event_loop_that_ends(store):
     """
-    When the loop cancels everything at once, inner work included, no answer comes from the store; nothing is doubled.
+    When the loop cancels everything at once, inner work included, the answer of the store is waited for all the same.
     """
 
     async def main():

@@ -6,6 +6,8 @@ import asyncio
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
 from typing import Any, Self, TypeAlias, TypeVar, cast, final, overload
 
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
@@ -334,8 +336,15 @@ class Session(Core):
     async def _perform(self, request: Request) -> Any:
         # Any: see `Script`.
         if isinstance(self._store, AsyncStore):
-            return await self._store.run(perform, self._store.store, self.session_id, request)
-        return await asyncio.to_thread(perform, self._store, self.session_id, request)
+            answer = self._store.submit(perform, self._store.store, self.session_id, request)
+        else:
+            call = partial(copy_context().run, perform, self._store, self.session_id, request)
+            answer = asyncio.get_running_loop().run_in_executor(None, call)
+        # What is asked of the store is no task: a loop that cancels all of its tasks, as at its end, leaves it alone.
+        while not answer.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait((answer,))
+        return answer.result()
 
 
 async def _to_the_end(work: Coroutine[Any, Any, _T]) -> _T:

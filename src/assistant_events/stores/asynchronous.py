@@ -73,11 +73,14 @@ class AsyncStore:
 
     async def run(self, function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Call *function* in the thread of the store, after the calls that were made before."""
+        # Without the shield a call that still waits for the thread would be dropped when its caller is cancelled.
+        return await asyncio.shield(self.submit(function, *args, **kwargs))
+
+    def submit(self, function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> asyncio.Future[_T]:
+        """Do as `run` does, and return the answer to come. When that is cancelled, a call that waits is dropped."""
         if self._closed:
             raise StoreError("the store is closed")
-        call = asyncio.get_running_loop().run_in_executor(self._thread, partial(function, *args, **kwargs))
-        # Without the shield a call that still waits for the thread would be dropped when its caller is cancelled.
-        return await asyncio.shield(call)
+        return asyncio.get_running_loop().run_in_executor(self._thread, partial(function, *args, **kwargs))
 
     async def close(self) -> None:
         """See `Store.close`. Calls that were made before are carried out first."""
