@@ -25,7 +25,7 @@ CLIENTS := .venv/clients.stamp
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-19s %s\n' "$$name" "$$text"; done
 
-demo: $(READY) ## play a recorded answer, kill the program half way, resume, and compare
+demo: $(READY) ## play an agent's run that is cut, killed, resumed and recovered, and compare
 	@$(PY) examples/demo.py
 
 test: $(READY) $(CLIENTS) ## run every test and show what is not covered

@@ -31,7 +31,7 @@ from assistant_events.stores import SqliteStore
 
 _app = App(
     name="assistant-events",
-    help="Look at recorded model streams and at stored sessions.",
+    help="Ask a model, be a provider, look at recorded streams and at stored sessions.",
     help_format="plaintext",
     help_formatter="plain",
     help_epilogue=exits.HELP,
