@@ -1,7 +1,7 @@
 """
 The main job of the library, played in the terminal: `make demo`.
 
-An agent researches for 24 minutes, and everything goes wrong: the provider cuts the stream after ten minutes, the
+An agent researches for 25 minutes, and everything goes wrong: the provider cuts the stream after ten minutes, the
 process is killed (SIGKILL) in the middle of a sentence, and the stream that a second process resumes is cut again, so
 that the end has to be recovered from the provider's document. In the end the stored conversation is compared with one
 that was never cut.
@@ -66,7 +66,7 @@ WORDS = {
     Mode.CUT: "✂ The provider cuts the stream after ten minutes; the client goes on.",
     Mode.RECUT: "✂ The stream that was resumed is cut, too.",
 }
-KILLED_AFTER_TEXT_DELTAS = 12  # behind the first cut
+KILLED_AFTER_TEXT_DELTAS = 5  # behind the first cut
 INDENT = len(f"00:00  · {'':<20} ")
 MARGIN = 12  # columns that are left for the rest of a word, which comes with the next piece
 
@@ -204,10 +204,10 @@ def content_of(event: Event) -> str:
 def main() -> int:
     """Run the demonstration and return 0 when the conversation came through whole."""
     parser = argparse.ArgumentParser(description="Cut and kill an agent's run, and get all of its answer nevertheless.")
-    parser.add_argument("--fast", action="store_true", help="play five times as fast")
+    parser.add_argument("--fast", action="store_true", help="play three times as fast")
     parser.add_argument("--work", nargs=2, metavar=("DATABASE", "URL"), help=argparse.SUPPRESS)
     given = parser.parse_args()
-    scale = 0.004 if given.fast else 0.02
+    scale = 0.006 if given.fast else 0.02
     if given.work:
         work(*given.work, scale)
         return 0
@@ -223,7 +223,7 @@ def main() -> int:
 
 def demonstrate(screen: Screen, database: str, clock: StageClock, *, fast: bool) -> int:
     """Let a child work, kill it, look at what is left, let another one work, and compare."""
-    screen.say("An agent works for 24 minutes, played in half a minute.")
+    screen.say("An agent works for 25 minutes, played in half a minute.")
     screen.say("The provider is a mock with a fast clock; all else is real.", "")
     screen.say("● durable: stored   · live: shown, may be lost\n", "")
     with provider(clock, cuts=True) as running:

@@ -17,7 +17,7 @@ BODY = {
     "store": True,
     "stream": True,
 }
-SECONDS = 1_440.0
+SECONDS = 1_500.0
 """How long the agent works."""
 
 EVENTS = 114
