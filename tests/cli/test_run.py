@@ -15,6 +15,7 @@ import pytest
 
 from assistant_events import fold
 from assistant_events.cli import endpoints
+from assistant_events.cli.live import Live
 from assistant_events.server.mock import Match
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable, mock_provider, prompt
@@ -82,9 +83,13 @@ class Child:
         return self.process.returncode, (self.out + rest).decode(), err.decode()
 
 
-def texts(db, session):
+def fold_of(session, db="assistant-events.db"):
     with SqliteStore(db) as store:
-        return [message.text for message in fold(store.read(session))]
+        return fold(store.read(session))
+
+
+def texts(db, session):
+    return [message.text for message in fold_of(session, db)]
 
 
 class TestAsking:
@@ -232,6 +237,25 @@ class TestRefusals:
         assert "key-of-the-test" not in ran.err
         assert b"key-of-the-test" not in b"".join(path.read_bytes() for path in folder.iterdir())
 
+    def test_the_provider_itself(self, monkeypatch):
+        """
+        With a key the provider itself is asked, without one the mock inside of the command; a log says which it was.
+        """
+        without = endpoints.chosen(None)
+        monkeypatch.setenv("GEMINI_API_KEY", "key-of-the-test")
+
+        assert (endpoints.MOCK, endpoints.REAL) == (without.name, endpoints.chosen(None).name)
+        assert endpoints.chosen(None) == endpoints.named(endpoints.REAL)
+        assert endpoints.chosen("http://localhost:1/").name == "http://localhost:1"
+
+    def test_localhost_needs_no_key(self):
+        """
+        A server of this machine is asked without a key, under each of its names.
+        """
+        assert ["none"] * 3 == [
+            endpoints.chosen(url).key for url in ("http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1")
+        ]
+
     def test_a_server_elsewhere_needs_a_key(self, run):
         """
         Without a key nobody but a server of this machine is asked.
@@ -284,6 +308,18 @@ class TestRefusals:
         assert (2, "", f"assistant-events: {message}\n") == (ran.code, ran.out, ran.err)
         assert [] == list(folder.iterdir())
 
+    def test_a_request_that_is_made_again(self, run, provider):
+        """
+        While the provider is busy, a note says why nothing comes and when it is asked again.
+        """
+        busy = {"http_error": {"status": 429, "message": "Too many requests.", "headers": {"retry-after-ms": "10"}}}
+        running = provider({"Hi": [busy, {"text": "Hello."}]})
+        ran = run("run", "Hi", "--base-url", running.url, "--db", "a.db")
+
+        assert (0, "Hello.\n") == (ran.code, ran.out)
+        assert "assistant-events: asking again in 0.0 s: Too many requests.\n" in ran.err
+        assert "stamina" not in ran.err
+
     def test_a_prompt_may_begin_with_a_hyphen(self, run):
         """
         A prompt that begins with a hyphen and has several words is no option.
@@ -291,6 +327,19 @@ class TestRefusals:
         ran = run("run", "-5 degrees, is that cold?")
 
         assert "“-5 degrees, is that cold?”" in ran.out
+
+    @pytest.mark.parametrize("key", ["two words", "\u201cquoted\u201d", "two\nlines"], ids=ascii)
+    @pytest.mark.parametrize("where", [[], ["--base-url", "http://127.0.0.1:9"]], ids=["there", "here"])
+    def test_a_key_that_is_none(self, run, folder, monkeypatch, key, where):
+        """
+        What cannot be a key is one line that does not show it, and no prompt is stored.
+        """
+        monkeypatch.setenv("GEMINI_API_KEY", key)
+        ran = run("run", "Hi", *where)
+
+        message = "assistant-events: GEMINI_API_KEY: expected printable ASCII characters without spaces\n"
+        assert (2, message) == (ran.code, ran.err)
+        assert [] == list(folder.iterdir())
 
     @pytest.mark.parametrize(
         ("absent", "key", "message"),
@@ -337,6 +386,25 @@ class TestTakingUp:
         assert (0, f"{WORDS}\n") == (ran.code, ran.out)
         assert ["Count.", WORDS] == texts("assistant-events.db", "main")
         assert 1 == len([logged for logged in running.requests if logged.method == "POST"])
+
+    @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    def test_signals(self, run, provider, monkeypatch, sent, code):
+        """
+        A signal closes the answer and says how it is taken up; so it does inside of another program.
+        """
+        show = Live.event
+
+        def shown(live, event):
+            show(live, event)
+            if event.type == "text.delta":
+                signal.raise_signal(sent)
+
+        monkeypatch.setattr(Live, "event", shown)
+        ran = run("run", "Count.", "--background", "--base-url", provider({"Count.": STALLED}).url)
+
+        assert code == ran.code
+        assert "assistant-events: stopped\n  resume   assistant-events run --resume main" in ran.err
+        assert "aborted" == fold_of("main").last.error.kind
 
     def test_a_prompt_waits_for_the_answer_before(self, run, provider):
         """
@@ -387,6 +455,18 @@ class TestTakingUp:
 
         assert 0 == ran.code
         assert "the run could not be cancelled: " in ran.err
+
+    def test_a_run_that_cannot_be_deleted(self, run, provider):
+        """
+        What is left at the provider is said, with exit code 4.
+        """
+        where = ("--base-url", provider({"Count.": STALLED}, faults=["http-403@deletex*"]).url)
+        Child("Count.", "--background", *where).until(b"one two").ended(signal.SIGINT)
+        ran = run("run", "--stop", "main", *where)
+
+        assert 4 == ran.code
+        assert "the run could not be deleted: " in ran.err
+        assert "the run is stopped" not in ran.err
 
     def test_a_run_in_progress(self, run, provider):
         """

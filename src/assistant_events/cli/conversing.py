@@ -118,7 +118,7 @@ class Conversation:
         situation = situation_of(message)
         choice = _choice(situation, action)
         if not choice.available:
-            await self._settle(session, leave_runs=True)
+            await self._settle(session)
             self._live.note(f"{action.value} makes no sense: {choice.why}")
             if situation is Situation.FINISHED:
                 return Exit.OK
@@ -149,14 +149,12 @@ class Conversation:
             return mock_client(prompt, taken_up, request)
         return GeminiInteractions(self._endpoint.key, base_url=self._endpoint.name)
 
-    async def _settle(self, session: Session, *, leave_runs: bool = False) -> None:
+    async def _settle(self, session: Session) -> None:
         """Close an answer whose process has died, unless it can be taken up again."""
         last = session.transcript.last_answer
         if last is None or last.status is not MessageStatus.RUNNING:
             return
         if last.run is not None and last.run.resumable:
-            if leave_runs:
-                return
             raise CommandError(
                 f"the last answer of session {self._session_id!r} has not ended; "
                 f"{self._command(Action.RESUME)} takes it up again, {self._command(Action.STOP)} ends it"
