@@ -22,12 +22,19 @@ from assistant_events.events import (
     DurableEvent,
     LiveEvent,
     MediaEnded,
+    MediaStarted,
+    OpaqueReceived,
     ReasoningEnded,
+    ReasoningStarted,
     Record,
     StepFailed,
+    StepRestarted,
     TextEnded,
+    TextStarted,
+    ToolCalled,
     ToolFailed,
     ToolInputEnded,
+    ToolInputStarted,
     ToolSuccess,
     UnknownEvent,
 )
@@ -525,6 +532,115 @@ def _cut(message_id: str, part: Part) -> DurableEvent | None:
             return ToolInputEnded(message_id=message_id, call_id=part.call_id, text=part.raw_input, complete=False)
         case _:
             return None
+
+
+def failed_anew(message: AssistantMessage, error: ErrorInfo, reason: str) -> list[DurableEvent]:
+    """
+    Return the events that fail a failed message once more, with all that is in it and with *error* as its last word.
+
+    For a message that was closed by a cut, when it turns out that its run is gone: it is restarted, says what it has
+    said, and fails; its run can then not be resumed any more. Empty for a message that has not failed, and for one with
+    a call that the app has answered, which is never restarted.
+
+    Args:
+        message: As it stands.
+
+        error: Why nothing more will come.
+
+        reason: Of the restart.
+    """
+    if message.status is not MessageStatus.FAILED or any(call.answered for call in message.calls):
+        return []
+    run = None if message.run is None else attrs.evolve(message.run, resumable=False)
+    again: list[DurableEvent] = [StepRestarted(message_id=message.id, reason=reason, run=run, state=message.state)]
+    for part in message.parts:
+        again += _said_again(message.id, part)
+    failed = StepFailed(message_id=message.id, error=error, usage=message.usage, run=run, state=message.state)
+    return [*again, failed]
+
+
+def _said_again(message_id: str, part: Part) -> list[DurableEvent]:
+    """Return the events of a part that has ended."""
+    match part:
+        case TextPart():
+            complete = part.status is PartStatus.COMPLETED
+            return [
+                TextStarted(message_id=message_id),
+                TextEnded(
+                    message_id=message_id,
+                    text=part.text,
+                    complete=complete,
+                    citations=part.citations,
+                    state=part.state,
+                ),
+            ]
+        case ReasoningPart():
+            complete = part.status is PartStatus.COMPLETED
+            return [
+                ReasoningStarted(message_id=message_id),
+                ReasoningEnded(message_id=message_id, text=part.text, complete=complete, state=part.state),
+            ]
+        case MediaPart():
+            return [
+                MediaStarted(message_id=message_id, media_type=part.media_type),
+                MediaEnded(
+                    message_id=message_id,
+                    media_type=part.media_type,
+                    data=part.data,
+                    uri=part.uri,
+                    complete=part.status is PartStatus.COMPLETED,
+                    state=part.state,
+                ),
+            ]
+        case OpaquePart():
+            return [OpaqueReceived(message_id=message_id, state=part.state)]
+        case ToolPart():
+            return _called_again(part)
+        case _ as never:
+            assert_never(never)
+
+
+def _called_again(call: ToolPart) -> list[DurableEvent]:
+    message_id, call_id, hosted = call.message_id, call.call_id, call.provider_executed
+    again: list[DurableEvent] = []
+    if call.input_status is not None:
+        complete = call.input_status is PartStatus.COMPLETED
+        again += [
+            ToolInputStarted(message_id=message_id, call_id=call_id, name=call.name, provider_executed=hosted),
+            ToolInputEnded(
+                message_id=message_id, call_id=call_id, text=call.raw_input, complete=complete, state=call.state
+            ),
+        ]
+    if call.input is not None:
+        called = ToolCalled(
+            message_id=message_id,
+            call_id=call_id,
+            name=call.name,
+            input=call.input,
+            provider_executed=hosted,
+            state=call.state,
+        )
+        again.append(called)
+    if call.error is not None:
+        failed = ToolFailed(
+            message_id=message_id,
+            call_id=call_id,
+            error=call.error,
+            output=call.output,
+            provider_executed=hosted,
+            state=call.result_state,
+        )
+        again.append(failed)
+    elif call.settled:
+        success = ToolSuccess(
+            message_id=message_id,
+            call_id=call_id,
+            output=call.output,
+            provider_executed=hosted,
+            state=call.result_state,
+        )
+        again.append(success)
+    return again
 
 
 def interrupted(message: str = "the stream stopped before its end") -> ErrorInfo:

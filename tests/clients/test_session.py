@@ -113,6 +113,34 @@ def test_a_task_that_is_cancelled():
     assert ("Hello", "completed") == (message.text, message.status)
 
 
+def test_a_closed_message_whose_run_is_gone():
+    """
+    A message that was closed by a cut says that its run is gone, keeps what it had, and needs no attention any more.
+    """
+    store = MemoryStore()
+
+    async def work():
+        provider = Provider(*hello(), plans=[Plan(upto=4, how="stall"), Plan(status=404), Plan(status=404)])
+        session = await Session.open(store, "s")
+        async with session.receive(client(provider).create(BODY, "m")) as events:
+            async for event in events:
+                if event.type == "text.delta":
+                    break
+        left = list(store.unfinished())
+        resumed = []
+        for _ in range(2):
+            async with session.receive(client(provider).resume(session.transcript["m"])) as events:
+                resumed.append([event.type async for event in events])
+        return left, resumed, session.transcript["m"]
+
+    left, resumed, message = run(work())
+
+    assert ["cut"] == [each.kind for each in left]
+    assert [["step.restarted", "text.started", "text.ended", "step.failed"], []] == resumed
+    assert ("Hel", "not-found", False) == (message.text, message.error.kind, message.run.resumable)
+    assert [] == list(store.unfinished())
+
+
 def test_a_message_of_a_dead_process():
     """
     A message that nobody closed goes on as if the stream had stood still.

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import TypeVar, assert_never, final
+from typing import Final, TypeVar, assert_never, final
 
 import attrs
 
@@ -57,9 +57,13 @@ from assistant_events.clients.gemini_interactions.transport import (
 )
 from assistant_events.clients.gemini_interactions.watching import WatchedDecoder
 from assistant_events.events import Event
+from assistant_events.messages import failed_anew
 from assistant_events.values import ErrorInfo, ErrorKind, write_json
 
 _T = TypeVar("_T")
+
+_FINAL: Final = frozenset({Outcome.ZOMBIE, Outcome.GONE, Outcome.CANCELLED})
+"""Outcomes after which there is nothing to come back to."""
 
 
 @final
@@ -159,7 +163,14 @@ class Course:
         if self._outcome is None:
             self._outcome = _named(decoder.error if ended else decoder.error or error)
         self._over = True
-        return events
+        return events + self._last_word(error)
+
+    def _last_word(self, error: ErrorInfo | None) -> list[Event]:
+        """Let a message that was closed by a cut say that nothing more will come, or it would wait for ever."""
+        message = self.decoder.message
+        if error is None or message is None or self._outcome not in _FINAL or message.error == error:
+            return []
+        return [*failed_anew(message, error, f"the run is {self._outcome}")]
 
     def interrupt(self, error: ErrorInfo) -> None:
         """End the message at the next moment, whatever is waited for. The reader gets the events of it."""

@@ -1,0 +1,56 @@
+"""
+A message that was closed by a cut and whose run turns out to be gone: it fails once more and says all that it said.
+"""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant_events import MessageStatus, StepFailed, fold, problems
+from assistant_events.messages import failed_anew
+from assistant_events.testing import Call, answer, durable, error, message, run
+from assistant_events.testing.strategies import Verb, steps
+
+from .test_rejoin import performed
+
+GONE = error("not-found", "the provider has no such run")
+
+
+def failed_steps():
+    """
+    Steps that failed somewhere.
+    """
+    return steps().map(lambda chosen: [*chosen[:-1], Verb("fail", {"error": error("interrupted"), "run": run()})])
+
+
+@given(failed_steps(), st.booleans())
+def test_everything_is_said_again(chosen, live):
+    """
+    Parts, usage and state are the same, the error is the new one, and the run cannot be resumed.
+    """
+    events = performed(chosen)
+    before = fold(events if live else durable(events))
+    again = failed_anew(before["m1"], GONE, "the run is gone")
+    after = fold(again, start=before)["m1"]
+    answered = any(call.answered for call in before["m1"].calls)
+
+    assert [] == problems(again, start=before)
+    assert bool(again) is not answered
+    assert before["m1"].parts == after.parts
+    assert (before["m1"].usage, before["m1"].state) == (after.usage, after.state)
+    if not answered:
+        assert MessageStatus.FAILED is after.status
+        assert GONE == after.error
+        assert after.run is not None
+        assert not after.run.resumable
+
+
+def test_only_what_failed_fails_anew():
+    """
+    A message that completed stays as it is, and so does one with a call that the app has answered.
+    """
+    whole = answer("Hi")
+    running = answer(calls=[Call("add", {"x": 1}, output="2")])
+    answered = [*running[:-2], running[-1], StepFailed(message_id="a1", error=error())]
+
+    assert [] == failed_anew(message(whole), GONE, "gone")
+    assert [] == failed_anew(message(answered), GONE, "gone")
