@@ -398,14 +398,18 @@ MISSES = {
     "a slip": (
         [fixture(user_text="Hello there"), fixture(model=Contains("pro"))],
         {"input": "Hello, there", "agent": "a"},
-        ("newest user text 'Hello, there', agent 'a', turn 1; did you mean 'Hello there'?; "
-        "fixtures: user_text='Hello there'; model=Contains('pro')"),
+        (
+            "newest user text 'Hello, there', agent 'a', turn 1; did you mean 'Hello there'?; "
+            "fixtures: user_text='Hello there'; model=Contains('pro')"
+        ),
     ),
     "a result and a token": (
         [fixture(turn=9)],
         {"input": [RESULT], "continuation_token": "dG9r"},
-        ("no text of the user, model None, answers of calls ['c1'], continuation token 'dG9r', turn 0; "
-        "fixtures: turn=9"),
+        (
+            "no text of the user, model None, answers of calls ['c1'], continuation token 'dG9r', turn 0; "
+            "fixtures: turn=9"
+        ),
     ),
     "used up": (
         [attrs.evolve(fixture(repeat_last=False), name="hello")],

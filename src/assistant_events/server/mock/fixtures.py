@@ -228,8 +228,8 @@ class Fixtures:
     """
     Fixtures in their order: the first that matches answers.
 
-    Of those that match, the ones go first that name an answer to a call or a token, and those last that ask for nothing;
-    of what is left, the one that `Match.position` prefers.
+    Of those that match, the ones go first that name an answer to a call or a token, and those last that ask for
+    nothing; of what is left, the one that `Match.position` prefers.
     """
 
     fixtures: tuple[Fixture, ...] = attrs.field(default=(), converter=_fixtures)
