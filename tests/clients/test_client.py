@@ -147,6 +147,15 @@ def test_the_key_of_the_environment(monkeypatch):
     assert "from-the-environment" == provider.requests[0].headers["x-goog-api-key"]
 
 
+def test_a_key_of_the_environment_that_is_none(monkeypatch):
+    """
+    The message names the variable, since the app has passed no key.
+    """
+    monkeypatch.setenv("GEMINI_API_KEY", "two words")
+    with pytest.raises(ValueError, match="GEMINI_API_KEY: expected printable ASCII characters without spaces"):
+        GeminiInteractions().create(BODY, "m")
+
+
 def test_an_empty_key_sends_none():
     """
     A gateway that has the key itself needs none.
@@ -207,6 +216,37 @@ def test_the_key_is_never_shown(caplog):
     shown = f"{client(provider)!r} {event!r} {report!r} {caplog.text}"
     assert "secret-key" not in shown
     assert "bad key [key]" == event.error.message
+
+
+def test_a_key_that_is_no_secret_leaves_words_whole():
+    """
+    The key `any`, which a mock provider is given, stands in ordinary words.
+    """
+    said = json.dumps({"error": {"code": 400, "message": "too many tools", "status": "INVALID_ARGUMENT"}}).encode()
+    provider = Provider(plans=[Plan(status=400, body=said)])
+    event = run(events_of(GeminiInteractions("any", http=provider.http).create(BODY, "m")))[-1]
+
+    assert "too many tools" == event.error.message
+
+
+FAILURES = {
+    "no words, a reset": (httpx2.ReadError(""), "ReadError: the connection broke"),
+    "no words, too late": (httpx2.ReadTimeout(""), "ReadTimeout: it took too long"),
+    "no words, unknown": (ZeroDivisionError(), "ZeroDivisionError"),
+    "no connection": (httpx2.ConnectError("refused"), "no connection to gone.example:81: ConnectError: refused"),
+    "none in time": (httpx2.ConnectTimeout(""), "no connection to gone.example:81: ConnectTimeout: it took too long"),
+}
+
+
+@pytest.mark.parametrize(("raised", "message"), FAILURES.values(), ids=FAILURES)
+def test_what_is_said_of_a_connection(raised, message):
+    """
+    The message says what happened, also where the exception has no words, and names a server that is not reached.
+    """
+    provider = Provider(plans=[Plan(fails=raised)] * 9)
+    made = client(provider, base_url="http://user:password@gone.example:81").create(BODY, "m")
+
+    assert message == run(events_of(made))[-1].error.message
 
 
 # -- what the provider or the network does to the first request

@@ -315,7 +315,7 @@ class GeminiInteractions:
         found = os.environ.get(KEY_VARIABLE)
         if not found:
             raise LocalProtocolError(f"there is no API key: pass api_key, or set {KEY_VARIABLE}")
-        return _checked_key(found)
+        return _checked_key(found, KEY_VARIABLE)
 
     def _end(self, target: Target, run_id: str | None, stopped: Stopped) -> None:
         for run in list(self._runs):
@@ -429,12 +429,12 @@ def _id_of(target: Target) -> str | None:
     )
 
 
-def _checked_key(key: object) -> str:
+def _checked_key(key: object, name: str = "api_key") -> str:
     if not isinstance(key, str):
         raise TypeError(f"api_key: expected str or None, got {type(key).__name__}")
     key = key.strip()
     if not (key.isascii() and (key.isprintable() or not key)) or " " in key:
-        raise ValueError("api_key: expected printable ASCII characters without spaces")
+        raise ValueError(f"{name}: expected printable ASCII characters without spaces")
     return key
 
 

@@ -36,11 +36,22 @@ MAX_DOCUMENT_BYTES: Final = 1 << 28
 MAX_MESSAGE: Final = 500
 """Characters kept of what an exception says."""
 
+SHORTEST_SECRET: Final = 8
+"""
+Keys with fewer characters are for a mock provider, such as `any`, and part of ordinary words ("too many requests"), so
+they are not taken out of what is said. Those of the service have 39.
+"""
+
 _SSE: Final = "text/event-stream"
 _JSON: Final = "application/json"
 
 _UNSENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 """Raised before anything of the request was sent."""
+
+_UNCONNECTED: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
+
+_WORDLESS: Final = {ErrorKind.NETWORK: "the connection broke", ErrorKind.TIMEOUT: "it took too long"}
+"""What is said for an exception that says nothing, as that of a reset connection does."""
 
 _log = logging.getLogger("assistant_events.clients.gemini_interactions")
 
@@ -175,7 +186,6 @@ class Transport:
 
     def failure(self, error: Exception) -> RequestFailedError:
         """Return what a request or a stream that raised *error* has failed with."""
-        said = self._without_key(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
         kind: ErrorKind
         if isinstance(error, (httpx2.TimeoutException, TimeoutError)):
             kind = ErrorKind.TIMEOUT
@@ -185,6 +195,11 @@ class Transport:
             # It may as well be a mistake of a transport that the app brought, whose place only the traceback tells.
             _log.warning("a request raised", exc_info=error)
             kind = ErrorKind.UNKNOWN
+        words = str(error) or _WORDLESS.get(kind)
+        said = f"{type(error).__name__}: {words}" if words else type(error).__name__
+        if isinstance(error, _UNCONNECTED):
+            said = f"no connection to {httpx2.URL(self._url).netloc.decode()}: {said}"
+        said = self._without_key(said)
         return RequestFailedError(
             ErrorInfo(kind=kind, message=said[:MAX_MESSAGE], retryable=None if kind is ErrorKind.UNKNOWN else True),
             unsent=isinstance(error, _UNSENT),
@@ -328,7 +343,7 @@ class Transport:
         return None if date is None else max((date - self._clock.now()).total_seconds(), 0.0)
 
     def _without_key(self, text: str) -> str:
-        return text.replace(self._key, "[key]") if self._key else text
+        return text.replace(self._key, "[key]") if len(self._key) >= SHORTEST_SECRET else text
 
 
 def _unusable(message: str) -> RequestFailedError:
