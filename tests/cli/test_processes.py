@@ -112,6 +112,17 @@ def test_nothing_is_imported_that_is_not_needed():
     assert b"0.1.0\n[]\n" == ran.stdout
 
 
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_stream_that_the_shell_has_closed(monkeypatch, closed):
+    """
+    Where a stream is closed (`>&-`), what would be written there goes nowhere, and nothing breaks.
+    """
+    monkeypatch.setattr(sys, closed, None)
+    code = main(["mock", "--list-faults"])
+    with getattr(sys, closed) as nowhere:
+        assert (0, os.devnull) == (code, nowhere.name)
+
+
 def _seq(db):
     with SqliteStore(db) as store:
         return store.seq("main")

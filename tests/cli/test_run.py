@@ -308,6 +308,18 @@ class TestRefusals:
         assert (2, "", f"assistant-events: {message}\n") == (ran.code, ran.out, ran.err)
         assert [] == list(folder.iterdir())
 
+    def test_a_request_that_is_made_again(self, run, provider):
+        """
+        While the provider is busy, a note says why nothing comes and when it is asked again.
+        """
+        busy = {"http_error": {"status": 429, "message": "Too many requests.", "headers": {"retry-after-ms": "10"}}}
+        running = provider({"Hi": [busy, {"text": "Hello."}]})
+        ran = run("run", "Hi", "--base-url", running.url, "--db", "a.db")
+
+        assert (0, "Hello.\n") == (ran.code, ran.out)
+        assert "assistant-events: asking again in 0.0 s: Too many requests.\n" in ran.err
+        assert "stamina" not in ran.err
+
     def test_a_prompt_may_begin_with_a_hyphen(self, run):
         """
         A prompt that begins with a hyphen and has several words is no option.
@@ -315,6 +327,19 @@ class TestRefusals:
         ran = run("run", "-5 degrees, is that cold?")
 
         assert "“-5 degrees, is that cold?”" in ran.out
+
+    @pytest.mark.parametrize("key", ["two words", "\u201cquoted\u201d", "two\nlines"], ids=ascii)
+    @pytest.mark.parametrize("where", [[], ["--base-url", "http://127.0.0.1:9"]], ids=["there", "here"])
+    def test_a_key_that_is_none(self, run, folder, monkeypatch, key, where):
+        """
+        What cannot be a key is one line that does not show it, and no prompt is stored.
+        """
+        monkeypatch.setenv("GEMINI_API_KEY", key)
+        ran = run("run", "Hi", *where)
+
+        message = "assistant-events: GEMINI_API_KEY: expected printable ASCII characters without spaces\n"
+        assert (2, message) == (ran.code, ran.err)
+        assert [] == list(folder.iterdir())
 
     @pytest.mark.parametrize(
         ("absent", "key", "message"),

@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
-from typing import Any, Final, final
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final, final
 
 from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.cli import sheets
@@ -37,6 +37,9 @@ from assistant_events.messages import AssistantMessage, MessageStatus, UserMessa
 from assistant_events.session import Session
 from assistant_events.stores import SqliteStore
 from assistant_events.values import ErrorInfo, ErrorKind, Finish
+
+if TYPE_CHECKING:
+    from stamina.instrumentation import RetryDetails
 
 MODEL: Final = "gemini-3.6-flash"
 
@@ -173,10 +176,11 @@ class Conversation:
     async def _follow(self, session: Session, run: RunStream) -> Exit:
         watch = asyncio.create_task(self._watch(run))
         try:
-            async with session.receive(run) as events:
-                async for event in events:
-                    self._tell_course(run.report)
-                    self._live.event(event)
+            with self._telling_retries():
+                async with session.receive(run) as events:
+                    async for event in events:
+                        self._tell_course(run.report)
+                        self._live.event(event)
         except asyncio.CancelledError:
             self._live.note("stopped")
             self._tell_choices(run.report.situation)
@@ -203,6 +207,21 @@ class Conversation:
         return Exit.OK if stopped.ok else Exit.ANSWER
 
     # -- what is said of a run
+
+    @contextmanager
+    def _telling_retries(self) -> Generator[None]:
+        """Say why a request is made again, and when; stamina itself would log a line that says neither."""
+        from stamina.instrumentation import get_on_retry_hooks, set_on_retry_hooks
+
+        def tell(details: RetryDetails) -> None:
+            self._live.note(f"asking again in {details.wait_for:.1f} s: {details.caused_by}")
+
+        before = get_on_retry_hooks()
+        set_on_retry_hooks([tell])
+        try:
+            yield
+        finally:
+            set_on_retry_hooks(before)
 
     async def _watch(self, run: RunStream) -> None:
         while True:

@@ -77,8 +77,16 @@ def endpoint_of(store: SqliteStore, session_id: str) -> str:
 
 
 def has_key() -> bool:
-    """Tell whether there is a key in the environment."""
-    return bool(os.environ.get(KEY_VARIABLE, "").strip())
+    """
+    Tell whether there is a key in the environment.
+
+    Raises:
+        CommandError: What is there cannot be one. Said before a prompt is stored.
+    """
+    key = os.environ.get(KEY_VARIABLE, "").strip()
+    if any(not "!" <= character <= "~" for character in key):
+        raise CommandError(f"{KEY_VARIABLE}: expected printable ASCII characters without spaces")
+    return bool(key)
 
 
 def chosen(base_url: str | None) -> Endpoint:

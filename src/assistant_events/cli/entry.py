@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 
 from assistant_events.cli.exits import CommandError, Exit
 from assistant_events.cli.visible import one_line
@@ -28,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: What stands behind the name of the command; that of the process by default.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    _open_what_is_closed()
     try:
         code = _run(given)
         sys.stdout.flush()
@@ -71,6 +73,13 @@ def _ended(text: str, code: Exit) -> Exit:
     with suppress(OSError):
         print(f"assistant-events: {one_line(text)}", file=sys.stderr)
     return code
+
+
+def _open_what_is_closed() -> None:
+    # Python has `None` where the shell has closed a stream (`>&-`), though it is typed as a stream.
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - as long as the process
 
 
 def _let_go_of_output() -> None:
