@@ -226,6 +226,21 @@ def test_two_conversations_of_one_fixture():
     assert [200, 200, 200, 400] == asyncio.run(main())
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["signed first", "unsigned first"])
+def test_two_answers_with_one_call(order):
+    """
+    Of two answers that make a call of one id, one after a thought and one without, each is taken back as it was.
+    """
+
+    async def main():
+        made = [(thought_step("Plan it"), call_step()), (call_step(),)]
+        provider = provider_of(*[made[at] for at in order], [text_step("next")])
+        answers = [(await ask(provider, "POST", V1, create())).document["steps"] for _ in order]
+        return [(await ask(provider, "POST", V1, create([USER, *steps, RESULT]))).status for steps in answers]
+
+    assert [200, 200] == asyncio.run(main())
+
+
 def test_what_the_ledger_keeps_is_bounded():
     """
     Only so many calls and signatures are remembered; what is forgotten is not asked for.

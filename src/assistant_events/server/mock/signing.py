@@ -110,10 +110,17 @@ class Ledger:
 
     def __init__(self) -> None:
         self._given: OrderedDict[str, set[bytes]] = OrderedDict()
-        self._before: OrderedDict[str, dict[str, None]] = OrderedDict()
+        self._before: OrderedDict[str, dict[str | None, None]] = OrderedDict()
 
-    def note_steps(self, steps: Iterable[Step]) -> None:
-        """Remember the signatures of an answer as it is sent, and which one stands before each call of a function."""
+    def note_steps(self, steps: Iterable[Step], *, served: bool = True) -> None:
+        """
+        Remember the signatures of an answer as it is sent, and which one stands before each call of a function.
+
+        Args:
+            steps: Of the answer.
+
+            served: Whether they are sent like that; otherwise what has no signature is still to get one.
+        """
         latest = ""
         for step in steps:
             signature = step.get("signature")
@@ -124,18 +131,18 @@ class Ledger:
                     self._given.setdefault(signature, set()).add(_digest(step))
                     self._given.move_to_end(signature)
             call_id = step.get("id")
-            if step.get("type") == "function_call" and latest and isinstance(call_id, str):
-                self._note_call(call_id, latest)
+            if step.get("type") == "function_call" and isinstance(call_id, str) and (latest or served):
+                self._note_call(call_id, latest or None)
         for kept in (self._given, self._before):
             while len(kept) > MAX_CALLS:
                 kept.popitem(last=False)
 
-    def _note_call(self, call_id: str, signature: str) -> None:
+    def _note_call(self, call_id: str, signature: str | None) -> None:
         before = self._before.setdefault(call_id, {})
         before[signature] = None
         if len(before) > MAX_SIGNATURES:
             # Under load one fixture answers thousands; from here on any of their signatures will do.
-            del before[next(each for each in before if each != _OTHERS)]
+            del before[next(each for each in before if each)]
             before[_OTHERS] = None
         self._before.move_to_end(call_id)
 
@@ -164,7 +171,8 @@ class Ledger:
         if step.get("type") != "function_call" or not isinstance(call_id, str):
             return
         needed = self._before.get(call_id)
-        if needed is None or not seen.isdisjoint(needed) or (_OTHERS in needed and seen):
+        # None: some answer made a call of this id with nothing signed before it.
+        if needed is None or None in needed or not seen.isdisjoint(needed) or (_OTHERS in needed and seen):
             return
         raise SignatureError(f"item {number} (function_call): the signed step before it is missing")
 
