@@ -94,7 +94,9 @@ def test_written(text, name, at, times):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("dorp", "unknown fault 'dorp'; known: ten-minute-cut, recut, "),
+        ("dorp", "unknown fault 'dorp'; did you mean 'drop'?"),
+        ("dorp@7", "unknown fault 'dorp@7'; did you mean 'drop'?"),
+        ("explode", "unknown fault 'explode'; known: ten-minute-cut, recut, "),
         ("", "unknown fault ''"),
         ("drop@", "fault 'drop@': expected a number of events such as 7 or a time such as 600s after '@', got ''"),
         ("drop@soon", "expected a number of events such as 7 or a time such as 600s after '@', got 'soon'"),
@@ -107,8 +109,8 @@ def test_written(text, name, at, times):
         ("no-usage@2s", "expected a number after '@', got '2s'"),
         ("no-done@3", "expected nothing after '@', got '3'"),
         ("http-500@home", "expected one of create, get, cancel, delete, any after '@', got 'home'"),
-        ("http-200", "unknown fault 'http-200'"),
-        ("http-NNN", "unknown fault 'http-NNN'"),
+        ("http-200", "unknown fault 'http-200': expected a status from 400 to 599 after 'http-'"),
+        ("http-NNN", "unknown fault 'http-NNN': expected a status from 400 to 599 after 'http-'"),
     ],
 )
 def test_written_wrong(text, message):
@@ -696,7 +698,7 @@ def test_a_request_with_a_fault_that_there_is_not():
     exchange = asked(hello(), "POST", V1, create(), {"x-mock-fault": "dorp"})
 
     assert 400 == exchange.status
-    assert exchange.document["error"]["message"].startswith("x-mock-fault: unknown fault 'dorp'; known: ")
+    assert exchange.document["error"]["message"].startswith("x-mock-fault: unknown fault 'dorp'; did you")
 
 
 def test_faults_of_a_fixture():

@@ -10,6 +10,7 @@ nothing else is said.
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import Final, Literal, TypeAlias, final
 
 import attrs
@@ -252,6 +253,14 @@ _EXPECTED: Final[dict[Where, str]] = {
 }
 
 
+def _unknown(text: str, name: str) -> str:
+    if name.startswith("http-"):
+        return f"unknown fault {text!r}: expected a status from 400 to 599 after 'http-'"
+    close = get_close_matches(name.partition("@")[0], KINDS, 1)
+    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(KINDS)}"
+    return f"unknown fault {text!r}; {hint}"
+
+
 def parse_fault(text: str) -> Fault:
     """
     Return the fault that *text* names.
@@ -264,7 +273,7 @@ def parse_fault(text: str) -> Fault:
     name = found["name"] if found else text.strip()
     kind = KINDS.get(_family(name))
     if found is None or kind is None or name == "http-NNN":
-        raise ValueError(f"unknown fault {text!r}; known: {', '.join(KINDS)}")
+        raise ValueError(_unknown(text, name))
     at = _parse_at(text, kind, found["at"])
     if at is None:
         at = _default_route(name) if kind.where == "route" else kind.at
