@@ -60,7 +60,8 @@ def no_answer(given: object) -> TypeError:
     """Return what to raise for something without chunks that gives no events by itself, or does for the other face."""
     return TypeError(
         "chunks: expected an iterable of bytes or parsed events, got None; "
-        f"only what a client gives goes alone, and {type(given).__name__} is not that for this face"
+        "only what a client gives goes alone, to a Session that of an asynchronous client, to a SyncSession that of a "
+        f"synchronous one, and this is {type(given).__name__}"
     )
 
 
