@@ -308,6 +308,14 @@ class TestRefusals:
         assert (2, "", f"assistant-events: {message}\n") == (ran.code, ran.out, ran.err)
         assert [] == list(folder.iterdir())
 
+    def test_a_database_that_cannot_be_made(self, run, provider):
+        """
+        Nothing is said to be kept where nothing can be.
+        """
+        ran = run("run", "Hi", "--base-url", provider({"Hi": "Hello."}).url, "--db", "no/where.db")
+
+        assert (2, "assistant-events: no/where.db: the folder 'no' does not exist\n") == (ran.code, ran.err)
+
     def test_a_request_that_is_made_again(self, run, provider):
         """
         While the provider is busy, a note says why nothing comes and when it is asked again.

@@ -96,11 +96,12 @@ def run_command(
     said = _said(prompt)
     name = session or (MOCK if endpoint.is_mock else "main")
     live = Live(json=json)
-    if not Path(db).exists():
-        live.note(f"the conversation is kept in {db}")
-    if endpoint.is_mock:
-        live.note(f"no {endpoints.KEY_VARIABLE}: a mock provider answers, in session {name!r}")
+    is_new = not Path(db).exists()
     with opened(db, make=True) as store:
+        if is_new:
+            live.note(f"the conversation is kept in {db}")
+        if endpoint.is_mock:
+            live.note(f"no {endpoints.KEY_VARIABLE}: a mock provider answers, in session {name!r}")
         from assistant_events.cli.conversing import Conversation
 
         conversation = Conversation(store, name, endpoint, live, again)
