@@ -35,7 +35,7 @@ TEXTS = {
     "fixture file": (FixtureError("weather.json", "", "", "the file is empty"), "weather.json: the file is empty"),
     "fixtures": (
         FixtureError("a.json", "", "version", "is missing", (FixtureError("b.json", "", "", "is empty"),)),
-        "a.json: version: is missing (and 1 more)",
+        "a.json: version: is missing\nb.json: is empty",
     ),
     "store": (StoreError("the disk is full"), "the disk is full"),
     "conflict": (

@@ -113,7 +113,8 @@ class FixtureError(AssistantEventsError, ValueError):
         return ": ".join([part for part in (self.file, self.entry, self.field, self.reason) if part])
 
     def __str__(self) -> str:
-        return f"{self.line} (and {len(self.others)} more)" if self.others else self.line
+        # All of them: a test shows nothing else, and the first is not always the one that tells what was meant.
+        return "\n".join([problem.line for problem in (self, *self.others)])
 
 
 class StoreError(AssistantEventsError):
