@@ -298,6 +298,38 @@ def test_odd_errors(path, content, expected):
     assert expected == fixture.answers[0].http_error
 
 
+@pytest.mark.parametrize("status", [204, 302, 399, 600])
+def test_neither_an_answer_nor_an_error(path, notes, status):
+    """
+    What is neither passes and is not recorded: no fixture could give it, and the file would not load any more.
+    """
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(status, stream=Raw(b"")))
+    response = Desk(RecordingProxy(UPSTREAM, path, transport=transport, note=notes.append)).create("Hi")
+    match = "user_text='Hi', model='m', previous_interaction_id='', turn=1"
+
+    assert status == response.status_code
+    assert [f"not recorded, the endpoint answered HTTP {status}: {match}"] == notes
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["a%2Fb%3Fc", "%00", "%C3%A9", "v1_a"])
+def test_a_path_stays_quoted(path, name):
+    """
+    The path is asked for as the client wrote it, whatever the id in it holds.
+    """
+    asked = []
+
+    def answer(request):
+        asked.append(request.url.raw_path)
+        return httpx2.Response(200, stream=Raw(b"{}"))
+
+    Desk(RecordingProxy(UPSTREAM, path, transport=httpx2.MockTransport(answer))).ask(
+        ("GET", f"/v1/interactions/{name}", None)
+    )
+
+    assert [f"/v1/interactions/{name}?key={SECRET}".encode()] == asked
+
+
 def test_a_failure(recording, path):
     """
     A run that failed is recorded as one.

@@ -16,7 +16,7 @@ from json import dumps
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, Final, final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import attrs
 import httpx2
@@ -106,7 +106,9 @@ class RecordingProxy:
         body = await request.body()
         async with httpx2.AsyncClient(transport=self._transport, timeout=None, follow_redirects=False) as client:
             query = scope["query_string"].decode("latin-1")
-            url = f"{self.upstream}{request.url.path}{f'?{query}' if query else ''}"
+            # As the client has quoted it: an id may hold what would be another path.
+            path = (scope.get("raw_path") or quote(request.url.path).encode()).decode("latin-1")
+            url = f"{self.upstream}{path}{f'?{query}' if query else ''}"
             headers = [(name, value) for name, value in request.headers.items() if name not in _OWN_HEADERS]
             headers.append(("accept-encoding", "identity"))
             try:
@@ -194,6 +196,8 @@ class Tape:
         if not isinstance(given, Mapping):
             return "not recorded: the request is no JSON object"
         match = match_of(given)
+        if 200 != status < 400 or status > 599:
+            return f"not recorded, the endpoint answered HTTP {status}: {match.summary}"
         if status != 200:
             return self._add(match, Answer(http_error=_http_error_of(status, headers, data)))
         answer, interaction_id = answer_of(data, is_stream=is_stream)
