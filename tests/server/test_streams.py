@@ -81,6 +81,17 @@ def test_undocumented_fields_of_a_step_come_with_its_start():
     assert {"type": "model_output", "confidence": 0.5} == events[2]["step"]
 
 
+def test_an_item_of_a_summary_comes_whole():
+    """
+    A delta of a summary is an item of it, so that the stream has the summary that the document has.
+    """
+    events = streamed(thought_step("A thought of more than twenty characters."), **NO_SIGN).events
+
+    assert [{"type": "text", "text": "A thought of more than twenty characters."}] == [
+        event["delta"]["content"] for event in events if event.get("delta", {}).get("type") == "thought_summary"
+    ]
+
+
 def test_arguments_come_in_fragments():
     """
     A call starts with id, name and empty arguments, and its fragments together are the arguments.

@@ -233,7 +233,7 @@ def _step_frames(
 
 
 def _pieces(frame: Document, chars: int) -> Iterator[Document]:
-    """Cut a delta of text, of a summary or of arguments into several."""
+    """Cut a delta of text or of arguments into several. A delta of a summary is an item of it, and stays whole."""
     delta = frame.get("delta")
     if not isinstance(delta, dict):
         yield frame
@@ -241,8 +241,6 @@ def _pieces(frame: Document, chars: int) -> Iterator[Document]:
     match delta:
         case {"type": "text", "text": str(text)}:
             cut: Callable[[str], Document] = lambda piece: {**delta, "text": piece}  # noqa: E731
-        case {"type": "thought_summary", "content": {"type": "text", "text": str(text)} as content}:
-            cut = lambda piece: {**delta, "content": {**content, "text": piece}}  # noqa: E731
         case {"type": "arguments_delta", "arguments": str(text)}:
             cut = lambda piece: {**delta, "arguments": piece}  # noqa: E731
         case _:

@@ -153,7 +153,7 @@ class Timing:
     """Before the first event, the second and so on, in the place of `between_s` as far as they go."""
 
     delta_chars: int | None = None
-    """How many characters one delta of text, summary or arguments has; None: as the server does by default."""
+    """How many characters one delta of a text or of arguments has; `None`: as the server does by default."""
 
 
 @final
