@@ -94,9 +94,9 @@ class _Clock:
         self.real = self._clock.real
 
     def now(self) -> float:
-        """See `Clock`."""
+        """See `ProviderClock`."""
         return self._clock.now() + self.later_by_s
 
     async def wait(self, changed: asyncio.Event, seconds: float | None) -> None:
-        """See `Clock`."""
+        """See `ProviderClock`."""
         await self._clock.wait(changed, seconds)

@@ -35,7 +35,7 @@ What a store promises: a log of durable events for each session, which several w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from types import TracebackType
@@ -49,9 +49,6 @@ from assistant_events.messages import Transcript
 from assistant_events.values import JsonObject, Run
 from assistant_events.values.drafts import draft_of
 from assistant_events.values.fields import NO_FIELDS
-
-Clock: TypeAlias = Callable[[], datetime]
-"""Tells the time, in UTC."""
 
 StoredEvent: TypeAlias = DurableEvent | UnknownEvent
 """What a log can hold."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from threading import RLock
 from types import TracebackType
@@ -14,7 +14,6 @@ from assistant_events.events import Event, Record
 from assistant_events.messages import Transcript
 from assistant_events.stores.attention import Watch, of_concern, watch_from
 from assistant_events.stores.base import (
-    Clock,
     SessionInfo,
     Unfinished,
     check_append,
@@ -42,7 +41,7 @@ class MemoryStore:
     It holds the events themselves, so equal media take the room of one where they are one object.
     """
 
-    def __init__(self, *, clock: Clock = utc_now) -> None:
+    def __init__(self, *, clock: Callable[[], datetime] = utc_now) -> None:
         self._clock = clock
         self._lock = RLock()
         self._logs: dict[str, _Log] | None = {}

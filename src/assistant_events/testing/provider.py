@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from assistant_events.server.mock import Fault, FixtureSource, LoggedRequest, MockProvider
     from assistant_events.server.mock.serving import Serving
-    from assistant_events.server.mock.timing import Clock
+    from assistant_events.server.mock.timing import ProviderClock
     from assistant_events.testing.transport import StreamingTransport
 
 _T = TypeVar("_T")
@@ -37,7 +37,7 @@ class ProviderOptions(TypedDict, total=False):
     max_runs: int
     max_kept_bytes: int
     max_requests: int
-    clock: Clock | None
+    clock: ProviderClock | None
     make_id: Callable[[], str] | None
 
 
@@ -87,7 +87,9 @@ class RunningProvider:
     @property
     def url(self) -> str:
         """
-        Its address, for example `http://127.0.0.1:41327`: the base URL for official clients, without a version.
+        Where it listens, without a version, which is what official clients take as base URL.
+
+        For example `http://127.0.0.1:41327`.
 
         Raises:
             OSError: The port is taken.

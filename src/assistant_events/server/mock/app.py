@@ -26,7 +26,7 @@ from assistant_events.server.mock.routes import make_routes, not_found
 from assistant_events.server.mock.runs import EventIds
 from assistant_events.server.mock.service import Service, Settings
 from assistant_events.server.mock.streaming import RAW_SEND
-from assistant_events.server.mock.timing import Clock, ScaledClock
+from assistant_events.server.mock.timing import ProviderClock, ScaledClock
 
 MAX_BODY_BYTES: Final = 20 << 20
 """What the Gemini API takes: "Request payload size exceeds the limit: 20971520 bytes"."""
@@ -98,7 +98,7 @@ class MockProvider:
         max_runs: int = MAX_RUNS,
         max_kept_bytes: int = MAX_KEPT_BYTES,
         max_requests: int = MAX_REQUESTS,
-        clock: Clock | None = None,
+        clock: ProviderClock | None = None,
         make_id: Callable[[], str] | None = None,
     ) -> None:
         if generation not in (1, 2):

@@ -39,7 +39,7 @@ from assistant_events.server.mock.faults import Fault, Reach
 from assistant_events.server.mock.fixtures import StreamError
 from assistant_events.server.mock.generations import Generation
 from assistant_events.server.mock.moves import Hang, Moves, Sent
-from assistant_events.server.mock.timing import Clock
+from assistant_events.server.mock.timing import ProviderClock
 from assistant_events.values import thaw
 
 EventIds: TypeAlias = Literal["background", "all", "some", "none"]
@@ -100,7 +100,7 @@ class Run:
         body: Body,
         *,
         salt: bytes,
-        clock: Clock,
+        clock: ProviderClock,
         faults: Iterable[Fault] = (),
         event_ids: EventIds = "background",
     ) -> None:

@@ -34,7 +34,7 @@ from assistant_events.server.mock.runs import EventIds, Run, RunStore, Strikes
 from assistant_events.server.mock.signing import Ledger
 from assistant_events.server.mock.streaming import EventStream
 from assistant_events.server.mock.striking import delay_of, strike
-from assistant_events.server.mock.timing import Clock
+from assistant_events.server.mock.timing import ProviderClock
 from assistant_events.values import write_json
 
 _T = TypeVar("_T")
@@ -91,7 +91,7 @@ class Service:
         clock: Its time.
     """
 
-    def __init__(self, fixtures: Fixtures, settings: Settings, faults: Sequence[Fault], clock: Clock) -> None:
+    def __init__(self, fixtures: Fixtures, settings: Settings, faults: Sequence[Fault], clock: ProviderClock) -> None:
         self.settings = settings
         self._fixtures = fixtures
         self._faults = tuple(faults)
@@ -390,7 +390,7 @@ def _cut(answer: Answer) -> tuple[Fault, ...]:
     return () if answer.cut_after is None else (Fault(name="cut", at=answer.cut_after, times=1),)
 
 
-def _refuse(fault: Fault, clock: Clock) -> None:
+def _refuse(fault: Fault, clock: ProviderClock) -> None:
     if not fault.name.startswith("http-"):
         return
     headers: dict[str, str] = {}

@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from assistant_events.server.mock.generations import Generation
 from assistant_events.server.mock.moves import Hang, Moves, Reset, Sent
 from assistant_events.server.mock.runs import Run
-from assistant_events.server.mock.timing import Clock
+from assistant_events.server.mock.timing import ProviderClock
 
 RAW_SEND: Final = "assistant_events.send"
 """Where a scope keeps the `send` of the server itself, through which a connection can be reset."""
@@ -68,7 +68,7 @@ class EventStream:
         generation: Generation,
         moves: Moves,
         *,
-        clock: Clock,
+        clock: ProviderClock,
         opens: float,
         is_closing: Callable[[], bool],
         on_end: Callable[[bool], None],

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Protocol, final
 
 
-class Clock(Protocol):
+class ProviderClock(Protocol):
     """Tells the time and waits. Seconds are those of the provider: what it calls ten minutes may be gone in no time."""
 
     def now(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from threading import RLock
@@ -17,7 +17,6 @@ from assistant_events.events import Event, Record
 from assistant_events.messages import Transcript
 from assistant_events.stores.attention import watch_from
 from assistant_events.stores.base import (
-    Clock,
     SessionInfo,
     StoredEvent,
     Unfinished,
@@ -99,7 +98,7 @@ class SqliteStore:
         self,
         path: str | os.PathLike[str],
         *,
-        clock: Clock = utc_now,
+        clock: Callable[[], datetime] = utc_now,
         synchronous: Synchronous = "full",
         timeout_s: float = 10.0,
     ) -> None:
