@@ -24,7 +24,7 @@ from assistant_events.server.mock.recording import RecordingProxy, match_of
 from assistant_events.server.mock.serving import Serving
 from assistant_events.testing.transport import StreamingTransport
 
-SECRET = "AIzaSecretKey"
+SECRET = "AIzaSecretKeyOfSomebody"
 UPSTREAM = "https://upstream.test"
 SCRIPT = {
     "Weather?": {
@@ -211,6 +211,43 @@ def test_keys_reach_the_endpoint_and_nothing_else(upstream, recording, path, not
     assert SECRET not in path.read_text()
     assert SECRET not in repr(notes)
     assert ["recorded: user_text='Weather?', model='m', previous_interaction_id='', turn=1"] == notes
+
+
+def test_a_key_that_an_endpoint_says_again(path):
+    """
+    A key in an answer is masked in the file, in all that was recorded before, too.
+    """
+    said = json.dumps({"error": {"code": 400, "message": f"bad key {SECRET}"}}).encode()
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(400, stream=Raw(said)))
+    desk = Desk(RecordingProxy(UPSTREAM, path, transport=transport))
+    desk.create("Hi")
+    desk.create("Again")
+
+    assert SECRET not in path.read_text()
+    assert ["bad key ***"] * 2 == [fixture.answers[0].http_error.message for fixture in load_fixtures(path)]
+
+
+def test_a_short_key_is_no_secret(path):
+    """
+    The placeholder of a test is not looked for in answers: it may be any word.
+    """
+    said = json.dumps({"status": "completed", "steps": [{"type": "model_output", "content": []}]}).encode()
+    transport = httpx2.MockTransport(
+        lambda request: httpx2.Response(200, headers={"content-type": "application/json"}, stream=Raw(said))
+    )
+    proxy = RecordingProxy(UPSTREAM, path, transport=transport)
+
+    async def main():
+        async with httpx2.AsyncClient(
+            transport=StreamingTransport(proxy), headers={"x-goog-api-key": "text"}
+        ) as client:
+            await client.post("http://x/v1/interactions", json={"model": "m", "input": "Hi"})
+
+    asyncio.run(main())
+
+    assert [Match(user_text="Hi", model="m", previous_interaction_id="", turn=1)] == [
+        fixture.match for fixture in load_fixtures(path)
+    ]
 
 
 @pytest.mark.parametrize("chained", [True, False])
@@ -495,6 +532,7 @@ def test_no_endpoint(path, notes):
 ODD_ANSWERS = {
     "no JSON": (b"<html>", {"content-type": "application/json"}, "not recorded, the answer has no end: turn=1"),
     "a list": (b"[]", {"content-type": "application/json"}, "not recorded, the answer has no end: turn=1"),
+    "an odd status": (b'{"status": {}}', {"content-type": "application/json"}, "recorded: turn=1"),
     "compressed": (b"x", {"content-encoding": "br"}, None),
 }
 

@@ -11,7 +11,7 @@ written: no header, no key, no cookie. Signatures are, since the next turn needs
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from json import dumps
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -30,6 +30,7 @@ from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
 from assistant_events.reducer import fold
 from assistant_events.server.mock.answering import default_status
+from assistant_events.server.mock.asking import MASK
 from assistant_events.server.mock.entries import read_file_text
 from assistant_events.server.mock.fixtures import Answer, Fixture, HttpError, Match
 from assistant_events.server.mock.loading import fixture_document, load_fixtures
@@ -57,7 +58,10 @@ _OWN_HEADERS: Final = frozenset(
 )
 _KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")
 _KEPT_FIELDS: Final = ("environment_id", "errors", "service_tier")
-_UNFINISHED: Final = frozenset({"in_progress", "queued"})
+_UNFINISHED: Final = ("in_progress", "queued")
+
+_SHORTEST_KEY: Final = 16
+"""Real keys have 39 characters. What is shorter is the placeholder of a test, which may be a word of the answer too."""
 
 
 @final
@@ -132,6 +136,7 @@ class RecordingProxy:
         if found is None or "content-encoding" in response.headers:
             return
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        self._tape.hide(_keys_of(request))
         if request.method == "POST" and found[1] is None:
             said = self._tape.created(body, response.status_code, response.headers, data, is_stream=is_stream)
         elif request.method == "GET" and found[1] is not None and response.status_code == 200:
@@ -139,6 +144,14 @@ class RecordingProxy:
         else:
             return
         self._note(said)
+
+
+def _keys_of(request: Request) -> list[str]:
+    """Return what a request is let in with."""
+    headers, query = request.headers, request.query_params
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    given = (headers.get("x-goog-api-key"), token or scheme, query.get("key"), query.get("access_token"))
+    return [key for key in given if key]
 
 
 async def _passed_on(response: httpx2.Response, send: Send) -> bytes:
@@ -186,6 +199,11 @@ class Tape:
         self._path = path
         self._fixtures: list[Fixture] = _kept(path)
         self._pending: dict[str, _Pending] = {}
+        self._keys: set[str] = set()
+
+    def hide(self, keys: Iterable[str]) -> None:
+        """Write none of these keys, though an endpoint may say one in an answer."""
+        self._keys.update(key for key in keys if len(key) >= _SHORTEST_KEY)
 
     def created(self, body: bytes, status: int, headers: Mapping[str, str], data: bytes, *, is_stream: bool) -> str:
         """Take down what was answered to a create request, and return what became of it."""
@@ -235,6 +253,8 @@ class Tape:
         text = dumps(document, ensure_ascii=False, indent=2)
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             text = dumps(document, indent=2)
+        for key in self._keys:
+            text = text.replace(dumps(key, ensure_ascii=False)[1:-1], MASK)
         # In the same folder, so that it takes the place of the old one in one move.
         with NamedTemporaryFile(dir=self._path.parent, prefix=f".{self._path.name}.", delete=False) as file:
             file.write(f"{text}\n".encode())
