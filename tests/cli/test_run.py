@@ -517,7 +517,7 @@ class TestTakingUp:
         ran = run("run", "--resume", "main", *where)
 
         assert (0, "") == (ran.code, ran.out)
-        assert "assistant-events: resume makes no sense: the run has ended and everything of it is here\n" == ran.err
+        assert "assistant-events: resume makes no sense: the run has ended, nothing more comes of it\n" == ran.err
 
     def test_a_run_that_cannot_be_resumed(self, run, provider):
         """

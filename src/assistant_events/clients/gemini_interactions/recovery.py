@@ -447,7 +447,7 @@ class Situation(StrEnum):
     """The answer is there, and what it cost is being asked for."""
 
     FINISHED = "finished"
-    """The run has ended, and everything of it is here."""
+    """The run has ended, by itself or because it was stopped: nothing more comes of it."""
 
     DROPPED = "dropped"
     """The connection was lost, or whoever listened has left. The run goes on."""
@@ -537,7 +537,7 @@ def _busy(why: str) -> Choice:
 
 _STOP: Final = _yes("it ends the run, which would go on and cost")
 _LISTENING: Final = "the stream is being followed"
-_DONE: Final = "the run has ended and everything of it is here"
+_DONE: Final = "the run has ended, nothing more comes of it"
 _NOWHERE: Final = "the provider does not have the run"
 
 DECISIONS: Final[Mapping[Situation, Choices]] = MappingProxyType(
