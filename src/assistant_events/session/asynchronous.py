@@ -7,7 +7,6 @@ import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from contextvars import copy_context
-from functools import partial
 from typing import Any, Self, TypeAlias, TypeVar, cast, final, overload
 
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
@@ -338,8 +337,10 @@ class Session(Core):
         if isinstance(self._store, AsyncStore):
             answer = self._store.submit(perform, self._store.store, self.session_id, request)
         else:
-            call = partial(copy_context().run, perform, self._store, self.session_id, request)
-            answer = asyncio.get_running_loop().run_in_executor(None, call)
+            run = copy_context().run
+            answer = asyncio.get_running_loop().run_in_executor(
+                None, run, perform, self._store, self.session_id, request
+            )
         # What is asked of the store is no task: a loop that cancels all of its tasks, as at its end, leaves it alone.
         while not answer.done():
             with suppress(asyncio.CancelledError):
