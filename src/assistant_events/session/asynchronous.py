@@ -337,9 +337,9 @@ class Session(Core):
         if isinstance(self._store, AsyncStore):
             answer = self._store.submit(perform, self._store.store, self.session_id, request)
         else:
-            run = copy_context().run
+            store, context = self._store, copy_context()
             answer = asyncio.get_running_loop().run_in_executor(
-                None, run, perform, self._store, self.session_id, request
+                None, lambda: context.run(perform, store, self.session_id, request)
             )
         # What is asked of the store is no task: a loop that cancels all of its tasks, as at its end, leaves it alone.
         while not answer.done():
