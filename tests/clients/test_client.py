@@ -1041,6 +1041,28 @@ def test_limits():
     assert [60.0, 600.0] == [Clock().limit(60.0), Clock(10).limit(60.0)]
 
 
+def test_a_client_that_is_closed_while_it_reads():
+    """
+    The message is interrupted at once, nothing more is asked for, and the run can be resumed.
+    """
+
+    async def work():
+        provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")])
+        closed = client(provider)
+        made = closed.create(BODY, "m")
+        task = asyncio.create_task(events_of(made))
+        await asyncio.sleep(10)
+        await closed.aclose()
+        return provider, await task, made.report, asyncio.get_running_loop().time()
+
+    provider, events, report, took_s = run(work())
+
+    assert ("step.failed", "interrupted") == (events[-1].type, events[-1].error.kind)
+    assert (Outcome.INTERRUPTED, Situation.DROPPED) == (report.outcome, report.situation)
+    assert ["create"] == provider.asked
+    assert 10 == took_s
+
+
 def test_a_closed_client():
     """
     A client that was closed begins nothing; one that made its own connections closes them.

@@ -272,6 +272,10 @@ class GeminiInteractions:
     async def aclose(self) -> None:
         """Close the connections. Runs that are read meanwhile end as if their connection was lost."""
         self._closed = True
+        for run in list(self._runs):
+            run.interrupt(
+                ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the client was closed while it read", retryable=True)
+            )
         own, self._own = self._own, None
         for http in own or ():
             await http.aclose()
