@@ -218,6 +218,24 @@ def test_the_key_is_never_shown(caplog):
     assert "bad key [key]" == event.error.message
 
 
+@pytest.mark.parametrize(
+    "end",
+    [
+        E("internal", "bad key secret-key"),
+        K("failed", errors=[{"code": "internal", "message": "bad key secret-key"}]),
+    ],
+    ids=["an error", "a run that failed"],
+)
+def test_a_key_that_a_stream_says_again(end):
+    """
+    What goes into the message, and so into the log, is without the key.
+    """
+    event, report = ended(Provider(*hello(end)))
+
+    assert "bad key [key]" == event.error.message
+    assert "secret-key" not in f"{event!r} {report!r}"
+
+
 def test_a_key_that_is_no_secret_leaves_words_whole():
     """
     The key `any`, which a mock provider is given, stands in ordinary words.

@@ -130,6 +130,21 @@ def test_the_parts_of_a_report():
         report.run_id = "other"
 
 
+@pytest.mark.parametrize("piece", [0, 1, 7, 10_000])
+def test_events_are_counted_however_they_are_cut(piece):
+    """
+    An attempt says how many events came, whatever pieces they came in.
+    """
+    provider = Provider(*hello(), plans=[Plan(piece=piece)])
+
+    async def work():
+        made = client(provider).create(BODY, "m")
+        await events_of(made)
+        return made.report
+
+    assert [len(hello()) - 1] == [attempt.events for attempt in run(work()).attempts]  # without [DONE]
+
+
 def stopped_at(seconds, provider, body=BODY):
     """
     Stop a run after so many seconds; return its last event, and what was asked.

@@ -291,8 +291,9 @@ class GeminiInteractions:
     # -- inside
 
     def _run(self, start: Start, message_id: str, request: Fields, prior: Prior) -> RunStream:
-        decoder = WatchedDecoder(message_id, request=request, prior=prior)
-        course = Course(start, decoder, self._transport(), self._policy, self._clock)
+        transport = self._transport()
+        decoder = WatchedDecoder(message_id, request=request, prior=prior, censor=transport.without_key)
+        course = Course(start, decoder, transport, self._policy, self._clock)
         run = RunStream(course, message_id)
         self._runs.add(run)
         return run

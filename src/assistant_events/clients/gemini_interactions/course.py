@@ -345,11 +345,11 @@ class Course:
         finally:
             link.waiting_since = None
         link.last_byte = self._clock.monotonic()
-        link.frames += data.count(b"\n\n")
         if not data:
             link.over = True
             # Ends a frame that came whole but for its end mark; what is no frame is the tail then.
             data = b"\n\n"
+        link.count(data)
         events = decoder.feed(data)
         if events:
             link.gave = True

@@ -10,6 +10,8 @@ from assistant_events.clients.gemini_interactions.recovery import Phase
 from assistant_events.clients.gemini_interactions.report import Kind
 from assistant_events.clients.gemini_interactions.transport import RequestFailedError, Stream
 
+_DONE = b"data: [DONE]"
+
 
 class Alarm(Enum):
     """Why something that is awaited is not awaited any longer."""
@@ -46,6 +48,11 @@ class Link:
         """Since when somebody waits for more; `None` while nobody does."""
 
         self.frames = 0
+        """How many events came, without the mark `[DONE]`."""
+
+        self._line = b""
+        """How the line begins that has not ended yet, as far as that tells what it is."""
+
         self.gave = False
         """Whether anything new came of it."""
 
@@ -54,6 +61,12 @@ class Link:
 
         self.failure: RequestFailedError | None = None
         self.watch: asyncio.Task[None] | None = None
+
+    def count(self, data: bytes) -> None:
+        """Count the events in what came: lines that say data, however they are cut."""
+        *lines, rest = (self._line + data).split(b"\n")
+        self.frames += sum(line.startswith(b"data:") and not line.startswith(_DONE) for line in lines)
+        self._line = rest[: len(_DONE)]
 
 
 __all__ = ["Alarm", "InterruptedByAlarmError", "Link"]

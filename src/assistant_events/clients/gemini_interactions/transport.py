@@ -199,11 +199,15 @@ class Transport:
         said = f"{type(error).__name__}: {words}" if words else type(error).__name__
         if isinstance(error, _UNCONNECTED):
             said = f"no connection to {httpx2.URL(self._url).netloc.decode()}: {said}"
-        said = self._without_key(said)
+        said = self.without_key(said)
         return RequestFailedError(
             ErrorInfo(kind=kind, message=said[:MAX_MESSAGE], retryable=None if kind is ErrorKind.UNKNOWN else True),
             unsent=isinstance(error, _UNSENT),
         )
+
+    def without_key(self, text: str) -> str:
+        """Return what a server said without the key, should it have said that again."""
+        return text.replace(self._key, "[key]") if len(self._key) >= SHORTEST_SECRET else text
 
     # -- inside
 
@@ -295,7 +299,7 @@ class Transport:
         body = await self._bounded(response, MAX_ERROR_BYTES, self._policy.control_s)
         error = http_error(status, response.headers, body)
         return RequestFailedError(
-            attrs.evolve(error, message=self._without_key(error.message)),
+            attrs.evolve(error, message=self.without_key(error.message)),
             status=status,
             retry_after=self._retry_after(response.headers),
         )
@@ -341,9 +345,6 @@ class Transport:
                 return int(text[:9]) * unit
         date = _http_date(headers.get("retry-after"))
         return None if date is None else max((date - self._clock.now()).total_seconds(), 0.0)
-
-    def _without_key(self, text: str) -> str:
-        return text.replace(self._key, "[key]") if len(self._key) >= SHORTEST_SECRET else text
 
 
 def _unusable(message: str) -> RequestFailedError:

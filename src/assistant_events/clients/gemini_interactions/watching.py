@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import final
+from typing import Any, final
+
+import attrs
 
 from assistant_events.adapters.base import Prior
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, wire
 from assistant_events.adapters.reading import Fields, flag, integer, mapping, string
 from assistant_events.clients.gemini_interactions.recovery import parse_time, wants_usage
 from assistant_events.events import Event
+from assistant_events.values import ErrorInfo
 
 _CREATED = ("interaction.created", "interaction.start")
 _COMPLETED = ("interaction.completed", "interaction.complete")
@@ -19,10 +23,21 @@ _COMPLETED = ("interaction.completed", "interaction.complete")
 class WatchedDecoder(GeminiInteractionsDecoder):
     """
     Holds back two ends that are none yet: one of a run that goes on, and one that does not say what the run cost.
+
+    Args:
+        censor: Takes the key out of what an error says; by default nothing is taken out.
     """
 
-    def __init__(self, message_id: str, *, request: Fields | None = None, prior: Prior = None) -> None:
+    def __init__(
+        self,
+        message_id: str,
+        *,
+        request: Fields | None = None,
+        prior: Prior = None,
+        censor: Callable[[str], str] = str,
+    ) -> None:
         super().__init__(message_id, request=request, prior=prior)
+        self._censor = censor
         self.run_id = ""
         """The newest that was told; empty while none was."""
 
@@ -114,6 +129,11 @@ class WatchedDecoder(GeminiInteractionsDecoder):
             self.erred = wire.stream_error(mapping(event, "error")) is not None
             self.empty_errors += not self.erred
         super().on_event(event)
+
+    def fail_step(self, error: ErrorInfo, **more: Any) -> None:
+        """Fail the step without what a server must not have said again: the key that it was sent."""
+        # Any: passed on, see `DecoderBase.fail_step`.
+        super().fail_step(attrs.evolve(error, message=self._censor(error.message)), **more)
 
     # -- inside
 
