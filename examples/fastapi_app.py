@@ -19,7 +19,7 @@ from fastapi import FastAPI, Header, HTTPException
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
-from assistant_events import AssistantMessage, Event, PromptSubmitted, public
+from assistant_events import AssistantMessage, Event, PromptSubmitted, StepEnded, StepFailed, public
 from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.clients.gemini_interactions import GeminiInteractions, RunStream
 from assistant_events.converters import dumps
@@ -43,22 +43,29 @@ class Chat:
     def __init__(self, store: SqliteStore, session: Session) -> None:
         self.session = session
         self.task: asyncio.Task[None] | None = None
+        self.busy = (
+            False  # from a prompt to the end of its answer; the task is a little longer busy with its connection
+        )
         self._store = store
         self._told = session.seq  # the place of the last durable event that was handed on
         self._open: list[bytes] = []  # live events since a fragment has ended last
         self._watchers: set[asyncio.Queue[bytes]] = set()
 
-    @property
-    def busy(self) -> bool:
-        return self.task is not None and not self.task.done()
-
     async def ask(self, client: GeminiInteractions, prompt: str) -> None:
         """Store a prompt and begin to receive its answer, in a task that goes on when whoever asked has left."""
-        message = await self.session.prompt(prompt)
+        self.busy = True
+        try:
+            if self.task is not None:
+                await asyncio.wait((self.task,))
+            message = await self.session.prompt(prompt)
+        except BaseException:
+            self.busy = False
+            raise
         self._tell(PromptSubmitted(message_id=message.id, content=message.content))
         self.receive(client.create(encode(self.session.transcript, BODY), self.session.new_id()))
 
     def receive(self, run: RunStream) -> None:
+        self.busy = True
         self.task = asyncio.create_task(self._receive(run))
 
     async def close(self) -> None:
@@ -86,11 +93,17 @@ class Chat:
             self._watchers.discard(queue)
 
     async def _receive(self, run: RunStream) -> None:
-        async with self.session.receive(run) as events:
-            async for event in events:
-                self._tell(event)
+        try:
+            async with self.session.receive(run) as events:
+                async for event in events:
+                    self._tell(event)
+        except BaseException:
+            self.busy = False
+            raise
 
     def _tell(self, event: Event) -> None:
+        if isinstance(event, (StepEnded, StepFailed)):
+            self.busy = False
         if event.durable:
             # This task alone writes to the session, so that what it hands on has the next place in the log.
             self._told += 1

@@ -169,9 +169,10 @@ class TestFastApi:
         with client.stream("GET", "/chats/s1/events") as response:
             frames = Frames(response)
             got = frames.until("step.ended")
-            client.post("/chats/s1", json={"prompt": "On."})
+            again = client.post("/chats/s1", json={"prompt": "On."})
             got += frames.until("step.ended")
 
+        assert 202 == again.status_code
         assert ["Count.", WORDS, "On.", "eleven"] == [message.text for message in fold([one for _, one in got])]
         assert list(range(1, 11)) == [seq for seq, _ in got if seq is not None]
         assert not any(getattr(one, "state", None) or getattr(one, "run", None) for _, one in got)
