@@ -137,7 +137,7 @@ def test_thoughts_as_a_stream(client, provider):
     [signature] = [delta["signature"] for delta in deltas if delta["class"] == "ThoughtSignatureDelta"]
     stored = api.get(interaction=events[0]["interaction"]["id"])
 
-    assert ["They gr", "eet me."] == [each["content"]["text"] for each in summaries]
+    assert ["They greet me."] == [each["content"]["text"] for each in summaries]
     assert {"TextContent"} == {each["content"]["class"] for each in summaries}
     assert "ThoughtStep" == events[2]["step"]["class"]
     assert [signature] == [step["signature"] for step in stored["steps"] if step["type"] == "thought"]
