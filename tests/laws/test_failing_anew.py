@@ -54,3 +54,16 @@ def test_only_what_failed_fails_anew():
 
     assert [] == failed_anew(message(whole), GONE, "gone")
     assert [] == failed_anew(message(answered), GONE, "gone")
+
+
+def test_a_result_of_the_provider_is_said_again():
+    """
+    What a tool of the provider gave before the cut is there afterwards, with its state.
+    """
+    search = Call("search", {"q": "x"}, output="found", provider_executed=True, result_state={"signature": "c2ln"})
+    before = fold(answer("It says", calls=[search], error=error("interrupted")))
+    after = fold(failed_anew(before["a1"], GONE, "gone"), start=before)["a1"]
+
+    assert before["a1"].parts == after.parts
+    assert {"signature": "c2ln"} == after.calls[0].result_state
+    assert GONE == after.error
