@@ -7,8 +7,9 @@ one would send the key along, to whatever host it names.
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -103,7 +104,7 @@ class Stream:
     def __init__(self, response: httpx2.Response, transport: Transport) -> None:
         self._response = response
         self._transport = transport
-        self._chunks: AsyncIterator[bytes] = response.aiter_bytes()
+        self._chunks = response.aiter_bytes()
 
     async def read(self) -> bytes:
         """
@@ -122,6 +123,12 @@ class Stream:
     async def aclose(self) -> None:
         """Close the connection."""
         await _close(self._response)
+        # What httpx reads with is a generator in a generator: left to the garbage collector, it is closed when the loop
+        # may be gone, which Python reports as an error that nobody can catch.
+        with suppress(Exception):
+            await self._chunks.aclose()
+        for _ in range(3):
+            await asyncio.sleep(0)
 
 
 Answer: TypeAlias = Stream | Fetched
