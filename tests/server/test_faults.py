@@ -314,6 +314,130 @@ def test_silence(fault, count):
     assert (NAMES[:count], False, False) == run(main)
 
 
+STATUS = (
+    b'event: interaction.status_update\ndata: {"interaction_id":"v1_1","status":"in_progress",'
+    b'"event_type":"interaction.status_update","event_id":"v1_MV9pbnRlcmFjdGlvbi5zdGF0dXNfdXBkYXRl"}\n\n'
+)
+"""Its cursor is base64 of `1_interaction.status_update`."""
+
+
+@pytest.mark.parametrize(
+    ("fault", "beat"),
+    [
+        ("heartbeat-comments@5s", b": keep-alive\n\n"),
+        ("heartbeat-status@5s", STATUS),
+        ("heartbeat-bytes@5s", b":"),
+        ("heartbeat-status@5s, split-bytes", STATUS),
+    ],
+)
+@pytest.mark.parametrize("silence", ["stall@3x2", "silent-replay@3"])
+def test_heartbeats(silence, fault, beat):
+    """
+    A heartbeat comes again and again where a stream hangs, and neither content nor an end.
+    """
+
+    async def main():
+        clock = HandClock()
+        provider = hello(faults=[silence, *fault.split(", ")], clock=clock)
+        first = Exchange(provider, "POST", V1, BACKGROUND)
+        await settle()
+        exchange = Exchange(provider, "GET", REPLAY)
+        for _ in range(2):
+            await clock.advance(5.0)
+        await clock.advance(4.9)
+        await ask(provider, "POST", f"{ONE}/cancel")
+        await settle()
+        found = exchange.body, exchange.ended
+        for one in (first, exchange):
+            one.leave()
+            await one.over()
+        return found
+
+    head = b"".join(asked(hello(), "POST", V1, BACKGROUND).pieces[:3])
+
+    assert (head + 2 * beat, False) == run(main)
+
+
+def test_heartbeats_of_a_zombie():
+    """
+    A stream of a zombie beats from the moment at which it was opened, and still brings the end of a cancelled run.
+    """
+
+    async def main():
+        clock = HandClock()
+        provider = hello(faults=["zombie", "heartbeat-comments"], clock=clock)
+        await ask(provider, "POST", V1, create(background=True))
+        await clock.advance(100.0)
+        exchange = Exchange(provider, "GET", REPLAY)
+        await clock.advance(15.0)
+        before = exchange.body
+        await ask(provider, "POST", f"{ONE}/cancel")
+        await exchange.over()
+        return before, exchange
+
+    before, exchange = run(main)
+
+    assert 1 == before.count(b": keep-alive\n\n")
+    assert before.endswith(b"}\n\n: keep-alive\n\n")
+    assert [*NAMES[:2], "interaction.completed"] == exchange.names
+    assert exchange.ended
+
+
+def test_heartbeats_without_a_pause():
+    """
+    Heartbeats without any pause let others have their turn, and end with their client.
+    """
+
+    async def main():
+        exchange = Exchange(hello(faults=["stall@1", "heartbeat-bytes@0s"]), "POST", V1, STREAM)
+        await settle()
+        exchange.leave()
+        await exchange.over()
+        return exchange.body
+
+    assert run(main).endswith(b"::")
+
+
+@pytest.mark.parametrize("cursor", ["", "&last_event_id=v1_Ml9zdGVwLnN0YXJ0"])
+def test_a_replay_of_another_run(cursor):
+    """
+    A replay, from the start or behind a cursor, is whole and of another run: its id and its text are others.
+    """
+
+    async def main():
+        provider = hello(faults=["other-run-replay"])
+        created = await ask(provider, "POST", V1, BACKGROUND)
+        return created, await ask(provider, "GET", REPLAY + cursor), await ask(provider, "GET", ONE)
+
+    created, replay, document = run(main)
+
+    assert NAMES == created.names
+    assert ["v1_2", "v1_2"] == [event["interaction"]["id"] for event in (replay.events[0], replay.events[-1])]
+    assert "v1_2" == replay.events[1]["interaction_id"]
+    text = "".join(event["delta"]["text"] for event in replay.events if event["event_type"] == "step.delta")
+    assert "This is the answer of another run." == text
+    assert "completed" == replay.events[-1]["interaction"]["status"]
+    assert "v1_1" == document.document["id"]
+
+
+def test_a_document_of_another_run():
+    """
+    GET returns the document of another run as often as asked, then that of the run.
+    """
+
+    async def main():
+        provider = hello(faults=["other-run-documentx1"])
+        await ask(provider, "POST", V1, create(background=True))
+        return [(await ask(provider, "GET", ONE)).document for _ in range(2)], await ask(provider, "GET", REPLAY)
+
+    (other, own), replay = run(main)
+
+    assert ("v1_2", "v1_1") == (other["id"], own["id"])
+    assert "completed" == other["status"]
+    assert "This is the answer of another run." == other["steps"][-1]["content"][0]["text"]
+    assert "v1_1" == replay.events[0]["interaction"]["id"]
+
+
 @pytest.mark.parametrize("body", [BACKGROUND, STREAM], ids=["background", "stream"])
 def test_zombie(body):
     """

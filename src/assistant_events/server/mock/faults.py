@@ -15,10 +15,10 @@ from typing import Final, Literal, TypeAlias, final
 
 import attrs
 
-Reach: TypeAlias = Literal["stream", "replay", "run", "request"]
+Reach: TypeAlias = Literal["stream", "replay", "document", "run", "request"]
 """
-What a fault is about: any stream of a run, its replays only, the run itself, or requests. Times are counted for each
-run, those of a fault of requests for each fault.
+What a fault is about: any stream of a run, its replays only, the document that GET returns, the run itself, or
+requests. Times are counted for each run, those of a fault of requests for each fault.
 """
 
 Where: TypeAlias = Literal["moment", "events", "seconds", "count", "route", "nothing"]
@@ -82,7 +82,8 @@ class Fault:
         return self.at if isinstance(self.at, float) else None
 
 
-_TEN_MINUTES = 600.0
+_TEN_MINUTES: Final = 600.0
+_HEARTBEAT: Final = 15.0
 
 KINDS: Final[dict[str, FaultKind]] = {
     kind.name: kind
@@ -132,6 +133,37 @@ KINDS: Final[dict[str, FaultKind]] = {
             where="moment",
             at=3,
             times=1,
+        ),
+        FaultKind(
+            name="heartbeat-comments",
+            text="while a stream hangs (stall, silent-replay, zombie), it brings an SSE comment every 15 seconds",
+            reach="stream",
+            where="seconds",
+            at=_HEARTBEAT,
+        ),
+        FaultKind(
+            name="heartbeat-status",
+            text="while a stream hangs, it repeats the status_update event, in_progress, every 15 seconds",
+            reach="stream",
+            where="seconds",
+            at=_HEARTBEAT,
+        ),
+        FaultKind(
+            name="heartbeat-bytes",
+            text="while a stream hangs, it brings one byte of a line without end every 15 seconds",
+            reach="stream",
+            where="seconds",
+            at=_HEARTBEAT,
+        ),
+        FaultKind(
+            name="other-run-replay",
+            text="a replay brings the events of another run, with its id and its text",
+            reach="replay",
+        ),
+        FaultKind(
+            name="other-run-document",
+            text="GET returns the document of another run, with its id and its text",
+            reach="document",
         ),
         FaultKind(
             name="no-usage",

@@ -20,6 +20,8 @@ class Sent:
     """Its `event_type`; empty for `[DONE]` and for what is no event."""
 
     data: bytes
+    wakes: bool = True
+    """Whether the stream says that the run is cancelled, when that happens before."""
 
 
 @final

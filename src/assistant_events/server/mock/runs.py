@@ -240,6 +240,10 @@ class Run:
         name, data = self._lifecycle(generation, "completed")
         return [Sent(at, name, data), Sent(at, "", DONE)]
 
+    def status_update(self) -> bytes:
+        """Return the frame of its second event, with which it says that it goes on."""
+        return self._with_cursor(*self._status_update(), 1)
+
     def place_of(self, event_id: str, generation: Generation) -> int | None:
         """Return how many events come up to the one with this cursor, itself included; `None` when none has it."""
         names = self._names(generation)

@@ -33,7 +33,7 @@ from assistant_events.server.mock.refusals import Refusal
 from assistant_events.server.mock.runs import EventIds, Run, RunStore, Strikes
 from assistant_events.server.mock.signing import Ledger
 from assistant_events.server.mock.streaming import EventStream
-from assistant_events.server.mock.striking import delay_of, strike
+from assistant_events.server.mock.striking import Opened, delay_of, strike
 from assistant_events.server.mock.timing import ProviderClock
 from assistant_events.values import write_json
 
@@ -43,6 +43,10 @@ _Key: TypeAlias = tuple[int, ...]
 """Of an answer: the place of its fixture and its number there, and the same of every hop that is joined to it."""
 
 FAULT_HEADER: Final = "x-mock-fault"
+
+_OTHER_ANSWER: Final = Answer(
+    steps=({"type": "model_output", "content": [{"type": "text", "text": "This is the answer of another run."}]},)
+)
 
 
 @final
@@ -196,6 +200,8 @@ class Service:
         run = self._run(run_id)
         self._strike(call, "get", run)
         if not is_true(call.query.get("stream")):
+            if run.strikes.due("document") + call.strikes.due("document"):
+                run = self._other_run(run)
             return _json(run.resource(call.generation, run.poll(call.generation), with_input=True))
         event_id = call.query.get("last_event_id")
         after = run.place_of(event_id, call.generation) if event_id else 0
@@ -306,6 +312,14 @@ class Service:
             self.runs.add(run, len(call.data))
         return run
 
+    def _other_run(self, run: Run) -> Run:
+        """Return a finished run that nobody has asked for, as an endpoint returns it that mixes up its runs."""
+        prepared = Prepared(_OTHER_ANSWER, arguments=self.settings.arguments, signs=False)
+        event_ids = self.settings.event_ids
+        other = Run(self.settings.make_id(), prepared, run.body, salt=b"", clock=self._clock, event_ids=event_ids)
+        self._active.add(other)
+        return other
+
     def _prepare(self, place: _Key, answer: Answer) -> Prepared:
         if place not in self._prepared:
             settings = self.settings
@@ -327,12 +341,14 @@ class Service:
         faults = run.strikes.due(*(("stream", "replay") if is_replay else ("stream",)))
         if is_replay:
             faults += call.strikes.due("stream", "replay")
+        if any(fault.name == "other-run-replay" for fault in faults):
+            run, after = self._other_run(run), 0
         first_byte = 0.0 if is_replay else run.prepared.answer.timing.first_byte_s
         opens = self._clock.now() + delay_of(faults) + first_byte
         return EventStream(
             run,
             call.generation,
-            strike(run.moves(call.generation, after=after), faults, opens),
+            strike(run.moves(call.generation, after=after), faults, Opened(opens, run.status_update())),
             clock=self._clock,
             opens=opens,
             is_closing=partial(self._is_past, self._epoch),

@@ -109,8 +109,8 @@ class EventStream:
     async def _send_moves(self, send: Send, raw_send: Any) -> None:
         # Any: whatever the server has put into the scope.
         for move in self._moves:
-            at, wakes = (inf, move.wakes) if isinstance(move, Hang) else (move.at, True)
-            match await self._until(at, wakes=wakes):
+            at = inf if isinstance(move, Hang) else move.at
+            match await self._until(at, wakes=isinstance(move, Reset) or move.wakes):
                 case _Came.END:
                     break
                 case _Came.CANCEL:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from math import inf
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast, final
 
 import attrs
 
@@ -19,8 +19,21 @@ from assistant_events.server.mock.faults import Fault
 from assistant_events.server.mock.moves import Hang, Move, Moves, Reset, Sent
 from assistant_events.values import read_json
 
-Effect: TypeAlias = Callable[[Moves, Fault, float], Moves]
-"""Takes a stream, the fault, and when its headers are sent."""
+
+@final
+@attrs.frozen
+class Opened:
+    """What an effect knows of a stream beside its events."""
+
+    at: float
+    """When its headers are sent, on the provider's clock."""
+
+    status_update: bytes
+    """The frame with which the run says that it goes on."""
+
+
+Effect: TypeAlias = Callable[[Moves, Fault, Opened], Moves]
+"""Takes a stream, the fault, and how the stream was opened."""
 
 # Google forum 143098 (live, 2026): the body of a stream that is cut ends so, directly behind the last frame.
 CUT_TAIL: Final = b"""\
@@ -35,7 +48,11 @@ CUT_TAIL: Final = b"""\
 """
 
 
-def strike(moves: Iterable[Move], faults: Sequence[Fault], opened: float) -> Moves:
+_FASTEST_BEAT: Final = 0.001
+"""Seconds between two heartbeats at least: a stream that waits for nobody would never let another run."""
+
+
+def strike(moves: Iterable[Move], faults: Sequence[Fault], opened: Opened) -> Moves:
     """
     Return the stream as the faults leave it.
 
@@ -47,7 +64,7 @@ def strike(moves: Iterable[Move], faults: Sequence[Fault], opened: float) -> Mov
 
         faults: Those that strike this stream.
 
-        opened: When its headers are sent, on the provider's clock.
+        opened: How the stream was opened.
     """
     found = iter(moves)
     for name, effect in _EFFECTS.items():
@@ -68,10 +85,10 @@ def delay_of(faults: Sequence[Fault]) -> float:
 def _ending(*make: Callable[[float], Move]) -> Effect:
     """Return the effect that lets the stream go up to its point and puts something in the place of the rest."""
 
-    def effect(moves: Moves, fault: Fault, opened: float) -> Moves:
-        limit = inf if fault.seconds is None else opened + fault.seconds
+    def effect(moves: Moves, fault: Fault, opened: Opened) -> Moves:
+        limit = inf if fault.seconds is None else opened.at + fault.seconds
         left = inf if fault.events is None else fault.events
-        at = opened
+        at = opened.at
         for move in moves:
             if left <= 0 or limit <= (inf if isinstance(move, Hang) else move.at):
                 break
@@ -95,7 +112,7 @@ def _error(at: float) -> Move:
     return Sent(at, "error", sse({"error": {"code": "internal", "message": "boom"}, "event_type": "error"}))
 
 
-def _truncated(moves: Moves, fault: Fault, opened: float) -> Moves:
+def _truncated(moves: Moves, fault: Fault, opened: Opened) -> Moves:
     for number, move in enumerate(moves):
         if number < (fault.events or 0) or not isinstance(move, Sent):
             yield move
@@ -107,13 +124,30 @@ def _truncated(moves: Moves, fault: Fault, opened: float) -> Moves:
         return
 
 
+# -- what comes in a silence
+
+
+def _beating(beat: Callable[[Opened], bytes]) -> Effect:
+    """Return the effect that sends the same bytes again and again where a stream hangs."""
+
+    def effect(moves: Moves, fault: Fault, opened: Opened) -> Moves:
+        every = max(fault.seconds or 0.0, _FASTEST_BEAT)
+        for move in moves:
+            if isinstance(move, Hang):
+                data, since = beat(opened), max(move.at, opened.at)
+                yield from (Sent(since + number * every, "", data, wakes=move.wakes) for number in count(1))
+            yield move
+
+    return effect
+
+
 # -- content
 
 
 def _changed(name: str, change: Callable[[dict[str, Any]], None]) -> Effect:
     """Return the effect that changes the interaction in the events of a name."""
 
-    def effect(moves: Moves, fault: Fault, opened: float) -> Moves:
+    def effect(moves: Moves, fault: Fault, opened: Opened) -> Moves:
         for move in moves:
             if isinstance(move, Sent) and move.name.startswith(name):
                 event = event_of(move.data)
@@ -133,7 +167,7 @@ def _in_progress(interaction: dict[str, Any]) -> None:
 
 
 def _without(*names: str) -> Effect:
-    def effect(moves: Moves, fault: Fault, opened: float) -> Moves:
+    def effect(moves: Moves, fault: Fault, opened: Opened) -> Moves:
         return (move for move in moves if not (isinstance(move, Sent) and move.name in names))
 
     return effect
@@ -143,7 +177,7 @@ def _inserted(*events: dict[str, Any]) -> Effect:
     """Return the effect that puts events behind so many others."""
     frames = [(str(event["event_type"]), sse(event)) for event in events]
 
-    def effect(moves: Moves, fault: Fault, opened: float) -> Moves:
+    def effect(moves: Moves, fault: Fault, opened: Opened) -> Moves:
         for number, move in enumerate(moves):
             if number == fault.events:
                 yield from [Sent(move.at, name, data) for name, data in frames]
@@ -152,14 +186,14 @@ def _inserted(*events: dict[str, Any]) -> Effect:
     return effect
 
 
-def _bad_json(moves: Moves, fault: Fault, opened: float) -> Moves:
+def _bad_json(moves: Moves, fault: Fault, opened: Opened) -> Moves:
     for number, move in enumerate(moves):
         if number == fault.events:
             yield Sent(move.at, "step.delta", b'event: step.delta\ndata: {"event_type":"step.delta","index":0,\n\n')
         yield move
 
 
-def _duplicated(moves: Moves, fault: Fault, opened: float) -> Moves:
+def _duplicated(moves: Moves, fault: Fault, opened: Opened) -> Moves:
     last: list[Move] = []
     for number in count(1):
         move = next(moves, None)
@@ -171,7 +205,7 @@ def _duplicated(moves: Moves, fault: Fault, opened: float) -> Moves:
             yield from [Sent(move.at, one.name, one.data) for one in last if isinstance(one, Sent)]
 
 
-def _reordered(moves: Moves, fault: Fault, opened: float) -> Moves:
+def _reordered(moves: Moves, fault: Fault, opened: Opened) -> Moves:
     for number in count(1):
         move = next(moves, None)
         if move is None:
@@ -191,14 +225,14 @@ def _reordered(moves: Moves, fault: Fault, opened: float) -> Moves:
 
 
 def _rewritten(rewrite: Callable[[bytes], bytes]) -> Effect:
-    def effect(moves: Moves, fault: Fault, opened: float) -> Moves:
+    def effect(moves: Moves, fault: Fault, opened: Opened) -> Moves:
         for move in moves:
             yield attrs.evolve(move, data=rewrite(move.data)) if isinstance(move, Sent) else move
 
     return effect
 
 
-def _no_blank_line(moves: Moves, fault: Fault, opened: float) -> Moves:
+def _no_blank_line(moves: Moves, fault: Fault, opened: Opened) -> Moves:
     held: Move | None = None
     for move in moves:
         if held is not None:
@@ -210,14 +244,14 @@ def _no_blank_line(moves: Moves, fault: Fault, opened: float) -> Moves:
         yield held
 
 
-def _split(moves: Moves, fault: Fault, opened: float) -> Moves:
+def _split(moves: Moves, fault: Fault, opened: Opened) -> Moves:
     size = max(fault.events or 1, 1)
     for move in moves:
         if not isinstance(move, Sent):
             yield move
             continue
         for at in range(0, len(move.data), size):
-            yield Sent(move.at, move.name if at == 0 else "", move.data[at : at + size])
+            yield attrs.evolve(move, name=move.name if at == 0 else "", data=move.data[at : at + size])
 
 
 def _is_event(move: Move) -> bool:
@@ -264,6 +298,9 @@ _EFFECTS: Final[dict[str, Effect]] = {
     "stall": _ending(Hang),
     "error": _ending(_error),
     "truncated-utf8": _truncated,
+    "heartbeat-comments": _beating(lambda opened: b": keep-alive\n\n"),
+    "heartbeat-status": _beating(lambda opened: opened.status_update),
+    "heartbeat-bytes": _beating(lambda opened: b":"),
     "no-blank-line": _no_blank_line,
     "data-only": _rewritten(lambda data: data[data.find(b"data: ") :] if data.startswith(b"event: ") else data),
     "crlf": _rewritten(lambda data: data.replace(b"\n", b"\r\n")),
