@@ -94,6 +94,12 @@ EVENTS: tuple[Event, ...] = (
     StepRestarted(
         message_id="a1",
         reason="the replay says something else",
+        origin=Origin(
+            provider="google",
+            model="gemini-3-pro",
+            dialect="gemini-interactions",
+            served_model="gemini-3-pro-001",
+        ),
         run=Run(id="int_2", resumable=False, kind="interaction"),
         state=State(cursor="c-7"),
     ),

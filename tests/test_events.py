@@ -53,7 +53,7 @@ CATALOGUE = {
     "prompt.submitted": "durable message_id content",
     "history.rewound": "durable message_id",
     "step.started": "durable message_id origin run? state?",
-    "step.restarted": "durable message_id reason run? state?",
+    "step.restarted": "durable message_id reason origin? run? state?",
     "step.ended": "durable message_id finish raw_finish? usage? run? state?",
     "step.failed": "durable message_id error usage? run? state?",
     "text.started": "durable message_id",

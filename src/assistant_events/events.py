@@ -90,6 +90,9 @@ class StepRestarted(_Durable):
     reason: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
     """Why, for people."""
 
+    origin: Origin | None = attrs.field(default=None, validator=fields.IsA(Origin, optional=True))
+    """Fills in the model names that the start of the step did not know; `None` when it adds nothing."""
+
     run: Run | None = attrs.field(default=None, validator=fields.IsA(Run, optional=True))
     state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
 

@@ -6,6 +6,7 @@ seed issue asks of a mock server.
 import base64
 import json
 
+import attrs
 import pytest
 
 from assistant_events import (
@@ -914,6 +915,22 @@ def test_restarts():
     assert [CREATED, UPDATE] == frames
     assert ["step.restarted"] == [left.event for left in emitter.left_out]
     assert [S(0, mo()), D(0, text("a"))] == [frame for event in text_of("a") for frame in emitter.emit(event)]
+
+
+def test_a_restart_names_the_model_that_the_start_did_not_know():
+    """
+    The interaction that begins again has the model that came with the restart, from its first to its last frame.
+    """
+    unknown = Origin(provider="google", dialect="gemini-interactions")
+    emitter = GeminiInteractionsEmitter(status_updates=False)
+    emitter.emit(StepStarted(message_id="m", origin=unknown))
+    restarted = StepRestarted(message_id="m", reason="again", origin=attrs.evolve(unknown, served_model="g"))
+    frames = [*emitter.emit(restarted), *emitter.emit(StepEnded(message_id="m", finish="stop", raw_finish="completed"))]
+
+    assert [
+        ("interaction.created", "g"),
+        ("interaction.completed", "g"),
+    ] == [(frame["event_type"], frame["interaction"].get("model")) for frame in frames]
 
 
 def test_a_restart_voids_what_waits():

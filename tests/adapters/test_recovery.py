@@ -4,7 +4,8 @@ Cases 94 to 104 of the wire reference: replays, cursors, documents that finish a
 
 import pytest
 
-from assistant_events import AssistantMessage, fold, problems
+from assistant_events import AssistantMessage, Origin, UserMessage, fold, problems
+from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.testing import durable as kept
 
 from .notation import (
@@ -294,6 +295,21 @@ def test_a_message_that_was_closed_starts_over():
     after = second.feed(stream(*wire[2:])) + second.close()
     assert "step.restarted" == after[0].type
     assert_whole(before + after, stream(*wire))
+
+
+def test_a_stream_cut_inside_its_first_frame_learns_its_model_from_the_replay():
+    """
+    A message that failed before its model was known has origin, run and state of the replay, and can be chained.
+    """
+    wire = stream(C(), S(0, mo("Hel")), X(0), K())
+    made = decoder()
+    before = made.feed(wire[:20]) + made.close()
+    second = decoder(prior=priors(before))
+    message = fold(before + second.feed(wire) + second.close())["m"]
+    chained = encode([message, UserMessage(id="u2", content="And?")], {"model": MODEL}, mode="chained")
+
+    assert Origin(provider="google", model=MODEL, dialect="gemini-interactions", served_model=MODEL) == message.origin
+    assert "v1" == chained.body["previous_interaction_id"]
 
 
 def test_codes_of_a_clean_replay():

@@ -2,6 +2,7 @@
 A replay on a message that was recorded before, at least in part: what goes on, and when.
 """
 
+import attrs
 import pytest
 
 from assistant_events import (
@@ -35,8 +36,8 @@ from assistant_events.testing.strategies import Verb
 
 A = {"message_id": "a1"}
 C = {"message_id": "a1", "call_id": "c1"}
-AFTER_CUT = StepRestarted(**A, reason="the stream was rejoined after a cut")
-DIFFERS = StepRestarted(**A, reason="the replay differs from what was recorded")
+AFTER_CUT = StepRestarted(**A, reason="the stream was rejoined after a cut", origin=origin())
+DIFFERS = StepRestarted(**A, reason="the replay differs from what was recorded", origin=origin())
 
 
 def start(**more):
@@ -142,14 +143,26 @@ def test_a_replay_that_says_other_text_restarts():
     assert [DIFFERS, TextStarted(**A), TextDelta(**A, offset=0, delta="Hel")] == rejoin(before, HELLO)[1]
 
 
-def test_a_restart_brings_run_and_state_of_the_replay():
+def test_a_restart_brings_origin_run_and_state_of_the_replay():
     """
     What the replay says of the response at its start stands in the restart.
     """
-    again = start(run=run("run-2"), state={"s": 2})
+    served = origin(served_model="acme-1-0915")
+    again = start(origin=served, run=run("run-2"), state={"s": 2})
     (restarted,) = rejoin(record([start(run=run())]), [again])[0]
 
-    assert (run("run-2"), {"s": 2}) == (restarted.run, restarted.state)
+    assert (served, run("run-2"), {"s": 2}) == (restarted.origin, restarted.run, restarted.state)
+
+
+def test_a_message_that_was_cut_before_its_model_was_known_learns_it_from_the_replay():
+    """
+    A step that failed without a model has the model of the replay afterwards.
+    """
+    unknown = origin(model=None)
+    before = record([start(origin=unknown), verb("fail", error=error())])
+    (events,) = rejoin(before, [start()])
+
+    assert origin() == fold([*before, *events])["a1"].origin
 
 
 @pytest.mark.parametrize(
@@ -265,9 +278,7 @@ def test_another_run_is_a_contradiction():
     """
     before = record([start(run=run()), text("Hel")])
 
-    assert [StepRestarted(**A, reason=DIFFERS.reason, run=run("run-2"))] == (
-        rejoin(before, [start(run=run("run-2"))])[0]
-    )
+    assert [attrs.evolve(DIFFERS, run=run("run-2"))] == (rejoin(before, [start(run=run("run-2"))])[0])
 
 
 def test_a_replay_that_ends_too_early_is_a_contradiction():

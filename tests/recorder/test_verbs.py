@@ -186,7 +186,9 @@ def test_restart(recorder):
     recorder.text("old")
     recorder.tool_input("c1", "search", "{")
 
-    assert [StepRestarted(**A, reason="again", run=run(), state={"s": 1})] == recorder.restart("again", run(), {"s": 1})
+    expected = StepRestarted(**A, reason="again", origin=origin(), run=run(), state={"s": 1})
+
+    assert [expected] == recorder.restart("again", origin(), run(), {"s": 1})
     assert [TextStarted(**A), TextDelta(**A, offset=0, delta="new")] == recorder.text("new", key="t")
     assert [ToolInputStarted(**C, name="search")] == recorder.tool_input("c1", "search")
 

@@ -353,6 +353,28 @@ def test_a_restart_may_bring_another_run_and_state():
     assert (run("run-2"), {"s": 2}) == (restarted.run, restarted.state)
 
 
+UNKNOWN = origin(model=None)
+
+
+@pytest.mark.parametrize(
+    ("started", "restarted", "expected"),
+    [
+        pytest.param(UNKNOWN, origin(served_model="y"), origin(served_model="y"), id="both unknown"),
+        pytest.param(origin(), origin(model="x", served_model="y"), origin(served_model="y"), id="served unknown"),
+        pytest.param(origin(served_model="y"), origin(served_model="z"), origin(served_model="y"), id="known"),
+        pytest.param(origin(served_model="y"), UNKNOWN, origin(served_model="y"), id="unknown in the restart"),
+        pytest.param(origin(), None, origin(), id="no origin in the restart"),
+    ],
+)
+def test_a_restart_fills_in_the_models_that_were_unknown(started, restarted, expected):
+    """
+    The origin of a restart gives the models that the start did not know; those it knew stay.
+    """
+    events = [StepStarted(**A, origin=started), StepRestarted(**A, reason="again", origin=restarted)]
+
+    assert expected == only(events).origin
+
+
 def test_a_restarted_step_goes_on_as_a_fresh_one():
     """
     After a restart the same kinds and call ids begin anew.

@@ -183,9 +183,11 @@ class Recorder:
         self._emit(StepStarted(message_id=self.message_id, origin=origin, run=run, state=state))
         return self._deliver()
 
-    def restart(self, reason: str, run: Run | None = None, state: _STATE = NO_STATE) -> list[Event]:
-        """Void what was received; the same message starts over."""
-        self._emit(StepRestarted(message_id=self.message_id, reason=reason, run=run, state=state))
+    def restart(
+        self, reason: str, origin: Origin | None = None, run: Run | None = None, state: _STATE = NO_STATE
+    ) -> list[Event]:
+        """Void what was received; the same message starts over. *origin* fills in what the start did not know."""
+        self._emit(StepRestarted(message_id=self.message_id, reason=reason, origin=origin, run=run, state=state))
         self._forget()
         return self._deliver()
 

@@ -53,7 +53,7 @@ from assistant_events.messages import (
     ToolPart,
     closing,
 )
-from assistant_events.values import ErrorInfo, ErrorKind, State
+from assistant_events.values import ErrorInfo, ErrorKind
 
 _AFTER_CUT = "the stream was rejoined after a cut"
 _CONTRADICTED = "the replay differs from what was recorded"
@@ -140,10 +140,12 @@ class Rejoin:
 
     def _restart(self, reason: str) -> list[Event]:
         self.over = True
-        first = self._history[0]
-        run, state = (first.run, first.state) if isinstance(first, StepStarted) else (None, State())
-        restarted = StepRestarted(message_id=self._prior.id, reason=reason, run=run, state=state)
-        return [restarted, *self._history[1:]]
+        first, *rest = self._history
+        assert isinstance(first, StepStarted)  # the lifecycle allows nothing before it
+        restarted = StepRestarted(
+            message_id=self._prior.id, reason=reason, origin=first.origin, run=first.run, state=first.state
+        )
+        return [restarted, *rest]
 
     # -- comparing one event with what was recorded
 

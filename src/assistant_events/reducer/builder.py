@@ -642,7 +642,8 @@ class _OpenAnswer(_Open):
 
     def restart_step(self, event: StepRestarted, moment: _Moment) -> Outcome:
         old = self.base
-        self.base = base = _answer_draft(self.id, old.origin, event.run or old.run, event.state or old.state)
+        origin = old.origin.filled_in(event.origin)
+        self.base = base = _answer_draft(self.id, origin, event.run or old.run, event.state or old.state)
         base.times = None if old.times is None else attrs.evolve(old.times, ended=None)
         self.parts = []
         self.calls = {}

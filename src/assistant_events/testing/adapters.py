@@ -12,8 +12,6 @@ from itertools import islice
 from random import Random
 from typing import Any, Final, TypeAlias, cast
 
-import attrs
-
 from assistant_events.adapters.base import DecoderBase, Prior
 from assistant_events.adapters.dialects import Dialect
 from assistant_events.adapters.reading import Fields
@@ -321,26 +319,9 @@ class Trial:
         self.check_events(events, where)
         after = fold(events)
         if self.ended:
-            after = self._with_known_models(after)
             _require(after == self.transcript, f"{self.name}{where}: not the transcript of the uncut stream")
         else:
             self._check_kept(fold(before), after, where)
-
-    def _with_known_models(self, transcript: Transcript) -> Transcript:
-        """Fill in the model of a step that failed before it was known: it never learns it, restarts keep the origin."""
-        return attrs.evolve(
-            transcript,
-            messages=tuple(
-                [
-                    attrs.evolve(message, origin=_same(self.transcript, message.id)[0].origin)
-                    if isinstance(message, AssistantMessage)
-                    and message.origin.served_model is None
-                    and _same(self.transcript, message.id)
-                    else message
-                    for message in transcript.messages
-                ]
-            ),
-        )
 
     def _check_kept(self, before: Transcript, after: Transcript, where: str) -> None:
         for message in before.messages:

@@ -517,7 +517,7 @@ _FIELDS: Mapping[EventClass, Mapping[str, SearchStrategy[object]]] = MappingProx
         PromptSubmitted: {"content": contents()},
         HistoryRewound: {},
         StepStarted: {"origin": origins(), "run": _maybe(runs()), "state": _STATES},
-        StepRestarted: {"reason": texts(), "run": _maybe(runs()), "state": _STATES},
+        StepRestarted: {"reason": texts(), "origin": _maybe(origins()), "run": _maybe(runs()), "state": _STATES},
         StepEnded: {
             "finish": finishes(),
             "raw_finish": _maybe(texts()),
@@ -565,7 +565,7 @@ _STARTS: SearchStrategy[Verb] = _verb("start", origin=origins(), run=_maybe(runs
 _VERBS: Mapping[str, SearchStrategy[Verb]] = MappingProxyType(
     {
         "start": _STARTS,
-        "restart": _verb("restart", reason=texts(), run=_maybe(runs()), state=_STATES),
+        "restart": _verb("restart", reason=texts(), origin=_maybe(origins()), run=_maybe(runs()), state=_STATES),
         "finish": _verb(
             "finish",
             finish=finishes(),

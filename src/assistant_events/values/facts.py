@@ -167,6 +167,16 @@ class Origin(Extensible):
         """Tell whether state issued by one may go to the other: provider, model and dialect are the same."""
         return (self.provider, self.model, self.dialect) == (other.provider, other.model, other.dialect)
 
+    def filled_in(self, later: Origin | None) -> Origin:
+        """Return this origin with the model names of *later* where its own are `None`."""
+        if later is None:
+            return self
+        return attrs.evolve(
+            self,
+            model=later.model if self.model is None else self.model,
+            served_model=later.served_model if self.served_model is None else self.served_model,
+        )
+
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)

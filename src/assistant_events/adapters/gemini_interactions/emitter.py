@@ -145,7 +145,7 @@ class GeminiInteractionsEmitter:
         self._sequence = 0
         self._told: Event | None = None
         self._message_id: str | None = None
-        self._started: StepStarted | None = None
+        self._origin: Origin | None = None
         self._own = True
         self._id = ""
         self._running = False
@@ -227,7 +227,7 @@ class GeminiInteractionsEmitter:
         self._release(everything=True)
         self._told = event
         self._message_id = event.message_id
-        self._started = event
+        self._origin = event.origin
         self._own = event.origin.dialect == _DIALECT
         self._id = _id_of(event.run, event.state if self._own else NO_STATE)
         if not self._own:
@@ -235,15 +235,15 @@ class GeminiInteractionsEmitter:
         self._begin(event, event.origin)
 
     def _on_restarted(self, event: StepRestarted) -> None:
-        started = self._started
-        if self._over or started is None:
+        if self._over or self._origin is None:
             self._leave_out(_OVER)
             return
         self._leave_out(_RESTARTED)
         self._held.clear()
         self._awaited = None
         self._id = _id_of(event.run, event.state) or self._id
-        self._begin(event, started.origin)
+        self._origin = self._origin.filled_in(event.origin)
+        self._begin(event, self._origin)
 
     def _begin(self, event: StepStarted | StepRestarted, origin: Origin) -> None:
         self._running = True
@@ -274,7 +274,7 @@ class GeminiInteractionsEmitter:
         self._frame("interaction.status_update", {**address, "status": "in_progress", **more})
 
     def _on_ended(self, event: StepEnded) -> None:
-        assert self._started is not None
+        assert self._origin is not None
         self._telling.flush()
         state = self._state(event.state)
         self._id = self._end_id(event)
@@ -285,13 +285,13 @@ class GeminiInteractionsEmitter:
         if status != event.raw_finish:
             self._leave_out(_NO_STATUS)
         token = string(state, "continuation_token")
-        fields = self._interaction(status, self._started.origin, state, usage=usage, continuation_token=token)
+        fields = self._interaction(status, self._origin, state, usage=usage, continuation_token=token)
         self._frame(self._words.completed, {"interaction": fields})
         self._ended = True
         self._over = event.finish is not Finish.PAUSE
 
     def _on_failed(self, event: StepFailed) -> None:
-        assert self._started is not None
+        assert self._origin is not None
         self._telling.flush()
         state = self._state(event.state)
         known = self._id
@@ -305,7 +305,7 @@ class GeminiInteractionsEmitter:
         said = {"continuation_token": token if as_event or failure.status is None else None, "usage": partial}
         if any(said.values()):
             self._update({key: value for key, value in said.items() if value})
-        origin = self._started.origin
+        origin = self._origin
         if failure.status is not None and not as_event:
             if failure.output_error is not None:
                 self._telling.output_error(failure.output_error)
