@@ -8,8 +8,9 @@ import http.client
 import pytest
 
 from assistant_events.errors import RemoteProtocolError
-from assistant_events.session.transport import MAX_MESSAGE, abortion, transport_error
+from assistant_events.session.transport import abortion, transport_error
 from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values.credentials import MAX_MESSAGE
 
 
 class Response:
@@ -79,9 +80,10 @@ def test_statuses(status, expected):
     """
     own = transport_error(stranger("APIStatusError", status_code=status))
     of_response = transport_error(stranger("HTTPStatusError", response=Response(status)))
+    of_aiohttp = transport_error(stranger("ClientResponseError", status=status))
 
     assert (*expected, status) == (own.kind, own.retryable, own.status)
-    assert own.kind == of_response.kind
+    assert own.kind == of_response.kind == of_aiohttp.kind
 
 
 @pytest.mark.parametrize("status", [200, 700, "500", None])
@@ -97,6 +99,7 @@ def test_an_error_of_the_provider():
     A `RemoteProtocolError` says itself what it is.
     """
     assert ErrorInfo(kind="quota", message="no more") == transport_error(RemoteProtocolError("quota", "no more"))
+    assert "of https://x/y?…" == transport_error(RemoteProtocolError("quota", "of https://x/y?key=k")).message
 
 
 def test_messages_name_the_exception():

@@ -25,7 +25,7 @@ from assistant_events.events import (
 from assistant_events.lifecycle import Outcome
 from assistant_events.session.reading import BYTES
 from assistant_events.session.standing import Batch, Standing
-from assistant_events.session.transport import abortion, transport_error
+from assistant_events.session.transport import abortion, traceback_of, transport_error
 from assistant_events.stores.base import StoredEvent
 from assistant_events.values import ErrorInfo, ErrorKind
 
@@ -128,7 +128,7 @@ class Reception:
         info = transport_error(error)
         if info.kind == ErrorKind.UNKNOWN:
             # It may as well be a mistake of the app, whose place only the traceback tells.
-            _log.warning("the stream of message %r raised", self.decoder.message_id, exc_info=error)
+            _log.warning("the stream of message %r raised\n%s", self.decoder.message_id, traceback_of(error))
         self._close(info)
 
     def abort(self, reason: BaseException) -> None:

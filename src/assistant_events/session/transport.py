@@ -2,10 +2,12 @@
 What a transport raised, as an error of the message that it carried.
 
 Clients are told by the names of their exceptions and by the status that they carry, so none of them is imported.
+Messages and tracebacks are without the credentials of the request, see `assistant_events.values.credentials`.
 """
 
 from __future__ import annotations
 
+import traceback
 from asyncio import CancelledError
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -13,9 +15,7 @@ from typing import Final
 
 from assistant_events.errors import RemoteProtocolError
 from assistant_events.values import ErrorInfo, ErrorKind
-
-MAX_MESSAGE = 500
-"""Characters kept of what an exception says. Some quote the whole answer."""
+from assistant_events.values.credentials import error_text, secrets_of, without_credentials
 
 STATUS_KINDS: Final[Mapping[int, ErrorKind]] = MappingProxyType(
     {
@@ -59,16 +59,16 @@ _ABORTED: Final[Mapping[type[BaseException], str]] = MappingProxyType(
 def transport_error(error: Exception) -> ErrorInfo:
     """Return what goes into a message whose stream raised *error*."""
     if isinstance(error, RemoteProtocolError):
-        return ErrorInfo(kind=error.kind, message=error.message)
+        return ErrorInfo(kind=error.kind, message=without_credentials(error.message, secrets_of(error)))
     status = _status(error)
     if status is not None:
-        return ErrorInfo(kind=_kind_of(status), message=_said(error), status=status, retryable=_retryable(status))
+        return ErrorInfo(kind=_kind_of(status), message=error_text(error), status=status, retryable=_retryable(status))
     names = [cls.__name__ for cls in type(error).__mro__]
     if any("Timeout" in name for name in names):
-        return ErrorInfo(kind=ErrorKind.TIMEOUT, message=_said(error), retryable=True)
+        return ErrorInfo(kind=ErrorKind.TIMEOUT, message=error_text(error), retryable=True)
     if isinstance(error, (OSError, EOFError)) or not _BROKEN.isdisjoint(names):
-        return ErrorInfo(kind=ErrorKind.NETWORK, message=_said(error), retryable=True)
-    return ErrorInfo(kind=ErrorKind.UNKNOWN, message=_said(error))
+        return ErrorInfo(kind=ErrorKind.NETWORK, message=error_text(error), retryable=True)
+    return ErrorInfo(kind=ErrorKind.UNKNOWN, message=error_text(error))
 
 
 def abortion(reason: BaseException) -> ErrorInfo:
@@ -77,9 +77,19 @@ def abortion(reason: BaseException) -> ErrorInfo:
     return ErrorInfo(kind=ErrorKind.ABORTED, message=said)
 
 
+def traceback_of(error: Exception) -> str:
+    """Return the traceback of *error* as Python prints it, without credentials."""
+    return without_credentials("".join(traceback.format_exception(error)), secrets_of(error))
+
+
 def _status(error: Exception) -> int | None:
     response = getattr(error, "response", None)
-    for value in (getattr(error, "status_code", None), getattr(response, "status_code", None)):
+    # `status` is that of aiohttp and urllib.
+    for value in (
+        getattr(error, "status_code", None),
+        getattr(response, "status_code", None),
+        getattr(error, "status", None),
+    ):
         if isinstance(value, int) and 400 <= value <= 599:
             return value
     return None
@@ -91,9 +101,3 @@ def _kind_of(status: int) -> ErrorKind:
 
 def _retryable(status: int) -> bool:
     return status in {408, 429} or status >= 500
-
-
-def _said(error: Exception) -> str:
-    name, text = type(error).__name__, str(error)
-    said = f"{name}: {text}" if text else name
-    return said if len(said) <= MAX_MESSAGE else f"{said[: MAX_MESSAGE - 1]}…"

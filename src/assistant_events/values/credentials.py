@@ -1,0 +1,148 @@
+"""
+The text of exceptions without credentials.
+
+HTTP libraries write the URL of a request into their exceptions, and a server can repeat a key in the status line that
+they quote. Such a text goes into a log that is kept, so it is cleaned here, in two ways: the values of credentials that
+the exception's own request shows are masked wherever they occur, and so is what looks like a credential.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+MAX_MESSAGE: Final = 500
+"""Characters kept of the text of an exception. Some quote a whole answer."""
+
+SHORTEST_SECRET: Final = 8
+"""Shorter values are not searched for in a text: they occur in ordinary words. Keys of providers have 30 and more."""
+
+MASK: Final = "[hidden]"
+
+_NAMES: Final = re.compile("auth|cookie|credential|key|passw|secret|signature|token", re.IGNORECASE)
+"""Names of headers and of URL parameters whose values are credentials."""
+
+
+def _without_parameters(url: re.Match[str]) -> str:
+    # The pattern takes URLs without parameters as well, so that no part of one is searched again.
+    return url[0] if url[0] == url[1] else f"{url[1]}?…"
+
+
+# Every pattern is linear in the text, which may be a whole answer: a part that can be long is bounded by a character
+# that it excludes.
+_PATTERNS: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]] = (
+    # A URL keeps its host and path. Parameters of other names than those above can be credentials, too.
+    (re.compile(r"://[^\s/?#]*@"), "://"),
+    (re.compile(r"(://[^\s?#'\"<>]*+)(?:[?#][^\s'\"<>]*+)?"), _without_parameters),
+    # The target of a request, as urllib3 quotes it, and the address of a proxy.
+    (re.compile(r"\?[^\s?=&'\"<>]+=[^\s'\"<>]*+"), "?…"),
+    (re.compile(r"(?<![^\s/'\"])[^\s:/@'\"]+:[^\s/@'\"]+@"), ""),
+    # h11, http.client and requests quote a header that they refuse.
+    (re.compile(r"(header values?:?\s)b?(?:'[^'\n]*'?|\"[^\"\n]*\"?)", re.IGNORECASE), rf"\1{MASK}"),
+    (
+        re.compile(
+            r"((?:api[-_ ]?key|goog-api-key|(?:access|auth|refresh)[-_ ]?token|authorization|cookie|password|secret)"
+            rf"b?['\"]?\s?[:=,]\s?b?['\"]?(?:(?:bearer|basic)\s)?)[^\s'\",;&<>)}}\]]{{{SHORTEST_SECRET},}}",
+            re.IGNORECASE,
+        ),
+        rf"\1{MASK}",
+    ),
+    # Keys of Google and of those who follow OpenAI.
+    (re.compile(r"\b(?:AIza[\w-]{20,}|sk-[\w-]{16,})"), MASK),
+)
+
+
+def without_credentials(text: str, secrets: Iterable[str] = ()) -> str:
+    """
+    Return *text* with its credentials masked: *secrets*, and what looks like one.
+
+    URLs lose their user, password, parameters and fragment.
+    """
+    # The longest first: one may be a part of another.
+    for secret in sorted({secret for secret in secrets if len(secret) >= SHORTEST_SECRET}, key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    for pattern, replacement in _PATTERNS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def error_text(error: BaseException, secrets: Iterable[str] = ()) -> str:
+    """Return the class and the text of an exception, without credentials and with a bounded length."""
+    name, text = type(error).__name__, without_credentials(str(error), (*secrets, *secrets_of(error)))
+    text = f"{name}: {text}" if text else name
+    return text if len(text) <= MAX_MESSAGE else f"{text[: MAX_MESSAGE - 1]}…"
+
+
+def secrets_of(error: BaseException) -> set[str]:
+    """
+    Return the credentials in the requests that *error* carries, or an exception that it was raised from.
+
+    Knows the attributes of httpx, requests, aiohttp and urllib, and of SDKs that are built on them.
+    """
+    found: set[str] = set()
+    for each in _chain(error):
+        response = _attribute(each, "response")
+        for request in (
+            each,
+            _attribute(each, "request"),
+            _attribute(response, "request"),
+            _attribute(each, "request_info"),
+        ):
+            # Objects of libraries that are not known here: one without the usual form shows nothing.
+            with suppress(Exception):
+                found.update(_secrets_of_url(str(_attribute(request, "url") or "")))
+            with suppress(Exception):
+                found.update(_secrets_of_headers(_attribute(request, "headers").items()))
+    return found
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    waiting: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while waiting:
+        each = waiting.pop()
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            waiting += [each.__cause__, each.__context__]
+            waiting += _attribute(each, "exceptions") or ()  # of a group
+
+
+def _attribute(holder: Any, name: str) -> Any:
+    # Any: whatever a library hangs on its exceptions. `HTTPError.request` of httpx raises where there is none.
+    with suppress(Exception):
+        return getattr(holder, name, None)
+    return None
+
+
+def _secrets_of_url(url: str) -> Iterator[str]:
+    parts = urlsplit(url)
+    user, _, password = parts.netloc.rpartition("@")[0].partition(":")
+    for value in (user, password):
+        yield from (value, unquote(value))
+    for field in parts.query.split("&"):
+        for name, value in parse_qsl(field):
+            if _NAMES.search(name):
+                yield from (value, field.partition("=")[2])
+
+
+def _secrets_of_headers(headers: Iterable[tuple[Any, Any]]) -> Iterator[str]:
+    # Any: names and values are text or bytes.
+    for name, value in headers:
+        if _NAMES.search(_text(name)):
+            yield _text(value)
+            for word in re.split(r"[\s;,]+", _text(value)):
+                yield from (word, word.partition("=")[2])
+            scheme, _, encoded = _text(value).partition(" ")
+            if scheme.lower() == "basic":
+                with suppress(ValueError):
+                    user, _, password = b64decode(encoded).decode().partition(":")
+                    yield from (user, password)
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)

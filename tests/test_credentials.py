@@ -1,0 +1,184 @@
+"""
+Texts of exceptions, without the credentials of the request that raised them.
+"""
+
+from types import SimpleNamespace
+
+import httpx2
+import pytest
+import requests
+
+from assistant_events.values.credentials import MAX_MESSAGE, error_text, secrets_of, without_credentials
+
+KEY = "c4n4ry-k3y-0123456789"
+PASSWORD = "c4n4ry:p4ss/w0rd"
+
+TEXTS = {
+    "parameters": (
+        f"for url 'https://api.example/v1?alt=sse&key={KEY}'\nmore",
+        "for url 'https://api.example/v1?…'\nmore",
+    ),
+    "one bare parameter": (f"at https://api.example/v1?{KEY} now", "at https://api.example/v1?… now"),
+    "a fragment": (f"at https://api.example/v1#token={KEY}", "at https://api.example/v1?…"),
+    "user and password": (f"at https://me:{KEY}@api.example:8080/v1", "at https://api.example:8080/v1"),
+    "a user alone": (f"at https://{KEY}@api.example/v1", "at https://api.example/v1"),
+    "a password with an at sign": (f"at https://me:p@{KEY}@api.example/v1", "at https://api.example/v1"),
+    "a quote in the path": (f"at https://api.example/it's?key={KEY}", "at https://api.example/it's?…"),
+    "a target alone": (
+        f"Max retries exceeded with url: /v1/models?key={KEY} (Caused by X)",
+        "Max retries exceeded with url: /v1/models?… (Caused by X)",
+    ),
+    "a proxy without a scheme": (
+        f"no connection to me:{KEY}@proxy.example:3128",
+        "no connection to proxy.example:3128",
+    ),
+    "a header of h11": (f"Illegal header value b'{KEY} \\n'", "Illegal header value [hidden]"),
+    "a header of requests": (
+        f"Invalid leading whitespace in header value: ' {KEY}'",
+        "Invalid leading whitespace in header value: [hidden]",
+    ),
+    "a named key": (f"api_key={KEY}, model=m", "api_key=[hidden], model=m"),
+    "headers of a request": (
+        f"{{'accept': '*/*', 'x-goog-api-key': '{KEY}', 'authorization': 'Bearer {KEY}'}}",
+        "{'accept': '*/*', 'x-goog-api-key': '[hidden]', 'authorization': 'Bearer [hidden]'}",
+    ),
+    "a key of Google": ("API key not valid: AIza0123456789abcdefghijklmnop.", "API key not valid: [hidden]."),
+    "a key of OpenAI": (
+        "Incorrect API key provided: sk-proj-0123456789abcdef.",
+        "Incorrect API key provided: [hidden].",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "clean"), TEXTS.values(), ids=TEXTS)
+def test_what_looks_like_a_credential(text, clean):
+    """
+    Credentials are masked at the places where libraries write them; the rest of the text stays.
+    """
+    assert clean == without_credentials(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "KeyError: 'steps'",
+        "Unexpected token: identifier",
+        "Basic authentication is not supported",
+        "really? yes = no",
+        "see https://docs.example/errors for more, or ask me@docs.example",
+        "max_output_tokens: 123456789",
+        "12:30:45 the connection broke",
+    ],
+)
+def test_ordinary_words(text):
+    """
+    What is no credential stays as it is.
+    """
+    assert text == without_credentials(text)
+
+
+def test_secrets_that_are_known():
+    """
+    A secret that is known is masked wherever it occurs, whole, unless it is so short that it is part of a word.
+    """
+    assert "no [hidden]; too many requests" == without_credentials(
+        f"no {KEY}; too many requests", [KEY[:9], KEY, "any"]
+    )
+
+
+def refused(request):
+    """Return what httpx raises for an answer that repeats the key in its status line."""
+    response = httpx2.Response(401, request=request, extensions={"reason_phrase": f"No {KEY}".encode()})
+    with pytest.raises(httpx2.HTTPStatusError) as caught:
+        response.raise_for_status()
+    return caught.value
+
+
+REQUESTS = {
+    "a parameter": {"url": f"https://api.example/v1?key={KEY}"},
+    "a header": {"url": "https://api.example/v1", "headers": {"x-goog-api-key": KEY}},
+    "a bearer": {"url": "https://api.example/v1", "headers": {"authorization": f"Bearer {KEY}"}},
+    "a cookie": {"url": "https://api.example/v1", "headers": {"cookie": f"a=b; session={KEY}; c=d"}},
+    "a password": {"url": f"https://me:{KEY}@api.example/v1"},
+    # base64 of "me:c4n4ry-k3y-0123456789"
+    "a password in a header": {
+        "url": "https://api.example/v1",
+        "headers": {"authorization": "Basic bWU6YzRuNHJ5LWszeS0wMTIzNDU2Nzg5"},
+    },
+}
+
+
+@pytest.mark.parametrize("request_", REQUESTS.values(), ids=REQUESTS)
+def test_a_status_line_that_repeats_a_credential(request_):
+    """
+    What the request of an exception carries is masked in all of its text.
+    """
+    text = error_text(refused(httpx2.Request("GET", **request_)))
+
+    assert text.startswith("HTTPStatusError: Client error '401 No [hidden]' for url 'https://api.example/v1")
+    assert KEY not in text
+
+
+def test_exceptions_of_requests():
+    """
+    The exceptions of requests show their request in the same way.
+    """
+    response = requests.Response()
+    response.status_code, response.reason, response.url = 401, f"No {KEY}", f"https://api.example/v1?key={KEY}"
+    response.request = requests.Request("GET", response.url).prepare()
+    with pytest.raises(requests.HTTPError) as caught:
+        response.raise_for_status()
+
+    assert "HTTPError: 401 Client Error: No [hidden] for url: https://api.example/v1?…" == error_text(caught.value)
+
+
+def test_exceptions_of_aiohttp():
+    """
+    Those of aiohttp carry `request_info`.
+    """
+    error = Exception(f"401, message='No {KEY}', url='https://api.example/v1'")
+    error.request_info = SimpleNamespace(url="https://api.example/v1", headers={"X-Api-Key": KEY})
+
+    assert "Exception: 401, message='No [hidden]', url='https://api.example/v1'" == error_text(error)
+
+
+def test_an_exception_with_a_cause():
+    """
+    The request of the exception that caused it, and of each in a group, counts as well.
+    """
+    error = ValueError(f"the provider says: No {KEY}")
+    error.__cause__ = ExceptionGroup("several", [refused(httpx2.Request("GET", "https://x", headers={"api-key": KEY}))])
+    error.__cause__.__cause__ = error
+
+    assert KEY in secrets_of(error)
+    assert "ValueError: the provider says: No [hidden]" == error_text(error)
+
+
+def test_an_exception_with_attributes_of_its_own():
+    """
+    Attributes of other forms show nothing and disturb nothing.
+    """
+    error = OSError("gone")
+    error.request, error.url, error.headers = 5, "http://[", [1]
+
+    assert "OSError: gone" == error_text(error)
+
+
+def test_a_long_text():
+    """
+    A credential that the limit would cut is masked as well.
+    """
+    text = error_text(OSError("x" * (MAX_MESSAGE - 20) + f" https://me:{KEY}@api.example?key={KEY}"))
+
+    assert MAX_MESSAGE >= len(text)
+    assert KEY[:4] not in text
+
+
+@pytest.mark.parametrize(
+    "piece", ["://", "://a@", "?a", "a:", "key=", "header value '", "authorization: bearer ", "x-"]
+)
+def test_a_text_of_a_megabyte(piece):
+    """
+    A text is read once for each pattern, however it repeats what a credential begins with.
+    """
+    assert without_credentials(piece * (1_000_000 // len(piece)))
