@@ -1,9 +1,15 @@
 """
 How much Hypothesis tries: `quick` by default and always the same, by chance with HYPOTHESIS_PROFILE=thorough.
+
+No test depends on how the run was started or outlives it: Ctrl-C works where a shell has it ignored, and threads that
+a failed test has left do not keep the process.
 """
 
+import faulthandler
 import os
+import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Time says nothing about a shared machine. Large sessions are slow to draw, and that is their point.
@@ -12,3 +18,13 @@ _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, Hea
 settings.register_profile("quick", max_examples=60, derandomize=True, **_COMMON)
 settings.register_profile("thorough", max_examples=2000, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+# Shells start jobs in the background with SIGINT ignored, which every child process would inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure():
+    """End the process soon after the tests, even if a thread of theirs still runs."""
+    faulthandler.dump_traceback_later(int(os.environ.get("TEST_EXIT_S", "60")), exit=True)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.children import Child
+
 DEMO = [sys.executable, "-W", "error", str(Path(__file__).parent.parent / "examples" / "demo.py"), "--fast"]
 
 
@@ -37,12 +39,9 @@ def test_ctrl_c_ends_it(tmp_path):
     """
     Ctrl-C ends the demonstration with a word and leaves neither a process nor a file.
     """
-    with subprocess.Popen(DEMO, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        while b"step.started" not in child.stdout.readline():
-            assert child.poll() is None
-        child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=60)
+    with Child(DEMO, cwd=tmp_path) as child:
+        code, out, err = child.until(b"step.started").ended(signal.SIGINT)
 
-    assert (130, b"") == (child.returncode, err)
-    assert b"stopped" == out.splitlines()[-1]
+    assert (130, "") == (code, err)
+    assert "stopped" == out.splitlines()[-1]
     assert [] == list(tmp_path.iterdir())

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2
@@ -19,6 +20,7 @@ from assistant_events.converters import structure
 from assistant_events.events import Event
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import mock_provider
+from tests.children import Child
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WORDS = "one two three four five six seven eight nine ten"
@@ -49,39 +51,38 @@ def texts(database, session):
 class TestRestart:
     def app(self, environment, *arguments):
         command = [sys.executable, "-W", "error", str(EXAMPLES / "restart.py"), environment["CHAT_DB"], *arguments]
-        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return Child(command, env=environment)
+
+    def killed(self, environment):
+        """Ask and kill the app in mid-sentence."""
+        with self.app(environment, "Count.") as child:
+            child.until(b"two").ended(signal.SIGKILL)
+
+    def run(self, environment):
+        """Return exit code, output and errors of the app when it is started again."""
+        with self.app(environment) as child:
+            return child.ended()
 
     def test_takes_up_what_a_kill_left_open(self, environment):
         """
         After a SIGKILL in mid-sentence the next start gets the whole answer, and the one after that has nothing to do.
         """
-        child = self.app(environment, "Count.")
-        shown = b""
-        while b"two" not in shown:
-            shown += os.read(child.stdout.fileno(), 100)
-        child.kill()
-        child.communicate()
-        out, err = self.app(environment).communicate(timeout=60)
-        again = self.app(environment).communicate(timeout=60)
+        self.killed(environment)
+        taken_up = self.run(environment)
+        again = self.run(environment)
 
-        assert (f"{WORDS}\n[completed]\n", b"") == (out.decode(), err)
-        assert (b"", b"") == again
+        assert (0, f"{WORDS}\n[completed]\n", "") == taken_up
+        assert (0, "", "") == again
         assert ["Count.", WORDS] == texts(environment["CHAT_DB"], "s1")
 
     def test_settles_what_is_gone(self, environment, provider):
         """
         A run that the provider does not have any more is closed; nothing is left open.
         """
-        child = self.app(environment, "Count.")
-        shown = b""
-        while b"two" not in shown:
-            shown += os.read(child.stdout.fileno(), 100)
-        child.kill()
-        child.communicate()
+        self.killed(environment)
         provider.reset()
-        out, err = self.app(environment).communicate(timeout=60)
 
-        assert ("\n[gone]\n", b"") == (out.decode(), err)
+        assert (0, "\n[gone]\n", "") == self.run(environment)
         with SqliteStore(environment["CHAT_DB"]) as store:
             assert () == store.unfinished()
             assert "not-found" == fold(store.read("s1")).last.error.kind
@@ -113,30 +114,17 @@ class TestFastApi:
     @pytest.fixture
     def serve(self, environment):
         """Starts the app with uvicorn on a port of its own, and gives a client and the process."""
-        started = []
+        command = [sys.executable, "-m", "uvicorn", "--app-dir", EXAMPLES, "--port", "0"]
+        command += ["--timeout-graceful-shutdown", "1", "fastapi_app:app"]
+        with ExitStack() as started:
 
-        def serve():
-            command = [sys.executable, "-m", "uvicorn", "--app-dir", str(EXAMPLES), "--port", "0"]
-            child = subprocess.Popen(
-                [*command, "--timeout-graceful-shutdown", "1", "fastapi_app:app"],
-                env=environment,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
-            for line in child.stderr:
-                if b"running on" in line:
-                    address = line.split(b"running on ")[1].split()[0].decode()
-                    break
-            client = httpx2.Client(base_url=address, timeout=30)
-            started.append((client, child))
-            return client, child
+            def serve():
+                child = started.enter_context(Child(command, env=environment, stdout=subprocess.DEVNULL))
+                line = next(line for line in child.stderr if b"running on" in line)
+                address = line.split(b"running on ")[1].split()[0].decode()
+                return started.enter_context(httpx2.Client(base_url=address, timeout=30)), child
 
-        yield serve
-        for client, child in started:
-            client.close()
-            child.terminate()
-            child.stderr.close()
-            child.wait(30)
+            yield serve
 
     def test_a_browser_that_leaves_cancels_nothing(self, serve, provider, environment):
         """

@@ -4,7 +4,6 @@ import json
 import re
 import signal
 import socket
-import subprocess
 import sys
 import threading
 
@@ -17,6 +16,7 @@ from assistant_events.server.mock import load_fixtures
 from assistant_events.server.mock.demo import DEMO
 from assistant_events.server.mock.serving import Serving
 from assistant_events.testing import mock_provider
+from tests.children import Child
 
 KEY = {"x-goog-api-key": "AIzaSecretKey"}
 FIXTURES = {"version": 1, "fixtures": [{"match": {"user_text": "Hello"}, "answer": {"text": "Hi there"}}]}
@@ -343,33 +343,13 @@ def test_ctrl_c(file):
     """
     Ctrl-C ends the process with its code, also while a stream is open.
     """
-    child = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "assistant_events.cli",
-            "mock",
-            "--port",
-            "0",
-            "--fixtures",
-            str(file),
-            "--fault",
-            "stall@2",
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    url = child.stdout.readline().partition(" ")[0]
-    with (
-        httpx2.Client() as client,
-        client.stream(
-            "POST", f"{url}/v1/interactions", json={"model": "m", "input": "Hello", "stream": True}, headers=KEY
-        ) as response,
-    ):
-        next(response.iter_raw())
-        child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=30)
+    command = [sys.executable, "-m", "assistant_events.cli", "mock", "--port", "0", "--fixtures", file]
+    asked = {"model": "m", "input": "Hello", "stream": True}
+    with Child([*command, "--fault", "stall@2"]) as child, httpx2.Client() as client:
+        url = child.stdout.readline().decode().partition(" ")[0]
+        with client.stream("POST", f"{url}/v1/interactions", json=asked, headers=KEY) as response:
+            next(response.iter_raw())
+            code, out, err = child.ended(signal.SIGINT)
 
-    assert (130, "assistant-events: stopped\n") == (child.returncode, err)
+    assert (130, "assistant-events: stopped\n") == (code, err)
     assert "POST /v1/interactions 200\n" == out

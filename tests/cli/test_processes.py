@@ -12,6 +12,7 @@ import pytest
 
 from assistant_events.cli import main
 from assistant_events.stores import SqliteStore
+from tests.children import Child
 from tests.cli.streams import HELLO, SEARCH, created, sse, text
 
 COMMAND = [sys.executable, "-m", "assistant_events.cli"]
@@ -34,13 +35,12 @@ def test_killed_while_folding(process, run, db, tmp_path):
     """
     for at in (300, 900, len(SEARCH) - 500):
         db = tmp_path / f"{at}.db"
-        child = subprocess.Popen([*COMMAND, "fold", "-", "--db", str(db)], stdin=subprocess.PIPE)
-        child.stdin.write(SEARCH[:at])
-        child.stdin.flush()
-        _wait_until(lambda: db.exists() and db.stat().st_size and _seq(db) >= 1)  # noqa: B023
-        child.kill()
-        child.stdin.close()
-        assert -9 == child.wait()
+        with Child([*COMMAND, "fold", "-", "--db", db], stdin=subprocess.PIPE) as child:
+            child.stdin.write(SEARCH[:at])
+            child.stdin.flush()
+            _wait_until(lambda: db.exists() and db.stat().st_size and _seq(db) >= 1)  # noqa: B023
+            child.kill()
+            assert -9 == child.wait()
         left = run("show", "main", "--db", db, "--json").json["messages"]
         joined = run("fold", "-", "--db", db, "--json", stdin=SEARCH).json["messages"]
 
@@ -55,29 +55,27 @@ def test_the_reader_of_a_pipe_goes(tmp_path):
     """
     path = tmp_path / "long.sse"
     path.write_bytes(sse(created(), *text(0, *["many words "] * 30_000)))
-    child = subprocess.Popen([*COMMAND, "events", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    first = child.stdout.readline()
-    child.stdout.close()
-    said = child.stderr.read()
-    child.stderr.close()
+    with Child([*COMMAND, "events", path]) as child:
+        first = child.stdout.readline()
+        child.stdout.close()
+        said = child.stderr.read()
+        code = child.wait()
 
     assert first.startswith(b'{"type":"step.started"')
-    assert (141, b"") == (child.wait(), said)
+    assert (141, b"") == (code, said)
 
 
 def test_events_come_as_they_are_read(run):
     """
     A stream that is still being written is decoded as it comes.
     """
-    child = subprocess.Popen([*COMMAND, "verify", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    for at in range(0, len(HELLO), 100):
-        child.stdin.write(HELLO[at : at + 100])
-        child.stdin.flush()
-    child.stdin.close()
-    said = child.stdout.read()
-    child.stdout.close()
+    with Child([*COMMAND, "verify", "-"], stdin=subprocess.PIPE) as child:
+        for at in range(0, len(HELLO), 100):
+            child.stdin.write(HELLO[at : at + 100])
+            child.stdin.flush()
+        ended = child.ended()
 
-    assert (0, b"no problems\n") == (child.wait(), said)
+    assert (0, "no problems\n", "") == ended
 
 
 @pytest.mark.parametrize("command", ["events", "verify", "fold"])

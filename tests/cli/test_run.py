@@ -4,10 +4,8 @@ The command `run`, against a mock provider on a port and against the one inside 
 Where a person or a signal has to come at a certain moment, the provider falls silent there until the test goes on.
 """
 
-import os
 import signal
 import sqlite3
-import subprocess
 import sys
 
 import httpx2
@@ -20,6 +18,7 @@ from assistant_events.server.mock import Match
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable, mock_provider, prompt
 from assistant_events.testing import run as run_of
+from tests.children import Child
 
 WORDS = "one two three four five six seven eight nine ten"
 COUNT = {
@@ -59,28 +58,15 @@ def provider():
         running.__exit__(None, None, None)
 
 
-class Child:
-    """The command as a process, read while it works."""
+def child(*arguments):
+    """Return the command as a process, which is read while it works."""
+    return Child([sys.executable, "-m", "assistant_events.cli", "run", *arguments])
 
-    def __init__(self, *arguments):
-        command = [sys.executable, "-m", "assistant_events.cli", "run", *map(str, arguments)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.out = b""
 
-    def until(self, text):
-        """Read standard output until *text* has come."""
-        while text not in self.out:
-            piece = os.read(self.process.stdout.fileno(), 1024)
-            assert piece, (self.out, self.process.stderr.read())
-            self.out += piece
-        return self
-
-    def ended(self, sent=None):
-        """Send a signal and return code, output and errors."""
-        if sent is not None:
-            self.process.send_signal(sent)
-        rest, err = self.process.communicate(timeout=60)
-        return self.process.returncode, (self.out + rest).decode(), err.decode()
+def stopped(*arguments, after=b"one two", sent=signal.SIGINT):
+    """Run the command until it has printed *after*, send a signal, and return exit code, output and errors."""
+    with child(*arguments) as running:
+        return running.until(after).ended(sent)
 
 
 def fold_of(session, db="assistant-events.db"):
@@ -384,7 +370,7 @@ class TestTakingUp:
         """
         running = provider({"Count.": STALLED})
         where = ("--base-url", running.url)
-        ended, out, err = Child("Count.", "--background", *where).until(b"one two").ended(sent)
+        ended, out, err = stopped("Count.", "--background", *where, sent=sent)
         before = run("show", "main", "--db", "assistant-events.db", "--json").json["messages"][-1]["status"]
         ran = run("run", action, "main", *where)
 
@@ -419,7 +405,7 @@ class TestTakingUp:
         While an answer is open that can be taken up, a prompt is refused, and it is said what can be done.
         """
         where = ("--base-url", provider({"Count.": STALLED}).url)
-        Child("Count.", "--background", *where).until(b"one two").ended(signal.SIGKILL)
+        stopped("Count.", "--background", *where, sent=signal.SIGKILL)
         ran = run("run", "On.", *where)
 
         assert 2 == ran.code
@@ -430,7 +416,7 @@ class TestTakingUp:
         An answer that died with its process, and of which no run is left, is closed by the next prompt.
         """
         where = ("--base-url", provider({"Count.": STALLED, "On.": "eleven"}).url)
-        Child("Count.", *where).until(b"one two").ended(signal.SIGKILL)
+        stopped("Count.", *where, sent=signal.SIGKILL)
         ran = run("run", "On.", *where)
 
         assert (0, "eleven\n") == (ran.code, ran.out)
@@ -443,7 +429,7 @@ class TestTakingUp:
         """
         running = provider({"Count.": STALLED})
         where = ("--base-url", running.url)
-        Child("Count.", "--background", *where).until(b"one two").ended(sent)
+        stopped("Count.", "--background", *where, sent=sent)
         ran = run("run", "--stop", "main", *where)
         again = run("run", "--resume", "main", *where)
 
@@ -458,7 +444,7 @@ class TestTakingUp:
         A cancellation that is refused is said; the run is deleted all the same.
         """
         where = ("--base-url", provider({"Count.": STALLED}, faults=["http-404@cancelx*"]).url)
-        Child("Count.", "--background", *where).until(b"one two").ended(signal.SIGINT)
+        stopped("Count.", "--background", *where)
         ran = run("run", "--stop", "main", *where)
 
         assert 0 == ran.code
@@ -469,7 +455,7 @@ class TestTakingUp:
         What is left at the provider is said, with exit code 4.
         """
         where = ("--base-url", provider({"Count.": STALLED}, faults=["http-403@deletex*"]).url)
-        Child("Count.", "--background", *where).until(b"one two").ended(signal.SIGINT)
+        stopped("Count.", "--background", *where)
         ran = run("run", "--stop", "main", *where)
 
         assert 4 == ran.code
@@ -481,7 +467,7 @@ class TestTakingUp:
         Recovering a run that is in progress leaves the answer as it is and says what can be done.
         """
         where = ("--base-url", provider({"Count.": {**STALLED, "polls_in_progress": 99}}).url)
-        Child("Count.", "--background", *where).until(b"one two").ended(signal.SIGKILL)
+        stopped("Count.", "--background", *where, sent=signal.SIGKILL)
         ran = run("run", "--recover", "main", *where)
 
         assert 4 == ran.code
@@ -524,7 +510,7 @@ class TestTakingUp:
         What was not sent to the background has no stream to come back to; the other choices are said.
         """
         where = ("--base-url", provider({"Count.": STALLED}).url)
-        Child("Count.", *where).until(b"one two").ended(signal.SIGKILL)
+        stopped("Count.", *where, sent=signal.SIGKILL)
         ran = run("run", "--resume", "main", *where)
 
         assert 4 == ran.code
@@ -558,7 +544,7 @@ class TestTakingUp:
         """
         answered = {**COUNT, "faults": ["stall@12", "http-400@get"], "polls_in_progress": 2}
         where = ("--base-url", provider({"Count.": answered}).url)
-        Child("Count.", "--background", *where).until(b"one two").ended(signal.SIGKILL)
+        stopped("Count.", "--background", *where, sent=signal.SIGKILL)
         ran = run("run", "--resume", "main", *where)
 
         assert (0, f"{WORDS}\n") == (ran.code, ran.out)
@@ -618,7 +604,7 @@ class TestEmbedded:
         """
         A run of the mock provider can be resumed by another process, whose mock provider makes it anew.
         """
-        Child("Hi", "--background").until(b"in pieces").ended(sent)
+        stopped("Hi", "--background", after=b"in pieces", sent=sent)
         ran = run("run", "--resume", "mock")
 
         assert 0 == ran.code
@@ -642,12 +628,11 @@ class TestPipes:
         """
         When whoever reads has gone, the command ends without a word, and the answer is closed.
         """
-        child = Child("Hi", "--background").until(b"You said")
-        child.process.stdout.close()
-        err = child.process.stderr.read().decode()
-        child.process.stderr.close()
+        with child("Hi", "--background") as running:
+            running.until(b"You said").stdout.close()
+            err = running.stderr.read().decode()
 
-        assert 141 == child.process.wait(60)
+            assert 141 == running.wait(60)
         assert "Traceback" not in err
         with sqlite3.connect(folder / "assistant-events.db") as db:
             assert db.execute("select count(*) from records").fetchone()[0] > 4

@@ -5,10 +5,14 @@ import io
 import os
 import pty
 import re
+import signal
 import struct
 import sys
 import termios
 import time
+from functools import partial
+from itertools import chain, repeat
+from types import SimpleNamespace
 
 import pytest
 
@@ -100,9 +104,10 @@ def test_progress_appears_when_it_takes_long(screen, monkeypatch):
     """
     slow, quick = Terminal(), Terminal()
     data = sse(created(), *text(0, *["many words " * 100] * 400))
-    screen("fold", "-", stdin=data, err=quick)
-    monkeypatch.setattr(progress, "PATIENCE_S", 0)
-    screen("fold", "-", stdin=data, err=slow)
+    for err, seconds in ((quick, (0.0, 0.99)), (slow, (0.0, 1.0))):
+        clock = chain(seconds, repeat(seconds[-1]))
+        monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=partial(next, clock)))
+        screen("fold", "-", stdin=data, err=err)
 
     assert "standard input" not in quick.getvalue()
     assert "standard input" in slow.getvalue()
@@ -130,15 +135,19 @@ def test_ctrl_c_in_a_real_terminal(db):
     if pid == 0:  # pragma: no cover - another process
         os.dup2(read, 0)
         os.execv(sys.executable, command)
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
-    os.close(read)
-    os.write(write, HELLO[:420])
-    _wait_for_records(db, 2)
-    os.write(terminal, b"\x03")
-    shown = _read_all(terminal)
-    os.close(write)
+    try:
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+        os.close(read)
+        os.write(write, HELLO[:420])
+        _wait_for_records(db, 2)
+        os.write(terminal, b"\x03")
+        shown = _read_all(terminal)
+        os.close(write)
+    finally:
+        os.kill(pid, signal.SIGKILL)  # changes nothing about a process that has ended
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
-    assert 130 == os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert 130 == code
     assert "assistant-events: stopped" in shown
     assert "Traceback" not in shown
     with SqliteStore(db) as store:

@@ -55,6 +55,11 @@ class Program:
             raise OfficialError(reply["raised"])
         return reply["result"]
 
+    @property
+    def ended(self):
+        """Whether the program has ended."""
+        return self.process.poll() is not None
+
     def close(self):
         """End the program; it holds nothing that would have to be put away."""
         self.process.kill()

@@ -17,12 +17,12 @@ INSTALLED = HERE.parents[1] / ".venv" / "clients"
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory):
     """
-    A function that returns the program of a client, started once.
+    A function that returns the program of a client, started once, and again if it has ended.
     """
     running = {}
 
     def program_of(name, command, environment=None):
-        if name not in running:
+        if name not in running or running[name].ended:
             log = tmp_path_factory.mktemp(name) / "stderr.log"
             running[name] = Program(command, log, environment)
         return running[name]

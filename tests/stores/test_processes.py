@@ -5,7 +5,6 @@ Several processes on one file, and processes that are killed while they append.
 import os
 import random
 import sqlite3
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -15,19 +14,16 @@ from pathlib import Path
 from assistant_events.reducer import fold
 from assistant_events.stores import SqliteStore
 from assistant_events.testing.stores import unfinished_in
+from tests.children import Child
 
 APPENDER = Path(__file__).with_name("appender.py")
 KILLS = 25
 
 
-def start(*arguments: object) -> subprocess.Popen[str]:
+def start(*arguments: object) -> Child:
     """Start an appender that finds the package where this process found it."""
-    return subprocess.Popen(
-        [sys.executable, str(APPENDER), *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return Child([sys.executable, APPENDER, *arguments], stderr=None, text=True, env=environment)
 
 
 def batches(records) -> list[tuple[str, int, Sequence[object]]]:
