@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from assistant_events.errors import JsonError
-from assistant_events.values import MAX_DEPTH, JsonObject, State, own, read_json, valid_text
+from assistant_events.events import MediaEnded, MediaStarted, ReasoningEnded, ReasoningStarted, TextEnded, TextStarted
+from assistant_events.lifecycle import KnownEvent
+from assistant_events.values import MAX_DEPTH, Citation, JsonObject, State, own, read_json, valid_text
 from assistant_events.values.buffers import Buffer
+from assistant_events.values.facts import as_citations
+from assistant_events.values.fields import trusted
 from assistant_events.values.unicode import is_high_surrogate
 
 
@@ -24,6 +28,20 @@ class OpenFragment:
         self.held = ""
         """First half of a surrogate pair whose second half has not come."""
 
+    def started(self, message_id: str) -> KnownEvent:
+        """Return the event that opens it."""
+        values = {"message_id": message_id}
+        return trusted(TextStarted, values) if self.kind == "text" else trusted(ReasoningStarted, values)
+
+    def ended(
+        self, message_id: str, text: str, state: State, citations: tuple[Citation, ...] = (), *, complete: bool = True
+    ) -> KnownEvent:
+        """Return the event that ends it with *text*, which is valid."""
+        values = {"message_id": message_id, "text": text, "complete": complete, "state": state}
+        if self.kind == "text":
+            return trusted(TextEnded, {**values, "citations": as_citations(citations) if citations else ()})
+        return trusted(ReasoningEnded, values)
+
 
 class OpenMedia(OpenFragment):
     """Like its base, of bytes."""
@@ -33,6 +51,25 @@ class OpenMedia(OpenFragment):
     def __init__(self, key: Hashable, state: State, media_type: str) -> None:
         super().__init__("media", key, state, media_type)
         self.data: Buffer[bytes] = Buffer(b"")
+
+    def started(self, message_id: str) -> KnownEvent:
+        """Return the event that opens it."""
+        return MediaStarted(message_id=message_id, media_type=self.media_type)
+
+    def ended_with(
+        self, message_id: str, state: State, data: bytes | None, uri: str | None, *, complete: bool
+    ) -> KnownEvent:
+        """Return the event that ends it: with *data* or *uri*, or with what has come where both are `None`."""
+        if data is None and uri is None:
+            data = self.data.value() or None
+        return MediaEnded(
+            message_id=message_id,
+            media_type=self.media_type,
+            data=data,
+            uri=uri,
+            complete=complete and not (data is None and uri is None),
+            state=state,
+        )
 
 
 class OpenCall:

@@ -21,19 +21,13 @@ from assistant_events.errors import LocalProtocolError
 from assistant_events.events import (
     Event,
     MediaDelta,
-    MediaEnded,
-    MediaStarted,
     OpaqueReceived,
     ReasoningDelta,
-    ReasoningEnded,
-    ReasoningStarted,
     StepEnded,
     StepFailed,
     StepRestarted,
     StepStarted,
     TextDelta,
-    TextEnded,
-    TextStarted,
     ToolCalled,
     ToolFailed,
     ToolInputDelta,
@@ -60,7 +54,6 @@ from assistant_events.values import (
     write_json,
 )
 from assistant_events.values.content import ContentInput
-from assistant_events.values.facts import as_citations
 from assistant_events.values.fields import NO_STATE, as_state, trusted
 from assistant_events.values.unicode import has_surrogates
 
@@ -567,21 +560,13 @@ class Recorder:
         # Made before anything happens, since they refuse what is no state or media type.
         known = as_state(state)
         made = OpenMedia(key, known, media_type) if kind == "media" else OpenFragment(kind, key, known)
-        started = self._started(made)
+        started = made.started(self.message_id)
         self._end_unkeyed(kind)
         if open_ is not None:
             self._end_early(open_)
         self._emit(started)
         self._open[kind] = made
         return made
-
-    def _started(self, fragment: OpenFragment) -> KnownEvent:
-        if fragment.kind == "text":
-            return trusted(TextStarted, {"message_id": self.message_id})
-        if fragment.kind == "reasoning":
-            return trusted(ReasoningStarted, {"message_id": self.message_id})
-        assert isinstance(fragment, OpenMedia)
-        return MediaStarted(message_id=self.message_id, media_type=fragment.media_type)
 
     def _add_text(self, kind: str, delta: str, key: Hashable, state: _STATE) -> list[Event]:
         _check_text(kind, delta)
@@ -645,7 +630,7 @@ class Recorder:
             self._release(late)
         whole = late.buffer.value() if text is None else _valid("text", text)
         if whole or known != late.state:
-            self._follow(late, [self._started(late), self._ended(kind, whole, known, citations, complete=True)])
+            self._follow(late, [late.started(self.message_id), late.ended(self.message_id, whole, known, citations)])
         self._early.pop((kind, key), None)
 
     def _end_late_media(
@@ -655,7 +640,8 @@ class Recorder:
         assert isinstance(late, OpenMedia)
         known = as_state(state) if state else late.state
         if late.data.length or data is not None or uri is not None or known != late.state:
-            self._follow(late, [self._started(late), self._ended_media(late, known, data, uri, complete=complete)])
+            ended = late.ended_with(self.message_id, known, data, uri, complete=complete)
+            self._follow(late, [late.started(self.message_id), ended])
         del self._early["media", late.key]
 
     def _follow(self, late: OpenFragment, events: list[KnownEvent]) -> None:
@@ -685,37 +671,15 @@ class Recorder:
         known = as_state(state) if state else fragment.state
         self._release(fragment)
         whole = fragment.buffer.value() if text is None else _valid("text", text)
-        self._emit(self._ended(fragment.kind, whole, known, citations, complete=complete))
+        self._emit(fragment.ended(self.message_id, whole, known, citations, complete=complete))
         self._closed(fragment)
-
-    def _ended(
-        self, kind: str, text: str, state: State, citations: tuple[Citation, ...], *, complete: bool
-    ) -> KnownEvent:
-        values = {"message_id": self.message_id, "text": text, "complete": complete, "state": state}
-        if kind == "text":
-            return trusted(TextEnded, {**values, "citations": as_citations(citations) if citations else ()})
-        return trusted(ReasoningEnded, values)
 
     def _close_media(
         self, fragment: OpenMedia, state: _STATE, data: bytes | None, uri: str | None, *, complete: bool
     ) -> None:
         known = as_state(state) if state else fragment.state
-        self._emit(self._ended_media(fragment, known, data, uri, complete=complete))
+        self._emit(fragment.ended_with(self.message_id, known, data, uri, complete=complete))
         self._closed(fragment)
-
-    def _ended_media(
-        self, fragment: OpenMedia, state: State, data: bytes | None, uri: str | None, *, complete: bool
-    ) -> KnownEvent:
-        if data is None and uri is None:
-            data = fragment.data.value() or None
-        return MediaEnded(
-            message_id=self.message_id,
-            media_type=fragment.media_type,
-            data=data,
-            uri=uri,
-            complete=complete and not (data is None and uri is None),
-            state=state,
-        )
 
     def _closed(self, fragment: OpenFragment) -> None:
         del self._open[fragment.kind]
@@ -728,13 +692,13 @@ class Recorder:
         for late in self._early.values():
             if isinstance(late, OpenMedia):
                 if late.data.length:
-                    self._emit(self._started(late))
-                    self._emit(self._ended_media(late, late.state, None, None, complete=complete))
+                    self._emit(late.started(self.message_id))
+                    self._emit(late.ended_with(self.message_id, late.state, None, None, complete=complete))
                 continue
             self._release(late)
             if late.buffer.length:
-                self._emit(self._started(late))
-                self._emit(self._ended(late.kind, late.buffer.value(), late.state, (), complete=complete))
+                self._emit(late.started(self.message_id))
+                self._emit(late.ended(self.message_id, late.buffer.value(), late.state, complete=complete))
         self._early.clear()
 
     # -- inside: calls
