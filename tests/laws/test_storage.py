@@ -2,17 +2,39 @@
 Law 8 (round trip) and law 9 (state is verbatim) between events and JSON.
 """
 
+import json
+
 import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import DURABLE_EVENTS, Event, Record, Transcript, UnknownEvent, fold, thaw
+from assistant_events import (
+    DURABLE_EVENTS,
+    Event,
+    JsonContent,
+    JsonError,
+    OpaqueReceived,
+    PromptSubmitted,
+    Record,
+    StepEnded,
+    StepStarted,
+    StructureError,
+    ToolCalled,
+    ToolSuccess,
+    Transcript,
+    UnknownEvent,
+    Usage,
+    fold,
+    thaw,
+)
+from assistant_events.adapters.gemini_interactions import dialect
 from assistant_events.converters import dumps, loads, structure, unstructure
-from assistant_events.testing import records
+from assistant_events.stores import MemoryStore, SqliteStore
+from assistant_events.testing import origin, records
 from assistant_events.testing.strategies import events, sessions, states
 from assistant_events.testing.strategies import records as any_records
-from assistant_events.values import read_json, write_json
+from assistant_events.values import MAX_DEPTH, State, own, read_json, write_json
 
 WITH_STATE = [cls for cls in DURABLE_EVENTS if "state" in {field.name for field in attrs.fields(cls)}]
 
@@ -103,3 +125,123 @@ def test_state_is_verbatim(nested, state, data):
     assert code_units(given_state) == code_units(event.state)
     assert code_units(given_state) == code_units(loads(dumps(event), Event).state)
     assert code_units(given_state) == code_units(loads(dumps(record), Record).event.state)
+
+
+def deep(levels):
+    """
+    Return JSON of so many levels, objects and arrays by turns; the outermost is an object.
+    """
+    value = "deepest"
+    for level in range(levels, 0, -1):
+        value = {"a": value} if level % 2 else [value]
+    return value
+
+
+def owned(levels):
+    return own(deep(levels), State)
+
+
+DEEPEST = {
+    "state": lambda: OpaqueReceived(message_id="a1", state=deep(MAX_DEPTH)),
+    "owned state": lambda: OpaqueReceived(message_id="a1", state=owned(MAX_DEPTH)),
+    "input": lambda: ToolCalled(message_id="a1", call_id="c1", name="n", input=deep(MAX_DEPTH)),
+    "JSON content": lambda: PromptSubmitted(message_id="u1", content=JsonContent(deep(MAX_DEPTH))),
+    "output": lambda: ToolSuccess(message_id="a1", call_id="c1", output=JsonContent(deep(MAX_DEPTH))),
+    "details": lambda: StepEnded(message_id="a1", finish="stop", usage=Usage(details=deep(MAX_DEPTH))),
+    "unknown field": lambda: OpaqueReceived(message_id="a1", extra=deep(MAX_DEPTH)),
+    "unknown event": lambda: UnknownEvent(type="x", version=1, data={"type": "x", **deep(MAX_DEPTH)}),
+    "event of a newer version": lambda: structure({"type": "x", "v": 1, "items": [deep(MAX_DEPTH + 5)]}, Event),
+}
+
+
+@pytest.mark.parametrize("make", DEEPEST.values(), ids=DEEPEST)
+def test_what_can_be_made_can_be_read(make, tmp_path):
+    """
+    An event with a value of the greatest depth is read back by every converter and every store, alone and in a record.
+    """
+    event = make()
+    record = records([event])[0]
+    many = [event] * 200  # as many as are read in one pass
+
+    assert event == loads(dumps(event), Event) == structure(unstructure(event), Event)
+    assert record == loads(dumps(record), Record) == structure(unstructure(record), Record)
+    with MemoryStore() as memory, SqliteStore(tmp_path / "s.db") as sqlite:
+        for store in (memory, sqlite):
+            store.append("s", many, meta=deep(MAX_DEPTH))
+            assert many == [each.event for each in store.read("s")]
+            assert deep(MAX_DEPTH) == thaw(next(store.read("s", 199)).meta)
+
+
+def test_what_can_be_made_can_be_read_from_a_snapshot(tmp_path):
+    """
+    A transcript with values of the greatest depth in messages and parts is read back.
+    """
+    made = [DEEPEST[name]() for name in ("JSON content", "state", "input", "output", "details")]
+    log = records([made[0], StepStarted(message_id="a1", origin=origin()), *made[1:]])
+    transcript = fold(log, strict=True)
+
+    assert transcript == loads(dumps(transcript), Transcript) == structure(unstructure(transcript), Transcript)
+    with SqliteStore(tmp_path / "s.db") as store:
+        store.append("s", [each.event for each in log])
+        store.snapshot("s", transcript)
+        assert transcript == store.load_snapshot("s")
+
+
+@pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 2 * MAX_DEPTH, 2 * MAX_DEPTH + 1])
+def test_what_could_not_be_read_cannot_be_made(levels):
+    """
+    JSON that nests deeper is refused where a value is made of it, by every way to make one.
+    """
+    with pytest.raises(TypeError, match="nested deeper than 200 levels"):
+        State(deep(levels))
+    with pytest.raises(JsonError, match=r"^nested deeper than 200 levels$"):
+        owned(levels)
+
+
+def test_an_unknown_event_leaves_room_for_its_record():
+    """
+    An unknown event of such a depth that no record around it could be read is refused.
+    """
+    with pytest.raises(StructureError, match=r"expected at most 20\d levels, got more"):
+        structure({"type": "x", "v": 1, "items": [deep(MAX_DEPTH + 6)]}, Event)
+
+
+def step(**fields):
+    return {"event_type": "step.start", "index": 0, "step": fields}
+
+
+def deltas(*steps_and_deltas):
+    first, *rest = steps_and_deltas
+    return [step(**first), *[{"event_type": "step.delta", "index": 0, "delta": delta} for delta in rest]]
+
+
+FRAMES = {
+    "field of a step": lambda value: [step(type="thought", field=value)],
+    "step of an unknown type": lambda value: [step(type="x", field=value)],
+    "arguments": lambda value: [step(type="function_call", id="c", name="n", arguments=value)],
+    "call without an id": lambda value: [step(type="function_call", name="n", arguments={}, field=value)],
+    "medium": lambda value: [step(type="model_output", content=[{"type": "image", "uri": "a:b", "field": value}])],
+    "delta of an unknown type": lambda value: deltas({"type": "model_output"}, {"type": "x", "field": value}),
+    "delta of an unknown type to a call": lambda value: deltas(
+        {"type": "function_call", "id": "c", "name": "n"}, {"type": "x", "field": value}
+    ),
+    "usage": lambda value: [
+        {"event_type": "interaction.completed", "interaction": {"status": "completed", "usage": {"x": value}}}
+    ],
+}
+
+
+@pytest.mark.parametrize("frames", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize("levels", range(MAX_DEPTH - 8, MAX_DEPTH + 2))
+def test_what_a_decoder_gives_can_be_read(frames, levels):
+    """
+    Whatever depth a frame has, the events that a decoder makes of it can be read.
+    """
+    decoder = dialect.decoder("a1")
+    given = []
+    for frame in [*frames(deep(levels)), {"event_type": "step.stop", "index": 0}]:
+        given += decoder.feed(b"data: " + json.dumps(frame).encode() + b"\n\n")
+    given += decoder.close()
+
+    for event in given:
+        assert event == loads(dumps(event), Event)

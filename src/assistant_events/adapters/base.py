@@ -18,7 +18,7 @@ import attrs
 
 from assistant_events.adapters.framing import DONE, Framing, Sse
 from assistant_events.adapters.lanes import DeltaClass, Lane
-from assistant_events.adapters.reading import Fields, plain_json
+from assistant_events.adapters.reading import FRAME_DEPTH, Fields, plain_json
 from assistant_events.adapters.templates import Template
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.events import Event
@@ -378,11 +378,11 @@ class DecoderBase(ABC):
                 self._break(failure)
             return
         try:
-            event = read_json(payload)
+            event = read_json(payload, max_depth=FRAME_DEPTH)
         except JsonError:
             try:
                 # Bytes that are no UTF-8 become U+FFFD, as server-sent events want it.
-                event = read_json(payload.decode("utf-8", "replace"))
+                event = read_json(payload.decode("utf-8", "replace"), max_depth=FRAME_DEPTH)
             except JsonError as error:
                 self.note("bad-json", f"a frame of {len(payload)} bytes is {error}")
                 return

@@ -19,6 +19,12 @@ A parsed JSON object of the wire, in `dict`, `list` and scalars. `Any`, because 
 read with the functions here.
 """
 
+FRAME_DEPTH = MAX_DEPTH - 8
+"""
+How deep a frame or a document of a provider may nest. A state that keeps a part of it has a few levels around that
+part, and a state has no more than `MAX_DEPTH`.
+"""
+
 _NOTHING: Fields = {}
 
 
@@ -32,7 +38,7 @@ def plain_json(value: object, depth: int = 0) -> Any:
     # Any: see `Fields`.
     if isinstance(value, str):
         return joined_pairs(str.__str__(value))
-    if isinstance(value, (Mapping, list, tuple)) and depth >= MAX_DEPTH:
+    if isinstance(value, (Mapping, list, tuple)) and depth >= FRAME_DEPTH:
         return None
     if isinstance(value, Mapping):
         copies = {str.__str__(key): plain_json(item, depth + 1) for key, item in value.items() if isinstance(key, str)}

@@ -25,6 +25,9 @@ from assistant_events.values.unicode import joined_pairs
 DOCUMENT_DEPTH = MAX_DEPTH + 8
 """How deep a document may nest: a value in a content, in a part, in a message, in a transcript."""
 
+_EVENT_DEPTH = DOCUMENT_DEPTH - 1
+"""How deep an unknown event may nest: a record around it is one level more."""
+
 _UTC = timedelta(0)
 _NESTED = frozenset({tuple, JsonObject, State})
 _items_of = attrgetter("_items")
@@ -148,8 +151,8 @@ read_object = partial(_freeze_object, JsonObject, MAX_DEPTH)
 read_state = partial(_freeze_object, State, MAX_DEPTH)
 """Freeze an object into a state."""
 
-read_document = partial(_freeze_object, State, DOCUMENT_DEPTH)
-"""Freeze a whole document, with values of any legal depth inside it."""
+read_document = partial(_freeze_object, State, _EVENT_DEPTH)
+"""Freeze a whole event, with values of any legal depth inside it."""
 
 
 def _read_value(value: Any) -> Any:

@@ -106,7 +106,7 @@ def parsed_input(raw: str) -> tuple[JsonObject | None, str]:
         return None, f"the input is {error}"
     try:
         # Every object is looked at once more here; how deep they nest is seen on the way.
-        frozen = own(value, depth=MAX_DEPTH)
+        frozen = own(value)
     except JsonError:
         return None, f"the input is nested deeper than {MAX_DEPTH} levels"
     if not isinstance(frozen, JsonObject):

@@ -18,7 +18,11 @@ from assistant_events.errors import JsonError
 from assistant_events.values.unicode import joined_pairs
 
 MAX_DEPTH = 200
-"""How deep objects and arrays may nest. Providers stay below 20; the standard reader gives up near 1,000."""
+"""
+How deep objects and arrays may nest in one JSON value, however it is made: `freeze`, `own` and the converters have the
+same limit, so that every value that can be made can be stored and read. Providers stay below 20; the standard reader
+gives up near 1,000.
+"""
 
 
 class JsonObject(Mapping[str, "JsonValue"]):
@@ -143,7 +147,7 @@ def freeze(value: object) -> JsonValue:
 _CONTAINERS = frozenset((dict, list))
 
 
-def own(value: Any, cls: type[JsonObject] = JsonObject, depth: int = 2 * MAX_DEPTH) -> Any:
+def own(value: Any, cls: type[JsonObject] = JsonObject, depth: int = MAX_DEPTH) -> Any:
     """
     Return plain JSON that `read_json` has just made as immutable JSON, without a copy.
 
@@ -155,18 +159,18 @@ def own(value: Any, cls: type[JsonObject] = JsonObject, depth: int = 2 * MAX_DEP
 
         cls: What its objects become.
 
-        depth: How deep it may nest, for whoever did not ask `read_json` to look at that. By default there is room for
-            what is put around a document that was read within the limit.
+        depth: How many levels are left; for the recursion.
 
     Raises:
-        JsonError: When it nests deeper; *value* is of no use then.
+        JsonError: *value* nests deeper than `MAX_DEPTH`, for example because it is a document of that depth with a
+            level around it. It must not be used afterwards: parts of it are frozen.
     """
     # Any: see `read_json`.
     kind = type(value)
     if kind is dict:
         if not _CONTAINERS.isdisjoint(map(type, value.values())):
             if depth <= 1:
-                raise JsonError("nested too deeply")
+                raise JsonError(f"nested deeper than {MAX_DEPTH} levels")
             for key, item in value.items():
                 if type(item) in _CONTAINERS:
                     value[key] = own(item, cls, depth - 1)
@@ -177,7 +181,7 @@ def own(value: Any, cls: type[JsonObject] = JsonObject, depth: int = 2 * MAX_DEP
         if _CONTAINERS.isdisjoint(map(type, value)):
             return tuple(value)
         if depth <= 1:
-            raise JsonError("nested too deeply")
+            raise JsonError(f"nested deeper than {MAX_DEPTH} levels")
         return tuple([own(item, cls, depth - 1) if type(item) in _CONTAINERS else item for item in value])
     return value
 
