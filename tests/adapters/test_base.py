@@ -25,7 +25,7 @@ from assistant_events.testing import answer as session
 from assistant_events.testing import message
 from assistant_events.values import ErrorInfo
 
-from .notation import C, D, K, S, X, decoder, events, mo, stream, text
+from .notation import C, D, K, S, X, decoder, events, fc, mo, stream, text
 
 
 class Words(DecoderBase):
@@ -315,6 +315,53 @@ def test_what_an_sdk_does_not_know():
         found += made.feed_event(dumped(wrapped if each["event_type"] != "step.stop" else unknown(each)))
 
     assert events(stream(*wire)) == found
+
+
+def test_dicts_that_an_sdk_dumped():
+    """
+    What google-genai 2.19 does not know is taken out of dicts that somebody else has dumped, wherever it stands.
+    """
+
+    def unknown(raw, key="type"):
+        return {key: "UNKNOWN", "raw": raw, "is_unknown": True}
+
+    dream = {"type": "dream", "x": [1, None]}
+    odd = {"type": "new_citation", "k": 1}
+    known = {"type": "text_annotation_delta", "annotations": [odd]}
+    wire = (C(), S(0, dream), X(0), S(1, mo("a")), D(1, {"type": "sparkle"}), D(1, known), X(1), K())
+    dumped = (
+        C(),
+        S(0, unknown(dream)),
+        X(0),
+        S(1, mo("a")),
+        D(1, unknown({"type": "sparkle"})),
+        D(1, {**known, "annotations": [unknown(odd)]}),
+        X(1),
+        unknown(K(), "event_type"),
+    )
+    made = decoder()
+
+    assert events(stream(*wire)) == [event for each in dumped for event in made.feed_event(each)]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param({"type": "UNKNOWN", "raw": "x", "is_unknown": True}, id="no object inside"),
+        pytest.param({"type": "mine", "raw": {"a": 1}, "is_unknown": True}, id="another type"),
+        pytest.param({"type": "UNKNOWN", "raw": {"a": 1}, "is_unknown": False}, id="known"),
+        pytest.param({"type": "UNKNOWN", "raw": {"a": 1}, "is_unknown": True, "more": 1}, id="another field"),
+    ],
+)
+def test_what_only_looks_like_unknown_to_an_sdk_stays(given):
+    """
+    Arguments and other JSON of the provider are taken as they came, though they have such fields.
+    """
+    made = decoder()
+    for each in (C(), S(0, fc(arguments=given)), X(0), K("requires_action")):
+        made.feed_event(each)
+
+    assert given == made.message.calls[0].arguments
 
 
 def test_notes_are_bounded():

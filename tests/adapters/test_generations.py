@@ -43,6 +43,82 @@ from .notation import (
     th,
 )
 
+DUMPED = (
+    # What `model_dump()` of google-genai 1.75.0 gives for the events of a stream (run by us, 2026-11).
+    {
+        "interaction": {"id": "v1", "created": None, "status": "in_progress", "agent": None, "model": MODEL},
+        "event_type": "interaction.start",
+        "event_id": None,
+    },
+    {
+        "content": {"type": "thought", "signature": None, "summary": None},
+        "event_type": "content.start",
+        "index": 0,
+        "event_id": None,
+    },
+    {
+        "delta": {"type": "thought_summary", "content": {"text": "Plan", "type": "text", "annotations": None}},
+        "event_type": "content.delta",
+        "index": 0,
+        "event_id": None,
+    },
+    {
+        "delta": {"type": "thought_signature", "signature": "QQ=="},
+        "event_type": "content.delta",
+        "index": 0,
+        "event_id": None,
+    },
+    {"event_type": "content.stop", "index": 0, "event_id": None},
+    {
+        "content": {"text": None, "type": "text", "annotations": None},
+        "event_type": "content.start",
+        "index": 1,
+        "event_id": None,
+    },
+    {"delta": {"text": "Hi", "type": "text"}, "event_type": "content.delta", "index": 1, "event_id": None},
+    {
+        "delta": {
+            "type": "text_annotation",
+            "annotations": [
+                {"type": "url_citation", "end_index": 2, "start_index": 0, "title": None, "url": "https://e.x/"}
+            ],
+        },
+        "event_type": "content.delta",
+        "index": 1,
+        "event_id": None,
+    },
+    {"event_type": "content.stop", "index": 1, "event_id": None},
+    {
+        "content": {"type": "image", "data": None, "mime_type": None, "resolution": None, "uri": None},
+        "event_type": "content.start",
+        "index": 2,
+        "event_id": None,
+    },
+    {
+        "delta": {"type": "image", "data": "YQ==", "mime_type": "image/png", "resolution": None, "uri": None},
+        "event_type": "content.delta",
+        "index": 2,
+        "event_id": None,
+    },
+    {"event_type": "content.stop", "index": 2, "event_id": None},
+    {
+        "interaction": {
+            "id": "v1",
+            "status": "completed",
+            "model": None,
+            "outputs": [],
+            "usage": {
+                "total_input_tokens": 10,
+                "total_output_tokens": 3,
+                "total_tokens": 13,
+                "total_cached_tokens": None,
+            },
+        },
+        "event_type": "interaction.complete",
+        "event_id": None,
+    },
+)
+
 NOTE = {"type": "url_citation", "url": "https://e.x/", "title": "E", "start_index": 0, "end_index": 2}
 
 
@@ -307,3 +383,36 @@ def test_other_names_of_the_status():
     body = answer({"event_type": "interaction.in_progress", "interaction_id": "v1"}, S(0, mo("a")), X(0), DONE)
 
     assert text_of("a") == inner(body)
+
+
+def test_nulls_of_dumped_events():
+    """
+    A null in an event that google-genai 1.75 dumped says nothing: no medium begins by it, and no state keeps it.
+    """
+    made = DIALECT.decoder("m")
+    found = [event for each in DUMPED for event in made.feed_event(each)] + made.close()
+    note = {"type": "url_citation", "end_index": 2, "start_index": 0, "url": "https://e.x/"}
+
+    assert [
+        started(),
+        *reasoning_of("Plan", signature="QQ=="),
+        *text_of("Hi", 1, citations=(Citation(url="https://e.x/", start=0, end=2),), annotations=[note]),
+        *media_of("image/png", b"a", i=2, type="image"),
+        ended(),
+    ] == [event for event in found if event.durable]
+
+
+def test_nulls_of_a_dumped_document():
+    """
+    Neither do nulls in a document.
+    """
+    blocks = [
+        {"type": "thought", "signature": None, "summary": [{"text": "Plan", "type": "text", "annotations": None}]},
+        {"type": "text", "text": "Hi", "annotations": None},
+        {"type": "image", "data": "YQ==", "mime_type": "image/png", "resolution": None, "uri": None},
+    ]
+    document = {**resource(outputs=blocks), "steps": None, "errors": None, "environment_id": None}
+
+    assert [*reasoning_of("Plan"), *text_of("Hi", 1), *media_of("image/png", b"a", i=2, type="image")] == [
+        event for event in of(document) if event.durable
+    ][1:-1]

@@ -65,6 +65,11 @@ async def stream(face, first=None, **body):
     return await face.read(await face.call("create", stream=True, **body), first)
 
 
+async def dump(face, how, **body):
+    """Create an interaction and return its events as applications store them: dumped to plain JSON."""
+    return [event.model_dump(**how) for event in await stream(face, **body)]
+
+
 async def get(face, interaction):
     """Return an interaction as it is now."""
     return await face.call("get", interaction)
@@ -95,7 +100,7 @@ async def say_again(face, prompts, **body):
     return answers
 
 
-CALLS = {each.__name__: each for each in (create, stream, get, replay, cancel, delete, say_again)}
+CALLS = {each.__name__: each for each in (create, stream, dump, get, replay, cancel, delete, say_again)}
 
 
 def plain(value):

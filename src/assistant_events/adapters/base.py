@@ -471,21 +471,8 @@ def _by_id(prior: Prior) -> dict[str, AssistantMessage]:
 
 def _dumped(event: object) -> Fields:
     dump = getattr(event, "model_dump", None)
-    fields = _unwrapped(dump(mode="json", by_alias=True, exclude_none=True)) if callable(dump) else event
+    fields = dump(mode="json", by_alias=True, exclude_none=True) if callable(dump) else event
     if isinstance(fields, Mapping):
         plain: dict[str, Any] = plain_json(fields)
         return plain
     raise TypeError(f"event: expected a mapping or an object with model_dump, got {type(event).__name__}")
-
-
-def _unwrapped(dumped: Any) -> Any:
-    """Take out what an SDK does not know and has wrapped: google-genai 2.19 dumps `{"is_unknown": true, "raw": …}`."""
-    if isinstance(dumped, dict):
-        fields: dict[str, Any] = dumped
-        if fields.get("is_unknown") is True and "raw" in fields:
-            return fields["raw"]
-        return {key: _unwrapped(item) for key, item in fields.items()}
-    if isinstance(dumped, list):
-        items: list[Any] = dumped
-        return [_unwrapped(item) for item in items]
-    return dumped

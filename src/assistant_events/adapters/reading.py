@@ -33,7 +33,7 @@ def plain_json(value: object, depth: int = 0) -> Any:
     Return a plain copy of what a caller parsed or dumped: `dict`, `list` and scalars, as a JSON reader gives them.
 
     What is no JSON (objects, NaN, keys that are no strings, what nests too deeply) is left out of objects and is
-    `None` in arrays; bytes become base64.
+    `None` in arrays; bytes become base64. Where an SDK has wrapped what it does not know, the raw JSON inside is taken.
     """
     # Any: see `Fields`.
     if isinstance(value, str):
@@ -41,6 +41,8 @@ def plain_json(value: object, depth: int = 0) -> Any:
     if isinstance(value, (Mapping, list, tuple)) and depth >= FRAME_DEPTH:
         return None
     if isinstance(value, Mapping):
+        if "is_unknown" in value and _is_wrapper(value):
+            return plain_json(value["raw"], depth + 1)
         copies = {str.__str__(key): plain_json(item, depth + 1) for key, item in value.items() if isinstance(key, str)}
         return {key: item for key, item in copies.items() if item is not None or value[key] is None}
     if isinstance(value, (list, tuple)):
@@ -54,6 +56,23 @@ def plain_json(value: object, depth: int = 0) -> Any:
     if isinstance(value, float) and isfinite(value):
         return float(value)
     return None
+
+
+def _is_wrapper(dumped: Mapping[Any, Any]) -> bool:
+    """Tell whether an SDK wrapped raw JSON: google-genai 2.19 dumps `{"type": "UNKNOWN", "raw": …, "is_unknown": true}`."""
+    return (
+        len(dumped) == 3
+        and dumped["is_unknown"] is True
+        and isinstance(dumped.get("raw"), Mapping)
+        and dumped.get("type", dumped.get("event_type")) == "UNKNOWN"
+    )
+
+
+def said(fields: Fields) -> Fields:
+    """Return the fields that have a value: a null says no more than a missing field (google-genai 1.75 dumps nulls)."""
+    if None not in fields.values():
+        return fields
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def string(fields: Fields, key: str) -> str | None:

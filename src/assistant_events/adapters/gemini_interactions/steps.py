@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from assistant_events.adapters.gemini_interactions import citations, wire
 from assistant_events.adapters.lanes import DeltaClass
-from assistant_events.adapters.reading import Fields, flag, mapping, mappings, string
+from assistant_events.adapters.reading import Fields, flag, mapping, said, string
 from assistant_events.events import ReasoningDelta, TextDelta, ToolInputDelta
 from assistant_events.recorder.opened import OpenCall, OpenFragment
 from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw
@@ -135,7 +135,7 @@ class OutputStep(WireStep):
         """Take content that came with the start; deltas append to it."""
         self.implied = False
         if wire.step_type(string(fields, "type") or "") != string(fields, "type"):
-            blocks = [fields] if set(fields) - {"type"} else []  # 1.x: the block is the step
+            blocks = [fields] if said(fields).keys() - {"type"} else []  # 1.x: the block is the step
         else:
             self.keep_extra(fields, _OUTPUT_KEYS)
             blocks = wire.content_of(fields)
@@ -151,7 +151,7 @@ class OutputStep(WireStep):
             # The text of an ended step becomes one more part with the same place.
             self.ended = False
         if kind in ("text_annotation", "text_annotation_delta"):
-            self._annotations += mappings(delta, "annotations")
+            self._annotations += wire.annotations_of(delta)
         elif kind == "text" or kind in wire.MEDIA:
             self._add_block(delta, streamed=True)
         else:
@@ -172,10 +172,12 @@ class OutputStep(WireStep):
 
     def _add_block(self, block: Fields, *, streamed: bool = False) -> None:
         kind = string(block, "type") or "text"
+        if kind == "text" or kind in wire.MEDIA:
+            block = said(block)
         if kind == "text":
             if block.keys() - _TEXT_KEYS:
                 self._text_block.update({key: value for key, value in block.items() if key not in _TEXT_KEYS})
-            self._add_text(string(block, "text") or "", mappings(block, "annotations"))
+            self._add_text(string(block, "text") or "", wire.annotations_of(block))
         elif kind == "audio" and streamed:
             self._add_audio(block)
         elif kind in wire.MEDIA:
@@ -291,7 +293,7 @@ class ThoughtStep(WireStep):
     def delta(self, kind: str, delta: Fields) -> None:
         """Append to the summary or set the signature."""
         if kind == "thought_summary":
-            content = mapping(delta, "content")
+            content = said(mapping(delta, "content"))
             # An old mock server has the text beside the type.
             text = string(delta, "text")
             self._add_item(content or ({"type": "text", "text": text} if text else {}))

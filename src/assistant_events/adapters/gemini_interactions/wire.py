@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assistant_events.adapters.reading import Fields, array, count, flag, integer, mapping, mappings, string
+from assistant_events.adapters.reading import Fields, array, count, flag, integer, mapping, mappings, said, string
 from assistant_events.values import ErrorInfo, ErrorKind, Finish, Usage
 
 MEDIA: Final = frozenset({"image", "audio", "document", "video"})
@@ -174,7 +174,7 @@ def usage(raw: Fields) -> Usage:
         cache_read=cached,
         output=count(raw, "total_output_tokens"),
         reasoning=count(raw, "total_thought_tokens"),
-        details=raw,
+        details=said(raw),
     )
 
 
@@ -189,13 +189,18 @@ def content_of(fields: Fields) -> list[Fields]:
     return mappings(fields, "content")
 
 
+def annotations_of(fields: Fields) -> list[Fields]:
+    """Return the annotations of a text, or of a delta that brings them."""
+    return [said(annotation) for annotation in mappings(fields, "annotations")]
+
+
 def summary_of(fields: Fields) -> list[Fields]:
     """Return the summary items of a thought; a bare string (previews of early 2026) is one text."""
     text = string(fields, "summary")
     if text is not None:
         return [{"type": "text", "text": text}] if text else []
     return [
-        {"type": "text", "text": item} if isinstance(item, str) else item
+        {"type": "text", "text": item} if isinstance(item, str) else said(item)
         for item in array(fields, "summary")
         if isinstance(item, str) or hasattr(item, "get")
     ]
