@@ -9,6 +9,7 @@ from assistant_events.events import ToolSuccess
 from assistant_events.messages import MessageStatus
 from assistant_events.reducer import fold, problems
 from assistant_events.testing import prompt
+from assistant_events.values import ErrorKind
 from tests.session.scripted import ASKS, HELLO, Scripted, line
 
 WHOLE = ["step.started", "text.started", "text.delta", "text.delta", "text.ended", "step.ended"]
@@ -69,6 +70,53 @@ def test_receiving_again_after_a_refusal(listener, store):
 
     assert WHOLE == listener.types
     assert fold(store.read("s1"), strict=True) == listener.session.transcript
+
+
+def test_leaving_what_was_received_again(listener, store):
+    """
+    A stream that is received again after a refusal is closed when it is left, as any other.
+    """
+    store.refuse = StoreError("locked")
+    with pytest.raises(StoreError):
+        finish(listener.listen())
+    listening = listener.listen(until="text.delta")
+    next(listening)
+    listening.close()
+    del listening
+
+    message = listener.session.transcript["a1"]
+    assert (MessageStatus.FAILED, "Hel", ErrorKind.ABORTED) == (message.status, message.text, message.error.kind)
+    assert ["step.started", "text.started", "text.ended", "step.failed"] == store.types
+
+
+def test_what_is_received_again_has_one_reader(listener, store):
+    """
+    While a stream is received again it is refused to a second reader, and `reconcile` leaves its message alone.
+    """
+    store.refuse = StoreError("locked")
+    with pytest.raises(StoreError):
+        finish(listener.listen())
+    listening = listener.listen(until="text.delta")
+    next(listening)
+
+    with pytest.raises(LocalProtocolError, match="message 'a1' is being received already"):
+        next(listener.session.receive(listener.decoder, HELLO))
+    assert () == listener.session.reconcile()
+    finish(listening)
+    assert MessageStatus.COMPLETED is listener.session.transcript["a1"].status
+
+
+def test_a_generator_is_not_closed_by_a_refusal(session, store):
+    """
+    The rest of the chunks can be received when the store takes batches again.
+    """
+    chunks = (chunk for chunk in HELLO)
+    decoder = Scripted("a1")
+    store.refuse = StoreError("locked")
+    with pytest.raises(StoreError):
+        list(session.receive(decoder, chunks))
+
+    assert WHOLE == [event.type for event in session.receive(decoder, chunks)]
 
 
 def test_receiving_again_after_a_lost_answer(listener, store):

@@ -5,7 +5,7 @@ Leaving a stream before its end: the message is closed, and what had come is kep
 import asyncio
 import gc
 import threading
-from contextlib import aclosing, closing
+from contextlib import aclosing, closing, suppress
 
 import pytest
 
@@ -507,6 +507,88 @@ def test_cancelled_while_waiting_for_the_provider(store):
     assert task.cancelled()
     assert CANCELLED == closed(session)
     assert "step.failed" == store.types[-1]
+
+
+class Nested:
+    """
+    Chunks of a generator inside of a generator, as HTTP libraries read; counts those that are open.
+    """
+
+    def __init__(self, *chunks):
+        self.open = 0
+        self.waiting = asyncio.Event()
+        self._chunks = chunks
+
+    async def outer(self):
+        async with aclosing(self._counted(self._counted(self._inner()))) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def _counted(self, chunks):
+        self.open += 1
+        try:
+            async for chunk in chunks:
+                yield chunk
+        finally:
+            await chunks.aclose()
+            await asyncio.sleep(0)
+            self.open -= 1
+
+    async def _inner(self):
+        for chunk in self._chunks:
+            yield chunk
+        self.waiting.set()
+        await asyncio.Event().wait()
+
+
+async def to_the_end(session, chunks):
+    async with session.receive(Scripted("a1"), chunks.outer()) as events:
+        async for _ in events:
+            pass
+
+
+async def by_break(session, chunks):
+    async with session.receive(Scripted("a1"), chunks.outer()) as events:
+        async for _ in events:
+            break
+
+
+async def by_exception(session, chunks):
+    with suppress(ZeroDivisionError):
+        async with session.receive(Scripted("a1"), chunks.outer()) as events:
+            async for _ in events:
+                raise ZeroDivisionError
+
+
+async def by_cancelling(session, chunks):
+    task = asyncio.create_task(to_the_end(session, chunks))
+    await chunks.waiting.wait()
+    task.cancel()
+    await asyncio.wait([task])
+
+
+LEFT_BY = {
+    "end": (to_the_end, HELLO),
+    "break": (by_break, HELLO),
+    "exception": (by_exception, HELLO),
+    "cancellation": (by_cancelling, HELLO[:1]),
+}
+
+
+@pytest.mark.parametrize(("leave", "chunks"), LEFT_BY.values(), ids=LEFT_BY)
+def test_generators_of_the_app_are_closed(store, leave, chunks):
+    """
+    Asynchronous generators are closed, one inside of the other, before `receive` gives back control: an event loop that
+    ends meanwhile would close all of them at once, which Python reports on standard error.
+    """
+
+    async def main():
+        session = await Session.open(store, "s1")
+        nested = Nested(*chunks)
+        await leave(session, nested)
+        return nested.open
+
+    assert 0 == asyncio.run(main())
 
 
 def test_a_timeout_of_the_app(store):

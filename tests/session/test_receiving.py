@@ -159,6 +159,70 @@ def test_reading_stops_at_the_end_of_the_answer(session):
     assert b"more" == next(chunks)
 
 
+def generator(closed, chunks=HELLO):
+    """Notes that it was closed."""
+    try:
+        yield from chunks
+    finally:
+        closed.append("closed")
+
+
+def test_a_generator_is_closed_at_the_end_of_the_answer(session):
+    """
+    Nobody has to wait for the garbage collector until a connection inside of a generator is closed.
+    """
+    closed = []
+    chunks = generator(closed, [*HELLO, b"more"])
+    for _ in session.receive(Scripted("a1"), chunks):
+        pass
+
+    assert ["closed"] == closed
+
+
+def test_a_generator_is_closed_when_the_message_is_left(session):
+    """
+    So it is for a reader who leaves.
+    """
+    closed = []
+    chunks = generator(closed)
+    events = session.receive(Scripted("a1"), chunks)
+    next(events)
+    events.close()
+
+    assert ["closed"] == closed
+
+
+def test_a_generator_that_fails_to_close(session, caplog):
+    """
+    What a generator raises when it is closed is logged, without the credentials of a URL.
+    """
+
+    def chunks():
+        try:
+            yield from [*HELLO, b"more"]
+        finally:
+            raise OSError("lost https://me:password@api.example/")
+
+    kept = chunks()
+    types = [event.type for event in session.receive(Scripted("a1"), kept)]
+
+    assert "step.ended" == types[-1]
+    [message] = caplog.messages
+    assert message.startswith("the chunks of a stream could not be closed\n")
+    assert message.endswith("\nOSError: lost https://api.example/\n")
+
+
+def test_an_iterator_is_not_closed(session):
+    """
+    An iterator that is no generator stays open: whoever made it may go on to read it.
+    """
+    chunks = iter([*HELLO, b"more"])
+    for _ in session.receive(Scripted("a1"), chunks):
+        pass
+
+    assert [b"more"] == list(chunks)
+
+
 def test_a_stream_that_stops_early(session):
     """
     A stream that is over without an end fails the message; what came stays.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterable, Coroutine, Iterable
 from contextlib import suppress
 from contextvars import copy_context
-from typing import Any, Self, TypeAlias, TypeVar, cast, final, overload
+from typing import Any, Self, TypeVar, cast, final, overload
 
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
 from assistant_events.messages import UserMessage
 from assistant_events.session.core import Core, Meta, Request, Script, perform
-from assistant_events.session.reading import awaited_reader
+from assistant_events.session.reading import Disconnect, Read, awaited_reader
 from assistant_events.session.reception import Decoder, Reception
 from assistant_events.session.running import AwaitedAnswer, no_answer, relay_of
 from assistant_events.session.stream import EventGenerator, EventStream, Leaving
@@ -20,9 +20,6 @@ from assistant_events.stores import AsyncStore, Store
 from assistant_events.values import ContentInput, as_content
 
 _T = TypeVar("_T")
-
-_Read: TypeAlias = Callable[[], Awaitable[object]]
-_Disconnect: TypeAlias = Callable[[], Coroutine[Any, Any, None]] | None
 
 _log = logging.getLogger("assistant_events.session")
 
@@ -165,7 +162,9 @@ class Session(Core):
                 left.
 
             chunks: An iterable, asynchronous or not, of bytes cut anywhere, or of parsed events (mappings, objects of
-                an SDK); bytes alone are one chunk. It is read until the answer has come to its end, and not closed.
+                an SDK); bytes alone are one chunk. It is read until the answer has come to its end. A generator is
+                closed then, and when the message is left, but not when the store has raised, so that the rest can be
+                received; close that one with `contextlib.aclosing` unless you do. Other iterables are not closed.
 
             meta: See `append`.
 
@@ -231,16 +230,16 @@ class Session(Core):
 
     def _source(
         self, decoder: Decoder | AwaitedAnswer, chunks: AsyncIterable[object] | Iterable[object] | None
-    ) -> tuple[Decoder, _Read, _Disconnect]:
+    ) -> tuple[Decoder, Read, Disconnect]:
         if chunks is not None:
             # cast: only decoders are fed.
-            return cast("Decoder", decoder), awaited_reader(chunks), None
+            return cast("Decoder", decoder), *awaited_reader(chunks)
         if not isinstance(decoder, AwaitedAnswer):
             raise no_answer(decoder)
         return relay_of(decoder, self._receptions), decoder.read, decoder.aclose
 
     async def _receive(
-        self, decoder: Decoder, read: _Read, disconnect: _Disconnect, meta: Meta, leaving: Leaving
+        self, decoder: Decoder, read: Read, disconnect: Disconnect, meta: Meta, leaving: Leaving
     ) -> EventGenerator:
         await self._settle(rejoining=decoder.message_id)
         reception = self._begin(decoder)
@@ -265,7 +264,7 @@ class Session(Core):
             raise
         finally:
             self._leave(reception)
-            if disconnect is not None and not reception.stuck:
+            if not reception.stuck:
                 await _to_the_end(disconnect())
 
     async def _abort(self, reception: Reception, reason: BaseException, meta: Meta, *, awaited: bool) -> None:

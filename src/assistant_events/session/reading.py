@@ -1,12 +1,28 @@
-"""How the chunks of a stream are iterated over, whatever they are made of."""
+"""
+How the chunks of a stream are iterated over, whatever they are made of.
+
+A generator is closed by its reader. An app that calls its function in the call of `receive` has no name for it, and one
+that is left to the garbage collector is closed when the event loop may be gone, together with the generators of the
+HTTP library inside of it, which Python reports as errors that nobody can catch.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator
-from typing import Final
+import logging
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+from assistant_events.session.transport import traceback_of
 
 BYTES: Final[tuple[type, ...]] = (bytes, bytearray, memoryview)
 """What is fed as bytes. Alone it is one chunk, though Python could iterate over it."""
+
+Read: TypeAlias = Callable[[], Awaitable[object]]
+"""Gives the next chunk; raises `StopAsyncIteration` after the last."""
+
+Disconnect: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
+
+_log = logging.getLogger("assistant_events.session")
 
 
 def blocking_iterator(chunks: Iterable[object]) -> Iterator[object]:
@@ -23,15 +39,33 @@ def blocking_iterator(chunks: Iterable[object]) -> Iterator[object]:
     return iter(chunks)
 
 
-def awaited_reader(chunks: AsyncIterable[object] | Iterable[object]) -> Callable[[], Awaitable[object]]:
+def close_blocking(chunks: Iterator[object]) -> None:
+    """Close *chunks* if they are a generator. Never raises."""
+    if isinstance(chunks, Generator):
+        try:
+            chunks.close()
+        except Exception as error:  # noqa: BLE001 - the message has ended, and nobody waits for this
+            _not_closed(error)
+
+
+def awaited_reader(chunks: AsyncIterable[object] | Iterable[object]) -> tuple[Read, Disconnect]:
     """
-    Return a function that gives the next of *chunks*, and raises `StopAsyncIteration` after the last.
+    Return functions that read and that close *chunks*.
 
     Raises:
         TypeError: They cannot be iterated over.
     """
     if isinstance(chunks, AsyncIterable):
-        return aiter(chunks).__anext__
+        awaited = aiter(chunks)
+
+        async def close() -> None:
+            if isinstance(awaited, AsyncGenerator):
+                try:
+                    await awaited.aclose()
+                except Exception as error:  # noqa: BLE001 - as in `close_blocking`
+                    _not_closed(error)
+
+        return awaited.__anext__, close
     items = blocking_iterator(chunks)
 
     async def read() -> object:
@@ -39,4 +73,11 @@ def awaited_reader(chunks: AsyncIterable[object] | Iterable[object]) -> Callable
             return item
         raise StopAsyncIteration
 
-    return read
+    async def close_items() -> None:
+        close_blocking(items)
+
+    return read, close_items
+
+
+def _not_closed(error: Exception) -> None:
+    _log.warning("the chunks of a stream could not be closed\n%s", traceback_of(error))

@@ -9,7 +9,7 @@ from typing import Self, TypeVar, cast, final, overload
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
 from assistant_events.messages import UserMessage
 from assistant_events.session.core import Core, Meta, Script, perform
-from assistant_events.session.reading import blocking_iterator
+from assistant_events.session.reading import blocking_iterator, close_blocking
 from assistant_events.session.reception import Decoder, Reception
 from assistant_events.session.running import BlockingAnswer, no_answer, relay_of
 from assistant_events.stores.base import Store
@@ -66,7 +66,8 @@ class SyncSession(Core):
         """See `Session.receive`; neither *decoder* nor *chunks* can be asynchronous here."""
         if chunks is not None:
             # cast: only decoders are fed.
-            return self._receive(cast("Decoder", decoder), blocking_iterator(chunks), _nothing, meta)
+            items = blocking_iterator(chunks)
+            return self._receive(cast("Decoder", decoder), items, lambda: close_blocking(items), meta)
         if not isinstance(decoder, BlockingAnswer):
             raise no_answer(decoder)
         return self._receive(relay_of(decoder, self._receptions), _batches(decoder), decoder.disconnect, meta)
@@ -138,10 +139,6 @@ class SyncSession(Core):
             except StopIteration as result:
                 returned: _T = result.value
                 return returned
-
-
-def _nothing() -> None:
-    """Leave chunks that an app brought as they are."""
 
 
 def _batches(answer: BlockingAnswer) -> Iterator[object]:
