@@ -13,6 +13,8 @@ ARGS ?=
 JOBS ?= 2
 # Arguments of the fuzzer: make fuzz FUZZ="--seed 7" FUZZ_SECONDS=60
 FUZZ ?=
+# Arguments of the sampler of mutants: make mutants MUTANTS="--seed 7 --count 40 replay"
+MUTANTS ?=
 # Keeps the environment of this clone apart from one that happens to be active
 unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
 
@@ -20,20 +22,29 @@ PY := .venv/bin/python
 READY := .venv/project.stamp
 CLIENTS := .venv/clients.stamp
 
-.PHONY: help demo test test-clients clients check format bench docs fuzz pins clean
+.PHONY: help demo test coverage test-thorough test-clients mutants clients check format bench docs fuzz pins clean
 
 help: ## list these commands
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-19s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-23s %s\n' "$$name" "$$text"; done
 
 demo: $(READY) ## play an agent's run that is cut, killed, resumed and recovered, and compare
 	@$(PY) examples/demo.py
 
-test: $(READY) $(CLIENTS) ## run every test and show what is not covered
+test: $(READY) $(CLIENTS) ## run every test
+	@$(PY) -m pytest -n $(JOBS) $(ARGS)
+
+coverage: $(READY) $(CLIENTS) ## run every test and show what is not covered; takes three times as long
 	@$(PY) -m pytest --cov -n $(JOBS) $(ARGS)
+
+test-thorough: $(READY) $(CLIENTS) ## run every test with more examples by chance, and cut recordings at every byte
+	@HYPOTHESIS_PROFILE=thorough $(PY) -m pytest -o timeout=3600 -o faulthandler_timeout=4000 -n $(JOBS) $(ARGS)
 
 test-clients: $(READY) ## run the official JavaScript clients against the mock provider; needs node
 	@$(PY) scripts/clients.py javascript
 	@$(PY) -m pytest -n $(JOBS) tests/official/javascript $(ARGS)
+
+mutants: $(READY) ## put small faults into copies of the core and name those that no test notices
+	@$(PY) scripts/mutants.py --jobs $(JOBS) $(MUTANTS)
 
 clients: $(READY) $(CLIENTS) ## install the official Python clients that the tests drive
 

@@ -1,5 +1,6 @@
 """
-How much Hypothesis tries: `quick` by default and always the same, by chance with HYPOTHESIS_PROFILE=thorough.
+How much Hypothesis tries: `quick` by default and always the same, by chance with HYPOTHESIS_PROFILE=thorough; with
+`mutants` it does not look for a simpler example of what fails.
 
 No test depends on how the run was started or outlives it: Ctrl-C works where a shell has it ignored, and threads that
 a failed test has left do not keep the process.
@@ -10,12 +11,15 @@ import os
 import signal
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # Time says nothing about a shared machine. Large sessions are slow to draw, and that is their point.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
-settings.register_profile("quick", max_examples=60, derandomize=True, **_COMMON)
+_QUICK = {"max_examples": 60, "derandomize": True, **_COMMON}
+
+settings.register_profile("quick", **_QUICK)
+settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], **_QUICK)
 settings.register_profile("thorough", max_examples=2000, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
