@@ -235,6 +235,51 @@ def test_an_odd_error(start, tmp_path, text):
     assert "POST /v1beta/interactions 500\n" == out
 
 
+def test_recording_prints_no_key(start, tmp_path):
+    """
+    A key that an endpoint repeats is in no line, wherever it stands: error text, run id, path.
+    """
+    key = "AIzaRepeatedKey"
+    said = json.dumps({"error": {"code": 400, "message": f"bad key {key}"}})
+
+    with Serving(PlainTextResponse(said, 400, headers={"x-key": key})) as upstream:
+        running = start("--record", upstream.url, "--fixtures", tmp_path / "a.json")
+        with httpx2.Client(headers={"x-goog-api-key": key}) as client:
+            client.post(f"{running.url}/v1/interactions?key={key}", json={"model": key, "input": f"My key is {key}"})
+            client.get(f"{running.url}/v1/interactions/{key}?stream=true&last_event_id={key}")
+        out, err = running.stop()
+
+    assert [
+        "POST /v1/interactions 400 bad key ***",
+        "GET /v1/interactions/***?stream=true&last_event_id=*** 400 bad key ***",
+    ] == out.splitlines()
+    assert "recorded: user_text='My key is ***', model='***'" in err
+    assert key not in out + err + (tmp_path / "a.json").read_text()
+
+
+def test_nobody_reads_the_output(file):
+    """
+    A command whose output nobody reads goes on to answer: 64 kB fill a pipe, and each line here has 4.
+    """
+    command = [sys.executable, "-m", "assistant_events.cli", "mock", "--port", "0", "--fixtures", str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            url = child.stdout.readline().partition(" ")[0]
+            with httpx2.Client(headers=KEY, timeout=30) as client:
+                answers = [client.get(f"{url}/v1/interactions/{'x' * 4000}").status_code for _ in range(60)]
+            # Nor does standard error hold it up, where a request that is none is told.
+            for _ in range(3):
+                with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=30) as connection:
+                    connection.sendall(b"nonsense\r\n\r\n")
+                    assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+            child.send_signal(signal.SIGINT)
+            assert 130 == child.wait(timeout=30)
+        finally:
+            child.kill()
+
+    assert [404] * 60 == answers
+
+
 BAD = {
     "no file": (["--fixtures", "nowhere.json"], "nowhere.json: No such file or directory"),
     "a fault": (["--fault", "drop@soon"], "fault 'drop@soon': expected a number of events"),

@@ -107,7 +107,7 @@ class Exchange:
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         self._incoming = asyncio.Queue()
         self._incoming.put_nowait({"type": "http.request", "body": data, "more_body": False})
-        self.task = asyncio.create_task(provider.app(self.scope, self._incoming.get, self._send))
+        self.task = asyncio.create_task(getattr(provider, "app", provider)(self.scope, self._incoming.get, self._send))
 
     async def _send(self, message):
         if message["type"] == "http.response.start":

@@ -6,10 +6,16 @@ The endpoint is a mock provider of its own.
 
 import asyncio
 import json
+import logging
+import os
 import re
+import socket
+import stat
+from urllib.parse import quote, unquote
 
 import httpx2
 import pytest
+from starlette.responses import PlainTextResponse
 
 from assistant_events import FixtureError, fold
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
@@ -18,11 +24,17 @@ from assistant_events.server.mock import (
     HttpError,
     Match,
     MockProvider,
+    StreamError,
     load_fixtures,
 )
+from assistant_events.server.mock import recording as recording_module
 from assistant_events.server.mock.recording import RecordingProxy, match_of
 from assistant_events.server.mock.serving import Serving
+from assistant_events.testing import mock_provider
 from assistant_events.testing.transport import StreamingTransport
+from tests.adapters.notation import C, D, E, K, S, X, mo, stream, text
+
+from .asgi import Exchange, ask, text_step
 
 SECRET = "AIzaSecretKeyOfSomebody"
 UPSTREAM = "https://upstream.test"
@@ -367,6 +379,443 @@ def test_a_path_stays_quoted(path, name):
     assert [f"/v1/interactions/{name}?key={SECRET}".encode()] == asked
 
 
+TARGETS = [
+    *("@other.test/v1/interactions", "http://other.test/v1/interactions", "https://other.test/v1/interactions"),
+    *(".other.test/v1/interactions", ":81/v1/interactions", ":p@other.test/v1/interactions", "*", "", "other.test:443"),
+    *("//other.test/v1/interactions", "/\\\\other.test/v1/interactions", "\\\\other.test\\v1", "/@other.test/v1"),
+    *("/%2F@other.test/v1/interactions", "/..//other.test/", "/%40other.test", "/v1/interactions#@other.test", "/\t@b"),
+    *("%2f%2fother.test/", "/v1/interactions/@other.test:80/", "?@other.test/", "/?@other.test/", "\r\n@other.test/"),
+]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("upstream", [UPSTREAM, "https://upstream.test:8443/base/"])
+def test_no_target_leads_elsewhere(path, target, upstream):
+    """
+    Whatever a client asks for, the request and its key go to the endpoint that was named, or nowhere.
+    """
+    asked = []
+
+    def answer(request):
+        asked.append((request.url.scheme, request.url.host, request.headers["host"]))
+        return httpx2.Response(200, stream=Raw(b"{}"))
+
+    proxy = RecordingProxy(upstream, path, transport=httpx2.MockTransport(answer))
+
+    async def main():
+        raw, _, query = target.partition("?")
+        exchange = Exchange(proxy, "POST", "/", {"model": "m", "input": "Hi"})
+        exchange.scope |= {"path": unquote(raw), "raw_path": raw.encode(), "query_string": query.encode()}
+        return (await exchange.over()).status
+
+    status = asyncio.run(main())
+    name = upstream.removeprefix("https://").partition("/")[0]
+
+    assert (200, [("https", "upstream.test", name)]) == (status, asked) or (400, []) == (status, asked)
+    assert target.startswith("/") or 400 == status
+
+
+@pytest.mark.parametrize("target", ["@127.0.0.1:{port}/v1/interactions", "http://127.0.0.1:{port}/v1/interactions"])
+def test_no_request_line_leads_elsewhere(path, target):
+    """
+    The same on a socket: a server elsewhere hears nothing.
+    """
+    asked = []
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200, stream=Raw(b"{}")))
+
+    async def other(scope, receive, send):
+        asked.append(scope)
+
+    with Serving(other) as elsewhere, Serving(RecordingProxy(UPSTREAM, path, transport=transport)) as serving:
+        line = f"GET {target.format(port=elsewhere.port)} HTTP/1.1"
+        with socket.create_connection(("127.0.0.1", serving.port), timeout=30) as connection:
+            connection.sendall(f"{line}\r\nhost: x\r\nx-goog-api-key: {SECRET}\r\nconnection: close\r\n\r\n".encode())
+            answer = b"".join(iter(lambda: connection.recv(4096), b""))
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert [] == asked
+
+
+def test_headers_pass_as_bytes(path):
+    """
+    A header that is no ASCII passes as it is.
+    """
+    asked = []
+
+    def answer(request):
+        asked.append(dict(request.headers.raw))
+        return httpx2.Response(200, stream=Raw(b"{}"))
+
+    async def main():
+        proxy = RecordingProxy(UPSTREAM, path, transport=httpx2.MockTransport(answer))
+        exchange = Exchange(proxy, "POST", "/v1/interactions", {"model": "m", "input": "Hi"})
+        exchange.scope["headers"].append((b"x-name", b"caf\xe9"))
+        return (await exchange.over()).status
+
+    assert 200 == asyncio.run(main())
+    assert b"caf\xe9" == asked[0][b"x-name"]
+
+
+# -- proxies of the environment
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    return monkeypatch
+
+
+@pytest.mark.parametrize("variable", ["http_proxy", "ALL_PROXY"])
+def test_no_proxy_for_this_machine(environment, path, variable):
+    """
+    An endpoint on this machine is asked directly, whatever proxy the environment names.
+    """
+    environment.setenv(variable, "http://127.0.0.1:9")
+    with mock_provider({"Hi": "Hello"}) as upstream:
+        response = Desk(RecordingProxy(upstream.url, path)).create("Hi")
+
+    assert 200 == response.status_code
+
+
+@pytest.mark.parametrize("scheme", ["http://", ""])
+def test_a_proxy_for_another_machine(environment, path, scheme):
+    """
+    An endpoint on another machine is asked through the proxy that the environment names.
+    """
+    asked = []
+
+    async def proxy(scope, receive, send):
+        asked.append(scope["path"])
+        await PlainTextResponse("{}")(scope, receive, send)
+
+    with Serving(proxy) as serving:
+        environment.setenv("http_proxy", scheme + serving.url.removeprefix("http://"))
+        response = Desk(RecordingProxy("http://upstream.test", path)).create("Hi")
+
+    assert 200 == response.status_code
+    assert 1 == len(asked)
+    assert asked[0].endswith("/v1beta/interactions")
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://upstream.test", "http://proxy.test"),
+        ("https://upstream.test", "http://all.test"),
+        ("https://here.test", None),
+        ("http://localhost:1", None),
+        ("http://127.0.0.9:1", None),
+        ("http://[::1]:1", None),
+    ],
+)
+def test_which_proxy(environment, url, expected):
+    """
+    That of the scheme, or that of all; none for this machine and for what `no_proxy` names.
+    """
+    environment.setenv("http_proxy", "http://proxy.test")
+    environment.setenv("all_proxy", "all.test")
+    environment.setenv("no_proxy", "here.test")
+
+    assert expected == recording_module._proxy_for(httpx2.URL(url))
+
+
+def test_a_proxy_that_cannot_be_used(environment, path):
+    """
+    A proxy that cannot be used is an error at once, without its password.
+    """
+    environment.setenv("https_proxy", "gopher://me:passw0rd@proxy.test")
+
+    with pytest.raises(
+        ValueError, match=r"^the proxy that the environment names cannot be used: ValueError$"
+    ) as caught:
+        RecordingProxy(UPSTREAM, path)
+    assert caught.value.__suppress_context__
+
+
+# -- keys that an endpoint repeats
+
+
+QUOTED = "AIza/Secret+Key=Of Somebody"
+SAYS = {
+    "a text": (200, {"status": "completed", "steps": [text_step("K")]}),
+    "a name": (200, {"status": "completed", "steps": [{"type": "dream", "K": {"K": ["K"]}}]}),
+    "a run id": (200, {"id": "K", "status": "completed", "steps": []}),
+    "a background run": (200, {"id": "K", "status": "in_progress"}),
+    "an error": (400, {"error": {"code": "K", "message": "bad K"}}),
+    "a status": (200, {"status": "K", "steps": []}),
+    "usage": (200, {"status": "completed", "steps": [], "usage": {"K": "K"}}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("spelling", [str, quote, lambda key: json.dumps({"key": key})], ids=["plain", "url", "json"])
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(("status", "document"), SAYS.values(), ids=SAYS.keys())
+def test_no_key_is_kept(path, notes, caplog, status, document, stream, spelling):
+    """
+    A key that an endpoint repeats anywhere is in no file, note or log line, and the file can still be read.
+    """
+    caplog.set_level(logging.DEBUG)
+    said = json.loads(json.dumps(document).replace("K", json.dumps(spelling(QUOTED))[1:-1]))
+    if stream and status == 200:
+        event = {"event_type": "interaction.completed", "interaction": said}
+        said = f"event: {QUOTED}\ndata: {json.dumps(event)}\n\ndata: {QUOTED}\n\n".encode()
+        content_type = f"text/event-stream; {quote(QUOTED)}"
+    else:
+        said, content_type = json.dumps(said).encode(), f"application/{quote(QUOTED)}"
+
+    transport = httpx2.MockTransport(
+        lambda request: httpx2.Response(status, headers={"content-type": content_type}, stream=Raw(said))
+    )
+    proxy = RecordingProxy(UPSTREAM, path, transport=transport, note=notes.append)
+
+    async def main():
+        body = {"model": "m", "input": f"Hi {QUOTED}", "background": True, "stream": stream}
+        for method, target, content in (("POST", "", body), ("POST", "", body), ("GET", f"/{quote(QUOTED)}", None)):
+            exchange = Exchange(proxy, method, f"/v1/interactions{target}?key={quote(QUOTED)}", content, headers={
+                "x-goog-api-key": QUOTED, "cookie": f"sid={QUOTED}"
+            })  # fmt: skip
+            await exchange.over()
+
+    asyncio.run(main())
+    kept = [path.read_text() if path.exists() else "", *notes, caplog.text]
+
+    assert [] == [text for text in kept for key in (QUOTED, quote(QUOTED), quote(QUOTED, safe="")) if key in text]
+    assert notes
+    if path.exists():
+        assert load_fixtures(path)
+
+
+@pytest.mark.parametrize("header", ["Basic bWU6cGFzc3cwcmQxMg==", "Bearer passw0rd12", "passw0rd12"])
+def test_passwords_are_keys(path, header):
+    """
+    A token, and the password of a name and a password, are taken out as a key is.
+    """
+    said = json.dumps({"error": {"code": 401, "message": "bad passw0rd12"}}).encode()
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(401, stream=Raw(said)))
+
+    async def main():
+        proxy = RecordingProxy(UPSTREAM, path, transport=transport)
+        await ask(proxy, "POST", "/v1/interactions", {"model": "m", "input": "Hi"}, {"authorization": header})
+
+    asyncio.run(main())
+
+    assert ["bad ***"] == [fixture.answers[0].http_error.message for fixture in load_fixtures(path)]
+
+
+def test_a_log_of_the_http_library_has_no_key(environment, path, caplog):
+    """
+    The HTTP library writes no URL with a key into its log.
+    """
+    caplog.set_level(logging.DEBUG)
+    with mock_provider({"Hi": "Hello"}) as upstream:
+        proxy = RecordingProxy(upstream.url, path)
+        asyncio.run(ask(proxy, "POST", f"/v1/interactions?key={SECRET}", {"model": "m", "input": "Hi"}))
+
+    assert 1 == len(load_fixtures(path))
+    assert SECRET not in caplog.text
+
+
+def test_an_id_that_comes_twice(path):
+    """
+    An id that an endpoint gives twice is written once: a file with twins cannot be loaded.
+    """
+    said = json.dumps({"id": "v1", "status": "completed", "steps": []}).encode()
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200, stream=Raw(said)))
+    desk = Desk(RecordingProxy(UPSTREAM, path, transport=transport))
+    desk.create("one")
+    desk.create("two")
+
+    assert ["v1", None] == [fixture.answers[0].id for fixture in load_fixtures(path)]
+
+
+# -- runs that are resumed
+
+
+LONG = "Wind from the north, then rain, and in the evening the sun over all of it."
+
+
+async def resumed(proxy, after):
+    """Ask for a background run, and go on behind the event of this number; return what the second stream brought."""
+    first = Exchange(
+        proxy, "POST", "/v1/interactions", {"model": "m", "input": "Hi", "stream": True, "background": True}
+    )
+    await asyncio.wait([first.task])
+    first.task.exception()
+    frames = [json.loads(line[6:]) for line in first.body.split(b"\n") if line.endswith(b"}") and line[:5] == b"data:"]
+    run_id, cursor = frames[0]["interaction"]["id"], frames[after - 1]["event_id"]
+    return await ask(proxy, "GET", f"/v1/interactions/{run_id}?stream=true&last_event_id={cursor}"), run_id
+
+
+@pytest.mark.parametrize("fault", ["cut@5", "ten-minute-cut@5", "truncated-utf8@5", "drop@5"])
+@pytest.mark.parametrize("after", [3, 5])
+def test_a_run_that_is_resumed(path, notes, fault, after):
+    """
+    A stream that breaks off and goes on behind a cursor is recorded whole, wherever the client resumes it.
+    """
+    upstream = MockProvider({"Hi": {"text": LONG, "calls": [{"id": "c1", "name": "rain"}]}}, faults=[fault])
+    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
+    second, run_id = asyncio.run(resumed(proxy, after))
+    (fixture,) = load_fixtures(path)
+    (answer,) = fixture.answers
+
+    assert "interaction.created" not in second.names
+    assert LONG == answer.steps[0]["content"][0]["text"]
+    assert "c1" == answer.steps[1]["id"]
+    assert run_id == answer.id
+    assert notes[-1].startswith("recorded: user_text='Hi'")
+
+
+def test_a_run_that_is_resumed_twice(path):
+    """
+    Each piece goes on with the one before it.
+    """
+    upstream = MockProvider({"Hi": {"text": LONG}}, faults=["cut@3x2"])
+    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app))
+
+    async def main():
+        second, run_id = await resumed(proxy, 3)
+        cursor = second.events[-1]["event_id"]
+        await ask(proxy, "GET", f"/v1/interactions/{run_id}?stream=true&last_event_id={cursor}")
+
+    asyncio.run(main())
+    (fixture,) = load_fixtures(path)
+
+    assert LONG == fixture.answers[0].steps[0]["content"][0]["text"]
+
+
+def test_a_replay_that_is_resumed(path):
+    """
+    A run that was created without a stream is recorded from a replay that was cut and went on.
+    """
+    upstream = MockProvider({"Hi": {"text": LONG}}, faults=["cut@5"])
+    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app))
+
+    async def main():
+        run = await ask(proxy, "POST", "/v1/interactions", {"model": "m", "input": "Hi", "background": True})
+        target = f"/v1/interactions/{run.document['id']}?stream=true"
+        replay = await ask(proxy, "GET", target)
+        await ask(proxy, "GET", f"{target}&last_event_id={replay.events[-1]['event_id']}")
+
+    asyncio.run(main())
+    (fixture,) = load_fixtures(path)
+
+    assert LONG == fixture.answers[0].steps[0]["content"][0]["text"]
+
+
+def test_a_resumed_run_whose_beginning_is_missing(path, notes):
+    """
+    What goes on behind a cursor that was never seen is not recorded; the document is, when it comes.
+    """
+    upstream = MockProvider({"Hi": {"text": LONG}}, make_id=lambda: "v1")
+    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
+
+    async def main():
+        await ask(proxy, "POST", "/v1/interactions", {"model": "m", "input": "Hi", "background": True})
+        # Cursors of the mock provider are base64 of number and name, here of `2_step.start`.
+        await ask(proxy, "GET", "/v1/interactions/v1?stream=true&last_event_id=v1_Ml9zdGVwLnN0YXJ0")
+        assert not path.exists()
+        await ask(proxy, "GET", "/v1/interactions/v1")
+
+    asyncio.run(main())
+    (fixture,) = load_fixtures(path)
+
+    assert notes[1].startswith("not recorded, what came before this cursor is missing: user_text='Hi'")
+    assert LONG == fixture.answers[0].steps[0]["content"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "expected"),
+    [
+        ("internal", "boom", StreamError(code="internal", message="boom")),
+        (500, "boom", StreamError(code=500, message="boom")),
+        ("unavailable", None, StreamError(code="unavailable")),
+        (None, "boom", StreamError(message="boom")),
+    ],
+)
+def test_an_error_event(path, code, message, expected):
+    """
+    A stream that an `error` event ended is given again with that event and what came before it.
+    """
+    body = stream(C("v1"), S(0, mo()), D(0, text("so far")), E(), E(code, message), D(0, text("no")), K("completed"))
+    transport = httpx2.MockTransport(
+        lambda request: httpx2.Response(200, headers={"content-type": "text/event-stream"}, stream=Raw(body))
+    )
+    Desk(RecordingProxy(UPSTREAM, path, transport=transport)).create("Hi", stream=True)
+    (fixture,) = load_fixtures(path)
+    again = asyncio.run(
+        ask(
+            MockProvider(load_fixtures(path)), "POST", "/v1/interactions", {"model": "m", "input": "Hi", "stream": True}
+        )
+    )
+
+    assert expected == fixture.answers[0].stream_error
+    assert "so far" == fixture.answers[0].steps[0]["content"][0]["text"]
+    assert {} == fixture.answers[0].more
+    assert {"code": expected.code, "message": expected.message} == again.events[-1]["error"]
+
+
+def test_an_error_behind_the_end(path):
+    """
+    An `error` event behind the end of an answer is no part of it; one behind a hop is.
+    """
+    found = []
+    for status, name in (("completed", "a"), ("requires_continuation", "b")):
+        body = stream(C("v1"), S(0, mo()), D(0, text("Hi")), X(0), K(status), E("internal", "boom"))
+        transport = httpx2.MockTransport(
+            lambda request, body=body: httpx2.Response(
+                200, headers={"content-type": "text/event-stream"}, stream=Raw(body)
+            )
+        )
+        made = path.with_name(f"{name}.json")
+        Desk(RecordingProxy(UPSTREAM, made, transport=transport)).create("Hi", stream=True)
+        found.append([fixture.answers[0].stream_error for fixture in load_fixtures(made)])
+
+    assert [[None], [StreamError(message="boom")]] == found
+
+
+# -- the file
+
+
+@pytest.mark.parametrize(("umask", "expected"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_who_may_read_the_file(recording, path, umask, expected):
+    """
+    A new file has the rights that the umask leaves it.
+    """
+    before = os.umask(umask)
+    try:
+        recording.create("Twice")
+    finally:
+        os.umask(before)
+
+    assert expected == stat.S_IMODE(path.stat().st_mode)
+
+
+def test_the_rights_of_a_file_stay(upstream, path):
+    """
+    A file that is there keeps its rights.
+    """
+    path.write_text("")
+    path.chmod(0o640)
+    Desk(RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app))).create("Twice")
+
+    assert 0o640 == stat.S_IMODE(path.stat().st_mode)
+    assert [path] == list(path.parent.iterdir())
+
+
+def test_a_file_that_cannot_be_written(recording, path, notes):
+    """
+    A file that cannot be written is said, and the answer passes.
+    """
+    path.mkdir()
+    (path / "inside").touch()
+
+    assert 200 == recording.create("Twice").status_code
+    assert ["not recorded, the file cannot be written: Is a directory"] == notes
+    assert [path] == list(path.parent.iterdir())
+
+
 def test_a_failure(recording, path):
     """
     A run that failed is recorded as one.
@@ -466,8 +915,29 @@ def test_an_endpoint_that_breaks_off(path, notes, socket):
         with pytest.raises(httpx2.RemoteProtocolError, match="the endpoint broke off"):
             Desk(proxy).create("Hi", stream=True)
 
-    assert ["not recorded, the endpoint broke off: RemoteProtocolError"] == notes
+    match = "user_text='Hi', model='m', previous_interaction_id='', turn=1"
+    assert [
+        "the endpoint broke off: RemoteProtocolError",
+        f"not recorded, the answer has no end: {match}",
+    ] == notes
     assert not path.exists()
+
+
+def test_a_document_that_breaks_off(path, notes):
+    """
+    Half a document is not recorded.
+    """
+
+    class Broken(httpx2.AsyncByteStream):
+        async def __aiter__(self):
+            yield b'{"status": '
+            raise httpx2.ReadError("gone")
+
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200, stream=Broken()))
+    with pytest.raises(httpx2.RemoteProtocolError, match="the endpoint broke off"):
+        Desk(RecordingProxy(UPSTREAM, path, transport=transport, note=notes.append)).create("Hi")
+
+    assert ["not recorded, the endpoint broke off: ReadError"] == notes
 
 
 def test_cancel_and_delete_pass(recording, path, notes):
@@ -584,7 +1054,11 @@ def test_odd_requests(upstream, path, notes, body):
 
 
 @pytest.mark.parametrize(
-    "address", ["upstream.test", "ftp://upstream.test", "https://", "https://u:p@upstream.test", "https://x.test?key=1"]
+    "address",
+    [
+        *("upstream.test", "ftp://upstream.test", "https://", "https://u:p@upstream.test", "https://x.test?key=1"),
+        *("https://:p@upstream.test", "https://@upstream.test:x", "https://upstream.test#k", "https://[::1"),
+    ],
 )
 def test_no_address(path, address):
     """

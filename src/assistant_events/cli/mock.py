@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, final
 from urllib.parse import parse_qsl, urlencode
 
 from assistant_events.cli.exits import CommandError
+from assistant_events.cli.patience import PatientWriter
 from assistant_events.cli.printing import print_table
 from assistant_events.cli.visible import one_line
 from assistant_events.errors import FixtureError, JsonError
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from assistant_events.server.mock import Fixtures
+    from assistant_events.server.mock.asking import Secrets
 
 PORT: Final = 4010
 """Where it listens by default; aimock has the same."""
@@ -64,7 +67,9 @@ def serve(
         provider = MockProvider(known, generation=generation, faults=faults, strict=strict, time_scale=time_scale)
     except ValueError as error:
         raise CommandError(str(error)) from None
-    _run(provider.app, host, port, f"{len(known)} fixture{'' if len(known) == 1 else 's'}", provider.close)
+    what = f"{len(known)} fixture{'' if len(known) == 1 else 's'}"
+    with PatientWriter(sys.stderr) as notes:
+        _run(provider.app, what, notes, host=host, port=port, before_stop=provider.close)
 
 
 def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> None:
@@ -80,13 +85,15 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> N
     from assistant_events.server.mock.recording import RecordingProxy
 
     path = Path(fixtures[0])
-    try:
-        proxy = RecordingProxy(upstream, path, note=_print_note)
-    except FixtureError as error:
-        raise _refused(error) from None
-    except ValueError as error:
-        raise CommandError(str(error)) from None
-    _run(proxy, host, port, f"recording {proxy.upstream} to {path}", proxy.close)
+    with PatientWriter(sys.stderr) as notes:
+        try:
+            proxy = RecordingProxy(upstream, path, note=lambda text: notes.write(_note_line(text)))
+        except FixtureError as error:
+            raise _refused(error) from None
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+        what = f"recording {proxy.upstream} to {path}"
+        _run(proxy, what, notes, host=host, port=port, before_stop=proxy.close)
 
 
 def _loaded(fixtures: Sequence[str]) -> Fixtures:
@@ -110,13 +117,19 @@ def _refused(error: FixtureError) -> CommandError:
     return CommandError(last)
 
 
-def _run(app: ASGIApp, host: str, port: int, what: str, before_stop: Any) -> None:
+def _run(app: ASGIApp, what: str, notes: PatientWriter, *, host: str, port: int, before_stop: Any) -> None:
     # Any: a function that takes nothing.
+    from assistant_events.server.mock.asking import Secrets
     from assistant_events.server.mock.serving import Serving
 
+    # An endpoint that is recorded may repeat a key.
+    secrets = Secrets()
     with ExitStack() as stack:
+        lines = stack.enter_context(PatientWriter(sys.stdout))
+        stack.enter_context(_logging_to(lambda text: notes.write(one_line(secrets.masked(text)))))
+        logged = _Logged(app, secrets, lambda text: lines.write(one_line(secrets.masked(text))))
         try:
-            serving = stack.enter_context(Serving(_Logged(app), host=host, port=port, before_stop=before_stop))
+            serving = stack.enter_context(Serving(logged, host=host, port=port, before_stop=before_stop))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise CommandError(
@@ -128,19 +141,46 @@ def _run(app: ASGIApp, host: str, port: int, what: str, before_stop: Any) -> Non
 
 
 @final
+class _LogHandler(logging.Handler):
+    def __init__(self, write: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._write = write
+
+    def emit(self, record: logging.LogRecord) -> None:
+        for line in self.format(record).splitlines():
+            self._write(line)
+
+
+@contextmanager
+def _logging_to(write: Callable[[str], None]) -> Generator[None]:
+    """Write what is logged, a line each: the handler of last resort would wait for the reader of standard error."""
+    handler = _LogHandler(write)
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+
+
+@final
 class _Logged:
     """Prints a line for each request when its answer begins. No line holds a key, a header or what was said."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, secrets: Secrets, print_line: Callable[[str], None]) -> None:
         self._app = app
+        self._secrets = secrets
+        self._print_line = print_line
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app(scope, receive, _Line(scope, send).send)
+        from starlette.requests import Request
+
+        self._secrets.add(Request(scope))
+        await self._app(scope, receive, _Line(scope, send, self._print_line).send)
 
 
 @final
 class _Line:
-    def __init__(self, scope: Scope, send: Send) -> None:
+    def __init__(self, scope: Scope, send: Send, print_line: Callable[[str], None]) -> None:
         self.transport = getattr(getattr(send, "__self__", None), "transport", None)
         """Of the connection: a fault may reset it."""
 
@@ -149,14 +189,15 @@ class _Line:
         self._request = f"{scope['method']} {scope['path']}{query}"
         self._status = 0
         self._send = send
+        self._print_line = print_line
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status = message["status"]
             if self._status < 400:
-                _print_line(f"{self._request} {self._status}")
+                self._print_line(f"{self._request} {self._status}")
         elif self._status >= 400:
-            _print_line(f"{self._request} {self._status} {_reason(message.get('body', b''))}".rstrip())
+            self._print_line(f"{self._request} {self._status} {_reason(message.get('body', b''))}".rstrip())
             self._status = 0
         await self._send(message)
 
@@ -183,4 +224,8 @@ def _print_line(text: str) -> None:
 
 
 def _print_note(text: str) -> None:
-    print(one_line(f"assistant-events: {text}"), file=sys.stderr)
+    print(_note_line(text), file=sys.stderr)
+
+
+def _note_line(text: str) -> str:
+    return one_line(f"assistant-events: {text}")

@@ -132,7 +132,7 @@ class HttpError:
 class StreamError:
     """An `error` event in a stream, after which it ends."""
 
-    code: str = "internal"
+    code: str | int = "internal"
     message: str = ""
     after: int | None = None
     """How many events come before it; None: all but `interaction.completed`."""

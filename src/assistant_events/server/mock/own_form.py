@@ -253,10 +253,7 @@ def _http_error(entry: Entry | None) -> HttpError | None:
     status = entry.count("status")
     if status is None or not 400 <= status <= 599:
         entry.wrong("status", "an HTTP status from 400 to 599")
-    code = entry.value("code")
-    if isinstance(code, bool) or not isinstance(code, (str, int, type(None))):
-        entry.wrong("code", "a word or a number")
-        code = None
+    code = _code(entry)
     headers = entry.child("headers")
     error = HttpError(
         status=status or 500,
@@ -268,11 +265,19 @@ def _http_error(entry: Entry | None) -> HttpError | None:
     return error
 
 
+def _code(entry: Entry) -> str | int | None:
+    code = entry.value("code")
+    if isinstance(code, bool) or not isinstance(code, (str, int, type(None))):
+        entry.wrong("code", "a word or a number")
+        return None
+    return code
+
+
 def _stream_error(entry: Entry | None) -> StreamError | None:
     if entry is None:
         return None
     error = StreamError(
-        code=entry.text("code") or "internal", message=entry.text("message") or "", after=entry.count("after")
+        code=_code(entry) or "internal", message=entry.text("message") or "", after=entry.count("after")
     )
     entry.close()
     return error

@@ -11,18 +11,23 @@ written: no header, no key, no cookie. Signatures are, since the next turn needs
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from ipaddress import ip_address
 from json import dumps
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from secrets import token_hex
+from stat import S_IMODE
 from typing import Any, Final, final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
+from urllib.request import getproxies, proxy_bypass
 
 import attrs
 import httpx2
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
+from assistant_events.adapters.framing import Sse
 from assistant_events.adapters.gemini_interactions import decode_resource, emit_resource, http_error
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
 from assistant_events.errors import FixtureError, JsonError
@@ -30,9 +35,9 @@ from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
 from assistant_events.reducer import fold
 from assistant_events.server.mock.answering import default_status
-from assistant_events.server.mock.asking import MASK
+from assistant_events.server.mock.asking import Secrets
 from assistant_events.server.mock.entries import read_file_text
-from assistant_events.server.mock.fixtures import Answer, Fixture, HttpError, Match
+from assistant_events.server.mock.fixtures import Answer, Fixture, HttpError, Match, StreamError
 from assistant_events.server.mock.loading import fixture_document, load_fixtures
 from assistant_events.server.mock.matching import asked
 from assistant_events.server.mock.refusals import Refusal
@@ -59,9 +64,7 @@ _OWN_HEADERS: Final = frozenset(
 _KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")
 _KEPT_FIELDS: Final = ("environment_id", "errors", "service_tier")
 _UNFINISHED: Final = ("in_progress", "queued")
-
-_SHORTEST_KEY: Final = 16
-"""Real keys have 39 characters. What is shorter is the placeholder of a test, which may be a word of the answer too."""
+_ENDS: Final = frozenset({"interaction.completed", "interaction.complete"})
 
 
 @final
@@ -93,13 +96,14 @@ class RecordingProxy:
         note: Callable[[str], None] = lambda text: None,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        parts = urlsplit(upstream)
-        if parts.scheme not in ("http", "https") or not parts.netloc or parts.username or parts.query:
-            raise ValueError("upstream: expected an address such as https://generativelanguage.googleapis.com")
-        self.upstream = upstream.rstrip("/")
-        self._tape = Tape(path)
-        self._note = note
+        self._upstream = _origin(upstream)
+        self.upstream = str(self._upstream).rstrip("/")
+        self._secrets = Secrets()
+        self._tape = Tape(path, self._secrets)
+        self._tell = note
         self._transport = transport
+        if transport is None:
+            self._make_transport()
 
     def close(self) -> None:
         """Do nothing: what is under way ends with its connection."""
@@ -107,58 +111,117 @@ class RecordingProxy:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Ask the endpoint what was asked here, and give its answer."""
         request = Request(scope, receive)
+        self._secrets.add(request)
         body = await request.body()
-        async with httpx2.AsyncClient(transport=self._transport, timeout=None, follow_redirects=False) as client:
-            query = scope["query_string"].decode("latin-1")
-            # As the client has quoted it: an id may hold what would be another path.
-            path = (scope.get("raw_path") or quote(request.url.path).encode()).decode("latin-1")
-            url = f"{self.upstream}{path}{f'?{query}' if query else ''}"
-            headers = [(name, value) for name, value in request.headers.items() if name not in _OWN_HEADERS]
-            headers.append(("accept-encoding", "identity"))
+        try:
+            asked = self._request(request, body)
+        except (httpx2.InvalidURL, ValueError):
+            await Refusal(400, "the target of the request is not a path").response()(scope, receive, send)
+            return
+        pieces: list[bytes] = []
+        # Without a client of httpx2: it writes every URL to its log, the key in the query included.
+        async with self._transport or self._make_transport() as transport:
             try:
-                response = await client.send(
-                    client.build_request(request.method, url, headers=headers, content=body), stream=True
-                )
+                response = await transport.handle_async_request(asked)
             except httpx2.TransportError as error:
                 refusal = Refusal(502, f"{self.upstream} cannot be reached: {type(error).__name__}")
                 await refusal.response()(scope, receive, send)
                 return
             try:
-                data = await _passed_on(response, send)
+                await _pass_on(response, send, pieces)
             except httpx2.TransportError as error:
-                self._note(f"not recorded, the endpoint broke off: {type(error).__name__}")
+                is_stream = _is_stream(response)
+                lost = "" if is_stream else "not recorded, "
+                self._note(f"{lost}the endpoint broke off: {type(error).__name__}")
+                if is_stream:
+                    self._take(request, body, response, b"".join(pieces))
                 await _break_off(receive, send)
                 return
-        self._take(request, body, response, data)
+        self._take(request, body, response, b"".join(pieces))
+
+    def _request(self, request: Request, body: bytes) -> httpx2.Request:
+        """
+        Return the request for the endpoint. Its scheme, host and port are those of the endpoint whatever was asked.
+
+        Raises:
+            InvalidURL: The target is not a URL.
+
+            ValueError: The target is not a path, for example `@host/` or `http://host/`.
+        """
+        # As the client has quoted it: an id may hold what would be another path.
+        path: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
+        query: bytes = request.scope["query_string"]
+        if not path.startswith(b"/"):
+            raise ValueError("the target is not a path")
+        target = self._upstream.raw_path.rstrip(b"/") + path + (b"?" + query if query else b"")
+        headers = [pair for pair in request.headers.raw if pair[0].decode("latin-1") not in _OWN_HEADERS]
+        headers.append((b"accept-encoding", b"identity"))
+        return httpx2.Request(request.method, self._upstream.copy_with(raw_path=target), headers=headers, content=body)
+
+    def _make_transport(self) -> httpx2.AsyncBaseTransport:
+        """
+        Return a transport over the network: through the proxy of the environment, but to this machine without one.
+
+        Raises:
+            ValueError: The proxy cannot be used. The text does not show it: it may hold a password.
+        """
+        try:
+            return httpx2.AsyncHTTPTransport(proxy=_proxy_for(self._upstream))
+        except (ImportError, ValueError, httpx2.InvalidURL) as error:
+            raise ValueError(f"the proxy that the environment names cannot be used: {type(error).__name__}") from None
+
+    def _note(self, text: str) -> None:
+        self._tell(self._secrets.masked(text))
 
     def _take(self, request: Request, body: bytes, response: httpx2.Response, data: bytes) -> None:
-        found = _PATH.search(request.url.path)
+        found = _PATH.search(request.scope["path"])
         if found is None or "content-encoding" in response.headers:
             return
-        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-        self._tape.hide(_keys_of(request))
-        if request.method == "POST" and found[1] is None:
-            said = self._tape.created(body, response.status_code, response.headers, data, is_stream=is_stream)
-        elif request.method == "GET" and found[1] is not None and response.status_code == 200:
-            said = self._tape.fetched(found[1], data, is_stream=is_stream)
-        else:
-            return
+        is_stream = _is_stream(response)
+        try:
+            if request.method == "POST" and found[1] is None:
+                said = self._tape.created(body, response.status_code, response.headers, data, is_stream=is_stream)
+            elif request.method == "GET" and found[1] is not None and response.status_code == 200:
+                after = request.query_params.get("last_event_id") if is_stream else None
+                said = self._tape.fetched(found[1], data, is_stream=is_stream, after=after)
+            else:
+                return
+        except OSError as error:
+            said = f"not recorded, the file cannot be written: {error.strerror or type(error).__name__}"
         self._note(said)
 
 
-def _keys_of(request: Request) -> list[str]:
-    """Return what a request is let in with."""
-    headers, query = request.headers, request.query_params
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    given = (headers.get("x-goog-api-key"), token or scheme, query.get("key"), query.get("access_token"))
-    return [key for key in given if key]
+def _origin(upstream: str) -> httpx2.URL:
+    try:
+        url = httpx2.URL(upstream)
+    except httpx2.InvalidURL:
+        url = httpx2.URL()
+    if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
+        raise ValueError("upstream: expected an address such as https://generativelanguage.googleapis.com")
+    return url
 
 
-async def _passed_on(response: httpx2.Response, send: Send) -> bytes:
-    """Give an answer to the client, piece by piece, and return it."""
+def _proxy_for(url: httpx2.URL) -> str | None:
+    """Return the proxy that the environment names for *url*; `None` without one, and for this machine."""
+    try:
+        is_here = ip_address(url.host).is_loopback
+    except ValueError:
+        is_here = url.host == "localhost"
+    if is_here or proxy_bypass(url.host):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
+
+
+def _is_stream(response: httpx2.Response) -> bool:
+    return response.headers.get("content-type", "").startswith("text/event-stream")
+
+
+async def _pass_on(response: httpx2.Response, send: Send, pieces: list[bytes]) -> None:
+    """Give an answer to the client, piece by piece, and add each to *pieces*."""
     headers = [(name.lower(), value) for name, value in response.headers.raw]
     headers = [pair for pair in headers if pair[0].decode() not in _OWN_HEADERS - {"content-length"}]
-    pieces: list[bytes] = []
     try:
         await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
         async for piece in response.aiter_raw():
@@ -167,7 +230,6 @@ async def _passed_on(response: httpx2.Response, send: Send) -> bytes:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
     finally:
         await response.aclose()
-    return b"".join(pieces)
 
 
 async def _break_off(receive: Receive, send: Send) -> None:
@@ -187,23 +249,80 @@ class _Pending:
 
     match: Match
     polls: int = 0
+    tellings: list[_Telling] = attrs.Factory(list)
+    """Its streams so far, newest first."""
+
+
+@final
+class _Telling:
+    """A stream of a run from its start, in as many pieces as connections that it took."""
+
+    def __init__(self, data: bytes) -> None:
+        self.pieces: list[bytes] = []
+        self.cursors: set[object] = set()
+        self.stream_error: StreamError | None = None
+        self._is_over = False
+        self.add(data)
+
+    def add(self, data: bytes) -> None:
+        """Go on with what another connection brought."""
+        self.pieces.append(data)
+        framing = Sse()
+        for payloads in (framing.feed(data), framing.close()):
+            for payload in payloads:
+                self._read(framing.name(payload), payload)
+
+    @property
+    def events(self) -> list[Event]:
+        """The events of the library that it makes."""
+        decoder = GeminiInteractionsDecoder("recorded")
+        events: list[Event] = []
+        for number, piece in enumerate(self.pieces):
+            if number:
+                decoder.reconnect()
+            events += decoder.feed(piece)
+        return [*events, *decoder.close()]
+
+    def _read(self, name: str | None, payload: bytes) -> None:
+        try:
+            event = read_json(payload)
+        except JsonError:
+            return
+        if not isinstance(event, Mapping):
+            return
+        if isinstance(event.get("event_id"), str):
+            self.cursors.add(event["event_id"])
+        kind, interaction, error = event.get("event_type", name), event.get("interaction"), event.get("error")
+        if kind in _ENDS and isinstance(interaction, Mapping):
+            self._is_over = interaction.get("status") != "requires_continuation"
+        if kind != "error" or self._is_over or not isinstance(error, Mapping):
+            return
+        code, message = _code_of(error), error.get("message")
+        if code or message:
+            self._is_over = True
+            self.stream_error = StreamError(
+                code=StreamError().code if code is None else code, message=message if isinstance(message, str) else ""
+            )
 
 
 @final
 class Tape:
-    """What was recorded, and the file that holds it."""
+    """
+    What was recorded, and the file that holds it.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: The file.
+
+        secrets: What is written nowhere, though an endpoint may say it in an answer.
+    """
+
+    def __init__(self, path: Path, secrets: Secrets) -> None:
         if not path.parent.is_dir():
             raise ValueError(f"{path}: there is no folder {path.parent}")
         self._path = path
+        self._secrets = secrets
         self._fixtures: list[Fixture] = _kept(path)
         self._pending: dict[str, _Pending] = {}
-        self._keys: set[str] = set()
-
-    def hide(self, keys: Iterable[str]) -> None:
-        """Write none of these keys, though an endpoint may say one in an answer."""
-        self._keys.update(key for key in keys if len(key) >= _SHORTEST_KEY)
 
     def created(self, body: bytes, status: int, headers: Mapping[str, str], data: bytes, *, is_stream: bool) -> str:
         """Take down what was answered to a create request, and return what became of it."""
@@ -218,20 +337,39 @@ class Tape:
             return f"not recorded, the endpoint answered HTTP {status}: {match.summary}"
         if status != 200:
             return self._add(match, Answer(http_error=_http_error_of(status, headers, data)))
-        answer, interaction_id = answer_of(data, is_stream=is_stream)
+        telling = _Telling(data) if is_stream else None
+        answer, interaction_id = _answer_of_document(data) if telling is None else _answer_of_stream(telling)
         if answer is not None:
             return self._add(match, answer)
         if interaction_id and given.get("background") is True:
-            self._pending[interaction_id] = _Pending(match)
+            self._pending[interaction_id] = _Pending(match, tellings=[] if telling is None else [telling])
             return f"recorded when it is done: {match.summary}"
         return f"not recorded, the answer has no end: {match.summary}"
 
-    def fetched(self, interaction_id: str, data: bytes, *, is_stream: bool) -> str:
-        """Take down what a background run has come to, if it is one that waits for that."""
+    def fetched(self, interaction_id: str, data: bytes, *, is_stream: bool, after: str | None = None) -> str:
+        """
+        Take down what a background run has come to, if it is one that waits for that.
+
+        Args:
+            interaction_id: Of the run.
+
+            data: The document, or the stream.
+
+            is_stream: Whether it is a stream.
+
+            after: The cursor behind which the stream goes on; `None` when it is from the start. What had come before it
+                was seen here or is missing, and half an answer is not recorded.
+        """
         pending = self._pending.get(interaction_id)
         if pending is None:
             return f"not recorded: interaction {interaction_id!r} does not wait for its answer"
-        answer, _ = answer_of(data, is_stream=is_stream)
+        if is_stream:
+            telling = _gone_on(pending.tellings, data, after)
+            if telling is None:
+                return f"not recorded, what came before this cursor is missing: {pending.match.summary}"
+            answer, _ = _answer_of_stream(telling)
+        else:
+            answer, _ = _answer_of_document(data)
         if answer is None:
             pending.polls += not is_stream
             return f"recorded when it is done: {pending.match.summary}"
@@ -239,6 +377,9 @@ class Tape:
         return self._add(pending.match, attrs.evolve(answer, polls_in_progress=pending.polls))
 
     def _add(self, match: Match, answer: Answer) -> str:
+        ids = {answer.id for fixture in self._fixtures for answer in fixture.answers}
+        if answer.id in ids:
+            answer = attrs.evolve(answer, id=None)
         place = next((at for at, fixture in enumerate(self._fixtures) if fixture.match == match), None)
         if place is None:
             self._fixtures.append(Fixture(match=match, answers=(answer,)))
@@ -249,16 +390,20 @@ class Tape:
         return f"recorded: {match.summary}"
 
     def _write(self) -> None:
-        document = fixture_document(self._fixtures)
+        document = self._secrets.masked_json(fixture_document(self._fixtures))
         text = dumps(document, ensure_ascii=False, indent=2)
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             text = dumps(document, indent=2)
-        for key in self._keys:
-            text = text.replace(dumps(key, ensure_ascii=False)[1:-1], MASK)
-        # In the same folder, so that it takes the place of the old one in one move.
-        with NamedTemporaryFile(dir=self._path.parent, prefix=f".{self._path.name}.", delete=False) as file:
-            file.write(f"{text}\n".encode())
-        Path(file.name).replace(self._path)
+        # In the same folder, so that it takes the place of the old one in one move, and may be read by the same people.
+        made = self._path.with_name(f".{self._path.name}.{token_hex(8)}")
+        try:
+            with made.open("xb") as file:
+                file.write(f"{text}\n".encode())
+            with suppress(FileNotFoundError):
+                made.chmod(S_IMODE(self._path.stat().st_mode))
+            made.replace(self._path)
+        finally:
+            made.unlink(missing_ok=True)
 
 
 def match_of(body: Mapping[str, Any]) -> Match:
@@ -279,11 +424,19 @@ def match_of(body: Mapping[str, Any]) -> Match:
     )
 
 
-def answer_of(data: bytes, *, is_stream: bool) -> tuple[Answer | None, str]:
+def _gone_on(tellings: list[_Telling], data: bytes, after: str | None) -> _Telling | None:
+    """Return the telling that a stream begins or goes on with, among *tellings* from then on; `None` for neither."""
+    if not after:
+        tellings.insert(0, _Telling(data))
+        return tellings[0]
+    telling = next((telling for telling in tellings if after in telling.cursors), None)
+    if telling is not None:
+        telling.add(data)
+    return telling
+
+
+def _answer_of_document(data: bytes) -> tuple[Answer | None, str]:
     """Return an answer as a fixture gives it, None when it has not come to its end; and the id of the interaction."""
-    if is_stream:
-        decoder = GeminiInteractionsDecoder("recorded")
-        return _answer_of_events([*decoder.feed(data), *decoder.close()])
     try:
         document = read_json(data)
     except JsonError:
@@ -295,7 +448,16 @@ def answer_of(data: bytes, *, is_stream: bool) -> tuple[Answer | None, str]:
     return _answer_of_events(decode_resource(document, "recorded"))
 
 
-def _answer_of_events(events: list[Event]) -> tuple[Answer | None, str]:
+def _answer_of_stream(telling: _Telling) -> tuple[Answer | None, str]:
+    """Return the same of a stream. One that an `error` event has ended is given again with that event."""
+    answer, interaction_id = _answer_of_events(telling.events)
+    if answer is None or telling.stream_error is None:
+        return answer, interaction_id
+    more = {name: value for name, value in answer.more.items() if name != "errors"}
+    return attrs.evolve(answer, status=None, more=more, stream_error=telling.stream_error), interaction_id
+
+
+def _answer_of_events(events: Sequence[Event]) -> tuple[Answer | None, str]:
     messages = [message for message in fold(events).messages if isinstance(message, AssistantMessage)]
     resources = [emit_resource(message) for message in messages]
     interaction_id = next((resource["id"] for resource in resources if resource.get("id")), "")
@@ -322,13 +484,17 @@ def _http_error_of(status: int, headers: Mapping[str, str], data: bytes) -> Http
         document = None
     first = document[0] if isinstance(document, list) and document else document
     error = first.get("error") if isinstance(first, Mapping) else None
-    code = error.get("code") if isinstance(error, Mapping) else None
     return HttpError(
         status=status,
-        code=code if isinstance(code, (str, int)) and not isinstance(code, bool) else None,
+        code=_code_of(error) if isinstance(error, Mapping) else None,
         message=http_error(status, headers, data).message,
         headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
     )
+
+
+def _code_of(error: Mapping[str, Any]) -> str | int | None:
+    code = error.get("code")
+    return code if isinstance(code, (str, int)) and not isinstance(code, bool) else None
 
 
 def _kept(path: Path) -> list[Fixture]:

@@ -67,7 +67,7 @@ def make_routes(service: Service) -> list[Route]:
 async def not_found(request: Request, error: Exception) -> Response:
     """Answer a path that there is not."""
     status = error.status_code if isinstance(error, HTTPException) else 404
-    return Refusal(status, f"{request.method} {request.url.path}: there is no such method.").response()
+    return Refusal(status, f"{request.method} {request.scope['path']}: there is no such method.").response()
 
 
 class _Endpoint:
@@ -101,7 +101,7 @@ class _Endpoint:
         except Refusal as refusal:
             return refusal.response()
         except Exception:  # noqa: BLE001 - whatever is wrong here, a client gets a document
-            _log.exception("the mock provider failed at %s", request.url.path)
+            _log.exception("the mock provider failed at %s", request.scope["path"])
             return Refusal(500, "the mock provider itself failed; its log says why").response()
 
 

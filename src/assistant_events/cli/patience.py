@@ -1,0 +1,96 @@
+"""
+Lines for a stream that perhaps nobody reads: writing never waits, and what finds no room is counted and left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from threading import Condition, Thread
+from types import TracebackType
+from typing import Final, Self, TextIO, final
+
+from assistant_events.cli.visible import shortened
+
+MAX_WAITING: Final = 1_000
+"""How many lines wait for their reader."""
+
+MAX_LINE: Final = 4_000
+"""How many characters of a line are written: a prompt may have millions."""
+
+_GOODBYE_S: Final = 1.0
+"""How long the end waits for the last lines."""
+
+
+@final
+class PatientWriter:
+    """
+    Writes lines in a thread of its own, in their order.
+
+    The end of the block waits a second for what is left, and gives it up when nobody reads.
+
+    Args:
+        stream: Where they go. One that has a file descriptor is written past its buffer, so that no lock of it is held
+            when the process ends in the middle of a write.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._waiting: deque[str] = deque()
+        self._left_out = 0
+        self._is_closing = False
+        self._changed = Condition()
+        self._thread = Thread(target=self._run, name="patient-writer", daemon=True)
+
+    def write(self, line: str) -> None:
+        """Write one line, without its end, when it is its turn."""
+        with self._changed:
+            if len(self._waiting) >= MAX_WAITING:
+                self._left_out += 1
+                return
+            self._note_left_out()
+            self._waiting.append(shortened(line, MAX_LINE))
+            self._changed.notify()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._changed:
+            self._is_closing = True
+            self._note_left_out()
+            self._changed.notify()
+        self._thread.join(_GOODBYE_S)
+
+    def _note_left_out(self) -> None:
+        if self._left_out:
+            self._waiting.append(f"({self._left_out} lines left out: nobody read them)")
+            self._left_out = 0
+
+    def _run(self) -> None:
+        try:
+            descriptor: int | None = self._stream.fileno()
+        except (OSError, ValueError):
+            descriptor = None
+        while (line := self._next()) is not None:
+            try:
+                self._put(f"{line}\n", descriptor)
+            except (OSError, ValueError):
+                return  # whoever read it is gone
+
+    def _next(self) -> str | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._is_closing)
+            return self._waiting.popleft() if self._waiting else None
+
+    def _put(self, text: str, descriptor: int | None) -> None:
+        if descriptor is None:
+            self._stream.write(text)
+            self._stream.flush()
+            return
+        data = text.encode(self._stream.encoding or "utf-8", "backslashreplace")
+        while data:
+            data = data[os.write(descriptor, data) :]

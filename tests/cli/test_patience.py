@@ -1,0 +1,117 @@
+"""Lines for a stream that nobody reads."""
+
+import io
+import os
+import threading
+
+import pytest
+
+from assistant_events.cli.patience import MAX_LINE, MAX_WAITING, PatientWriter
+
+
+class Slow(io.StringIO):
+    """A stream without a descriptor, whose reader begins when it is told to."""
+
+    def __init__(self):
+        super().__init__()
+        self.reads = threading.Event()
+        self.is_written = threading.Event()
+
+    def write(self, text):
+        self.is_written.set()
+        assert self.reads.wait(30)
+        return super().write(text)
+
+
+@pytest.fixture
+def pipe():
+    reader, writer = os.pipe()
+    with os.fdopen(reader, encoding="utf-8") as read, os.fdopen(writer, "w", encoding="utf-8") as write:
+        yield read, write
+
+
+def test_lines_in_their_order(pipe):
+    """
+    Lines come in their order, the last of them before the block ends; what cannot be encoded is spelled out.
+    """
+    read, write = pipe
+    with PatientWriter(write) as lines:
+        for line in ("one", "two é", "half \ud83d"):
+            lines.write(line)
+    write.close()
+
+    assert ["one", "two é", "half \\ud83d"] == read.read().splitlines()
+
+
+def test_writing_never_waits():
+    """
+    While nobody reads, lines wait up to a bound; what is beyond it is counted, and told.
+    """
+    stream = Slow()
+    with PatientWriter(stream) as lines:
+        lines.write("first")
+        assert stream.is_written.wait(30)
+        for number in range(MAX_WAITING + 7):
+            lines.write(f"{number}")
+        stream.reads.set()
+    lines._thread.join(30)
+
+    assert ["first", *map(str, range(MAX_WAITING)), "(7 lines left out: nobody read them)"] == (
+        stream.getvalue().splitlines()
+    )
+
+
+def test_what_was_left_out_is_told_at_its_place():
+    """
+    Lines that come after some were left out stand behind the line that says so.
+    """
+    stream = Slow()
+    lines = PatientWriter(stream)
+    for number in range(MAX_WAITING + 2):
+        lines.write(f"{number}")
+    lines._waiting.clear()
+    lines.write("last")
+    stream.reads.set()
+    with lines:
+        pass
+    lines._thread.join(30)
+
+    assert "(2 lines left out: nobody read them)\nlast\n" == stream.getvalue()
+
+
+def test_a_pipe_that_is_full(pipe):
+    """
+    The end does not wait for a reader that never comes.
+    """
+    read, write = pipe
+    with PatientWriter(write) as lines:
+        for _ in range(MAX_WAITING):
+            lines.write("x" * 1_000)
+
+    assert lines._thread.is_alive()
+    read.close()
+    lines._thread.join(30)
+    assert not lines._thread.is_alive()
+
+
+def test_a_reader_that_is_gone(pipe):
+    """
+    When the reader is gone, lines go nowhere, and nothing is raised.
+    """
+    read, write = pipe
+    read.close()
+    with PatientWriter(write) as lines:
+        lines.write("one")
+        lines.write("two")
+
+
+def test_a_long_line(pipe):
+    """
+    Of a long line the beginning is written, and how much more there is.
+    """
+    read, write = pipe
+    with PatientWriter(write) as lines:
+        lines.write("x" * (MAX_LINE + 5))
+    write.close()
+
+    assert f"{'x' * MAX_LINE}… (5 more characters)\n" == read.read()
