@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import accumulate
 from pathlib import Path
 from queue import SimpleQueue
 from random import Random
@@ -224,28 +225,33 @@ class Mutant(NamedTuple):
         return "".join(difflib.unified_diff(old, new, f"a/{self.path}", f"b/{self.path}", n=2))
 
 
-def mutants_of(path: Path) -> list[Mutant]:
+class Module:
     """
-    Return all mutants of a module.
+    A module and all edits of it.
     """
-    source = (ROOT / path).read_text(encoding="utf-8")
-    lines = source.encode().splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-    found: list[Mutant] = []
-    tree = ast.parse(source)
-    for kind, node, new in [edit for each in nodes(tree) for edit in edits_of(each)]:
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.source = (ROOT / path).read_text(encoding="utf-8")
+        self.edits = [edit for node in nodes(ast.parse(self.source)) for edit in edits_of(node)]
+
+    def mutant(self, edit: Edit) -> Mutant | None:
+        """
+        Return the module with one edit, or nothing if that is not Python or says the same.
+        """
+        node, new = edit.node, edit.new
+        text = ast.unparse(ast.fix_missing_locations(new))
+        text = f"({text})" if isinstance(new, (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp)) else text
+        source = self.source.encode()
+        starts = [0, *accumulate(len(line) for line in source.splitlines(keepends=True))]
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         start = starts[node.lineno - 1] + node.col_offset
         end = starts[node.end_lineno - 1] + node.end_col_offset
-        text = ast.unparse(ast.fix_missing_locations(new))
-        text = f"({text})" if isinstance(new, (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp)) else text
-        changed = (source.encode()[:start] + text.encode() + source.encode()[end:]).decode()
-        if _compiles(changed):
-            found.append(Mutant(path, node.lineno, kind, source, changed))
-    return found
+        changed = (source[:start] + text.encode() + source[end:]).decode()
+        if changed == self.source or not _compiles(changed):
+            return None
+        return Mutant(self.path, node.lineno, edit.kind, self.source, changed)
 
 
 def _compiles(source: str) -> bool:
@@ -261,18 +267,15 @@ def sample(modules: Sequence[Path], count: int, random: Random) -> Iterator[Muta
     Yield *count* mutants: a module by its size and then a kind, so that the frequent kinds do not hide the others.
     """
     sizes = [(ROOT / path).stat().st_size for path in modules]
-    known: dict[Path, list[Mutant]] = {}
+    known: dict[Path, Module] = {}
     seen: set[str] = set()
     for _ in range(count * 20):
         [path] = random.choices(modules, sizes)
-        if path not in known:
-            known[path] = mutants_of(path)
-        kinds = sorted({mutant.kind for mutant in known[path]})
-        if not kinds:
-            continue
-        kind = random.choice(kinds)
-        mutant = random.choice([each for each in known[path] if each.kind == kind])
-        if mutant.diff not in seen:
+        module = known[path] = known.get(path) or Module(path)
+        kind = random.choice(sorted({edit.kind for edit in module.edits}) or [""])
+        edits = [edit for edit in module.edits if edit.kind == kind]
+        mutant = module.mutant(random.choice(edits)) if edits else None
+        if mutant is not None and mutant.diff not in seen:
             seen.add(mutant.diff)
             yield mutant
         if len(seen) == count:

@@ -36,9 +36,10 @@ def test_one_change_each(module):
     """
     Operators, conditions, constants and statements are changed; docstrings, annotations and assertions are not.
     """
+    read = mutants.Module(module)
     changed = [
         (line - 1, new.strip())
-        for each in mutants.mutants_of(module)
+        for each in map(read.mutant, read.edits)
         for line, (old, new) in enumerate(zip(each.old.splitlines(), each.new.splitlines(), strict=True), 1)
         if old != new
     ]

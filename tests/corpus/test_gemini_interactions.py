@@ -16,7 +16,7 @@ from .compare import differences, error_differences
 from .forms import document_of
 from .forms import stream_of as told
 
-EVERY = 1 << 20 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 4096
+EVERY = 1 << 20 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 512
 """Up to which size a stream is cut at every byte."""
 
 
