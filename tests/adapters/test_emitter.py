@@ -628,9 +628,7 @@ def test_fields_that_are_not_documented():
     """
     odd = {"type": "sparkle", "level": 3}
 
-    assert [S(0, mo(mood=1)), D(0, text("a")), D(0, odd), X(0)] == inner(
-        *text_of("a", extra={"mood": 1, "deltas": [odd]})
-    )
+    assert [S(0, mo(mood=1)), D(0, text("a")), D(0, odd), X(0)] == inner(*text_of("a", extra={"mood": 1}, deltas=[odd]))
     assert ["reasoning.ended"] == reasons(started(), *reasoning_of("", extra={"mood": 1}), ended())
 
 
@@ -1477,7 +1475,7 @@ def test_extra_deltas_of_a_text_that_goes_on():
     Deltas of an unknown type that came between two parts of a step are told between them.
     """
     odd = {"type": "sparkle"}
-    events = [*text_of("a"), *media_of("image/png", b"\0", type="image", extra={"deltas": [odd]})]
+    events = [*text_of("a"), *media_of("image/png", b"\0", type="image", deltas=[odd])]
 
     assert [S(0, mo()), D(0, text("a")), X(0), D(0, odd)] == inner(*events)[:4]
 
@@ -1541,7 +1539,7 @@ def test_late_unknown_deltas_of_a_thought():
     Deltas of an unknown type that came after a thought had ended are followed by an empty summary, which ends it.
     """
     odd = {"type": "sparkle"}
-    events = [*reasoning_of("p"), *reasoning_of("", extra={"deltas": [odd]})]
+    events = [*reasoning_of("p"), *reasoning_of("", deltas=[odd])]
 
     assert [D(0, odd), D(0, delta("thought_summary"))] == inner(*events)[3:]
 

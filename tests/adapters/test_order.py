@@ -178,12 +178,12 @@ def test_c50_late_signature_after_stop():
 
 def test_c50_late_summary_after_stop():
     """
-    So is a summary.
+    So is a summary; with the items that make one of what came before, without the signature that stands there.
     """
     body = answer(S(0, th()), D(0, summary("t")), D(0, signature("A=")), X(0), D(0, summary("u")))
     both = [summary("t")["content"], summary("u")["content"]]
 
-    assert [*reasoning_of("t", signature="A="), *reasoning_of("u", signature="A=", summary=both)] == inner(body)
+    assert [*reasoning_of("t", signature="A="), *reasoning_of("u", summary=both)] == inner(body)
 
 
 def test_c50_late_text_after_stop():
@@ -251,7 +251,7 @@ def test_c53_unknown_delta():
     odd = delta("sparkle", level=3)
     body = answer(S(0, mo()), D(0, text("a")), D(0, odd), X(0))
 
-    assert text_of("a", extra={"deltas": [odd]}) == inner(body)
+    assert text_of("a", deltas=[odd]) == inner(body)
     assert ["unknown-delta"] == codes(body)
 
 
@@ -261,7 +261,7 @@ def test_c53_unknown_delta_of_a_thought():
     """
     odd = delta("sparkle", level=3)
 
-    assert reasoning_of("", extra={"deltas": [odd]}) == inner(answer(S(0, th()), D(0, odd), X(0)))
+    assert reasoning_of("", deltas=[odd]) == inner(answer(S(0, th()), D(0, odd), X(0)))
 
 
 def test_c53_delta_without_a_type():

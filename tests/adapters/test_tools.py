@@ -543,7 +543,7 @@ def test_a_delta_of_another_type_is_kept_with_the_call():
     odd = delta("text", text="?")
     [_, end, call] = inner(answer(S(0, fc()), D(0, odd), X(0)))
 
-    assert {"i": 0, "extra": {"deltas": [odd]}} == end.state
+    assert {"i": 0, "deltas": [odd]} == end.state
     assert called("c1", {}) == call
 
 
@@ -554,4 +554,4 @@ def test_a_delta_of_another_type_is_kept_with_the_result():
     odd = delta("text", text="?")
     body = answer(S(0, search_call(arguments={})), X(0), S(1, search_result()), D(1, odd), X(1))
 
-    assert {"i": 1, "type": "google_search_result", "extra": {"deltas": [odd]}} == inner(body)[-1].state
+    assert {"i": 1, "type": "google_search_result", "deltas": [odd]} == inner(body)[-1].state

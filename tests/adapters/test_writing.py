@@ -607,7 +607,7 @@ def test_a_result_without_an_id():
     [
         ({}, False),
         ({"extra": {"new": 1}}, False),
-        ({"extra": {"deltas": [{"type": "sparkle"}]}}, True),
+        ({"deltas": [{"type": "sparkle"}]}, True),
         ({"step": {"type": "dream"}, "deltas": [{"type": "dream"}]}, False),
         ({"step": {"type": "dream"}, "deltas": [{"type": "dream"}, {"type": "sparkle"}]}, True),
     ],

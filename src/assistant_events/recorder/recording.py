@@ -55,6 +55,7 @@ from assistant_events.values import (
 )
 from assistant_events.values.content import ContentInput
 from assistant_events.values.fields import NO_STATE, as_state, trusted
+from assistant_events.values.frozen import same_json
 from assistant_events.values.unicode import has_surrogates
 
 _STATE = Mapping[str, object]
@@ -123,6 +124,11 @@ class Recorder:
     def open_fragment(self, kind: str) -> OpenFragment | None:
         """Return what is open of a kind. For decoders that append on a hot path; see `DecoderBase`."""
         return self._open.get(kind)
+
+    def goes_on(self, kind: str, key: Hashable) -> bool:
+        """Tell whether content of this kind and key is added to an item that has begun, and does not begin one."""
+        fragment = self._open.get(kind)
+        return (fragment is not None and fragment.key == key) or (kind, key) in self._early
 
     def so_far(self) -> list[Event]:
         """Return events that give what has come out so far: the durable ones, and what is open in one delta each."""
@@ -629,7 +635,7 @@ class Recorder:
         if text is None:
             self._release(late)
         whole = late.buffer.value() if text is None else _valid("text", text)
-        if whole or known != late.state:
+        if whole or _says_more(known, late.state):
             self._follow(late, [late.started(self.message_id), late.ended(self.message_id, whole, known, citations)])
         self._early.pop((kind, key), None)
 
@@ -639,7 +645,7 @@ class Recorder:
         """End a medium that ended early already: what came since is one more."""
         assert isinstance(late, OpenMedia)
         known = as_state(state) if state else late.state
-        if late.data.length or data is not None or uri is not None or known != late.state:
+        if late.data.length or data is not None or uri is not None or _says_more(known, late.state):
             ended = late.ended_with(self.message_id, known, data, uri, complete=complete)
             self._follow(late, [late.started(self.message_id), ended])
         del self._early["media", late.key]
@@ -879,6 +885,11 @@ class Recorder:
 def _check_text(verb: str, delta: object) -> None:
     if not isinstance(delta, str):
         raise TypeError(f"{verb}: expected str, got {type(delta).__name__}")
+
+
+def _says_more(state: State, before: State) -> bool:
+    """Tell whether a state holds anything that the one before does not."""
+    return any(key not in before or not same_json(value, before[key]) for key, value in state.items())
 
 
 def _valid(name: str, text: object) -> str:

@@ -5,14 +5,16 @@ Their indices are UTF-8 byte offsets into the text of their step, end exclusive 
 official clients pass them on as they are). Citations count code points.
 """
 
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assistant_events.adapters.reading import Fields, integer, string
-from assistant_events.values import Citation, thaw
-from assistant_events.values.frozen import same_json
+from assistant_events.values import Citation, thaw, write_json
 
 _CITATIONS = {
     # type of annotation: (field of the address, field of the title)
@@ -24,23 +26,33 @@ _CITATIONS = {
 
 def unique(annotations: Sequence[Fields]) -> list[dict[str, Any]]:
     """Return *annotations* as plain JSON in their order, each once."""
-    kept: list[dict[str, Any]] = []
+    # By their text: the hashes of numbers can be chosen so that all are alike, those of text cannot.
+    kept: dict[bytes, Fields] = {}
     for annotation in annotations:
-        if not any(same_json(annotation, other) for other in kept):
-            kept.append(thaw(annotation))
-    return kept
+        kept.setdefault(write_json(_sorted(annotation)), annotation)
+    return [thaw(annotation) for annotation in kept.values()]
 
 
-def shifted(annotations: Sequence[Fields], by: int) -> list[Fields]:
-    """Return *annotations* moved by so many bytes."""
+def shifted(annotations: Sequence[tuple[int, Fields]], text: str) -> list[Fields]:
+    """
+    Return annotations whose places are those in a block as annotations of the whole text.
+
+    Args:
+        annotations: Each with the place in *text* where its block begins, in code points.
+
+        text: All of it.
+    """
     moved: list[Fields] = []
-    for annotation in annotations:
-        copy = dict(annotation)
-        for key in ("start_index", "end_index"):
-            offset = integer(annotation, key)
-            if offset is not None:
-                copy[key] = offset + by
-        moved.append(copy)
+    sizes = {0: 0}
+    end = size = 0
+    for begin in sorted({begin for begin, _ in annotations}):
+        size += len(text[end:begin].encode())
+        end, sizes[begin] = begin, size
+    for begin, annotation in annotations:
+        offsets = {key: integer(annotation, key) for key in ("start_index", "end_index")} if begin else {}
+        moved.append(
+            {**annotation, **{key: offset + sizes[begin] for key, offset in offsets.items() if offset is not None}}
+        )
     return moved
 
 
@@ -70,16 +82,22 @@ class _Places:
     """Byte offsets of a text as code points, all worked out in one pass over the text."""
 
     def __init__(self, text: str, offsets: Sequence[int | None]) -> None:
-        self._known: dict[int, int | None] = {}
+        self._known: dict[int, int] = {}
         data = text.encode()
         position = points = 0
-        for offset in sorted({each for each in offsets if each is not None}):
-            if not 0 <= offset <= len(data) or (offset < len(data) and data[offset] & 0xC0 == 0x80):
-                self._known[offset] = None  # outside, or inside a character
-                continue
+        for offset in sorted({each for each in offsets if each is not None and 0 <= each <= len(data)}):
+            if offset < len(data) and data[offset] & 0xC0 == 0x80:
+                continue  # inside a character
             points += len(data[position:offset].decode())
             position = offset
             self._known[offset] = points
 
     def of(self, offset: int | None) -> int | None:
-        return None if offset is None else self._known[offset]
+        return None if offset is None else self._known.get(offset)
+
+
+def _sorted(value: Any) -> Any:
+    # Any: plain JSON.
+    if isinstance(value, Mapping):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, (list, tuple)) else value

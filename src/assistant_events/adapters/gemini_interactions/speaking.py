@@ -44,15 +44,15 @@ NO_ANSWER: Final = "No result is available for this call."
 """What a call is answered with that nobody has answered."""
 
 _PLACED: Final[Mapping[str, frozenset[str]]] = {
-    "text": frozenset({"i", "extra", "annotations", "block"}),
-    "reasoning": frozenset({"i", "extra", "summary", "signature"}),
-    "media": frozenset({"i", "extra", "type", "block", "data"}),
-    "tool": frozenset({"i", "extra", "id", "type", "signature", "orphan", *DETAILS}),
+    "text": frozenset({"i", "extra", "deltas", "annotations", "block"}),
+    "reasoning": frozenset({"i", "extra", "deltas", "summary", "signature"}),
+    "media": frozenset({"i", "extra", "deltas", "type", "block", "data"}),
+    "tool": frozenset({"i", "extra", "deltas", "id", "type", "signature", "orphan", *DETAILS}),
     "opaque": frozenset({"i", "extra", "step", "deltas", "content", "type", "id", "arguments", "signature", *DETAILS}),
 }
 """Keys of a part's state that have a place in its step."""
 
-_PLACED_OF_RESULTS: Final = frozenset({"i", "extra", "type", "name", "is_error", "signature", *DETAILS})
+_PLACED_OF_RESULTS: Final = frozenset({"i", "extra", "deltas", "type", "name", "is_error", "signature", *DETAILS})
 
 
 class Spoken(NamedTuple):

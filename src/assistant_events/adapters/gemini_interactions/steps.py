@@ -66,6 +66,9 @@ class WireStep:
         self.extra: dict[str, Any] = {}
         """Fields that are not documented, kept for the way back."""
 
+        self.deltas: list[Fields] = []
+        """Deltas of types that are not known, kept raw."""
+
     def accepts(self, kind: str) -> bool:
         """Tell whether a step that was implied may turn out to be one of *kind*."""
         return wire.step_type(kind) == self.type
@@ -88,12 +91,14 @@ class WireStep:
         return None
 
     def kept(self) -> dict[str, Any]:
-        """Return what every part of this step keeps, as plain JSON that nobody else holds."""
+        """Return what a part of this step keeps, as plain JSON that nobody else holds."""
         if self.place < 0:
             self.place = self.decoder.next_place()
         kept: dict[str, Any] = {"i": self.place}
         if self.extra:
             kept["extra"] = thaw(self.extra)
+        if self.deltas:
+            kept["deltas"] = thaw(self.deltas)
         return kept
 
     def state(self, more: dict[str, Any] | None = None) -> State:
@@ -115,17 +120,50 @@ class WireStep:
     def keep_delta(self, delta: Fields) -> None:
         """Keep a delta of an unknown type raw."""
         self.decoder.note("unknown-delta", "a delta of an unknown type was kept raw")
-        self.extra.setdefault("deltas", []).append(delta)
+        self.deltas.append(delta)
 
 
-class OutputStep(WireStep):
+class PartedStep(WireStep):
+    """
+    An item that may become several parts.
+
+    Each part keeps only what the parts before it do not: what a provider said once is written once, however many parts
+    come after it.
+    """
+
+    def kept(self) -> dict[str, Any]:
+        """Return the place, and what is not in a part yet; whoever asks puts it into one."""
+        kept = super().kept()
+        self.extra, self.deltas = {}, []
+        return kept
+
+    def opening(self, kind: str) -> State:
+        """Return the state for content of *kind* that is about to come; an empty one when it goes on with a part."""
+        return NO_STATE if self.recorder.goes_on(kind, self) else self.state()
+
+    def ending(self, kind: str, more: dict[str, Any]) -> State:
+        """Return the state that ends a part: what it was opened with, what is new since, and *more*."""
+        kept = self.kept()
+        fragment = self.recorder.open_fragment(kind)
+        if fragment is not None and fragment.key is self:
+            extra, deltas = fragment.state.get("extra"), fragment.state.get("deltas")
+            if isinstance(extra, Mapping):
+                kept["extra"] = {**extra, **kept.get("extra", {})}
+            if isinstance(deltas, tuple):
+                kept["deltas"] = [*deltas, *kept.get("deltas", ())]
+        state: State = own({**kept, **more}, State)
+        return state
+
+
+class OutputStep(PartedStep):
     """What the model shows: text and media. A medium ends the text before it; text after it is a part of its own."""
 
     usual_delta = "text"
 
     def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
         super().__init__(decoder, kind)
-        self._annotations: list[Fields] = []
+        self._annotations: list[tuple[int, Fields]] = []
+        self._cited: OpenFragment | None = None
         self._text_block: dict[str, Any] = {}
         self._text_open = False
         self._audio: str | None = None
@@ -151,7 +189,7 @@ class OutputStep(WireStep):
             # The text of an ended step becomes one more part with the same place.
             self.ended = False
         if kind in ("text_annotation", "text_annotation_delta"):
-            self._annotations += wire.annotations_of(delta)
+            self._annotations += [(0, annotation) for annotation in wire.annotations_of(delta)]
         elif kind == "text" or kind in wire.MEDIA:
             self._add_block(delta, streamed=True)
         else:
@@ -194,32 +232,39 @@ class OutputStep(WireStep):
         # A stream cannot show where one block ends, so the blocks of a document are one text too; what they cite
         # moves along.
         if annotations:
-            self._annotations += citations.shifted(annotations, self._text_length())
+            before = 0
+            fragment = self._open_text()
+            if fragment is not None:
+                before, self._cited = fragment.buffer.length, fragment
+            self._annotations += [(before, annotation) for annotation in annotations]
         if text:
             self._end_audio()
-            self.recorder.text(text, key=self, state=self.state())
+            self.recorder.text(text, key=self, state=self.opening("text"))
             self._text_open = True
 
-    def _text_length(self) -> int:
+    def _open_text(self) -> OpenFragment | None:
         fragment = self.recorder.open_fragment("text")
-        if fragment is None or fragment.key is not self:
-            return 0
-        return len(fragment.buffer.value().encode())
+        return fragment if fragment is not None and fragment.key is self else None
 
     def _end_text(self) -> None:
-        annotations = citations.unique(self._annotations)
-        if not self._text_open and not annotations:
+        if not self._text_open and not self._annotations:
             return
-        self._annotations = []
+        annotations = self._all_annotations()
         more: dict[str, Any] = {"annotations": annotations} if annotations else {}
         if self._text_block:
             more["block"] = thaw(self._text_block)
             self._text_block = {}
-        state = self.state(more)
-        fragment = self.recorder.open_fragment("text")
-        text = fragment.buffer.value() if annotations and fragment is not None and fragment.key is self else ""
-        self.recorder.end_text(state, citations=citations.cited(annotations, text), key=self)
+        fragment = self._open_text()
+        text = fragment.buffer.value() if annotations and fragment is not None else ""
+        self.recorder.end_text(self.ending("text", more), citations=citations.cited(annotations, text), key=self)
         self._text_open = False
+
+    def _all_annotations(self) -> list[dict[str, Any]]:
+        """Return the annotations of the text, each once, with places in the whole of it."""
+        text = "" if self._cited is None else self._cited.buffer.value()
+        annotations = citations.unique(citations.shifted(self._annotations, text))
+        self._annotations, self._cited = [], None
+        return annotations
 
     def _add_audio(self, block: Fields) -> None:
         """Consecutive pieces of sound of one type are one medium (unverified: no recording has more than one)."""
@@ -270,7 +315,7 @@ class OutputStep(WireStep):
         return state
 
 
-class ThoughtStep(WireStep):
+class ThoughtStep(PartedStep):
     """What the model thinks. It may have a signature and no text; the signature comes after the text."""
 
     usual_delta = "thought_summary"
@@ -278,8 +323,9 @@ class ThoughtStep(WireStep):
     def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
         super().__init__(decoder, kind)
         self._summary: list[Fields] = []
+        self._itemised = False
         self._signature = ""
-        self._late_signature = False
+        self._told_signature = ""
         self.recorder.begin_reasoning(key=self, state=self.state())
 
     def begin(self, fields: Fields) -> None:
@@ -305,14 +351,13 @@ class ThoughtStep(WireStep):
             self._sign(delta)
         else:
             self.keep_delta(delta)
-        if self.ended and (self._late_signature or kind == "thought_summary"):
+        if self.ended and (kind == "thought_summary" or self._signature != self._told_signature):
             self._end()
 
     def stop(self) -> None:
-        """End the reasoning."""
-        if not self.ended:
-            self.ended = True
-            self._end()
+        """End the reasoning; again it ends what has come since."""
+        self.ended = True
+        self._end()
 
     def continued(self, kind: str) -> Continued | None:
         """Return the reasoning that is open. Each text of the summary is an item that may have to go back as one."""
@@ -327,23 +372,26 @@ class ThoughtStep(WireStep):
         self._summary.append(item)
         text = string(item, "text")
         if text and (string(item, "type") or "text") == "text":
-            self.recorder.reasoning(text, key=self, state=self.state())
+            self.recorder.reasoning(text, key=self, state=self.opening("reasoning"))
 
     def _sign(self, fields: Fields) -> None:
         # Deep Research sends "" now and then (live); the last real one counts.
         signature = string(fields, "signature")
         if signature:
             self._signature = signature
-            self._late_signature = self.ended
 
     def _end(self) -> None:
-        self._late_signature = False
         more: dict[str, Any] = {}
-        if self._signature:
-            more["signature"] = self._signature
-        if len(self._summary) > 1 or any(_is_special(item) for item in self._summary):
-            more["summary"] = self._summary
-        self.recorder.end_reasoning(self.state(more), key=self)
+        if self._signature != self._told_signature:
+            more["signature"] = self._told_signature = self._signature
+        # The first summary that is written is the whole of it, those of later parts are what is new.
+        if self._itemised or len(self._summary) > 1 or any(map(_is_special, self._summary)):
+            self._itemised = True
+            if self._summary:
+                more["summary"], self._summary = self._summary, []
+        state = self.ending("reasoning", more)
+        if len(state) > 1 or self.recorder.goes_on("reasoning", self):
+            self.recorder.end_reasoning(state, key=self)
 
 
 class CallStep(WireStep):
@@ -549,7 +597,7 @@ class ResultStep(WireStep):
         self.decoder.note("orphan-result", "a result came without its call, which was made up")
         call_type = self.type.removesuffix("_result") + "_call"
         name = wire.CALLS[call_type] or string(self._fields, "name") or "function"
-        state = own({**WireStep.kept(self), "type": call_type, "orphan": True}, State)
+        state = own({"i": WireStep.kept(self)["i"], "type": call_type, "orphan": True}, State)
         self.recorder.tool_input(self._call_id or None, name, key=self, provider_executed=True, state=state)
         self.recorder.end_tool_input(key=self, prefill={})
 
@@ -560,7 +608,6 @@ class OpaqueStep(WireStep):
     def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
         super().__init__(decoder, kind)
         self._fields: Fields = {"type": kind}
-        self._deltas: list[Fields] = []
 
     def accepts(self, kind: str) -> bool:
         """Take any type that is not known either: the delta told nothing of it."""
@@ -573,17 +620,14 @@ class OpaqueStep(WireStep):
 
     def delta(self, kind: str, delta: Fields) -> None:
         """Keep the delta."""
-        self._deltas.append(delta)
+        self.deltas.append(delta)
 
     def stop(self) -> None:
         """Hand on what was kept."""
         if self.ended:
             return
         self.ended = True
-        more: dict[str, Any] = {"step": thaw(self._fields)}
-        if self._deltas:
-            more["deltas"] = thaw(self._deltas)
-        self.recorder.opaque(self.state(more))
+        self.recorder.opaque(self.state({"step": thaw(self._fields)}))
 
 
 def _bytes(data: str | None) -> bytes | None:

@@ -60,7 +60,7 @@ LeaveOut = Callable[[str], None]
 class Step:
     """An item of the interaction that has been told at least in part."""
 
-    __slots__ = ("deltas", "extra", "index", "items", "kind", "stopped", "text_last")
+    __slots__ = ("extra", "index", "items", "kind", "stopped", "text_last")
 
     def __init__(self, index: int, kind: str, extra: Fields) -> None:
         self.index = index
@@ -69,11 +69,8 @@ class Step:
         self.extra = extra
         """Fields that are not documented, as they were told."""
 
-        self.deltas = 0
-        """How many deltas of unknown types were told."""
-
         self.items: list[Fields] = []
-        """Items of a summary that were told."""
+        """Items of a summary that were told, and that no end has listed."""
 
         self.text_last = False
         """Whether text, or sound, is what it said last: more of the same would continue it."""
@@ -220,18 +217,9 @@ class Telling:
         place = _place_of(state)
         return None if place is None else self._places.get((kind, place))
 
-    def _new_deltas(self, step: Step, state: Fields | None) -> list[Fields]:
-        """Return the deltas of unknown types that have not been told."""
-        extra = None if state is None else state.get("extra")
-        if not isinstance(extra, Mapping):
-            return []
-        return mappings({"deltas": thaw(extra.get("deltas"))}, "deltas")[step.deltas :]
-
     def _tell_deltas(self, step: Step, state: Fields) -> None:
         """Tell what only the end of a part shows: deltas of unknown types; fields of the step are too late."""
-        deltas = self._new_deltas(step, state)
-        step.deltas += len(deltas)
-        for delta in deltas:
+        for delta in _deltas_of(state):
             self._delta(step, delta)
         if not _extra_of(state).keys() <= step.extra.keys():
             self._leave_out(LATE_EXTRA)
@@ -242,7 +230,7 @@ class Telling:
 
     def _check_cut(self, step: Step, state: Fields, *more: str) -> None:
         """Report what only the end of a part that was cut says of how it began; it is too late to tell that."""
-        if self._new_deltas(step, state) or not _extra_of(state).keys() <= step.extra.keys():
+        if not _extra_of(state).keys() <= step.extra.keys():
             self._leave_out(LATE_EXTRA)
         if any(key in state for key in more):
             self._leave_out(LATE_STATE)
@@ -294,7 +282,7 @@ class Telling:
             self._delta(step, {"text": rest, "type": "text"})
         if not event.complete:
             self._cut = True
-            self._check_cut(step, state)
+            self._check_cut(step, state, *(("deltas",) if fragment.guessed else ()))
             return
         self._tell_deltas(step, state)
         if state.get("block"):
@@ -342,7 +330,7 @@ class Telling:
         if known is self.medium:
             self._leave_out(OPEN_SOUND)
         again = known.text_last and (kind == "text" or sound)
-        if known is not self.output or again or self._new_deltas(known, state):
+        if known is not self.output or again or _deltas_of(state):
             # What was told is over before this begins: more of the same would continue it, and what comes between
             # would be a part of it.
             self.flush()
@@ -410,7 +398,10 @@ class Telling:
         self._tell_deltas(step, state)
         if isinstance(signature, str) and signature:
             self._delta(step, {"signature": signature, "type": "thought_signature"})
-        if len(step.items) < 2 or "summary" in state:
+        if "summary" in state:
+            step.items = []
+            self._stop(step)
+        elif len(step.items) < 2:
             self._stop(step)
         else:
             self._lingering = step
@@ -436,7 +427,7 @@ class Telling:
     def _tell_late(self, step: Step, items: list[Fields], signature: object, state: Fields) -> None:
         """Tell what came after a thought had been stopped. Signature and summary, in one delta, are one reasoning."""
         self._tell_deltas(step, state)
-        step.items += items
+        step.items = [] if "summary" in state else [*step.items, *items]
         signed = {"signature": signature} if isinstance(signature, str) and signature else {}
         if signed and not items:
             self._delta(step, {"type": "thought_signature", **signed})
@@ -567,7 +558,7 @@ class Telling:
             self._stop(step)
         else:
             self._cut = True
-            self._check_cut(step, state, *(() if call.known else (*writing.DETAILS, "signature")))
+            self._check_cut(step, state, "deltas", *(() if call.known else (*writing.DETAILS, "signature")))
 
     def _tell_arguments(self, call: Call, step: Step, text: str, state: Fields, *, complete: bool) -> None:
         signed = {"signature": state["signature"]} if state.get("signature") and complete else {}
@@ -687,7 +678,11 @@ def _extra_of(state: Fields | None) -> dict[str, Any]:
     extra = None if state is None else state.get("extra")
     if not isinstance(extra, Mapping):
         return {}
-    return {key: thaw(value) for key, value in extra.items() if key not in ("deltas", "type")}
+    return {key: thaw(value) for key, value in extra.items() if key != "type"}
+
+
+def _deltas_of(state: Fields | None) -> list[Fields]:
+    return [] if state is None else mappings({"deltas": thaw(state.get("deltas"))}, "deltas")
 
 
 def _place_of(state: Fields | None) -> int | None:

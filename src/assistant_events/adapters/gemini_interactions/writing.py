@@ -107,9 +107,6 @@ def wire_id(part: ToolPart) -> str | None:
 
 def unwritten_deltas(state: State) -> bool:
     """Tell whether a state holds deltas of which nobody knows what they make of their step."""
-    extra = state.get("extra")
-    if isinstance(extra, Mapping) and extra.get("deltas"):
-        return True
     step = state.get("step")
     kind = step.get("type") if isinstance(step, Mapping) else None
     return any(delta.get("type") != kind for delta in _deltas(state))
@@ -211,10 +208,13 @@ def _write(kind: str, parts: Sequence[Any]) -> dict[str, Any]:
 
 def _thought(parts: Sequence[ReasoningPart]) -> dict[str, Any]:
     step: dict[str, Any] = {"type": "thought"}
+    text = ""
     for part in parts:
-        # A part that came late holds the signature, or the whole summary, that counts.
-        step.update({key: thaw(part.state[key]) for key in ("signature", "summary") if key in part.state})
-    text = "".join([part.text for part in parts])
+        text += part.text
+        _take(step, part.state, ("signature",))
+        if "summary" in part.state:
+            # The first is the whole summary so far, those of later parts are what was new.
+            step["summary"] = [*step.get("summary", ()), *mappings({"all": thaw(part.state["summary"])}, "all")]
     if "summary" not in step and text:
         step["summary"] = [{"type": "text", "text": text}]
     return _with_extra(step, *[part.state for part in parts])
@@ -346,11 +346,10 @@ def _take(step: dict[str, Any], state: State, keys: Sequence[str]) -> None:
 
 
 def _with_extra(step: dict[str, Any], *states: State) -> dict[str, Any]:
+    extra: dict[str, Any] = {}
     for state in states:
-        extra = state.get("extra")
-        if isinstance(extra, Mapping):
-            step.update({key: thaw(value) for key, value in extra.items() if key != "deltas" and key not in step})
-    return step
+        extra.update(mapping({"extra": thaw(state.get("extra"))}, "extra"))
+    return {**extra, **step}
 
 
 def _deltas(state: State) -> list[Fields]:
