@@ -13,7 +13,8 @@ from assistant_events import fold
 from assistant_events.errors import LocalProtocolError, StoreError
 from assistant_events.messages import MessageStatus
 from assistant_events.session import Session, SyncSession
-from assistant_events.stores import SqliteStore
+from assistant_events.session.finalising import whole
+from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import prompt
 from assistant_events.values import ErrorKind
 from tests.session.scripted import HELLO, Scripted
@@ -156,6 +157,123 @@ def test_keyboard_interrupt_while_the_store_refuses(store):
         list(events)
 
     assert ["message 'a1' could not be closed: disk full"] == caught.value.__notes__
+
+
+class Busy:
+    """
+    A memory store that runs the garbage collector in the middle of each append, and counts the calls inside of calls.
+    """
+
+    def __init__(self):
+        self.inner = MemoryStore()
+        self.depth = 0
+        self.deepest = 0
+
+    def append(self, *arguments, **more):
+        self.depth += 1
+        self.deepest = max(self.deepest, self.depth)
+        gc.collect()
+        try:
+            return self.inner.append(*arguments, **more)
+        finally:
+            self.depth -= 1
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+
+def forgotten(session):
+    """Begin to receive a message, and forget the stream so that only the garbage collector can find it."""
+    events = session.receive(Scripted("a1"), HELLO)
+    while next(events).type != "text.delta":
+        pass
+    ring = [events]
+    ring.append(ring)
+
+
+@pytest.fixture
+def without_collector():
+    """Collects nothing except where a test says so."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize("other", [False, True], ids=["the same session", "another session"])
+def test_collected_inside_another_append(without_collector, other):
+    """
+    A stream that is collected in the middle of an append is closed when that has ended: no batch inside of another.
+    """
+    store = Busy()
+    session = SyncSession.open(store, "s1")
+    appending = SyncSession.open(store, "s2") if other else session
+    forgotten(session)
+    appending.prompt("Hi.", message_id="u2")
+
+    assert 1 == store.deepest
+    assert STOPPED == closed(session)
+    assert fold(store.read("s1"), strict=True) == session.transcript
+    assert "Hi." == appending.transcript["u2"].text
+
+
+def test_collected_inside_an_append_in_a_thread(without_collector):
+    """
+    So it is inside an append of a session with an event loop, whose store works in another thread.
+    """
+    store = Busy()
+    session = SyncSession.open(store, "s1")
+
+    async def main():
+        await (await Session.open(store, "s2")).prompt("Hi.")
+
+    forgotten(session)
+    asyncio.run(main())
+
+    assert 1 == store.deepest
+    assert STOPPED == closed(session)
+
+
+def test_collected_and_rejoined(without_collector):
+    """
+    A decoder that has taken the message over meanwhile goes on with it: the forgotten stream says nothing more.
+    """
+    store = Busy()
+    session = SyncSession.open(store, "s1")
+    forgotten(session)
+    # Where a finaliser may run: inside of a call.
+    with whole:
+        gc.collect()
+        again = session.receive(Scripted("a1", prior=session.transcript["a1"]), HELLO)
+        next(again)
+    for _ in again:
+        pass
+
+    assert MessageStatus.COMPLETED is session.transcript["a1"].status
+
+
+def test_collected_while_the_store_refuses(store, without_collector, caplog):
+    """
+    What cannot be stored then is logged, and the message stays running in the log.
+    """
+    session = SyncSession.open(store, "s1")
+    forgotten(session)
+
+    def refuse():
+        store.before_append = None
+        store.refuse = StoreError("disk full")
+
+    def collect():
+        store.before_append = refuse
+        gc.collect()
+
+    store.before_append = collect
+    session.prompt("Hi.", message_id="u2")
+
+    assert [
+        "session 's1': message 'a1' was left and could not be closed, it stays running: disk full"
+    ] == caplog.messages
+    assert ["step.started", "text.started", "prompt.submitted"] == store.types
 
 
 def test_aclosing(store):

@@ -275,12 +275,7 @@ class Session(Core):
             if awaited or not isinstance(reason, GeneratorExit):
                 self._not_closed(reception, error, reason)
             else:
-                _log.warning(
-                    "session %r: message %r was left and could not be closed, it stays running: %s",
-                    self.session_id,
-                    reception.decoder.message_id,
-                    error,
-                )
+                self._log_running(reception, error)
 
     def _abandoned(self, events: EventGenerator, leaving: Leaving, loop: asyncio.AbstractEventLoop) -> None:
         """Take over a stream whose iterator is gone. Called from wherever Python drops it: any thread, any moment."""

@@ -19,6 +19,7 @@ from assistant_events.events import LIVE_EVENTS, Event, Record
 from assistant_events.lifecycle import Outcome
 from assistant_events.messages import Transcript, UserMessage
 from assistant_events.reducer import describe, reconcile
+from assistant_events.session.finalising import whole
 from assistant_events.session.reception import KEPT, STORED, Decoder, Reception
 from assistant_events.session.standing import Batch, Standing
 from assistant_events.stores.base import Store, StoredEvent
@@ -75,6 +76,11 @@ Script: TypeAlias = Generator[Request, Any, _T]
 
 def perform(store: Store, session_id: str, request: Request) -> Any:
     """Do what a script wants of a store, and return the answer."""
+    with whole:
+        return _performed(store, session_id, request)
+
+
+def _performed(store: Store, session_id: str, request: Request) -> Any:
     match request:
         case Append():
             batch = request.batch
@@ -260,6 +266,14 @@ class Core:
         reception.active = False
         if not reception.waiting:
             self._receptions.remove(reception)
+
+    def _log_running(self, reception: Reception, error: Exception) -> None:
+        _log.warning(
+            "session %r: message %r was left and could not be closed, it stays running: %s",
+            self.session_id,
+            reception.decoder.message_id,
+            error,
+        )
 
     def _not_closed(self, reception: Reception, error: Exception, reason: BaseException) -> None:
         """Say that the message could not be closed when its stream was left, unless what goes up can say it."""

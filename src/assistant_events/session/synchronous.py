@@ -9,6 +9,7 @@ from typing import Self, TypeVar, cast, final, overload
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
 from assistant_events.messages import UserMessage
 from assistant_events.session.core import Core, Meta, Script, perform
+from assistant_events.session.finalising import postpone, whole
 from assistant_events.session.reading import blocking_iterator, close_blocking
 from assistant_events.session.reception import Decoder, Reception
 from assistant_events.session.running import BlockingAnswer, no_answer, relay_of
@@ -32,7 +33,7 @@ class SyncSession(Core):
     def __init__(self, store: Store, session_id: str, *, snapshot_every: int | None = None) -> None:
         super().__init__(session_id, snapshot_every)
         self._store = store
-        # Reentrant: a stream that was left may be collected, and so closed, in the middle of a call of the same thread.
+        # Reentrant: storing what was gathered and running the script for it is one call.
         self._lock = RLock()
 
     @classmethod
@@ -116,17 +117,30 @@ class SyncSession(Core):
 
     def _abort(self, reception: Reception, reason: BaseException, meta: Meta) -> None:
         reception.abort(reason)
+        if isinstance(reason, GeneratorExit) and postpone(lambda: self._close_left(reception, meta)):
+            return
         try:
             self._store_gathered(reception, meta)
         except Exception as error:  # noqa: BLE001 - it goes up, or with what goes up
             self._not_closed(reception, error, reason)
 
+    def _close_left(self, reception: Reception, meta: Meta) -> None:
+        if reception not in self._receptions:
+            return  # another decoder goes on with the message
+        try:
+            self._store_gathered(reception, meta)
+        except Exception as error:  # noqa: BLE001 - nobody waits for it
+            self._log_running(reception, error)
+        else:
+            self._leave(reception)
+
     def _store_gathered(self, reception: Reception, meta: Meta) -> list[Event]:
-        with self._lock:
+        # Outermost: what was postponed may be for another session, whose lock comes after this one is released.
+        with whole, self._lock:
             return self._run(self._storing(reception, meta)) if reception.storing else reception.pass_live()
 
     def _run(self, script: Script[_T]) -> _T:
-        with self._lock:
+        with whole, self._lock:
             try:
                 request = next(script)
                 while True:
