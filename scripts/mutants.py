@@ -461,7 +461,7 @@ def try_all(picked: Sequence[Mutant], jobs: int, trial: Trial) -> int:
     """
     Try mutants in as many copies as there are jobs.
     """
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ExitStack() as stack:
         folders = [stack.enter_context(TemporaryDirectory(prefix="mutants-")) for _ in range(jobs)]
         copies = [Copy(Path(folder)) for folder in folders]
