@@ -32,6 +32,7 @@ WITHOUT_SERVER = (
     "run without an API key needs httpx2 and uvicorn: pip install 'assistant-events[http,server]', "
     "or set GEMINI_API_KEY"
 )
+NO_BASE = "--base-url: expected an http or https URL without user, password, query and fragment"
 STALLED = {**COUNT, "faults": ["stall@12"]}
 
 
@@ -278,12 +279,14 @@ class TestRefusals:
             (("Hi", "--model", "x", "--agent", "y"), "expected either --model or --agent"),
             (("Hi", "--session", ""), "the session needs a name"),
             (("--resume", "s1"), "assistant-events.db: no such file, expected a database"),
-            (("Hi", "--base-url", "nonsense"), "--base-url: expected a URL of http or https, got 'nonsense'"),
-            (("Hi", "--base-url", "http://[x"), "--base-url: expected a URL of http or https, got 'http://[x'"),
+            (("Hi", "--base-url", "nonsense"), NO_BASE),
+            (("Hi", "--base-url", "http://[x"), NO_BASE),
+            (("Hi", "--base-url", "http://:password@127.0.0.1:1"), NO_BASE),
+            (("Hi", "--base-url", "http://127.0.0.1:1/?key=secret"), NO_BASE),
             (("--nonsense",), "unknown option --nonsense; see assistant-events run --help"),
             (("--resum", "s1"), "unknown option --resum, did you mean --resume?; see assistant-events run --help"),
         ],
-        ids=range(12),
+        ids=range(14),
     )
     def test_command_lines_that_make_no_sense(self, run, folder, arguments, message):
         """

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import logging
+import zlib
 
 import attrs
 import httpx2
@@ -262,7 +263,7 @@ def test_what_is_said_of_a_connection(raised, message):
     The message says what happened, also where the exception has no words, and names a server that is not reached.
     """
     provider = Provider(plans=[Plan(fails=raised)] * 9)
-    made = client(provider, base_url="http://user:password@gone.example:81").create(BODY, "m")
+    made = client(provider, base_url="http://gone.example:81").create(BODY, "m")
 
     assert message == run(events_of(made))[-1].error.message
 
@@ -406,20 +407,126 @@ def test_a_stream_that_is_none(chunks, kind):
     assert ("step.failed", kind) == (events[-1].type, events[-1].error.kind)
 
 
-def test_gzip():
+GZIPPED = gzip.compress(as_bytes(*hello()))
+
+
+class Pieces(httpx2.AsyncByteStream):
+    """A body that remembers how much of it was read."""
+
+    def __init__(self, *pieces):
+        self.pieces = pieces
+        self.read = 0
+
+    async def __aiter__(self):
+        for piece in self.pieces:
+            self.read += 1
+            yield piece
+
+
+def answered_with(body, kind="application/json", status=200, encoding="gzip", **options):
     """
-    A stream that was compressed all the same is read.
+    Ask for a run whose every answer is *body*; return the error of the message and the requests.
     """
+    requests = []
 
     async def answer(request):
-        headers = {"content-type": "text/event-stream; charset=utf-8", "content-encoding": "gzip"}
-        return httpx2.Response(200, headers=headers, content=gzip.compress(as_bytes(*hello())))
+        requests.append(request)
+        headers = {"content-type": kind, "content-encoding": encoding}
+        return httpx2.Response(status, headers=headers, stream=body)
 
     async def work():
-        made = GeminiInteractions("k", http=httpx2.AsyncClient(transport=httpx2.MockTransport(answer)))
+        http = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
+        made = GeminiInteractions("secret-key", http=http, **options)
         return await events_of(made.create(MODEL_BODY, "m"))
 
-    assert "Hello" == last(run(work())).text
+    return run(work())[-1], requests
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "secret-key"])
+def test_an_encoded_stream_is_refused(encoding):
+    """
+    A stream is asked for without a content encoding, and one that has some is not read: it may become very large.
+    """
+    body = Pieces(GZIPPED)
+    event, [request] = answered_with(body, "text/event-stream; charset=utf-8", encoding=encoding)
+    name = encoding.replace("secret-key", "[key]")
+
+    assert ("identity", 0) == (request.headers["accept-encoding"], body.read)
+    assert ("protocol", f"the stream has the content encoding {name!r}, expected none") == (
+        event.error.kind,
+        event.error.message,
+    )
+
+
+def test_an_encoded_document():
+    """
+    A document may come compressed, in pieces of any size.
+    """
+    packed = gzip.compress(json.dumps(HELLO).encode())
+    event, _ = answered_with(Pieces(*[packed[at : at + 1] for at in range(len(packed))]))
+
+    assert "step.ended" == event.type
+
+
+BOMB = gzip.compress(b" " * 1_000_000)
+BODIES = {
+    "a bomb": ({}, BOMB, "has more than 1000 bytes when it is inflated"),
+    "a long one": ({"encoding": "identity"}, b" " * 2001, "has more than 2000 bytes"),
+    "a long one, not inflated": ({}, gzip.compress(b"") + b"x" * 2000, "has more than 2000 bytes"),
+    "no gzip": ({}, b"{}", "is not valid gzip"),
+    "another encoding": ({"encoding": "br"}, b"{}", "has the content encoding 'br', expected 'gzip' or none"),
+    "two encodings": (
+        {"encoding": "gzip, gzip"},
+        gzip.compress(BOMB),
+        "has the content encoding 'gzip, gzip', expected 'gzip' or none",
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "body", "said"), BODIES.values(), ids=BODIES)
+def test_a_document_is_read_up_to_its_limits(options, body, said):
+    """
+    A document beyond a limit is refused at the piece that passes it, without being asked for again.
+    """
+    pieces = Pieces(*[body[at : at + 100] for at in range(0, len(body), 100)], *[b"more"] * 99)
+    policy = Policy(document_bytes=2000, inflated_bytes=1000)
+    event, requests = answered_with(pieces, policy=policy, **options)
+
+    assert f"the document of the run {said}" == event.error.message
+    assert 1 == len(requests)
+    assert pieces.read <= 21
+
+
+def test_inflating_is_bounded(monkeypatch):
+    """
+    No step inflates more than one byte beyond the limit, however small the bomb is.
+    """
+    sizes = []
+    real = zlib.decompressobj
+
+    class Recorded:
+        def __init__(self, **options):
+            self.inflater = real(**options)
+
+        def decompress(self, *arguments):
+            inflated = self.inflater.decompress(*arguments)
+            sizes.append(len(inflated))
+            return inflated
+
+    monkeypatch.setattr(zlib, "decompressobj", Recorded)
+    answered_with(Pieces(BOMB), policy=Policy(inflated_bytes=1000))
+
+    assert [1001] == sizes
+
+
+def test_an_error_page_that_is_a_bomb():
+    """
+    The body of an HTTP error is inflated up to a limit, too; then the status is enough.
+    """
+    event, _ = answered_with(Pieces(BOMB), status=500)
+    other, _ = answered_with(Pieces(b"{}"), status=500, encoding="br")
+
+    assert ("HTTP 500", "HTTP 500") == (event.error.message, other.error.message)
 
 
 def test_a_document_without_a_type():
@@ -431,16 +538,16 @@ def test_a_document_without_a_type():
     assert "step.ended" == ended(provider, {**MODEL_BODY, "stream": False})[0].type
 
 
-def test_a_document_that_is_too_large(monkeypatch):
+def test_a_document_that_is_too_large():
     """
     A document beyond the limit is not read to its end.
     """
-    monkeypatch.setattr(wire, "MAX_DOCUMENT_BYTES", 100)
     provider = Provider(plans=[Plan(body=json.dumps(HELLO).encode(), headers={"content-type": "application/json"})])
 
-    event, _ = ended(provider)
+    event, _ = ended(provider, policy=Policy(document_bytes=100))
 
     assert "the document of the run has more than 100 bytes" == event.error.message
+    assert ["create"] == provider.asked
 
 
 def test_a_document_that_breaks(monkeypatch):
@@ -1024,12 +1131,20 @@ def test_mistakes():
         run(made.status(""))
 
 
+NO_BASE = "base_url: expected an http or https URL without user, password, query and fragment"
 CONSTRUCTED = {
     "a key that is no text": ({"api_key": 7}, TypeError, "api_key: expected str or None, got int"),
     "a base that is no text": ({"base_url": 7}, TypeError, "base_url: expected str, got int"),
-    "a base that is no URL": ({"base_url": "http://[::1"}, ValueError, "base_url: "),
-    "a base of something else": ({"base_url": "ftp://x"}, ValueError, "base_url: expected a URL of http or https"),
-    "a base without a host": ({"base_url": "https://"}, ValueError, "base_url: expected a URL of http or https"),
+    "a base that is no URL": ({"base_url": "http://[::1"}, ValueError, NO_BASE),
+    "a base of something else": ({"base_url": "ftp://x"}, ValueError, NO_BASE),
+    "a base without a host": ({"base_url": "https://"}, ValueError, NO_BASE),
+    "a base with a port that is none": ({"base_url": "http://h:CANARY"}, ValueError, NO_BASE),
+    "a base with a host that is none": ({"base_url": "http://CANARY\x00.example"}, ValueError, NO_BASE),
+    "a base with user and password": ({"base_url": "https://me:CANARY@h"}, ValueError, NO_BASE),
+    "a base with a user": ({"base_url": "https://CANARY@h"}, ValueError, NO_BASE),
+    "a base with a password": ({"base_url": "https://:CANARY@h"}, ValueError, NO_BASE),
+    "a base with a key": ({"base_url": "https://h/?key=CANARY"}, ValueError, NO_BASE),
+    "a base with a fragment": ({"base_url": "https://h/#CANARY"}, ValueError, NO_BASE),
 }
 
 
@@ -1038,8 +1153,9 @@ def test_a_client_that_cannot_be(options, error, text_of_it):
     """
     A client that could not do anything is not made.
     """
-    with pytest.raises(error, match=text_of_it):
+    with pytest.raises(error, match=text_of_it) as caught:
         GeminiInteractions(**options)
+    assert "CANARY" not in str(caught.value)
 
 
 def test_a_clock_that_stands():

@@ -25,6 +25,7 @@ from assistant_events.clients.gemini_interactions import (
     Choice,
     GeminiInteractions,
     Outcome,
+    Policy,
     Report,
     RunStream,
     Situation,
@@ -97,13 +98,17 @@ class Conversation:
         await self._settle(session)
         body = _body({} if before is None else before.body, model, agent, system, background=background)
         noted = {"run": {"endpoint": self._endpoint.name, "request": body}}
-        await session.prompt(prompt, meta=noted)
+        # Before the prompt is stored: there may be no client.
         async with self._client(prompt, None, None) as client:
-            while True:
+            await session.prompt(prompt, meta=noted)
+            hops = Policy().hops
+            for _ in range(hops):
                 code = await self._follow(session, self._created(client, session, body))
                 answer = session.transcript.last_answer
                 if code is not Exit.OK or answer is None or answer.finish is not Finish.PAUSE:
                     return code
+        self._live.note(f"the answer has paused {hops} times and is not complete; the next prompt continues it")
+        return Exit.ANSWER
 
     async def take_up(self, action: Action) -> Exit:
         """
@@ -150,7 +155,10 @@ class Conversation:
             from assistant_events.cli.embedded import mock_client
 
             return mock_client(prompt, taken_up, request)
-        return GeminiInteractions(self._endpoint.key, base_url=self._endpoint.name)
+        try:
+            return GeminiInteractions(self._endpoint.key, base_url=self._endpoint.name)
+        except ValueError as error:
+            raise CommandError(str(error)) from None
 
     async def _settle(self, session: Session) -> None:
         """Close an answer whose process has died, unless it can be taken up again."""

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
-from ipaddress import ip_address
 from typing import Any, Final, TypeAlias, final
-from urllib.parse import urlsplit
 
 import attrs
 
 from assistant_events.adapters.reading import mapping, string
 from assistant_events.cli.exits import CommandError
+from assistant_events.clients.hosts import is_loopback, service_url
 from assistant_events.events import PromptSubmitted
 from assistant_events.stores import SqliteStore
 from assistant_events.values import thaw
@@ -102,12 +101,13 @@ def chosen(base_url: str | None) -> Endpoint:
     if base_url is None:
         return Endpoint(REAL if has_key() else MOCK)
     url = base_url.rstrip("/")
-    host = _host(url)
-    if host is None:
-        raise CommandError(f"--base-url: expected a URL of http or https, got {base_url!r}")
+    parts = service_url(url)
+    if parts is None:
+        # The value is not shown: it may hold a password.
+        raise CommandError("--base-url: expected an http or https URL without user, password, query and fragment")
     if has_key():
         return Endpoint(url)
-    if not _is_here(host):
+    if not is_loopback(parts.hostname or ""):
         raise CommandError(f"there is no API key for {url}: set {KEY_VARIABLE}")
     return Endpoint(url, ANY_KEY)
 
@@ -147,18 +147,3 @@ def check_extras(endpoint: Endpoint) -> None:
             f"run {'without an API key ' if remedy else ''}needs {' and '.join(packages)}: "
             f"pip install 'assistant-events[{extras}]'{remedy}"
         )
-
-
-def _host(url: str) -> str | None:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return None
-    return parts.hostname if parts.scheme in ("http", "https") and not parts.username else None
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from threading import Lock, Thread
 from types import TracebackType
-from typing import Any, Self, TypeVar, final
+from typing import Any, Final, Self, TypeVar, final
 
 import httpx2
 
@@ -30,6 +30,9 @@ from assistant_events.messages import AssistantMessage
 from assistant_events.values import ErrorInfo
 
 _T = TypeVar("_T")
+
+_WIND_UP_S: Final = 5.0
+"""How long closing waits for tasks whose connections are closed already."""
 
 
 @final
@@ -90,7 +93,10 @@ async def _awaited(work: Callable[[], Awaitable[_T]]) -> _T:
 
 async def _wound_up(last: Callable[[], Awaitable[None]]) -> None:
     await last()
+    # Tasks that close a stream must come to their end: a generator that is left open is reported on standard error.
     others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others:
+        _, others = await asyncio.wait(others, timeout=_WIND_UP_S)
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)

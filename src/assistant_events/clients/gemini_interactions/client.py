@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from types import TracebackType
 from typing import Final, Protocol, Self, TypeAlias, cast, final
+from urllib.request import getproxies
 from weakref import WeakSet
 
 import attrs
@@ -14,13 +15,15 @@ import httpx2
 
 from assistant_events.adapters.base import Prior
 from assistant_events.adapters.reading import Fields, flag, plain_json, string
+from assistant_events.clients.gemini_interactions.censoring import Censor, proxy_secrets
 from assistant_events.clients.gemini_interactions.clock import Clock
 from assistant_events.clients.gemini_interactions.course import Course
 from assistant_events.clients.gemini_interactions.recovery import Policy, read_document
 from assistant_events.clients.gemini_interactions.running import RunStream
 from assistant_events.clients.gemini_interactions.starts import Ask, Create, Follow, Start
-from assistant_events.clients.gemini_interactions.transport import Fetched, RequestFailedError, Transport
+from assistant_events.clients.gemini_interactions.transport import Fetched, RequestFailedError, Stream, Transport
 from assistant_events.clients.gemini_interactions.watching import WatchedDecoder
+from assistant_events.clients.hosts import is_loopback, service_url
 from assistant_events.errors import LocalProtocolError
 from assistant_events.messages import AssistantMessage, MessageStatus
 from assistant_events.values import ErrorInfo, ErrorKind
@@ -123,7 +126,8 @@ class GeminiInteractions:
         api_key: Sent as `x-goog-api-key`, to no other host than that of *base_url*. `None` takes `GEMINI_API_KEY` from
             the environment, each time a run begins; an empty one sends none.
 
-        base_url: Of the service, without the version.
+        base_url: Of the service, without the version. A server of this machine is reached directly; for others the
+            proxy variables of the environment hold (`HTTPS_PROXY`, `NO_PROXY`, …).
 
         api_version: See `API_VERSION`.
 
@@ -135,7 +139,8 @@ class GeminiInteractions:
         clock: See `Clock`.
 
     Raises:
-        ValueError: *base_url* is no URL of HTTP, or *api_key* cannot be a header.
+        ValueError: *base_url* is not an HTTP URL, or has a user, a password, a query or a fragment; or *api_key* cannot
+            be a header.
     """
 
     def __init__(
@@ -156,6 +161,7 @@ class GeminiInteractions:
         self._given = http
         self._own: tuple[httpx2.AsyncClient, httpx2.AsyncClient] | None = None
         self._runs: WeakSet[RunStream] = WeakSet()
+        self._streams: set[Stream] = set()
         self._closed = False
 
     def __repr__(self) -> str:
@@ -191,7 +197,7 @@ class GeminiInteractions:
         Raises:
             TypeError: *body* is neither a mapping nor has one.
 
-            LocalProtocolError: There is no key, or the client is closed.
+            LocalProtocolError: There is no key, a proxy of the environment cannot be used, or the client is closed.
         """
         request = with_defaults(_body_of(body))
         start = Create(body=request, fallback=None if fallback is None else lambda: with_defaults(_body_of(fallback())))
@@ -272,15 +278,18 @@ class GeminiInteractions:
     async def aclose(self) -> None:
         """Close the connections. Runs that are read meanwhile end as if their connection was lost."""
         self._closed = True
+        error = ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the client was closed while it read", retryable=True)
         for run in list(self._runs):
-            run.interrupt(
-                ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the client was closed while it read", retryable=True)
-            )
+            run.interrupt(error)
+            await run.aclose()
+        for stream in list(self._streams):
+            await stream.aclose()
         own, self._own = self._own, None
         for http in own or ():
             await http.aclose()
 
     async def __aenter__(self) -> Self:
+        self._clients()
         return self
 
     async def __aexit__(
@@ -292,7 +301,7 @@ class GeminiInteractions:
 
     def _run(self, start: Start, message_id: str, request: Fields, prior: Prior) -> RunStream:
         transport = self._transport()
-        decoder = WatchedDecoder(message_id, request=request, prior=prior, censor=transport.without_key)
+        decoder = WatchedDecoder(message_id, request=request, prior=prior, censor=transport.censor)
         course = Course(start, decoder, transport, self._policy, self._clock)
         run = RunStream(course, message_id)
         self._runs.add(run)
@@ -303,15 +312,23 @@ class GeminiInteractions:
             raise LocalProtocolError("the client is closed")
         http, control = self._clients()
         url = f"{self._base_url}/{self._api_version}/interactions"
-        return Transport(http, control, url=url, key=self._key(), policy=self._policy, clock=self._clock)
+        key = self._key()
+        return Transport(
+            http,
+            control,
+            url=url,
+            key=key,
+            policy=self._policy,
+            clock=self._clock,
+            censor=Censor([key, *proxy_secrets()]),
+            streams=self._streams,
+        )
 
     def _clients(self) -> tuple[httpx2.AsyncClient, httpx2.AsyncClient]:
         if self._given is not None:
             return self._given, self._given
         if self._own is None:
-            # A run holds its connection for as long as it lasts, so that no number of them is the right limit.
-            unlimited = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
-            self._own = httpx2.AsyncClient(limits=unlimited), httpx2.AsyncClient(limits=unlimited)
+            self._own = _http_client(self._base_url), _http_client(self._base_url)
         return self._own
 
     def _key(self) -> str:
@@ -447,12 +464,38 @@ def _checked_url(base_url: object) -> str:
     if not isinstance(base_url, str):
         raise TypeError(f"base_url: expected str, got {type(base_url).__name__}")
     try:
-        url = httpx2.URL(base_url)
-    except httpx2.InvalidURL as error:
-        raise ValueError(f"base_url: {error}") from None
-    if url.scheme not in ("http", "https") or not url.host:
-        raise ValueError(f"base_url: expected a URL of http or https, got {base_url!r}")
+        valid = service_url(base_url) is not None and bool(httpx2.URL(base_url).host)
+    except httpx2.InvalidURL:
+        valid = False
+    if not valid:
+        # The value is not shown: it may hold a password.
+        raise ValueError("base_url: expected an http or https URL without user, password, query and fragment")
     return base_url.rstrip("/")
+
+
+def _http_client(base_url: str) -> httpx2.AsyncClient:
+    """
+    Return a client for a service.
+
+    Raises:
+        LocalProtocolError: A proxy of the environment cannot be used.
+    """
+    # A run holds its connection for as long as it lasts, so that no number of them is the right limit.
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
+    if is_loopback(httpx2.URL(base_url).host):
+        # A client that is given a transport does not read the proxy variables.
+        return httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(limits=limits))
+    try:
+        return httpx2.AsyncClient(limits=limits)
+    except ImportError:
+        socks = [name for name, url in getproxies().items() if url.startswith("socks")]
+        variables = " and ".join(sorted(f"{name.upper()}_PROXY" for name in socks))
+        message = f"{variables} names a SOCKS proxy, which needs socksio: pip install 'httpx2[socks]', or unset it"
+        raise LocalProtocolError(message) from None
+    except (ValueError, httpx2.InvalidURL):
+        # Not from the exception: it may show the password.
+        message = "a proxy variable of the environment is not a proxy URL: expected http://host:port"
+        raise LocalProtocolError(message) from None
 
 
 __all__ = [

@@ -94,6 +94,7 @@ class Course:
         self._attempts: deque[Attempt] = deque(maxlen=MAX_ATTEMPTS)
         self._requests = 0
         self._idle = 0
+        self._follows = 0
         self._recuts = 0
         self._stalled = False
         self._resume_failed = False
@@ -148,9 +149,11 @@ class Course:
             yield events
 
     def close(self, error: ErrorInfo | None) -> list[Event]:
-        """End the message where it stands."""
+        """End the message where it stands. When the run was stopped, it ends as that says, whoever leaves meanwhile."""
         if self._over:
             return []
+        if self._alarm is Alarm.STOP:
+            error = self._error
         decoder = self.decoder
         events: list[Event] = []
         if decoder.held:
@@ -163,10 +166,10 @@ class Course:
         if self._outcome is None:
             self._outcome = _named(decoder.error if ended else decoder.error or error)
         self._over = True
-        return events + self._last_word(error)
+        return events if ended else events + self._last_word(error)
 
     def _last_word(self, error: ErrorInfo | None) -> list[Event]:
-        """Let a message that was closed by a cut say that nothing more will come, or it would wait for ever."""
+        """Fail a message anew that a cut had closed before this course: nothing more will come, so nobody may wait."""
         message = self.decoder.message
         if error is None or message is None or self._outcome not in _FINAL or message.error == error:
             return []
@@ -174,7 +177,7 @@ class Course:
 
     def interrupt(self, error: ErrorInfo) -> None:
         """End the message at the next moment, whatever is waited for. The reader gets the events of it."""
-        if not self.over:
+        if not self.over and self._alarm is not Alarm.STOP:
             self._error = error
         self._sound(Alarm.STOP)
 
@@ -286,6 +289,7 @@ class Course:
         began = self._clock.monotonic()
         self._stage = Stage.CONNECTING
         self._taken_up = True
+        self._follows += 1
         try:
             if self._idle or self._requests:
                 await self._alert(partial(self._clock.sleep, self._policy.reconnect_delay_s * (self._idle + 1)))
@@ -342,17 +346,17 @@ class Course:
         except RequestFailedError as failure:
             link.failure = failure
             data = b""
-        finally:
-            link.waiting_since = None
         link.last_byte = self._clock.monotonic()
         if not data:
             link.over = True
             # Ends a frame that came whole but for its end mark; what is no frame is the tail then.
             data = b"\n\n"
         link.count(data)
+        known = decoder.news
         events = decoder.feed(data)
         if events:
             link.gave = True
+        link.waited(link.last_byte, news=bool(events) or decoder.news != known)
         return events
 
     async def _disconnected(self, link: Link) -> Move:
@@ -398,15 +402,18 @@ class Course:
         if mode is Mode.ZOMBIE:
             return self._buried()
         self._error = None if failure is None else failure.error
-        if decoder.strayed:
-            return Move.REPLAY
+        if decoder.foreign is not None:
+            message = f"asked for run {decoder.run_id[:100]!r}, got the stream of {decoder.foreign[:100]!r}"
+            self._error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=message)
+            self._stalled = True
         return self._next(mode)
 
     def _next(self, mode: Mode | None) -> Move:
         history = History(
             resumable=self.resumable,
-            cursor=self.decoder.cursor is not None,
+            cursor=self.decoder.cursor is not None and not self.decoder.strayed,
             idle=self._idle,
+            follows=self._follows,
             recuts=self._recuts,
             stalled=self._stalled,
         )
@@ -418,34 +425,35 @@ class Course:
         return move
 
     async def _watch(self, link: Link) -> None:
-        """Look after a stream that gives nothing while somebody waits for it."""
+        """Look after a stream that gives nothing new while somebody waits for it."""
         policy, clock = self._policy, self._clock
-        asked = link.opened
+        asked, news = 0.0, link.news
         while True:
+            if link.news != news:
+                asked, news = 0.0, link.news
             # A run that was not sent to the background has no document before it has ended.
             patience = policy.silence_s if self.resumable else policy.foreground_silence_s
-            since = link.waiting_since
-            quiet_since = clock.monotonic() if since is None else max(since, asked)
-            left = quiet_since + patience - clock.monotonic()
+            silence = link.silence(clock.monotonic())
+            left = asked + patience - silence
             if left > 0:
                 # Not all of it at once: what is known of the run, and so the patience, may change.
                 await clock.sleep(min(left, policy.silence_s))
             elif await self._is_deaf(link):
-                if link.waiting_since == since:
+                if link.news == news:
                     self._sound(Alarm.SILENT)
                     return
                 link.failure = None
-            elif since is not None and link.waiting_since == since and clock.monotonic() - since >= self._patience():
-                self._given_up(clock.monotonic() - since)
-                self._sound(Alarm.GIVEN_UP)
-                return
-            else:
-                asked = clock.monotonic()
+            elif link.news == news:
+                asked = link.silence(clock.monotonic())
+                if asked >= self._patience():
+                    self._given_up(asked)
+                    self._sound(Alarm.GIVEN_UP)
+                    return
 
     async def _is_deaf(self, link: Link) -> bool:
         """Tell whether a stream that gives nothing will not give anything any more."""
         if not self.resumable:
-            message = f"the stream gave nothing for {self._policy.foreground_silence_s:g} s"
+            message = f"the stream gave nothing new for {self._policy.foreground_silence_s:g} s"
             error = ErrorInfo(kind=ErrorKind.TIMEOUT, message=message, retryable=True)
             link.failure = RequestFailedError(error)
             return True
@@ -458,7 +466,10 @@ class Course:
         handling = handle(read_document(fetched.resource), self._now())
         if handling is Handling.FOLD:
             self._fetched = fetched
-        return link.phase is Phase.REPLAY or handling is not Handling.WAIT
+        # A replay that has stalled gives not even bytes. One that gives any may go on: the document is asked for again.
+        quiet_s = self._clock.monotonic() - (link.opened if link.last_byte is None else link.last_byte)
+        stalled = link.phase is Phase.REPLAY and quiet_s >= self._policy.silence_s
+        return stalled or handling is not Handling.WAIT
 
     # -- asking for the document
 
@@ -573,7 +584,11 @@ class Course:
         return Move.END
 
     def _not_fetched(self, failure: RequestFailedError) -> Move:
-        self._error = failure.error
+        error = failure.error
+        if self._follows >= self._policy.follows:
+            said = f"{error.message} (the stream was asked for {self._follows} times and did not come to its end)"
+            error = attrs.evolve(error, message=said)
+        self._error = error
         self._outcome = Outcome.FAILED if failure.refused else Outcome.INTERRUPTED
         return Move.END
 

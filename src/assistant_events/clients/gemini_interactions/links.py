@@ -47,6 +47,12 @@ class Link:
         self.waiting_since: float | None = None
         """Since when somebody waits for more; `None` while nobody does."""
 
+        self.news = 0
+        """How many times it gave content or a status that was new. Bytes, comments and repeated events are not."""
+
+        self._waited = 0.0
+        """For how long somebody has waited since the last of them, without the wait that goes on."""
+
         self.frames = 0
         """How many events came, without the mark `[DONE]`."""
 
@@ -61,6 +67,16 @@ class Link:
 
         self.failure: RequestFailedError | None = None
         self.watch: asyncio.Task[None] | None = None
+
+    def silence(self, now: float) -> float:
+        """Return for how many seconds somebody has waited for something new. While nobody reads, it does not grow."""
+        return self._waited + (0.0 if self.waiting_since is None else now - self.waiting_since)
+
+    def waited(self, now: float, *, news: bool) -> None:
+        """Say that the wait is over, and whether anything new came of it."""
+        self._waited = 0.0 if news else self.silence(now)
+        self.news += news
+        self.waiting_since = None
 
     def count(self, data: bytes) -> None:
         """Count the events in what came: lines that say data, however they are cut."""

@@ -344,15 +344,25 @@ class Policy:
 
     silence_s: float = 60.0
     """
-    How long a stream may give nothing before the client asks for the run's document, while the stream stays open. The
-    replays that stall for good do so after two events (forum thread 143099).
+    How long a stream may give no new content and no new status before the client asks for the run's document, while the
+    stream stays open. Bytes, comments and repeated events do not count. The replays that stall for good do so after two
+    events (forum thread 143099).
     """
 
     foreground_silence_s: float = 120.0
-    """The same for a run without a document to ask for. The service closes such connections after about 60 s itself."""
+    """
+    The same for a run without a document to ask for: the stream is given up then. The service closes such connections
+    after about 60 s itself.
+    """
 
     reconnects: int = 3
     """How many times in a row a stream is asked for once more that brings nothing new (Vercel's AI SDK: 3)."""
+
+    follows: int = 30
+    """
+    How many times in all the stream of one run is asked for once more. Then the document is asked for: a run of an hour
+    that is cut every ten minutes needs six, and a server whose replays all differ would never end.
+    """
 
     reconnect_delay_s: float = 0.5
     """Before the first of them; the next ones wait twice and three times as long (Vercel's AI SDK: 0.5)."""
@@ -374,6 +384,18 @@ class Policy:
 
     usage_delays_s: tuple[float, ...] = (0.5, 1.0, 2.0)
     """Before each of the requests for what a run cost. The document has it some seconds after the stream's end."""
+
+    document_bytes: int = 1 << 26
+    """How many bytes of a document are read (64 MiB). A report with images in base64 has some megabytes."""
+
+    inflated_bytes: int = 1 << 26
+    """How large a compressed document may become. Streams are never compressed."""
+
+    hops: int = 20
+    """
+    How many responses `assistant-events run` asks for to complete one answer that pauses (`requires_continuation`).
+    Each is billed; the service gives 65,536 tokens in one, and about a million in all.
+    """
 
     tries: int = 4
     """
@@ -409,11 +431,14 @@ class History:
     idle: int = 0
     """How many streams in a row brought nothing new."""
 
+    follows: int = 0
+    """How many times the stream was asked for once more, in all."""
+
     recuts: int = 0
     """How many replays were cut like the first stream."""
 
     stalled: bool = False
-    """Whether the last replay stayed silent although the run is alive or done."""
+    """Whether the last replay stayed silent although the run is alive or done, or was one of another run."""
 
 
 def next_move(mode: Mode | None, history: History, policy: Policy) -> Move:
@@ -424,7 +449,12 @@ def next_move(mode: Mode | None, history: History, policy: Policy) -> Move:
         case Mode.NO_END:
             return Move.FETCH
         case Mode.CUT | Mode.DROP | Mode.UNFINISHED | Mode.RECUT if history.resumable:
-            if history.stalled or history.recuts >= policy.recuts or history.idle >= policy.reconnects:
+            if (
+                history.stalled
+                or history.recuts >= policy.recuts
+                or history.idle >= policy.reconnects
+                or history.follows >= policy.follows
+            ):
                 return Move.FETCH
             return Move.CURSOR if history.cursor else Move.REPLAY
         case _:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -20,28 +20,21 @@ import attrs
 import httpx2
 
 from assistant_events.adapters.gemini_interactions import http_error
-from assistant_events.adapters.reading import Fields
+from assistant_events.adapters.reading import Fields, string
+from assistant_events.clients.gemini_interactions.bodies import GZIP, Body, BodyError, chunks_of
 from assistant_events.clients.gemini_interactions.recovery import Policy
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json
 
 if TYPE_CHECKING:
+    from assistant_events.clients.gemini_interactions.censoring import Censor
     from assistant_events.clients.gemini_interactions.clock import Clock
 
 MAX_ERROR_BYTES: Final = 1 << 16
 """How much of the body of an HTTP error is read. Real ones have some hundred bytes; a gateway may send a whole page."""
 
-MAX_DOCUMENT_BYTES: Final = 1 << 28
-"""How large the document of a run may be. A report with images in base64 has some megabytes."""
-
 MAX_MESSAGE: Final = 500
 """Characters kept of what an exception says."""
-
-SHORTEST_SECRET: Final = 8
-"""
-Keys with fewer characters are for a mock provider, such as `any`, and part of ordinary words ("too many requests"), so
-they are not taken out of what is said. Those of the service have 39.
-"""
 
 _SSE: Final = "text/event-stream"
 _JSON: Final = "application/json"
@@ -104,7 +97,9 @@ class Stream:
     def __init__(self, response: httpx2.Response, transport: Transport) -> None:
         self._response = response
         self._transport = transport
-        self._chunks = response.aiter_bytes()
+        self._chunks = chunks_of(response)
+        self._closing: asyncio.Task[None] | None = None
+        transport.streams.add(self)
 
     async def read(self) -> bytes:
         """
@@ -115,20 +110,20 @@ class Stream:
         """
         try:
             async for chunk in self._chunks:
-                return chunk  # httpx gives no empty ones
+                return self._transport.censor.data(chunk)  # httpx gives no empty ones
         except Exception as error:  # noqa: BLE001 - whatever breaks a stream is an error of the message
             raise self._transport.failure(error) from None
         return b""
 
     async def aclose(self) -> None:
-        """Close the connection."""
-        await _close(self._response)
-        # What httpx reads with is a generator in a generator: left to the garbage collector, it is closed when the loop
-        # may be gone, which Python reports as an error that nobody can catch.
-        with suppress(Exception):
-            await self._chunks.aclose()
-        for _ in range(3):
-            await asyncio.sleep(0)
+        """Close the connection. Concurrent calls wait for the same closing."""
+        if self._closing is None:
+            self._closing = asyncio.ensure_future(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        await _close(self._response, self._chunks)
+        self._transport.streams.discard(self)
 
 
 Answer: TypeAlias = Stream | Fetched
@@ -147,6 +142,10 @@ class Transport:
         url: Of the collection, for example `https://…/v1beta/interactions`.
 
         key: Sent as `x-goog-api-key`; empty for none.
+
+        censor: Removes the key from everything that is read.
+
+        streams: Holds the streams that are not closed.
     """
 
     def __init__(
@@ -158,6 +157,8 @@ class Transport:
         key: str,
         policy: Policy,
         clock: Clock,
+        censor: Censor,
+        streams: set[Stream],
     ) -> None:
         self._http = http
         self._control = control
@@ -165,6 +166,8 @@ class Transport:
         self._key = key
         self._policy = policy
         self._clock = clock
+        self.censor = censor
+        self.streams = streams
 
     async def create(self, body: bytes, *, stream: bool) -> Answer:
         """Begin a run: `POST /interactions`."""
@@ -175,13 +178,14 @@ class Transport:
         params = {"stream": "true"}
         if cursor is not None:
             params["last_event_id"] = cursor
-        return await self._open("GET", self._of(run_id), params=params, stream=True)
+        answer = await self._open("GET", self._of(run_id), params=params, stream=True)
+        return self._own(answer, run_id) if isinstance(answer, Fetched) else answer
 
     async def fetch(self, run_id: str, *, control: bool = False) -> Fetched:
         """Get the document of a run."""
         http, timeout_s = (self._control, self._policy.control_s) if control else (self._http, self._policy.response_s)
         response = await self._send(http, "GET", self._of(run_id), timeout_s=timeout_s)
-        return await self._document(response, timeout_s)
+        return self._own(await self._document(response, timeout_s), run_id)
 
     async def cancel(self, run_id: str) -> int:
         """Stop a run: `POST /interactions/{id}/cancel`. Returns the HTTP status."""
@@ -206,15 +210,11 @@ class Transport:
         said = f"{type(error).__name__}: {words}" if words else type(error).__name__
         if isinstance(error, _UNCONNECTED):
             said = f"no connection to {httpx2.URL(self._url).netloc.decode()}: {said}"
-        said = self.without_key(said)
+        said = self.censor.text(said)
         return RequestFailedError(
             ErrorInfo(kind=kind, message=said[:MAX_MESSAGE], retryable=None if kind is ErrorKind.UNKNOWN else True),
             unsent=isinstance(error, _UNSENT),
         )
-
-    def without_key(self, text: str) -> str:
-        """Return what a server said without the key, should it have said that again."""
-        return text.replace(self._key, "[key]") if len(self._key) >= SHORTEST_SECRET else text
 
     # -- inside
 
@@ -236,8 +236,12 @@ class Transport:
         response = await self._send(
             self._http, method, url, accept=accept, content=content, params=params, timeout_s=timeout_s
         )
-        if (_media_type(response) or accept) == _SSE:
-            return Stream(response, self)
+        if (self._header(response, "content-type") or accept) == _SSE:
+            encoding = self._encoding(response)
+            if not encoding:
+                return Stream(response, self)
+            await _close(response)
+            raise self._unusable(f"the stream has the content encoding {encoding!r}, expected none", final=True)
         return await self._document(response, timeout_s)
 
     async def _do(self, method: str, url: str) -> int:
@@ -284,8 +288,8 @@ class Transport:
 
     def _headers(self, accept: str, content: bytes | None) -> dict[str, str]:
         headers = {"Accept": accept, "User-Agent": "assistant-events"}
-        if accept == _SSE:
-            headers["Accept-Encoding"] = "identity"  # what compresses a stream also holds it back
+        # Compressing a stream delays it.
+        headers["Accept-Encoding"] = "identity" if accept == _SSE else GZIP
         if content is not None:
             headers["Content-Type"] = _JSON
         if self._key:
@@ -303,46 +307,81 @@ class Transport:
             message = f"the server answered with HTTP {status}, and redirects are not followed"
             error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=message, status=status)
             return RequestFailedError(error, status=status)
-        body = await self._bounded(response, MAX_ERROR_BYTES, self._policy.control_s)
-        error = http_error(status, response.headers, body)
+        error = http_error(status, response.headers, await self._error_body(response))
         return RequestFailedError(
-            attrs.evolve(error, message=self.without_key(error.message)),
-            status=status,
-            retry_after=self._retry_after(response.headers),
+            self.censor.error(error), status=status, retry_after=self._retry_after(response.headers)
         )
 
+    async def _error_body(self, response: httpx2.Response) -> bytes:
+        """Return the body of an HTTP error, as far as it comes and fits."""
+        body = Body("", sent_bytes=MAX_ERROR_BYTES, inflated_bytes=MAX_ERROR_BYTES)
+        with suppress(Exception):  # the status is enough
+            body = Body(self._encoding(response), sent_bytes=MAX_ERROR_BYTES, inflated_bytes=MAX_ERROR_BYTES)
+            await self._gather(response, body, self._policy.control_s)
+        return bytes(body.data)
+
     async def _document(self, response: httpx2.Response, timeout_s: float) -> Fetched:
+        policy = self._policy
         try:
-            kind = _media_type(response)
-            if kind not in (_JSON, None):
-                raise _unusable(f"expected {_JSON} or {_SSE}, got {kind[:100]!r}")
-            body = await self._bounded(response, MAX_DOCUMENT_BYTES + 1, timeout_s, strict=True)
+            self._check_type(response)
+            body = Body(
+                self._encoding(response), sent_bytes=policy.document_bytes, inflated_bytes=policy.inflated_bytes
+            )
+            await self._gather(response, body, timeout_s)
+        except BodyError as error:
+            raise self._unusable(f"the document of the run {error}", final=True) from None
+        except RequestFailedError:
+            raise
+        except Exception as error:  # noqa: BLE001 - as in `_send`
+            raise self._late(timeout_s) if type(error) is TimeoutError else self.failure(error) from None
         finally:
             await _close(response)
-        if len(body) > MAX_DOCUMENT_BYTES:
-            raise _unusable(f"the document of the run has more than {MAX_DOCUMENT_BYTES} bytes")
+        data = self.censor.data(bytes(body.data))
         try:
-            resource = read_json(body)
+            resource = read_json(data)
         except JsonError as error:
-            raise _unusable(f"the document of the run, {len(body)} bytes, is {error}") from None
+            raise self._unusable(f"the document of the run, {len(data)} bytes, is {error}") from None
         if not isinstance(resource, dict):
-            raise _unusable(f"the document of the run holds {type(resource).__name__} where an object belongs")
+            raise self._unusable(f"the document of the run holds {type(resource).__name__} where an object belongs")
         # cast: a JSON reader gives objects with keys that are text.
-        return Fetched(cast("Fields", resource), _http_date(response.headers.get("date")))
+        fields = self.censor.fields(cast("Fields", resource), data)
+        return Fetched(fields, _http_date(response.headers.get("date")))
 
-    async def _bounded(self, response: httpx2.Response, limit: int, timeout_s: float, *, strict: bool = False) -> bytes:
-        """Return the body up to *limit* bytes; of one that breaks what came of it, unless *strict*."""
-        body = bytearray()
+    def _check_type(self, response: httpx2.Response) -> None:
+        kind = self._header(response, "content-type")
+        if kind not in (_JSON, ""):
+            raise self._unusable(f"expected {_JSON} or {_SSE}, got {kind!r}")
+
+    async def _gather(self, response: httpx2.Response, body: Body, timeout_s: float) -> None:
+        chunks = chunks_of(response)
         try:
             async with self._clock.timeout(timeout_s):
-                async for chunk in response.aiter_bytes():
-                    body += chunk
-                    if len(body) >= limit:
-                        break
-        except Exception as error:  # noqa: BLE001 - as in `_send`
-            if strict:
-                raise self._late(timeout_s) if type(error) is TimeoutError else self.failure(error) from None
-        return bytes(body[:limit])
+                async for chunk in chunks:
+                    body.add(chunk)
+        finally:
+            await _close(response, chunks)
+
+    def _encoding(self, response: httpx2.Response) -> str:
+        """Return the content encoding of a response; empty for none, or when the transport has decoded it."""
+        name = self._header(response, "content-encoding")
+        return "" if response.is_stream_consumed or name == "identity" else name
+
+    def _header(self, response: httpx2.Response, name: str) -> str:
+        """Return a header that names something, without parameters and credentials."""
+        value: str = response.headers.get(name, "").partition(";")[0]
+        return self.censor.text(value).strip().lower()[:100]
+
+    def _own(self, fetched: Fetched, run_id: str) -> Fetched:
+        """Return a document, unless it is that of another run."""
+        said = string(fetched.resource, "id")
+        if said and said != self.censor.text(run_id):
+            raise self._unusable(f"asked for run {run_id[:100]!r}, got the document of {said[:100]!r}", final=True)
+        return fetched
+
+    def _unusable(self, message: str, *, final: bool = False) -> RequestFailedError:
+        """Return the failure of a response that cannot be used; with *final*, the next one would be the same."""
+        error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=self.censor.text(message))
+        return RequestFailedError(error, status=200 if final else None)
 
     def _retry_after(self, headers: httpx2.Headers) -> float | None:
         # `retry-after-ms` is what the official SDKs look at first (google-genai 3.4).
@@ -354,15 +393,6 @@ class Transport:
         return None if date is None else max((date - self._clock.now()).total_seconds(), 0.0)
 
 
-def _unusable(message: str) -> RequestFailedError:
-    return RequestFailedError(ErrorInfo(kind=ErrorKind.PROTOCOL, message=message), status=None)
-
-
-def _media_type(response: httpx2.Response) -> str | None:
-    kind: str = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return kind or None
-
-
 def _http_date(text: Any) -> datetime | None:
     # Any: what a header of that name holds, if there is one.
     try:
@@ -372,9 +402,19 @@ def _http_date(text: Any) -> datetime | None:
     return None if date.tzinfo is None else date
 
 
-async def _close(response: httpx2.Response) -> None:
-    with suppress(httpx2.HTTPError, OSError):
-        await response.aclose()
+async def _close(response: httpx2.Response, chunks: AsyncGenerator[bytes] | None = None) -> None:
+    """Close a response, and the generator that reads it."""
+    try:
+        with suppress(httpx2.HTTPError, OSError):
+            await response.aclose()
+    finally:
+        if chunks is not None:
+            # Python reports on standard error when the garbage collector or the end of the loop closes the generators
+            # inside of this one, because it closes them in any order. They are closed in turns of the loop.
+            with suppress(Exception):
+                await chunks.aclose()
+            for _ in range(3):
+                await asyncio.sleep(0)
 
 
 __all__ = ["Answer", "Fetched", "RequestFailedError", "Stream", "Transport"]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any, final
-
-import attrs
 
 from assistant_events.adapters.base import Prior
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, wire
 from assistant_events.adapters.reading import Fields, flag, integer, mapping, string
+from assistant_events.clients.gemini_interactions.censoring import Censor
 from assistant_events.clients.gemini_interactions.recovery import parse_time, wants_usage
 from assistant_events.events import Event
 from assistant_events.values import ErrorInfo
@@ -25,7 +23,7 @@ class WatchedDecoder(GeminiInteractionsDecoder):
     Holds back two ends that are none yet: one of a run that goes on, and one that does not say what the run cost.
 
     Args:
-        censor: Takes the key out of what an error says; by default nothing is taken out.
+        censor: Removes credentials from what is read; by default nothing is removed.
     """
 
     def __init__(
@@ -34,10 +32,10 @@ class WatchedDecoder(GeminiInteractionsDecoder):
         *,
         request: Fields | None = None,
         prior: Prior = None,
-        censor: Callable[[str], str] = str,
+        censor: Censor | None = None,
     ) -> None:
         super().__init__(message_id, request=request, prior=prior)
-        self._censor = censor
+        self._censor = Censor() if censor is None else censor
         self.run_id = ""
         """The newest that was told; empty while none was."""
 
@@ -56,6 +54,15 @@ class WatchedDecoder(GeminiInteractionsDecoder):
         self.strayed = False
         """Whether the stream does not go on where the cursor was."""
 
+        self.foreign: str | None = None
+        """Id of another run that a replay turned out to be of; `None` while it is not."""
+
+        self.news = 0
+        """
+        How many events of the stream had news: a status that it had not told before, or content behind all that it has
+        told since it began or began anew. Deltas on the short way are not counted; they always give events.
+        """
+
         self.completed = False
         """Whether the stream has told its end."""
 
@@ -68,6 +75,10 @@ class WatchedDecoder(GeminiInteractionsDecoder):
         self._held: Fields | None = None
         self._released = False
         self._at_cursor = False
+        self._replays = ""
+        self._statuses: set[str] = set()
+        self._place = 0
+        self._furthest = 0
 
     @property
     def resumable(self) -> bool:
@@ -87,7 +98,7 @@ class WatchedDecoder(GeminiInteractionsDecoder):
     @property
     def idle(self) -> bool:
         """Whether nothing that the stream may still bring matters."""
-        return self.terminal or self.held or self.unfinished or self.strayed
+        return self.terminal or self.held or self.unfinished or self.strayed or self.foreign is not None
 
     def go_on(self) -> None:
         """Be fed the stream that goes on behind the last event."""
@@ -112,35 +123,74 @@ class WatchedDecoder(GeminiInteractionsDecoder):
         """Read one event, unless it is to be held back."""
         if self.idle:
             return
+        event = self._censor.fields(event, self.payload)
         name = self.event_name(event)
         if self._at_cursor:
             self._at_cursor = False
             if self._is_astray(event, name):
                 self.strayed = True
                 return
-        if name in _CREATED:
-            self._learn_run(mapping(event, "interaction"))
-        elif name in _COMPLETED:
-            if self._holds({**event, "event_type": name}):
+        if name in _CREATED or name in _COMPLETED:
+            interaction = mapping(event, "interaction")
+            self.foreign = self._foreign(interaction)
+            if self.foreign is not None:
+                return
+            self._learn_run(interaction)
+            if name in _COMPLETED and self._holds({**event, "event_type": name}):
                 return
         elif name == "interaction.status_update":
             self.status = string(event, "status") or self.status
         elif name == "error":
             self.erred = wire.stream_error(mapping(event, "error")) is not None
             self.empty_errors += not self.erred
+        else:
+            self._count_content(event, name)
+        self._count_status()
         super().on_event(event)
 
+    def on_rejoin(self) -> None:
+        """Forget what was read: the interaction begins again."""
+        self._place = 0
+        super().on_rejoin()
+
     def fail_step(self, error: ErrorInfo, **more: Any) -> None:
-        """Fail the step without what a server must not have said again: the key that it was sent."""
+        """Fail the step, with credentials removed from the error."""
         # Any: passed on, see `DecoderBase.fail_step`.
-        super().fail_step(attrs.evolve(error, message=self._censor(error.message)), **more)
+        super().fail_step(self._censor.error(error), **more)
 
     # -- inside
 
     def _begin_connection(self) -> None:
         self.status = None
         self.unfinished = self.paused = self.strayed = self.completed = self._released = False
-        self._held = None
+        self._held = self.foreign = None
+        self._replays = self.run_id
+        self._statuses.clear()
+        self._place = self._furthest = 0
+
+    def _foreign(self, interaction: Fields) -> str | None:
+        """Return the id of an interaction when it is another than the replayed one and those before and after it."""
+        run_id = string(interaction, "id") or None
+        known = not self._replays or run_id is None or run_id in (self._replays, self.run_id) or run_id in self._past
+        return None if known or self._paused else run_id
+
+    def _count_status(self) -> None:
+        if self.status is not None and self.status not in self._statuses:
+            self._statuses.add(self.status)
+            self.news += 1
+
+    def _count_content(self, event: Fields, name: str | None) -> None:
+        """Count content that a replay says once more; that which is new gives events."""
+        event_id = string(event, "event_id")
+        if event_id in self._seen_event_ids:
+            return
+        if name in ("step.start", "content.start"):
+            self._place += integer(event, "index") not in self._steps
+        elif name in ("step.delta", "content.delta"):
+            self._place += _says_something(mapping(event, "delta"))
+        if self._place > self._furthest:
+            self._furthest = self._place
+            self.news += 1
 
     def _learn_run(self, interaction: Fields) -> None:
         self.run_id = string(interaction, "id") or self.run_id
@@ -150,7 +200,6 @@ class WatchedDecoder(GeminiInteractionsDecoder):
 
     def _holds(self, event: Fields) -> bool:
         interaction = mapping(event, "interaction")
-        self._learn_run(interaction)
         self.completed = True
         if string(interaction, "status") in wire.UNFINISHED:
             self.unfinished = True
@@ -167,6 +216,10 @@ class WatchedDecoder(GeminiInteractionsDecoder):
             return False
         index = integer(event, "index")
         return index is not None and index not in self._steps
+
+
+def _says_something(delta: Fields) -> bool:
+    return any(bool(value) for key, value in delta.items() if key != "type")
 
 
 __all__ = ["WatchedDecoder"]

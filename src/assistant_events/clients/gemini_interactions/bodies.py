@@ -1,0 +1,76 @@
+"""The body of a response, gathered up to a limit: as it was sent, and inflated."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncGenerator, Callable
+from typing import Final, final
+
+import httpx2
+
+GZIP: Final = "gzip"
+"""The one content encoding that is asked for, and only for documents."""
+
+
+class BodyError(Exception):
+    """A body that is not read to its end. The text is for people."""
+
+
+def chunks_of(response: httpx2.Response) -> AsyncGenerator[bytes]:
+    """Return the bytes of a response as they were sent: httpx inflates a chunk in one piece, however large it gets."""
+    return response.aiter_bytes() if response.is_stream_consumed else response.aiter_raw()
+
+
+@final
+class Body:
+    """
+    What has come of a body.
+
+    Args:
+        encoding: Its content encoding; empty for none.
+
+        sent_bytes: How much of it may be sent.
+
+        inflated_bytes: How large it may be when it is inflated.
+
+    Raises:
+        BodyError: The encoding is not `GZIP`.
+    """
+
+    def __init__(self, encoding: str, *, sent_bytes: int, inflated_bytes: int) -> None:
+        if encoding not in ("", GZIP):
+            raise BodyError(f"has the content encoding {encoding!r}, expected {GZIP!r} or none")
+        self.data = bytearray()
+        self._sent = 0
+        self._sent_bytes = sent_bytes
+        self._inflated_bytes = inflated_bytes
+        self._inflate_step = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS).decompress if encoding else None
+
+    def add(self, chunk: bytes) -> None:
+        """
+        Take the next bytes.
+
+        Raises:
+            BodyError: There are too many, or they are not valid gzip. `data` holds what fits.
+        """
+        self._sent += len(chunk)
+        if self._inflate_step is None:
+            self.data += chunk[: max(self._sent_bytes - len(self.data), 0)]
+        else:
+            self._inflate(self._inflate_step, chunk)
+        if self._sent > self._sent_bytes:
+            raise BodyError(f"has more than {self._sent_bytes} bytes")
+
+    def _inflate(self, inflate: Callable[[bytes, int], bytes], chunk: bytes) -> None:
+        room = self._inflated_bytes - len(self.data)
+        try:
+            # One byte more than there is room for tells whether there is more.
+            inflated = inflate(chunk, room + 1)
+        except zlib.error:
+            raise BodyError("is not valid gzip") from None
+        self.data += inflated[:room]
+        if len(inflated) > room:
+            raise BodyError(f"has more than {self._inflated_bytes} bytes when it is inflated")
+
+
+__all__ = ["GZIP", "Body", "BodyError", "chunks_of"]

@@ -1,0 +1,177 @@
+"""
+A server that repeats the key, wherever it puts it: the key is in no event, report, repr, log line or request of a run.
+"""
+
+import json
+import logging
+
+import httpx2
+import pytest
+
+from assistant_events import problems
+from assistant_events.clients.gemini_interactions import GeminiInteractions
+from assistant_events.clients.gemini_interactions.censoring import Censor, proxy_secrets
+from assistant_events.converters import unstructure
+from tests.adapters.notation import USAGE, C, D, E, K, S, U, X, fc, mo, signature, step, text, th
+from tests.adapters.notation import stream as as_bytes
+
+from .answers import BODY, CREATED, document, events_of, hello
+from .provider import Plan, Provider
+from .virtual import run
+
+KEY = "CANARY/key+0123456789"
+HEAD = {"status": "in_progress", "created": CREATED}
+
+
+def as_one(name):
+    """
+    Return a JSON string in which each character is an escape.
+    """
+    return "".join(f"\\u{ord(character):04x}" for character in name)
+
+
+def flow(provider, body=BODY):
+    """
+    Follow a run to its end; return everything that is kept and shown of it.
+    """
+
+    async def work():
+        made = GeminiInteractions(KEY, http=provider.http)
+        stream = made.create(body, "m")
+        events = await events_of(stream)
+        report = stream.report
+        shown = [f"{made!r} {stream!r} {report!r}"]
+        if report.run_id:
+            shown.append(f"{await made.status(stream)!r} {await made.stop(stream)!r}")
+        return events, shown
+
+    events, shown = run(work())
+    assert [] == problems(events)
+    requested = "".join(str(request.url) for request in provider.requests)
+    return events, "".join([*shown, requested, repr(events), json.dumps([unstructure(event) for event in events])])
+
+
+STREAMS = {
+    "the code of an error": hello(E(KEY, "no")),
+    "the message of an error": hello(E("internal", f"bad key {KEY}")),
+    "the id of the run": [C(KEY, **HEAD), S(0, mo()), D(0, text("Hi")), X(0), K(id=KEY)],
+    "the model": [C(model=KEY, **HEAD), S(0, mo()), D(0, text("Hi")), X(0), K()],
+    "the status at the end": hello(K(KEY)),
+    "a status on the way": [*hello()[:2], U(KEY), *hello()[2:]],
+    "the environment": [C(environment_id=KEY, **HEAD), *hello()[1:]],
+    "the token of the next hop": hello(K("requires_continuation", continuation_token=KEY)),
+    "usage": hello(K(usage={**USAGE, KEY: KEY})),
+    "errors of a run that failed": hello(K("failed", errors=[{"code": KEY, "message": KEY}])),
+    "the error of a step": [
+        *hello()[:2],
+        S(0, mo(error={"code": KEY, "message": KEY})),
+        X(0),
+        K("failed"),
+    ],
+    "a signature": [*hello()[:2], S(0, th()), D(0, signature(KEY)), X(0), K()],
+    "a call": [*hello()[:2], S(0, fc(KEY, KEY, {KEY: KEY})), X(0), K("requires_action")],
+    "an unknown step": [*hello()[:2], S(0, step(KEY, a={KEY: [KEY]})), X(0), K()],
+    "words": [*hello()[:3], D(0, text("one ")), D(0, text(f"two {KEY}")), D(0, text(KEY)), X(0), K()],
+}
+
+
+@pytest.mark.parametrize("escaped", [False, True], ids=["plain", "escaped"])
+@pytest.mark.parametrize("wire", STREAMS.values(), ids=STREAMS)
+def test_a_stream_that_repeats_the_key(wire, escaped, caplog):
+    """
+    Nothing that a stream says holds the key. Only words of the model may, if they are escaped or cut.
+    """
+    caplog.set_level(logging.INFO)
+    frames = as_bytes(*wire)
+    if escaped:
+        frames = frames.replace(KEY.encode(), as_one(KEY).encode())
+
+    async def answer(request):
+        return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=frames)
+
+    provider = Provider()
+    provider.answer = answer
+    body = {"model": "gemini-3.6-flash", "input": "Hi"}
+    events, shown = flow(provider, body)
+
+    assert events
+    assert KEY not in caplog.text
+    if not (escaped and wire is STREAMS["words"]):
+        assert KEY not in shown
+
+
+DOCUMENTS = {
+    "an id": document(mo("Hi"), id=KEY),
+    "a status": document(mo("Hi"), status=KEY),
+    "times": document(mo("Hi"), created=KEY, updated=KEY),
+    "usage": document(mo("Hi"), usage={**USAGE, "details": [KEY]}),
+    "a field": document(mo("Hi"), environment_id=KEY),
+    "steps": document(mo(f"Hi {KEY}"), th(signature=KEY), fc(KEY, KEY, {KEY: KEY}), step(KEY, a=KEY)),
+    "an error": {"error": {"code": KEY, "message": KEY, "status": KEY}},
+}
+
+
+@pytest.mark.parametrize("escaped", [False, True], ids=["plain", "escaped"])
+@pytest.mark.parametrize("said", DOCUMENTS.values(), ids=DOCUMENTS)
+def test_a_document_that_repeats_the_key(said, escaped):
+    """
+    Nothing that a document says holds the key, as an answer or as the way back to a run that was cut.
+    """
+    packed = json.dumps(said).encode()
+    if escaped:
+        packed = packed.replace(KEY.encode(), as_one(KEY).encode())
+    answered = Provider(plans=[Plan(body=packed, headers={"content-type": "application/json"})])
+    recovered = Provider(*hello(), plans=[Plan(upto=4), *[Plan(status=501)] * 3], documents=[packed])
+
+    assert KEY not in flow(answered, {"model": "gemini-3.6-flash", "input": "Hi"})[1]
+    assert KEY not in flow(recovered)[1]
+
+
+REFUSALS = {
+    "a code": Plan(status=400, body=json.dumps({"error": {"code": KEY, "message": KEY}}).encode()),
+    "a status": Plan(status=400, body=json.dumps({"error": {"code": 400, "status": KEY}}).encode()),
+    "escaped": Plan(status=400, body=f'{{"error": {{"code": "{as_one(KEY)}", "message": "{as_one(KEY)}"}}}}'.encode()),
+    "a page": Plan(status=502, body=KEY.encode()),
+    "a content type": Plan(body=b"{}", headers={"content-type": f"text/{KEY}"}),
+    "a content encoding": Plan(body=b"{}", headers={"content-type": "text/event-stream", "content-encoding": KEY}),
+    "a redirect": Plan(status=302, headers={"location": f"https://{KEY}.example/{KEY}"}),
+    "other headers": Plan(status=429, headers={"retry-after": KEY, "date": KEY, "x-key": KEY}),
+    "an exception": Plan(fails=httpx2.ReadError(f"cannot read {KEY}")),
+    "an exception of a connection": Plan(fails=httpx2.ConnectError(KEY)),
+}
+
+
+@pytest.mark.parametrize("plan", REFUSALS.values(), ids=REFUSALS)
+def test_a_refusal_that_repeats_the_key(plan, caplog):
+    """
+    Nothing that is said of a request which failed holds the key.
+    """
+    caplog.set_level(logging.INFO)
+    first = Provider(*hello(), plans=[plan] * 9)
+    later = Provider(*hello(), plans=[Plan(upto=4), *[plan] * 9], documents=[httpx2.ReadError(KEY)])
+
+    shown = flow(first)[1] + flow(later)[1]
+
+    assert KEY.lower() not in f"{shown} {caplog.text}".lower()
+
+
+def test_the_password_of_a_proxy(monkeypatch):
+    """
+    What a proxy says is without its password, as it stands in the environment and as it is sent.
+    """
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:CANARY%40word@proxy.example:3128")
+    monkeypatch.setenv("HTTP_PROXY", "me:another-canary@proxy.example:3128")
+    monkeypatch.setenv("ALL_PROXY", "http://[proxy")
+    censor = Censor(proxy_secrets())
+    said = "407 CANARY%40word CANARY@word bWU6Q0FOQVJZQHdvcmQ= another-canary"
+
+    assert "407 [key] [key] [key] [key]" == censor.text(said)
+
+
+def test_keys_and_strings_of_plain_json():
+    """
+    Credentials are removed at any depth; other values stay as they are.
+    """
+    found = Censor(["CANARY-key"]).fields({"CANARY-key": [{"a": "b CANARY-key"}, 1, None, True]})
+
+    assert {"[key]": [{"a": "b [key]"}, 1, None, True]} == found
