@@ -629,7 +629,21 @@ def test_fields_that_are_not_documented():
     odd = {"type": "sparkle", "level": 3}
 
     assert [S(0, mo(mood=1)), D(0, text("a")), D(0, odd), X(0)] == inner(*text_of("a", extra={"mood": 1}, deltas=[odd]))
-    assert ["reasoning.ended"] == reasons(started(), *reasoning_of("", extra={"mood": 1}), ended())
+    begun, end = text_of("a", extra={"mood": 1})
+    assert ["text.ended"] == reasons(started(), begun, TextDelta(message_id="m", offset=0, delta="a"), end, ended())
+
+
+def test_fields_that_are_not_documented_and_come_with_the_end():
+    """
+    Of a thought or a call they go out in a delta that says nothing else, as the end brings them after the start.
+    """
+    assert [S(0, th()), D(0, delta("thought_signature", signature="", mood=1)), D(0, signature("A=")), X(0)] == inner(
+        *reasoning_of("", extra={"mood": 1}, signature="A=")
+    )
+    assert [S(0, fc()), D(0, args('{"a":1}')), D(0, delta("arguments_delta", arguments="", mood=1)), X(0)] == inner(
+        *input_of("c1", '{"a":1}', extra={"mood": 1})
+    )
+    assert [] == reasons(started(), *reasoning_of("", extra={"mood": 1}), ended())
 
 
 # -- how it begins and ends

@@ -2,6 +2,8 @@
 Cases 1 to 16 of the wire reference: texts, thoughts, media, citations, usage.
 """
 
+import pytest
+
 from assistant_events import TextDelta
 from assistant_events.values import Citation, Usage
 
@@ -226,6 +228,54 @@ def test_c15_string_summary():
     Previews had a bare string where items belong.
     """
     assert reasoning_of("hello") == inner(answer(S(0, th(summary="hello")), X(0)))
+
+
+@pytest.mark.parametrize("field", ["text", "thought", "content", "summary"])
+@pytest.mark.parametrize("kind", ["thought", "thought_summary"])
+def test_other_forms_of_a_summary(kind, field):
+    """
+    Pages of the provider, 1.x and an old mock server name the text of a thought differently; all of it is read.
+    """
+    wire = (S(0, th()), D(0, delta(kind, **{field: "p"})), D(0, delta(kind, **{field: "q"})), X(0))
+
+    assert "pq" == inner(answer(*wire))[-1].text
+
+
+def test_a_summary_that_two_fields_name_counts_once():
+    """
+    A delta that says the same text twice, as content and beside it, says it once.
+    """
+    both = delta("thought_summary", content={"type": "text", "text": "p"}, text="p")
+
+    assert reasoning_of("p") == inner(answer(S(0, th()), D(0, both), X(0)))
+
+
+def test_an_item_of_a_summary_that_is_no_text():
+    """
+    What an image of a summary has as its text is no reasoning, and stays in the state.
+    """
+    image = {"type": "image", "data": "YQ==", "text": "alt"}
+
+    assert reasoning_of("", summary=[image]) == inner(answer(S(0, th(summary=[image])), X(0)))
+    assert reasoning_of("", summary=[image]) == inner(
+        answer(S(0, th()), D(0, delta("thought_summary", content=image)), X(0))
+    )
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(mo(content="Hi"), id="content as text"),
+        pytest.param(mo(content=["Hi"]), id="content as a list of text"),
+        pytest.param(mo(content={"type": "text", "text": "Hi"}), id="content as one block"),
+        pytest.param(mo(text="Hi"), id="text beside the type"),
+    ],
+)
+def test_other_forms_of_content(step):
+    """
+    Text of an output is read in each form that it plausibly has.
+    """
+    assert text_of("Hi") == inner(answer(S(0, step), X(0)))
 
 
 def test_c16_usage_normalised():

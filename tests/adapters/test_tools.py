@@ -536,15 +536,95 @@ def test_arguments_as_text_in_the_start():
     assert call_of("c1", '{"a":1}') == inner(answer(S(0, fc(arguments='{"a":1}')), X(0)))
 
 
-def test_a_delta_of_another_type_is_kept_with_the_call():
-    """
-    What a call does not know is kept in its state.
-    """
-    odd = delta("text", text="?")
-    [_, end, call] = inner(answer(S(0, fc()), D(0, odd), X(0)))
+UNREAD = "the input came in deltas of an unknown type"
 
-    assert {"i": 0, "deltas": [odd]} == end.state
-    assert called("c1", {}) == call
+
+def test_a_call_whose_only_input_is_not_understood_is_not_run():
+    """
+    A delta that a call does not know may hold its arguments: it is kept, and the call is not run without any.
+    """
+    odd = delta("arguments_patch", add={"city": "Oslo"})
+    body = answer(S(0, fc()), D(0, odd), X(0))
+    [_, end, failed] = inner(body)
+
+    assert ("", {"i": 0, "deltas": [odd]}) == (end.text, end.state)
+    assert failure("c1", "invalid-input", UNREAD, provider=False) == failed
+    assert () == message(body).pending_calls
+
+
+@pytest.mark.parametrize(
+    "wire",
+    [
+        pytest.param((S(0, fc()), D(0, args('{"a":1}'))), id="streamed"),
+        pytest.param((S(0, fc(arguments={"a": 1})),), id="whole"),
+    ],
+)
+def test_a_call_whose_input_is_understood_is_run(wire):
+    """
+    Arguments that came stand, whatever else came with them.
+    """
+    assert called("c1", {"a": 1}) == inner(answer(*wire, D(0, delta("mood", level=3)), X(0)))[-1]
+
+
+def test_a_search_with_a_delta_that_is_not_understood():
+    """
+    What the provider runs it has understood: the call stands, and its result answers it.
+    """
+    wire = (S(0, search_call(arguments={})), D(0, delta("mood", level=3)), X(0), S(1, search_result(result=[])), X(1))
+
+    assert ["tool.input.started", "tool.input.ended", "tool.called", "tool.success"] == [
+        event.type for event in inner(answer(*wire))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("deltas", "raw"),
+    [
+        pytest.param(
+            [delta("arguments", partial_arguments='{"a"'), delta("arguments", partial_arguments=":1}")],
+            '{"a":1}',
+            id="Google's manual",
+        ),
+        pytest.param([delta("arguments", arguments='{"a":1}')], '{"a":1}', id="named as the field"),
+        pytest.param([delta("arguments_delta", partial_arguments='{"a":1}')], '{"a":1}', id="partial"),
+        pytest.param([delta("arguments_delta", arguments={"a": 1})], '{"a":1}', id="an object"),
+    ],
+)
+def test_other_forms_of_arguments(deltas, raw):
+    """
+    Arguments are read under each name that pages of the provider give them, as text or as an object.
+    """
+    wire = (S(0, fc()), *[D(0, each) for each in deltas], X(0))
+
+    assert call_of("c1", raw) == inner(answer(*wire))
+
+
+@pytest.mark.parametrize(
+    "wire",
+    [
+        pytest.param((S(0, fc(arguments=["a"])),), id="in the start"),
+        pytest.param((S(0, fc()), D(0, args(["a"]))), id="in a delta"),
+    ],
+)
+def test_arguments_that_are_neither_an_object_nor_text(wire):
+    """
+    They are no input: the call keeps them as text, fails, and is not run without any.
+    """
+    [_, end, failed] = inner(answer(*wire, X(0)))
+
+    assert '["a"]' == end.text
+    assert ("tool.failed", "invalid-input") == (failed.type, failed.error.kind)
+
+
+def test_odd_arguments_of_a_search_are_kept():
+    """
+    A call that the provider runs keeps them in its state, and its result stands.
+    """
+    wire = (S(0, search_call(arguments=["q"])), X(0), S(1, search_result(result=[])), X(1))
+    [_, end, _, success] = inner(answer(*wire))
+
+    assert ["q"] == list(end.state["extra"]["arguments"])
+    assert "tool.success" == success.type
 
 
 def test_a_delta_of_another_type_is_kept_with_the_result():

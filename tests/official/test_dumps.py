@@ -7,7 +7,6 @@ import base64
 
 import pytest
 
-from assistant_events import fold
 from assistant_events.adapters import load_dialect
 
 PNG = b"\x89PNG"

@@ -59,7 +59,7 @@ def plain_json(value: object, depth: int = 0) -> Any:
 
 
 def _is_wrapper(dumped: Mapping[Any, Any]) -> bool:
-    """Tell whether an SDK wrapped raw JSON: google-genai 2.19 dumps `{"type": "UNKNOWN", "raw": …, "is_unknown": true}`."""
+    """Tell whether an SDK wrapped raw JSON, as google-genai 2.19 does: `type: "UNKNOWN"`, `raw`, `is_unknown: true`."""
     return (
         len(dumped) == 3
         and dumped["is_unknown"] is True

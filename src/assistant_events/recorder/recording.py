@@ -429,6 +429,7 @@ class Recorder:
         key: Hashable = None,
         text: str | None = None,
         prefill: Mapping[str, object] | None = None,
+        fault: str | None = None,
     ) -> list[Event]:
         """
         End the input of a call: an object gives `tool.called`, anything else `tool.failed` of kind `invalid-input`.
@@ -443,12 +444,15 @@ class Recorder:
             text: All of the input, when the provider says it once more. `None` otherwise.
 
             prefill: Arguments that came whole beside the deltas; they stand when the deltas give no object.
+
+            fault: Why the adapter could not read the input. Where nothing else came of it, the call fails with that
+            and is not taken for one without arguments.
         """
         self._require_running()
         call = self._open_input(call_id, key)
         if call is None:
             raise LocalProtocolError(f"end_tool_input: no input of call {call_id!r} is open")
-        self._end_input(call, state, text, prefill)
+        self._end_input(call, state, text, prefill, fault)
         return self._deliver()
 
     def tool_call(
@@ -804,11 +808,20 @@ class Recorder:
             call.held = ""
             self._add_input(call, "\ufffd")
 
-    def _end_input(self, call: OpenCall, state: _STATE, text: str | None, prefill: Mapping[str, object] | None) -> None:
+    def _end_input(
+        self,
+        call: OpenCall,
+        state: _STATE,
+        text: str | None,
+        prefill: Mapping[str, object] | None,
+        fault: str | None = None,
+    ) -> None:
         self._flush_input(call)
         raw = call.buffer.value() if text is None else _valid("text", text)
         parsed, reason = parsed_input(raw)
-        if parsed is None and prefill is not None and (prefill or not raw):
+        if fault is not None and not raw and not prefill:
+            reason = fault
+        elif parsed is None and prefill is not None and (prefill or not raw):
             parsed = JsonObject(prefill)
             raw = write_json(parsed).decode()
         if state:

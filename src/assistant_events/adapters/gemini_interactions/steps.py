@@ -18,7 +18,7 @@ from assistant_events.adapters.lanes import DeltaClass
 from assistant_events.adapters.reading import Fields, flag, mapping, said, string
 from assistant_events.events import ReasoningDelta, TextDelta, ToolInputDelta
 from assistant_events.recorder.opened import OpenCall, OpenFragment
-from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw
+from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw, write_json
 from assistant_events.values.content import ContentInput
 from assistant_events.values.fields import NO_STATE
 
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 _DETAILS = ("search_type", "server_name", "retrieval_type")
 _TEXT_KEYS = frozenset({"type", "text", "annotations"})
 _MEDIA_KEYS = frozenset({"type", "data", "mime_type", "uri"})
-_THOUGHT_KEYS = frozenset({"type", "summary", "signature"})
+_THOUGHT_KEYS = frozenset({"type", "signature", *wire.SUMMARIES})
 _OUTPUT_KEYS = frozenset({"type", "content", "text", "annotations", "error"})
-_CALL_KEYS = frozenset({"type", "id", "name", "arguments", "signature", *_DETAILS})
+_ARGUMENTS = ("arguments", "partial_arguments")
+_CALL_KEYS = frozenset({"type", "id", "name", "signature", *_ARGUMENTS, *_DETAILS})
+_UNREAD = "the input came in deltas of an unknown type"
 _RESULT_KEYS = frozenset({"type", "call_id", "name", "result", "is_error", "signature", *_DETAILS})
 
 
@@ -190,6 +192,7 @@ class OutputStep(PartedStep):
             self.ended = False
         if kind in ("text_annotation", "text_annotation_delta"):
             self._annotations += [(0, annotation) for annotation in wire.annotations_of(delta)]
+            self._keep_block(delta)
         elif kind == "text" or kind in wire.MEDIA:
             self._add_block(delta, streamed=True)
         else:
@@ -213,8 +216,7 @@ class OutputStep(PartedStep):
         if kind == "text" or kind in wire.MEDIA:
             block = said(block)
         if kind == "text":
-            if block.keys() - _TEXT_KEYS:
-                self._text_block.update({key: value for key, value in block.items() if key not in _TEXT_KEYS})
+            self._keep_block(block)
             self._add_text(string(block, "text") or "", wire.annotations_of(block))
         elif kind == "audio" and streamed:
             self._add_audio(block)
@@ -227,6 +229,11 @@ class OutputStep(PartedStep):
             self._end_audio()
             self._end_text()
             self.recorder.opaque(self.state({"content": block}))
+
+    def _keep_block(self, fields: Fields) -> None:
+        """Keep what is not documented of a block of text, or of a delta about one."""
+        if not fields.keys() <= _TEXT_KEYS:
+            self._text_block.update({key: value for key, value in said(fields).items() if key not in _TEXT_KEYS})
 
     def _add_text(self, text: str, annotations: list[Fields]) -> None:
         # A stream cannot show where one block ends, so the blocks of a document are one text too; what they cite
@@ -247,7 +254,7 @@ class OutputStep(PartedStep):
         return fragment if fragment is not None and fragment.key is self else None
 
     def _end_text(self) -> None:
-        if not self._text_open and not self._annotations:
+        if not self._text_open and not self._annotations and not self._text_block:
             return
         annotations = self._all_annotations()
         more: dict[str, Any] = {"annotations": annotations} if annotations else {}
@@ -331,24 +338,12 @@ class ThoughtStep(PartedStep):
     def begin(self, fields: Fields) -> None:
         """Take a summary and a signature that came with the start."""
         self.implied = False
-        self.keep_extra(fields, _THOUGHT_KEYS)
-        for item in wire.summary_of(fields):
-            self._add_item(item)
-        self._sign(fields)
+        self._take(fields)
 
     def delta(self, kind: str, delta: Fields) -> None:
         """Append to the summary or set the signature."""
-        if kind == "thought_summary":
-            content = said(mapping(delta, "content"))
-            # An old mock server has the text beside the type.
-            text = string(delta, "text")
-            self._add_item(content or ({"type": "text", "text": text} if text else {}))
-        elif kind == "thought_signature":
-            self._sign(delta)
-        elif kind == "thought":
-            for item in wire.summary_of(delta):
-                self._add_item(item)
-            self._sign(delta)
+        if kind in ("thought_summary", "thought_signature", "thought"):
+            self._take(delta)
         else:
             self.keep_delta(delta)
         if self.ended and (kind == "thought_summary" or self._signature != self._told_signature):
@@ -366,13 +361,14 @@ class ThoughtStep(PartedStep):
             return None
         return Continued(("delta", "content", "text"), ReasoningDelta, fragment, self._summary)
 
-    def _add_item(self, item: Fields) -> None:
-        if not item:
-            return
-        self._summary.append(item)
-        text = string(item, "text")
-        if text and (string(item, "type") or "text") == "text":
-            self.recorder.reasoning(text, key=self, state=self.opening("reasoning"))
+    def _take(self, fields: Fields) -> None:
+        self.keep_extra(fields, _THOUGHT_KEYS)
+        for item in wire.summary_of(fields):
+            self._summary.append(item)
+            text = string(item, "text")
+            if text and (string(item, "type") or "text") == "text":
+                self.recorder.reasoning(text, key=self, state=self.opening("reasoning"))
+        self._sign(fields)
 
     def _sign(self, fields: Fields) -> None:
         # Deep Research sends "" now and then (live); the last real one counts.
@@ -408,6 +404,8 @@ class CallStep(WireStep):
         self._signature = ""
         self._details: dict[str, Any] = {}
         self._opened = False
+        self._unread = False
+        """Whether a delta came that nobody can read: it may have brought arguments."""
 
     @property
     def provider_executed(self) -> bool:
@@ -435,19 +433,14 @@ class CallStep(WireStep):
         if self.ended:
             self.decoder.note("late-arguments", "arguments came after their call had ended")
             return
-        if kind == "arguments_delta":
-            piece = string(delta, "arguments") or string(delta, "partial_arguments") or ""
-            if self._opened:
-                self._add(piece)
-            else:
-                self._raw.append(piece)
-            self._sign(delta)
-        elif kind == self.type:
+        if kind in (self.type, "arguments_delta", "arguments"):
+            self.keep_extra(delta, _CALL_KEYS)
             self._take(delta)
             if not self._opened and self._name and self._wire_id is not None:
                 self._open()
         else:
             self.keep_delta(delta)
+            self._unread = True
 
     def stop(self) -> None:
         """End the input: the recorder makes a call of it, or says why it is none."""
@@ -459,9 +452,10 @@ class CallStep(WireStep):
                 self._keep_raw()
                 return
             self._open()
-        self.recorder.end_tool_input(
-            state=self.state(), key=self, prefill={} if self._arguments is None else self._arguments
-        )
+        # Of a call that the provider runs the result tells what became of it.
+        fault = _UNREAD if self._unread and not self.provider_executed else None
+        prefill: Fields = {} if self._arguments is None else self._arguments
+        self.recorder.end_tool_input(state=self.state(), key=self, prefill=prefill, fault=fault)
 
     def kept(self) -> dict[str, Any]:
         """Return what goes back with the call."""
@@ -486,15 +480,25 @@ class CallStep(WireStep):
             self._wire_id = wire_id
         if wire.CALLS[self.type] is None:
             self._name = string(fields, "name") or self._name
-        arguments = fields.get("arguments")
-        if isinstance(arguments, Mapping):
-            self._arguments = arguments
-        elif isinstance(arguments, str) and arguments:
-            self._add(arguments) if self._opened else self._raw.append(arguments)
+        for key in _ARGUMENTS:
+            arguments = fields.get(key)
+            if isinstance(arguments, Mapping):
+                self._arguments = arguments
+            elif isinstance(arguments, str):
+                self._add(arguments) if self._opened else self._raw.append(arguments)
+            elif arguments is not None:
+                self._keep_odd(key, arguments)
         for key in _DETAILS:
             if key in fields and isinstance(fields[key], str):
                 self._details[key] = fields[key]
         self._sign(fields)
+
+    def _keep_odd(self, key: str, arguments: object) -> None:
+        """Keep arguments that are neither an object nor text: they are no input, so a call of the app fails by them."""
+        if self.type == "function_call":
+            self._take({"arguments": write_json(arguments).decode()})
+        else:
+            self.extra[key] = arguments
 
     def _sign(self, fields: Fields) -> None:
         self._signature = string(fields, "signature") or self._signature
@@ -542,6 +546,7 @@ class ResultStep(WireStep):
     def delta(self, kind: str, delta: Fields) -> None:
         """Take the result."""
         if kind == self.type:
+            self.keep_extra(delta, _RESULT_KEYS)
             self._take(delta)
         else:
             self.keep_delta(delta)

@@ -11,7 +11,7 @@ continue a step that is still open, whoever calls looks ahead and hands over the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from assistant_events.adapters.gemini_interactions import wire, writing
 from assistant_events.adapters.gemini_interactions.citations import cited
@@ -53,6 +53,12 @@ OTHER_OUTPUT = "several outputs of one result are read as one"
 NOTHING = "a part without content stands only in its state"
 
 _TOOL_ERROR = ErrorInfo(kind=ErrorKind.TOOL, message="the tool reported an error")
+
+_CARRIERS: Final[dict[str, Fields]] = {
+    "thought": {"type": "thought_signature", "signature": ""},
+    **{kind: {"type": "arguments_delta", "arguments": ""} for kind in wire.CALLS},
+}
+"""Deltas that say nothing by themselves, for fields of a step that are known when its start has been told."""
 
 LeaveOut = Callable[[str], None]
 
@@ -218,10 +224,14 @@ class Telling:
         return None if place is None else self._places.get((kind, place))
 
     def _tell_deltas(self, step: Step, state: Fields) -> None:
-        """Tell what only the end of a part shows: deltas of unknown types; fields of the step are too late."""
+        """Tell what only the end of a part shows: deltas of unknown types, and fields in a delta that says no more."""
         for delta in _deltas_of(state):
             self._delta(step, delta)
-        if not _extra_of(state).keys() <= step.extra.keys():
+        late = {key: value for key, value in _extra_of(state).items() if step.extra.get(key) != value}
+        if late and step.kind in _CARRIERS:
+            self._delta(step, {**_CARRIERS[step.kind], **late})
+            step.extra = {**step.extra, **late}
+        elif late:
             self._leave_out(LATE_EXTRA)
 
     def _check_other(self) -> None:
@@ -294,7 +304,7 @@ class Telling:
             self._leave_out(OTHER_SOURCES)
         if annotations:
             self._delta(step, {"type": self._words.annotations, "annotations": annotations})
-        elif not event.text:
+        elif not event.text and not state.get("block"):
             self._leave_out(NOTHING)
         self._output_ended(step, text=True)
 

@@ -108,7 +108,12 @@ _DELTA_STEPS: Final[dict[str, str]] = {
     "thought_signature": "thought",
     "thought": "thought",
     "arguments_delta": "function_call",
+    "arguments": "function_call",
 }
+
+
+SUMMARIES: Final = ("summary", "content", "text", "thought")
+"""Fields that have brought a summary: of steps, of deltas, of an old mock server, and of Google's manual (2026)."""
 
 
 def step_type(kind: str) -> str:
@@ -185,8 +190,10 @@ def resource_steps(resource: Fields) -> list[Fields]:
 
 
 def content_of(fields: Fields) -> list[Fields]:
-    """Return the content blocks of a `model_output` step."""
-    return mappings(fields, "content")
+    """Return the content blocks of a `model_output` step; a bare string is one text."""
+    blocks = _items(fields.get("content"))
+    text = said({key: fields.get(key) for key in ("text", "annotations")})
+    return blocks if blocks or not text else [{"type": "text", **text}]
 
 
 def annotations_of(fields: Fields) -> list[Fields]:
@@ -195,15 +202,22 @@ def annotations_of(fields: Fields) -> list[Fields]:
 
 
 def summary_of(fields: Fields) -> list[Fields]:
-    """Return the summary items of a thought; a bare string (previews of early 2026) is one text."""
-    text = string(fields, "summary")
-    if text is not None:
-        return [{"type": "text", "text": text}] if text else []
-    return [
-        {"type": "text", "text": item} if isinstance(item, str) else said(item)
-        for item in array(fields, "summary")
-        if isinstance(item, str) or hasattr(item, "get")
-    ]
+    """Return the items of the summary of a thought, or of a delta of one; those that two fields name count once."""
+    items: list[Fields] = []
+    for key in SUMMARIES:
+        found = [said(item) for item in _items(fields.get(key))]
+        if found != items:
+            items += found
+    return items
+
+
+def _items(value: object) -> list[Fields]:
+    """Return the objects of an array, or the one that it is; a bare string (previews of early 2026) is a text."""
+    if isinstance(value, str):
+        return [{"type": "text", "text": value}] if value else []
+    if isinstance(value, dict):
+        return [value] if value else []
+    return [item for each in array({"all": value}, "all") for item in _items(each)]
 
 
 def is_resumable(request: Fields) -> bool:

@@ -1,0 +1,137 @@
+"""
+Fields that no page of the provider names: a stream keeps them where the document of the same answer has them.
+"""
+
+import pytest
+
+from assistant_events import fold
+from assistant_events.converters import dumps
+
+from .notation import (
+    DIALECT,
+    MODEL,
+    USAGE,
+    C,
+    D,
+    K,
+    S,
+    X,
+    args,
+    delta,
+    fc,
+    mo,
+    signature,
+    step,
+    stream,
+    summary,
+    text,
+    th,
+)
+
+URL = {"type": "url_citation", "url": "https://e.x/", "start_index": 0, "end_index": 2}
+SEARCH = {"type": "google_search_call", "id": "s1", "arguments": {"queries": ["q"]}, "signature": "Uw=="}
+
+RESULTS = {
+    "code_execution_result": "1",
+    "url_context_result": [{"url": "https://e.x/", "status": "success"}],
+    "google_search_result": [{"search_suggestions": "<b>"}],
+    "google_maps_result": [{"places": []}],
+    "file_search_result": [{"file": "f"}],
+    "retrieval_result": None,
+    "processing_result": None,
+    "tool_search_result": [{"name": "f"}],
+    "mcp_server_tool_result": "ok",
+    "function_result": "ok",
+}
+CALLS = {
+    "code_execution_call": {"code": "print(1)", "language": "python"},
+    "url_context_call": {"urls": ["https://e.x/"]},
+    "google_search_call": {"queries": ["q"]},
+    "google_maps_call": {"queries": ["q"]},
+    "retrieval_call": {"queries": ["q"]},
+    "tool_search_call": {"function_names": ["f"]},
+    "mcp_server_tool_call": {"id": 7},
+    "function_call": {"a": 1},
+}
+
+
+def result_of(kind, **more):
+    result = {} if RESULTS[kind] is None else {"result": RESULTS[kind]}
+    return {"type": kind, **result, **more}
+
+
+def the_call(kind):
+    """Return the step of the call that a result of *kind* answers."""
+    name = {"name": "f"} if kind in ("mcp_server_tool_result", "function_result") else {}
+    return {"type": kind.removesuffix("_result") + "_call", "id": "c1", **name, "arguments": {"a": 1}}
+
+
+FORMS = {
+    # name: (what is streamed after `created`, the steps of the document)
+    "thought, summary": (
+        [S(0, th()), D(0, {**summary("p"), "odd": 1}), X(0)],
+        [th(summary=[{"type": "text", "text": "p"}], odd=1)],
+    ),
+    "thought, signature": (
+        [S(0, th()), D(0, {**signature("QQ=="), "odd": 1}), X(0)],
+        [th(signature="QQ==", odd=1)],
+    ),
+    "thought of 1.x": (
+        [S(0, th()), D(0, delta("thought", summary=[{"type": "text", "text": "p"}], odd=1)), X(0)],
+        [th(summary=[{"type": "text", "text": "p"}], odd=1)],
+    ),
+    "text": (
+        [S(0, mo()), D(0, text("a")), D(0, delta("text", text="b", odd=1)), X(0)],
+        [mo(content=[{"type": "text", "text": "ab", "odd": 1}])],
+    ),
+    "text without words": (
+        [S(0, mo()), D(0, delta("text", text="", odd=1)), X(0)],
+        [mo(content=[{"type": "text", "text": "", "odd": 1}])],
+    ),
+    "annotations": (
+        [S(0, mo()), D(0, text("ab")), D(0, delta("text_annotation_delta", annotations=[URL], odd=1)), X(0)],
+        [mo(content=[{"type": "text", "text": "ab", "annotations": [URL], "odd": 1}])],
+    ),
+    "annotations of 1.x": (
+        [S(0, mo()), D(0, text("ab")), D(0, delta("text_annotation", annotations=[URL], odd=1)), X(0)],
+        [mo(content=[{"type": "text", "text": "ab", "annotations": [URL], "odd": 1}])],
+    ),
+    "image": (
+        [S(0, mo()), D(0, delta("image", data="YQ==", mime_type="image/png", odd=1)), X(0)],
+        [mo(content=[{"type": "image", "data": "YQ==", "mime_type": "image/png", "odd": 1}])],
+    ),
+    "arguments": (
+        [S(0, fc()), D(0, {**args('{"a":1}'), "odd": 1}), X(0)],
+        [fc(arguments={"a": 1}, odd=1)],
+    ),
+    **{
+        kind: (
+            [S(0, step(kind, id="c1", name="f")), D(0, delta(kind, arguments=arguments, odd=1)), X(0)],
+            [step(kind, id="c1", name="f", arguments=arguments, odd=1)],
+        )
+        for kind, arguments in CALLS.items()
+    },
+    **{
+        kind: (
+            [S(0, the_call(kind)), X(0), S(1, step(kind, call_id="c1")), D(1, result_of(kind, odd=1)), X(1)],
+            [the_call(kind), result_of(kind, call_id="c1", odd=1)],
+        )
+        for kind in RESULTS
+    },
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_stream_keeps_what_a_document_keeps(form):
+    """
+    A field of a delta that is not documented is in the state, as the same field of the step or the block is.
+    """
+    wire, steps = FORMS[form]
+    document = {"id": "v1", "model": MODEL, "status": "completed", "steps": steps, "usage": USAGE}
+    decoder = DIALECT.decoder("m")
+    streamed = fold(decoder.feed(stream(C(), *wire, K())))["m"]
+    whole = fold(DIALECT.decode_resource(document, "m"))["m"]
+
+    assert whole == streamed
+    assert '"odd":1' in dumps(streamed).decode()
+    assert decoder.failure is None
