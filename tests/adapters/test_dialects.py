@@ -78,6 +78,7 @@ def test_a_broken_entry_point(installed, value, sentence):
         {"object": "interaction"},
         {"status": "completed", "steps": []},
         {"status": "completed", "outputs": []},
+        {"error": {"message": "Slow down.", "code": "too_many_requests"}},
     ],
 )
 def test_detecting(document):
@@ -99,6 +100,11 @@ def test_detecting(document):
         {"status": "completed", "steps": {}},
         {"type": 1, "event_type": None},
         {"choices": [], "object": "chat.completion.chunk"},
+        {"error": {"code": 429, "message": "Slow down.", "status": "RESOURCE_EXHAUSTED"}},
+        {"error": {"message": "Slow down.", "type": "requests", "param": None, "code": "rate_limit_exceeded"}},
+        {"error": {"message": "Slow down.", "code": "slow_down"}},
+        {"error": {"message": "Slow down.", "code": "too_many_requests"}, "request_id": "r1"},
+        {"error": "too_many_requests"},
     ],
 )
 def test_documents_of_others(document):

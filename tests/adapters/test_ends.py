@@ -247,6 +247,8 @@ def test_c75_empty_ids():
     assert [started(""), *text_of("a"), ended(id="")] == durable(body, request={"store": False, "background": True})
 
 
+HIGH_DEMAND = "This model is currently experiencing high demand. Please try again later."
+
 SHAPES = {
     "word": (
         400,
@@ -268,6 +270,12 @@ SHAPES = {
         {"error": {"code": 429, "message": "slow"}},
         ErrorInfo(kind="rate-limit", message="slow", code="429", status=429, retryable=True),
     ),
+    "high demand": (
+        400,
+        {"error": {"code": "invalid_request", "message": HIGH_DEMAND}},
+        ErrorInfo(kind="overloaded", message=HIGH_DEMAND, code="invalid_request", status=400, retryable=True),
+    ),
+    "text": (500, {"error": "boom"}, ErrorInfo(kind="provider", message="boom", status=500)),
     "no error": (418, {"detail": 1}, ErrorInfo(kind="invalid-request", message="HTTP 418", status=418)),
     "no object": (500, [], ErrorInfo(kind="provider", message="HTTP 500", status=500)),
     "no fields": (
@@ -320,6 +328,24 @@ def test_a_code_says_more_than_a_status():
     document = {"error": {"code": "quota_exceeded", "message": "used up"}}
 
     assert "quota" == http_error(429, {}, json.dumps(document).encode()).kind
+
+
+@pytest.mark.parametrize(
+    ("event", "kind", "retryable"),
+    [
+        pytest.param(E("invalid_request", HIGH_DEMAND), "overloaded", True, id="high demand"),
+        pytest.param({"error": {"code": "too_many_requests", "message": "slow"}}, "rate-limit", True, id="no name"),
+        pytest.param({"event_type": "error", "error": "boom"}, "provider", None, id="text"),
+    ],
+)
+def test_errors_of_a_stream(event, kind, retryable):
+    """
+    An error in a stream fails the step, whether a name, a code or a message tells what it is.
+    """
+    body = stream(C()) + b"data: " + json.dumps(event).encode() + b"\n\n"
+    error = terminal(body).error
+
+    assert (kind, retryable) == (error.kind, error.retryable)
 
 
 def test_a_code_alone_is_the_message():
