@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 import attrs
 import pytest
 
-from assistant_events.errors import AssistantEventsError, ConflictError, LocalProtocolError, PrunedError
+from assistant_events.errors import AssistantEventsError, ConflictError, LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import Record, TextDelta, TextEnded, UnknownEvent
 from assistant_events.messages import Transcript
 from assistant_events.reducer import fold
-from assistant_events.stores import MemoryStore, Store
+from assistant_events.stores import MemoryStore, SqliteStore, Store
 from assistant_events.stores.base import make_record, utc_now
 from assistant_events.testing.logs import LIVE
 from assistant_events.values import JsonObject
@@ -208,3 +208,107 @@ def test_a_memory_store_with_a_wrong_clock_writes_nothing():
             store.append("s", [EVENT])
 
         assert 0 == store.seq("s")
+
+
+HUGE = [2**31, 2**32, 2**32 + 2, 2**62, 2**63 - 1, 2**63, 2**64, 10**30]
+
+
+@pytest.mark.parametrize("number", HUGE)
+def test_numbers_of_any_size_are_places(store, number):
+    """
+    A place beyond the end is one, however large: nothing lies behind it, and what needs it to be there is refused.
+    """
+    store.append("before", [EVENT, EVENT])
+    store.append("s", [EVENT, EVENT])
+    store.append("behind", [EVENT, EVENT])
+    transcript = fold(store.read("s"))
+    store.snapshot("s", transcript)
+
+    assert [] == [*store.read("before", number), *store.read("s", number), *store.read("behind", number)]
+    assert [] == list(store.read("s", number, limit=number))
+    assert [2] == [record.seq for record in store.read("s", 1, limit=number)]
+    with pytest.raises(ConflictError):
+        store.append("s", [EVENT], expected_seq=number)
+    for attempt in (
+        lambda: store.prune("s", number),
+        lambda: store.prune("nobody", number),
+        lambda: store.fork("s", "t", at=number),
+        lambda: store.snapshot("s", attrs.evolve(transcript, seq=number)),
+    ):
+        with pytest.raises(StoreError):
+            attempt()
+    assert [2, 2, 2] == [info.seq for info in store.sessions()]
+
+
+def test_pruning_nothing_of_an_unknown_session(store):
+    """
+    Nothing is pruned up to 0, so a session that is not known has that behind it; others are not touched.
+    """
+    store.append("s", [EVENT, EVENT])
+    store.snapshot("s", fold(store.read("s")))
+
+    store.prune("nobody", 0)
+    with pytest.raises(StoreError, match="session 'nobody': pruning up to seq 1 needs a snapshot"):
+        store.prune("nobody", 1)
+    assert [1, 2] == [record.seq for record in store.read("s")]
+    assert 0 == store.seq("nobody")
+    assert [] == list(store.read("nobody"))
+    assert None is store.load_snapshot("nobody")
+
+
+def calling(action):
+    """
+    Return a clock that calls *action* once, and what *action* raised.
+    """
+    raised = []
+
+    def clock():
+        if not raised:
+            raised.append(None)
+            try:
+                action()
+            except StoreError as error:
+                raised[0] = str(error)
+        return datetime(2026, 1, 1, tzinfo=UTC)
+
+    return clock, raised
+
+
+INTERRUPTING = (
+    "the store was called from inside another call of the same thread, by a finaliser or a signal handler; "
+    "nothing was done, call it again later"
+)
+INSIDE = {
+    "append": lambda store: store.append("s", [EVENT]),
+    "append elsewhere": lambda store: store.append("t", [EVENT]),
+    "snapshot": lambda store: store.snapshot("old", fold(store.read("old"))),
+    "prune": lambda store: store.prune("old", 1),
+    "fork": lambda store: store.fork("old", "t"),
+    "delete": lambda store: store.delete("old"),
+    "close": lambda store: store.close(),
+}
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite in memory", "sqlite in a file"])
+@pytest.mark.parametrize("inside", INSIDE.values(), ids=INSIDE)
+def test_a_call_inside_a_call_is_refused(kind, inside, tmp_path):
+    """
+    A call that begins in the middle of another one of the same thread is refused by name; the other one is whole, and
+    the store goes on.
+    """
+    clock, raised = calling(lambda: inside(store))
+    makers = {
+        "memory": lambda: MemoryStore(clock=clock),
+        "sqlite in memory": lambda: SqliteStore(":memory:", clock=clock),
+        "sqlite in a file": lambda: SqliteStore(tmp_path / "s.db", clock=clock),
+    }
+    with makers[kind]() as store:
+        store.append("old", [EVENT, EVENT], at=datetime(2026, 1, 1, tzinfo=UTC))
+        store.snapshot("old", fold(store.read("old", limit=1)))
+
+        written = store.append("s", [EVENT, EVENT])
+
+        assert [INTERRUPTING] == raised
+        assert written == tuple(store.read("s"))
+        assert (2, 2, 0) == (store.seq("s"), store.seq("old"), store.seq("t"))
+        inside(store)

@@ -158,7 +158,7 @@ class TakesAnyId(MemoryStore):
 
 class ReadsUnderALock(MemoryStore):
     def read(self, session_id, after=0, *, limit=None):
-        with self._lock:
+        with self._turn._lock:
             yield from super().read(session_id, after, limit=limit)
 
 
@@ -319,6 +319,16 @@ class WorksWhenClosed(MemoryStore):
         """Nothing."""
 
 
+class LetsCallsIn(MemoryStore):
+    def append(self, session_id, events, **options):
+        with self._turn._lock:
+            taken, self._turn._taken = self._turn._taken, False
+            try:
+                return super().append(session_id, events, **options)
+            finally:
+                self._turn._taken = taken
+
+
 class ClosesOnce(MemoryStore):
     def close(self):
         self._open()
@@ -368,6 +378,7 @@ class ClosesOnce(MemoryStore):
         ("14,", HasNoLock),
         ("14,", WorksWhenClosed),
         ("14,", ClosesOnce),
+        ("15,", LetsCallsIn),
     ],
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )

@@ -6,8 +6,9 @@ import hashlib
 import logging
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import islice, product
 from threading import Thread
 
 import pytest
@@ -22,11 +23,43 @@ from assistant_events.stores.media import APART_FROM_BYTES
 from assistant_events.stores.sqlite.marks import _UNFINISHED
 from assistant_events.stores.sqlite.pieces import PIECE_BYTES, PIECE_EVENTS
 from assistant_events.stores.sqlite.rows import media_held
+from assistant_events.stores.sqlite.schema import SCHEMA
 from assistant_events.testing import Clock
 from assistant_events.testing.logs import PICTURE, SIGNATURE, TURN, called, ended, started, with_media
 from assistant_events.values import MediaContent, Origin, Run
 
 CANARY = "c4n4ry+/=="
+
+
+ODD = [None, 0, -1, 2**62, 2**63 - 1, 1.5, float("inf"), "", "text", b"\xff\xfe", b"5", b"{}", b'[[], "a", null]']
+COLUMNS = [
+    f"{table}.{column}"
+    for table, columns in {
+        "sessions": ["number", "id", "created", "pruned", "pruned_at"],
+        "records": ["at", "meta", "apart", "body"],
+        "snapshots": ["session", "seq", "apart", "body"],
+        "media": ["digest", "data"],
+        "holders": ["session", "seq", "digest"],
+        "messages": ["session", "id", "first"],
+        "steps": ["session", "message", "phase", "run", "answered"],
+        "calls": ["session", "message", "id", "waits_since"],
+    }.items()
+    for column in columns
+]
+VERBS = {
+    "append": lambda store: store.append("s", [called("c2", "m1"), ended("m1")]),
+    "read": lambda store: list(store.read("s")),
+    "read one by one": lambda store: [list(store.read("s", seq, limit=1)) for seq in range(5)],
+    "seq": lambda store: store.seq("s"),
+    "sessions": lambda store: store.sessions(),
+    "snapshot": lambda store: store.snapshot("s", fold(store.append("new", texts(1)))),
+    "load_snapshot": lambda store: store.load_snapshot("s"),
+    "unfinished": lambda store: (store.unfinished(), store.unfinished("s")),
+    "fork": lambda store: store.fork("s", "t"),
+    "fork inside": lambda store: store.fork("s", "t", at=3),
+    "prune": lambda store: store.prune("s", 1),
+    "delete": lambda store: store.delete("s"),
+}
 
 
 @pytest.fixture
@@ -36,6 +69,24 @@ def store(sqlite_stores):
 
 def texts(count, size=10):
     return [TextEnded(message_id="m1", text=f"{number:0{size}}") for number in range(count)]
+
+
+class InterruptedWait:
+    """
+    A connection whose user presses Ctrl-C while SQLite waits for a lock: Python raises when the wait is over.
+    """
+
+    def __init__(self, db):
+        self._db = db
+
+    def __getattr__(self, name):
+        return getattr(self._db, name)
+
+    def execute(self, statement, *values):
+        cursor = self._db.execute(statement, *values)
+        if statement.startswith("BEGIN"):
+            raise KeyboardInterrupt
+        return cursor
 
 
 def rows(path, query, *values):
@@ -425,6 +476,65 @@ class TestDamage:
         with SqliteStore(path) as store, pytest.raises(StoreError, match="malformed; restore the file from a backup"):
             list(store.read("s"))
 
+    @pytest.mark.parametrize("column", COLUMNS)
+    def test_whatever_stands_in_a_column_is_no_raw_error(self, monkeypatch, column):
+        """
+        A value that no store has written is a StoreError or does no harm, in every column and for every verb.
+        """
+        loose = [statement.replace(" NOT NULL", "") for statement in SCHEMA]
+        monkeypatch.setattr("assistant_events.stores.sqlite.opening.SCHEMA", loose)
+        table, _, name = column.partition(".")
+        for value in ODD:
+            with SqliteStore(":memory:") as store:
+                run = Run(id="r", resumable=True, kind="response")
+                store.append("s", [started("m1", run=run), called("c1", "m1"), *with_media("m2")], meta={"a": 1})
+                store.snapshot("s", fold(store.read("s", limit=2)))
+                store.append("s", texts(1))
+                with suppress(sqlite3.IntegrityError):
+                    store._writer.execute(f"UPDATE OR IGNORE {table} SET {name} = ?", (value,))
+
+                for verb in VERBS.values():
+                    with suppress(StoreError):
+                        verb(store)
+
+    def test_a_page_that_stands_twice_ends_the_reading(self, tmp_path):
+        """
+        A page of the file in the place of another gives every record at most once, and then an error or the end.
+        """
+        path = tmp_path / "s.db"
+        with SqliteStore(path, synchronous="normal") as store:
+            for _ in range(16):
+                store.append("s", texts(1, 900))
+                store.append("t", texts(1, 900))
+        whole = path.read_bytes()
+        pages = [whole[at : at + 4096] for at in range(0, len(whole), 4096)]
+        ends = set()
+        for target, source in product(range(1, len(pages)), repeat=2):
+            path.write_bytes(b"".join([*pages[:target], pages[source], *pages[target + 1 :]]))
+            try:
+                with SqliteStore(path, synchronous="normal") as store:
+                    seen = [record.seq for record in islice(store.read("s"), 200)]
+                ends.add("end")
+            except StoreError as error:
+                ends.add(str(error).rpartition(": ")[2])
+            else:
+                assert sorted(set(seen)) == seen
+
+        assert {"end", "the rows of the records are not in their order"} < ends
+
+    def test_a_missing_row_is_named(self, store):
+        """
+        Records have places without gaps; one that is missing is an error, not a gap.
+        """
+        for _ in range(3):
+            store.append("s", texts(2))
+        change(store.path, "DELETE FROM records WHERE place & 15 = 4")
+
+        reader = store.read("s")
+        assert [1, 2] == [next(reader).seq, next(reader).seq]
+        with pytest.raises(StoreError, match="session 's', seq 3 is damaged: the record is missing"):
+            next(reader)
+
 
 class TestTrouble:
     def test_a_full_disk_loses_nothing(self, store):
@@ -494,6 +604,25 @@ class TestTrouble:
         thread.join()
 
         assert [1, 2, 3] == seen
+
+    @pytest.mark.parametrize("verb", VERBS)
+    def test_an_interrupted_wait_leaves_no_transaction(self, store, verb):
+        """
+        Ctrl-C while SQLite waits for a lock ends the call, and the store and others go on.
+        """
+        store.append("s", [started("m1"), *texts(2)])
+        store.snapshot("s", fold(store.read("s")))
+        writer, reader = store._writer, store._reader
+        store._writer, store._reader = InterruptedWait(writer), InterruptedWait(reader)
+
+        with pytest.raises(KeyboardInterrupt):
+            VERBS[verb](store)
+
+        store._writer, store._reader = writer, reader
+        assert (False, False) == (writer.in_transaction, reader.in_transaction)
+        with SqliteStore(store.path, timeout_s=0.05) as other:
+            assert 1 == len(other.append("s", texts(1), expected_seq=3))
+        assert 1 == len(store.append("s", texts(1), expected_seq=4))
 
     def test_an_interrupted_batch_is_not_written(self, store, monkeypatch):
         """

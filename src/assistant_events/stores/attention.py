@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import compress
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, final
 
@@ -59,7 +60,7 @@ class Phase(StrEnum):
 class Mark:
     """Where one message stands. Mutable."""
 
-    __slots__ = ("answered", "closed", "first", "message_id", "phase", "run", "waiting")
+    __slots__ = ("answered", "closed", "emptied", "first", "message_id", "phase", "run", "waiting")
 
     def __init__(self, message_id: str, first: int, phase: Phase, run: Run | None = None) -> None:
         self.message_id = message_id
@@ -80,6 +81,9 @@ class Mark:
 
         self.closed: set[str] = set()
         """Calls of a running step that the app has nothing to do with any more: settled, or run by the provider."""
+
+        self.emptied = False
+        """Whether the calls that were there before are void, also those that a storage has and that are not here."""
 
     def unfinished(self, session_id: str) -> list[Unfinished]:
         """Return what is unfinished about the message."""
@@ -156,6 +160,7 @@ class Mark:
             self.phase = Phase.CLOSED
 
     def _empty(self) -> None:
+        self.emptied = True
         self.answered = False
         self.waiting = {}
         self.closed = set()
@@ -167,12 +172,16 @@ class Watch:
     The marks of a session, or those that a batch is concerned with while the rest of them lies in a storage.
 
     In the second case the storage is then brought up to date in this order: all that it holds from `rewound_from` on
-    is rewound, then `marks` take their places.
+    is rewound, then `marks` take their places. Of the calls of a message, only those that a batch names need be there.
     """
 
     def __init__(self, marks: dict[str, Mark]) -> None:
         self.marks = marks
         """By message id; what is missing has not begun. Changed in place."""
+
+        live = [mark for mark in marks.values() if mark.phase is not Phase.REWOUND]
+        self._live = sorted(live, key=attrgetter("first"))
+        """What can be rewound, in order: each message leaves it once."""
 
         self.rewound_from: int | None = None
         """Messages that were there before are rewound from this place on; `None` when none is."""
@@ -188,7 +197,8 @@ class Watch:
                 phase = BEGINS.get(cls)
                 if phase is not None:
                     run = event.run if cls is StepStarted else None
-                    self.marks[event.message_id] = Mark(event.message_id, seq, phase, run)
+                    mark = self.marks[event.message_id] = Mark(event.message_id, seq, phase, run)
+                    self._live.append(mark)
             elif cls in _MOVES:
                 _MOVES[cls](mark, event)
             elif cls is ToolCalled:
@@ -205,9 +215,9 @@ class Watch:
         if target.phase is Phase.REWOUND:
             return
         first = target.first
-        for mark in self.marks.values():
-            if mark.first >= first:
-                mark.rewind()
+        live = self._live
+        while live and live[-1].first >= first:
+            live.pop().rewind()
         self.rewound_from = first if self.rewound_from is None else min(first, self.rewound_from)
 
 

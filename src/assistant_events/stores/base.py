@@ -29,6 +29,9 @@ What a store promises: a log of durable events for each session, which several w
     exactly when the events of the session have no problems; events that are delivered twice or too late change
     nothing.
 14. **Threads may share a store.** After `close` every call is refused.
+15. **A call is not interrupted.** A finaliser or a signal handler may call the store in the middle of another call of
+    the same thread. Then either both are carried out, or the inner one is a `StoreError` at once and does nothing. The
+    call outside is whole in any case.
 
 `assistant_events.testing.check_store` tries each of them on any implementation. `MemoryStore` is the reference.
 """

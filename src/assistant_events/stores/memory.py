@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from threading import RLock
 from types import TracebackType
 from typing import Self, final
 
@@ -31,6 +30,7 @@ from assistant_events.stores.base import (
     make_records,
     utc_now,
 )
+from assistant_events.stores.turns import Turn
 
 
 @final
@@ -43,7 +43,7 @@ class MemoryStore:
 
     def __init__(self, *, clock: Callable[[], datetime] = utc_now) -> None:
         self._clock = clock
-        self._lock = RLock()
+        self._turn = Turn()
         self._logs: dict[str, _Log] | None = {}
 
     def append(
@@ -60,7 +60,7 @@ class MemoryStore:
         for event in kept:
             dumps(event)  # what cannot be written down is refused here too
         frozen = check_meta(meta)
-        with self._lock:
+        with self._turn.take():
             log = self._log(session_id)
             seq = log.seq
             if expected_seq is not None and expected_seq != seq:
@@ -68,8 +68,12 @@ class MemoryStore:
             time = check_time(self._clock() if at is None else at)
             records = tuple(make_records(session_id, seq + 1, time, kept, frozen))
             if records:
+                try:
+                    log.watch.follow(of_concern(kept, seq + 1))
+                except BaseException:  # Ctrl-C
+                    log.watch = log.watch_of_records()
+                    raise
                 log.records += records
-                log.watch.follow(of_concern(kept, seq + 1))
                 log.updated = time
                 if seq == 0:
                     log.created = time
@@ -79,7 +83,7 @@ class MemoryStore:
     def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> Iterator[Record]:
         """See `Store.read`."""
         check_read(session_id, after, limit)
-        with self._lock:
+        with self._turn.take():
             log = self._log(session_id)
             if after < log.pruned:
                 raise PrunedError(session_id, after, log.pruned)
@@ -89,12 +93,12 @@ class MemoryStore:
     def seq(self, session_id: str) -> int:
         """See `Store.seq`."""
         check_session_id(session_id)
-        with self._lock:
+        with self._turn.take():
             return self._log(session_id).seq
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """See `Store.sessions`."""
-        with self._lock:
+        with self._turn.take():
             found = [log.info(session_id) for session_id, log in self._open().items()]
         return tuple(sorted(found, key=lambda info: info.updated, reverse=True))
 
@@ -102,7 +106,7 @@ class MemoryStore:
         """See `Store.snapshot`."""
         check_session_id(session_id)
         check_transcript(transcript)
-        with self._lock:
+        with self._turn.take():
             log = self._log(session_id)
             check_snapshot(session_id, transcript.seq, seq=log.seq, held=log.held)
             log.snapshot = transcript
@@ -110,14 +114,14 @@ class MemoryStore:
     def load_snapshot(self, session_id: str) -> Transcript | None:
         """See `Store.load_snapshot`."""
         check_session_id(session_id)
-        with self._lock:
+        with self._turn.take():
             return self._log(session_id).snapshot
 
     def prune(self, session_id: str, through_seq: int) -> None:
         """See `Store.prune`."""
         check_session_id(session_id)
         check_place("through_seq", through_seq)
-        with self._lock:
+        with self._turn.take():
             log = self._log(session_id)
             if through_seq > log.pruned:
                 check_prune(session_id, through_seq, held=log.held)
@@ -127,7 +131,7 @@ class MemoryStore:
     def fork(self, session_id: str, new_session_id: str, *, at: int | None = None) -> int:
         """See `Store.fork`."""
         check_fork_ids(session_id, new_session_id, at)
-        with self._lock:
+        with self._turn.take():
             log = self._log(session_id)
             place = check_fork(session_id, at, seq=log.seq, pruned=log.pruned, held=log.held)
             there = self._log(new_session_id).seq
@@ -141,7 +145,7 @@ class MemoryStore:
     def delete(self, session_id: str) -> None:
         """See `Store.delete`."""
         check_session_id(session_id)
-        with self._lock:
+        with self._turn.take():
             self._open().pop(session_id, None)
 
     def unfinished(self, session_id: str | None = None) -> tuple[Unfinished, ...]:
@@ -149,7 +153,7 @@ class MemoryStore:
         if session_id is not None:
             check_session_id(session_id)
         found: list[Unfinished] = []
-        with self._lock:
+        with self._turn.take():
             for name, log in self._open().items():
                 if session_id is None or session_id == name:
                     found += log.watch.unfinished(name)
@@ -157,7 +161,7 @@ class MemoryStore:
 
     def close(self) -> None:
         """See `Store.close`."""
-        with self._lock:
+        with self._turn.take():
             self._logs = None
 
     def __enter__(self) -> Self:
@@ -214,7 +218,10 @@ class _Log:
         ]
         if self.snapshot is not None and self.snapshot.seq <= place:
             made.snapshot = self.snapshot
-        made.watch = watch_from(
-            made.snapshot if made.pruned else None, ((record.seq, record.event) for record in made.records)
-        )
+        made.watch = made.watch_of_records()
         return made
+
+    def watch_of_records(self) -> Watch:
+        """Return the marks that the records lead to."""
+        events = ((record.seq, record.event) for record in self.records)
+        return watch_from(self.snapshot if self.pruned else None, events)

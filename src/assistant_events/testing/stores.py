@@ -7,8 +7,9 @@ what a file takes up, how long things take.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Barrier, Thread
@@ -28,6 +29,9 @@ _Try: TypeAlias = Callable[[Store], None]
 _OPEN: Final = (started("open"), called("c1", "open"))
 _SECONDS: Final = 30.0
 """How long something may take that must not wait for anybody."""
+
+_FINALISERS: Final = 1000
+"""How many are collected one after another while a store writes."""
 
 
 def check_store(make_store: Callable[[], Store], *, again: Callable[[Store], Store] | None = None) -> None:
@@ -496,6 +500,52 @@ def _closed_is_closed(store: Store) -> None:
         _refuse(StoreError, verb, f"{name} after close")
 
 
+# 15: calls inside calls
+
+
+class _Finaliser:
+    """Garbage that appends an event when it is collected, and leaves garbage like itself."""
+
+    def __init__(self, store: Store, written: list[int], left: int) -> None:
+        self.store = store
+        self.written = written
+        self.left = left
+        self.itself = self
+
+    def __del__(self) -> None:
+        if self.left:
+            _Finaliser(self.store, self.written, self.left - 1)
+            with suppress(StoreError):
+                (record,) = self.store.append("s", [TextEnded(message_id="finaliser", text=str(self.left))])
+                self.written.append(record.seq)
+
+
+def _calls_inside_calls_harm_nothing(store: Store) -> None:
+    written: list[int] = []
+    batches: list[Sequence[Record]] = []
+
+    def write() -> None:
+        before = gc.get_threshold()
+        _Finaliser(store, written, _FINALISERS)
+        gc.set_threshold(1)  # the collector runs as often as it can, so also in the middle of what a store does
+        try:
+            for number in range(20):
+                batches.append(store.append("s", [started(f"m{number}"), *_texts(3, f"m{number}")]))
+                store.unfinished("s")
+        finally:
+            gc.set_threshold(*before)
+
+    _at_once([write], "a writer that is interrupted by finalisers which write, too")
+    gc.collect()
+    records = list(store.read("s"))
+    _same(list(range(1, len(records) + 1)), [record.seq for record in records], "places after calls inside calls")
+    inner = [record.seq for record in records if record.event.message_id == "finaliser"]
+    _same(sorted(written), inner, "places of what was written by calls inside calls")
+    for batch in batches:
+        _same(list(batch), records[batch[0].seq - 1 :][: len(batch)], "a batch that was interrupted by calls")
+    _same(_expected_unfinished(store, "s"), _unfinished(store, "s"), "what is unfinished after calls inside calls")
+
+
 def _at_once(work: Sequence[Callable[[], object]], what: str) -> None:
     """Do all of it at once, each in a thread of its own; none may fail or wait for ever."""
     faults: list[Exception] = []
@@ -566,5 +616,6 @@ _PROMISES: Final[dict[str, tuple[_Try, ...]]] = {
     "12, media are stored once": (_media_outlive_other_holders,),
     "13, what is unfinished is known at once": (_unfinished_is_known,),
     "14, threads may share a store": (_threads_may_share_a_store, _closed_is_closed),
+    "15, a call is not interrupted": (_calls_inside_calls_harm_nothing,),
 }
 _OF_TWO: Final = (_both_see_all, _one_of_both_wins)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final, TypeAlias
 
 from assistant_events.converters import dumps, loads
+from assistant_events.events import ToolCalled, ToolFailed, ToolInputStarted, ToolSuccess
 from assistant_events.stores.attention import BEGINS, UNFINISHED, Mark, Phase, Watch, of_concern
 from assistant_events.stores.base import StoredEvent, Unfinished, UnfinishedKind
-from assistant_events.stores.sqlite.rows import Key, key_of, name_of
+from assistant_events.stores.sqlite.rows import Key, RowError, bytes_of, key_of, name_of, number_of
 from assistant_events.values import Run
 
 _REWOUND: Final = -1
 
 _IDS_AT_ONCE: Final = 500
-"""SQLite takes at least 999 parameters."""
+_CALLS_AT_ONCE: Final = 400
+"""SQLite takes at least 999 parameters; a call takes two."""
+
+_OF_CALLS: Final = (ToolInputStarted, ToolCalled, ToolSuccess, ToolFailed)
 
 _Step: TypeAlias = tuple[str, bytes | None, bool]
 _Calls: TypeAlias = dict[str, int | None]
@@ -28,7 +33,7 @@ def follow(db: sqlite3.Connection, session: int, events: Sequence[StoredEvent], 
     if moving:
         table = MarkTable(db, session)
         table.begin(moving)
-        watch = Watch(table.load({str(event.message_id) for _, event in moving}))
+        watch = Watch(table.load(moving))
         watch.follow(moving)
         table.save(watch)
 
@@ -58,35 +63,54 @@ class MarkTable:
                     if mark.first != self._new[message_id]:
                         del self._new[message_id]
 
-    def load(self, message_ids: Iterable[str]) -> dict[str, Mark]:
-        """Return the marks of those messages that have begun before."""
-        marks = self._marks([key_of(message_id) for message_id in message_ids if message_id not in self._new])
+    def load(self, events: Iterable[tuple[int, StoredEvent]]) -> dict[str, Mark]:
+        """
+        Return the marks of those messages of *events* that have begun before, with the calls that *events* name.
+
+        A message may have any number of other calls, which are not looked at.
+        """
+        message_ids: dict[str, None] = {}
+        calls: dict[tuple[str, str], None] = {}
+        for _, event in events:
+            message_id = str(event.message_id)
+            if message_id not in self._new:
+                message_ids[message_id] = None
+                if isinstance(event, _OF_CALLS):
+                    calls[message_id, event.call_id] = None
+        marks = self._marks([key_of(message_id) for message_id in message_ids])
+        self._load_calls(marks, list(calls))
         for message_id, mark in marks.items():
             self._steps[message_id] = _step_of(mark)
             self._calls[message_id] = _calls_of(mark)
         return marks
 
     def _marks(self, keys: list[Key]) -> dict[str, Mark]:
+        """Return marks by their keys, without calls."""
         marks: dict[str, Mark] = {}
         for at in range(0, len(keys), _IDS_AT_ONCE):
-            self._load(marks, keys[at : at + _IDS_AT_ONCE])
+            some = keys[at : at + _IDS_AT_ONCE]
+            found = self._db.execute(_MARKS.format(", ".join("?" * len(some))), (self._session, *some))
+            for key, first, phase, run, answered in found:
+                name = name_of(key)
+                mark = marks[name] = Mark(name, number_of(first), Phase.REWOUND if first == _REWOUND else Phase.CLOSED)
+                if phase is not None:
+                    mark.phase = _phase_of(phase)
+                    mark.run = None if run is None else loads(bytes_of(run), Run)
+                    mark.answered = bool(answered)
         return marks
 
-    def _load(self, marks: dict[str, Mark], keys: list[Key]) -> None:
-        found = self._db.execute(_MARKS.format(", ".join("?" * len(keys))), (self._session, *keys))
-        for key, first, phase, run, answered, call, since in found:
-            name = name_of(key)
-            mark = marks.get(name)
-            if mark is None:
-                mark = marks[name] = Mark(name, first, Phase.REWOUND if first == _REWOUND else Phase.CLOSED)
-                if phase is not None:
-                    mark.phase = Phase(phase)
-                    mark.run = None if run is None else loads(run, Run)
-                    mark.answered = bool(answered)
-            if since is not None:
-                mark.waiting[name_of(call)] = since
-            elif call is not None:
-                mark.closed.add(name_of(call))
+    def _load_calls(self, marks: dict[str, Mark], calls: list[tuple[str, str]]) -> None:
+        for at in range(0, len(calls), _CALLS_AT_ONCE):
+            some = [(key_of(message_id), key_of(call_id)) for message_id, call_id in calls[at : at + _CALLS_AT_ONCE]]
+            found = self._db.execute(
+                _CALLS.format(", ".join(["(?, ?)"] * len(some))), (self._session, *chain.from_iterable(some))
+            )
+            for message, call, since in found:
+                mark = marks[name_of(message)]
+                if since is None:
+                    mark.closed.add(name_of(call))
+                else:
+                    mark.waiting[name_of(call)] = number_of(since)
 
     def save(self, watch: Watch) -> None:
         """Bring the tables to where *watch* stands."""
@@ -105,8 +129,8 @@ class MarkTable:
             step = _step_of(mark)
             if step != self._steps.get(message_id):
                 self._save_step(key_of(message_id), step)
+            before = self._kept_calls(message_id, mark)
             calls = _calls_of(mark)
-            before = self._calls.get(message_id, {})
             if calls != before:
                 self._save_calls(key_of(message_id), before, calls)
 
@@ -118,6 +142,18 @@ class MarkTable:
                 "INSERT OR REPLACE INTO steps (session, message, phase, run, answered) VALUES (?, ?, ?, ?, ?)",
                 (self._session, key, *step),
             )
+
+    def _kept_calls(self, message_id: str, mark: Mark) -> _Calls:
+        """Remove the calls that are void, also those that were not loaded, and return what is left of the others."""
+        before = self._calls.get(message_id, {})
+        step = self._steps.get(message_id)
+        if mark.emptied and message_id in self._steps:
+            self._db.execute(_DELETE_ALL, (self._session, key_of(message_id)))
+            return {}
+        if step is not None and step[0] == Phase.RUNNING and mark.phase is not Phase.RUNNING:
+            self._db.execute(_DELETE_CLOSED, (self._session, key_of(message_id)))
+            return {call: since for call, since in before.items() if since is not None}
+        return before
 
     def _save_calls(self, key: Key, before: _Calls, now: _Calls) -> None:
         self._db.executemany(
@@ -147,9 +183,9 @@ def unfinished(db: sqlite3.Connection, session: int | None) -> list[Unfinished]:
         Unfinished(
             session_id=name_of(session_key),
             message_id=name_of(message),
-            kind=UnfinishedKind.CALL if call is not None else UNFINISHED[Phase(phase)],
+            kind=UnfinishedKind.CALL if call is not None else _kind_of(phase),
             call_id=None if call is None else name_of(call),
-            run=None if run is None else loads(run, Run),
+            run=None if run is None else loads(bytes_of(run), Run),
         )
         for session_key, message, phase, run, call in db.execute(_UNFINISHED.format(only=only), {"session": session})
     ]
@@ -162,6 +198,20 @@ def delete_marks(db: sqlite3.Connection, session: int) -> None:
     db.execute("DELETE FROM calls WHERE session = ?", (session,))
 
 
+def _phase_of(word: object) -> Phase:
+    phase = _PHASES.get(word)
+    if phase is None:
+        raise RowError("a phase is another word")
+    return phase
+
+
+def _kind_of(phase: object) -> UnfinishedKind:
+    kind = UNFINISHED.get(_phase_of(phase))
+    if kind is None:
+        raise RowError("a phase is one in which nothing is unfinished")
+    return kind
+
+
 def _step_of(mark: Mark) -> _Step | None:
     if mark.phase is Phase.CLOSED or mark.phase is Phase.REWOUND:
         return None
@@ -172,6 +222,8 @@ def _calls_of(mark: Mark) -> _Calls:
     return {**mark.waiting, **dict.fromkeys(mark.closed)}
 
 
+_PHASES: Final[dict[object, Phase]] = {phase.value: phase for phase in Phase}
+
 _BEGIN: Final = "INSERT OR IGNORE INTO messages (session, id, first) VALUES (?, ?, ?)"
 _DELETE_STEPS: Final = """
     DELETE FROM steps WHERE session = :session
@@ -181,12 +233,14 @@ _DELETE_CALLS: Final = """
     DELETE FROM calls WHERE session = :session
         AND message IN (SELECT id FROM messages WHERE session = :session AND first >= :first)
 """
+_DELETE_ALL: Final = "DELETE FROM calls WHERE session = ? AND message = ?"
+_DELETE_CLOSED: Final = "DELETE FROM calls WHERE session = ? AND message = ? AND waits_since IS NULL"
 _MARKS: Final = """
-    SELECT messages.id, first, phase, run, answered, calls.id, waits_since FROM messages
+    SELECT messages.id, first, phase, run, answered FROM messages
     LEFT JOIN steps ON steps.session = messages.session AND steps.message = messages.id
-    LEFT JOIN calls ON calls.session = messages.session AND calls.message = messages.id
     WHERE messages.session = ? AND messages.id IN ({})
 """
+_CALLS: Final = "SELECT message, id, waits_since FROM calls WHERE session = ? AND (message, id) IN (VALUES {})"
 _UNFINISHED: Final = """
     SELECT sessions.id, message, phase, run, call FROM (
         SELECT messages.session, first, 0 AS since, message, phase, run, NULL AS call

@@ -19,6 +19,7 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 
 from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.stores.sqlite.migrating import MIGRATIONS
+from assistant_events.stores.sqlite.rows import RowError
 from assistant_events.stores.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION
 
 Synchronous: TypeAlias = Literal["full", "normal"]
@@ -74,7 +75,7 @@ def translated(path: str) -> Generator[None]:
         name = getattr(error, "sqlite_errorname", "")
         remedy = next((text for code, text in _REMEDIES.items() if name.startswith(code)), "")
         raise StoreError(f"{path}: {error}{remedy}") from error
-    except (JsonError, StructureError) as error:
+    except (JsonError, StructureError, RowError) as error:
         raise StoreError(f"{path}: the file is damaged: {error}") from error
 
 

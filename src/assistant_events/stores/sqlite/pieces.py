@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeVar
 
 from assistant_events.converters import dumps, loads
@@ -17,7 +18,7 @@ from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.events import Event
 from assistant_events.stores.base import StoredEvent
 from assistant_events.stores.media import Media, holders_in, taken_apart
-from assistant_events.stores.sqlite.rows import LAST_SEQ, hold_media, place_of
+from assistant_events.stores.sqlite.rows import LAST_SEQ, RowError, bytes_of, hold_media, place_of, time_of
 from assistant_events.values import JsonObject, read_json, write_json
 from assistant_events.values.fields import NO_FIELDS
 
@@ -87,13 +88,24 @@ def insert(db: sqlite3.Connection, piece: Piece) -> None:
 
 
 def pieces_after(db: sqlite3.Connection, session: int, after: int, *, limit: int = -1) -> Iterator[Piece]:
-    """Return the rows that hold records after *after*, in order; not more than *limit* unless it is negative."""
+    """
+    Return the rows that hold records after *after*, in order; not more than *limit* unless it is negative.
+
+    In a damaged file a page may stand twice or at a wrong place, and SQLite does not notice. A row that does not lie
+    behind the row before it is a `RowError`.
+    """
+    lowest, highest = place_of(session, after + 1), place_of(session, LAST_SEQ)
     found = db.execute(
         "SELECT place, at, meta, apart, CAST(body AS BLOB) FROM records "
         "WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?",
-        (place_of(session, after + 1), place_of(session, LAST_SEQ), limit),
+        (lowest, highest, limit),
     )
-    return map(Piece._make, found)
+    for piece in map(Piece._make, found):
+        if not lowest <= piece.place <= highest:
+            raise RowError("the rows of the records are not in their order")
+        bytes_of(piece.body)
+        lowest = piece.place + 1
+        yield piece
 
 
 def records_after(piece: Piece, after: int) -> tuple[int, Sequence[bytes]]:
@@ -151,8 +163,16 @@ def read_body(body: bytes, cls: Any, session_id: str, seq: int) -> Any:
     # Any: what `loads` makes of the class that it is given; not all type checkers let a type form be handed on.
     try:
         return loads(body, cls)
-    except (JsonError, StructureError) as error:
+    except (JsonError, StructureError, TypeError) as error:  # a TypeError when it is neither text nor bytes
         raise StoreError(f"session {session_id!r}, {at_place(seq)} is damaged: {error}") from error
+
+
+def read_time(piece: Piece, session_id: str) -> datetime:
+    """Return the time of a row; raise a `StoreError` when it is damaged."""
+    try:
+        return time_of(piece.at)
+    except RowError as error:
+        raise StoreError(f"session {session_id!r}, {at_place(piece.last)} is damaged: {error}") from error
 
 
 def read_meta(piece: Piece, session_id: str) -> JsonObject:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
-from threading import RLock
 from types import TracebackType
 from typing import Any, Final, Self, final
 
@@ -49,6 +48,7 @@ from assistant_events.stores.sqlite.pieces import (
     read_apart,
     read_body,
     read_meta,
+    read_time,
     records_after,
     write,
 )
@@ -60,10 +60,12 @@ from assistant_events.stores.sqlite.rows import (
     media_held,
     micros_of,
     name_of,
+    number_of,
     place_of,
     release_media,
     time_of,
 )
+from assistant_events.stores.turns import Turn
 from assistant_events.values import write_json
 from assistant_events.values.fields import NO_FIELDS
 
@@ -107,8 +109,8 @@ class SqliteStore:
         self._pid = os.getpid()
         self._closed = False
         self._writer, self._reader = open_file(self._path, synchronous=synchronous, timeout_s=timeout_s)
-        self._write_lock = RLock()
-        self._read_lock = self._write_lock if self._path == MEMORY else RLock()
+        self._write_turn = Turn()
+        self._read_turn = self._write_turn if self._path == MEMORY else Turn()
 
     @property
     def path(self) -> str:
@@ -171,7 +173,7 @@ class SqliteStore:
                     SessionInfo(
                         session_id=name_of(key),
                         seq=_seq(last, pruned),
-                        pruned_to=pruned,
+                        pruned_to=number_of(pruned),
                         created=time_of(created),
                         updated=time_of(updated),
                     )
@@ -256,7 +258,10 @@ class SqliteStore:
         if self._pid != os.getpid():
             # Closing a connection that was inherited would take the locks and the log of the parent away.
             return
-        with self._write_lock, self._read_lock, translated(self._path):
+        with ExitStack() as turns:
+            for turn in {self._write_turn: None, self._read_turn: None}:  # one and the same in memory
+                turns.enter_context(turn.take())
+            turns.enter_context(translated(self._path))
             self._closed = True
             self._reader.close()
             self._writer.close()
@@ -279,19 +284,20 @@ class SqliteStore:
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:
         self._check_usable()
-        with self._write_lock, translated(self._path):
+        with self._write_turn.take(), translated(self._path):
             yield from self._transaction(self._writer, "BEGIN IMMEDIATE")
 
     @contextmanager
     def _reading(self) -> Generator[sqlite3.Connection]:
         self._check_usable()
-        with self._read_lock, translated(self._path):
+        with self._read_turn.take(), translated(self._path):
             yield from self._transaction(self._reader, "BEGIN")
 
     def _transaction(self, db: sqlite3.Connection, begin: str) -> Generator[sqlite3.Connection]:
         self._check_usable()
-        db.execute(begin)
         try:
+            # SQLite waits for a lock in here, and Ctrl-C during that is raised when the transaction has begun.
+            db.execute(begin)
             yield db
             db.execute("COMMIT")
         except BaseException:
@@ -302,17 +308,19 @@ class SqliteStore:
     def _records(self, session_id: str, number: int, after: int, limit: int | None) -> Iterator[Record]:
         seen_at, time = -1, utc_now()
         seen_meta, meta = None, NO_FIELDS
-        left = LAST_SEQ if limit is None else limit
-        while left:
+        left = LAST_SEQ if limit is None else min(limit, LAST_SEQ)
+        while left and after < LAST_SEQ:
             page = self._page(session_id, number, after, left)
             if not page:
                 return
             for piece in page:
                 if piece.at != seen_at:
-                    seen_at, time = piece.at, time_of(piece.at)
+                    seen_at, time = piece.at, read_time(piece, session_id)
                 if piece.meta != seen_meta:
                     seen_meta, meta = piece.meta, read_meta(piece, session_id)
                 first, count, events = events_after(piece, after, left, session_id)
+                if first != after + 1:
+                    raise StoreError(f"session {session_id!r}, {at_place(after + 1)} is damaged: the record is missing")
                 records = make_records(session_id, first, time, events, meta)
                 apart = read_apart(piece, session_id)
                 if not apart:
@@ -381,18 +389,18 @@ def _whole(value: Any, media: Media, session_id: str, seq: int) -> Any:
 def _session(db: sqlite3.Connection, session_id: str) -> tuple[int, int, int]:
     """Return number, last place and pruned place; three zeros when there is no such session."""
     row = db.execute("SELECT number, last, pruned FROM logs WHERE id = ?", (key_of(session_id),)).fetchone()
-    return (0, 0, 0) if row is None else (row[0], _seq(row[1], row[2]), row[2])
+    return (0, 0, 0) if row is None else (row[0], _seq(row[1], row[2]), number_of(row[2]))
 
 
-def _seq(last: int | None, pruned: int) -> int:
+def _seq(last: int | None, pruned: object) -> int:
     """Return the last place of a session whose last row is *last*."""
-    return pruned if last is None else last & LAST_SEQ
+    return number_of(pruned) if last is None else last & LAST_SEQ
 
 
 def _is_there(db: sqlite3.Connection, session_id: str, number: int, after: int) -> bool:
     """Tell whether the session still exists, and raise when records after *after* are pruned."""
     row = db.execute("SELECT pruned FROM sessions WHERE number = ?", (number,)).fetchone()
-    if row is not None and after < row[0]:
+    if row is not None and after < number_of(row[0]):
         raise PrunedError(session_id, after, row[0])
     return row is not None
 
@@ -400,7 +408,7 @@ def _is_there(db: sqlite3.Connection, session_id: str, number: int, after: int) 
 def _held(db: sqlite3.Connection, number: int) -> int | None:
     """Return the place of the snapshot."""
     row = db.execute("SELECT seq FROM snapshots WHERE session = ?", (number,)).fetchone()
-    return None if row is None else row[0]
+    return None if row is None else number_of(row[0])
 
 
 def _begin(db: sqlite3.Connection, session_id: str, micros: int) -> int:
