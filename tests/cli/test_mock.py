@@ -16,7 +16,7 @@ from assistant_events.server.mock import load_fixtures
 from assistant_events.server.mock.demo import DEMO
 from assistant_events.server.mock.serving import Serving
 from assistant_events.testing import mock_provider
-from tests.children import Child
+from tests.children import SECONDS, Child
 
 KEY = {"x-goog-api-key": "AIzaSecretKey"}
 FIXTURES = {"version": 1, "fixtures": [{"match": {"user_text": "Hello"}, "answer": {"text": "Hi there"}}]}
@@ -154,6 +154,16 @@ def test_options(start, file):
     assert "[DONE]" not in response.text
 
 
+@pytest.mark.parametrize(("which", "expected"), [("all", 6), ("some", 3), ("none", 0), ("background", 0)])
+def test_event_ids(start, file, which, expected):
+    """
+    Which events have a cursor is an option; without it those of background runs have one.
+    """
+    running = start("--fixtures", file, "--event-ids", which)
+
+    assert expected == ask(running.url, stream=True).text.count('"event_id"')
+
+
 def test_a_reset_reaches_the_connection(start, file):
     """
     A fault that resets the connection still does, although each request is printed.
@@ -261,23 +271,21 @@ def test_nobody_reads_the_output(file):
     """
     A command whose output nobody reads goes on to answer: 64 kB fill a pipe, and each line here has 4.
     """
-    command = [sys.executable, "-m", "assistant_events.cli", "mock", "--port", "0", "--fixtures", str(file)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
-        try:
-            url = child.stdout.readline().partition(" ")[0]
-            with httpx2.Client(headers=KEY, timeout=30) as client:
-                answers = [client.get(f"{url}/v1/interactions/{'x' * 4000}").status_code for _ in range(60)]
-            # Nor does standard error hold it up, where a request that is none is told.
-            for _ in range(3):
-                with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=30) as connection:
-                    connection.sendall(b"nonsense\r\n\r\n")
-                    assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
-            child.send_signal(signal.SIGINT)
-            assert 130 == child.wait(timeout=30)
-        finally:
-            child.kill()
+    command = [sys.executable, "-m", "assistant_events.cli", "mock", "--port", "0", "--fixtures", file]
+    with Child(command) as child:
+        url = child.stdout.readline().decode().partition(" ")[0]
+        with httpx2.Client(headers=KEY, timeout=30) as client:
+            answers = [client.get(f"{url}/v1/interactions/{'x' * 4000}").status_code for _ in range(60)]
+        # Nor does standard error hold it up, where a request that is none is told.
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=30) as connection:
+                connection.sendall(b"nonsense\r\n\r\n")
+                assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+        child.send_signal(signal.SIGINT)
+        code = child.wait(SECONDS)
 
     assert [404] * 60 == answers
+    assert 130 == code
 
 
 BAD = {
@@ -286,6 +294,7 @@ BAD = {
     "no fault": (["--fault", "drip"], "unknown fault 'drip'"),
     "a scale": (["--time-scale", "0"], "time_scale: expected real seconds"),
     "a generation": (["--generation", "3"], 'invalid value "3" for --generation'),
+    "cursors": (["--event-ids", "many"], 'invalid value "many" for --event-ids'),
     "a port": (["--port", "99999"], "cannot listen on 127.0.0.1, port 99999"),
     "a host": (["--host", "256.0.0.1", "--port", "0"], "cannot listen on 256.0.0.1, port 0"),
     "nowhere to record": (["--record", "https://x.test"], "--record needs one --fixtures FILE to write to"),

@@ -104,6 +104,10 @@ def test_written(text, name, at, times):
         ("drop@9999999999", "after '@', got '9999999999'"),
         ("drop@7x0", "fault 'drop@7x0': expected how often it strikes, 1 or more or *, got 0"),
         ("drop@7@8", "unknown fault 'drop@7@8'"),
+        ("zombie@99999999999s", "fault 'zombie': expected a time of at most 1e+09 seconds, got 99999999999.0"),
+        ("slow-first-byte@999999999999999h", "fault 'slow-first-byte': expected a time of at most 1e+09 seconds"),
+        (f"drop@{'9' * 400}s", "expected a number of events such as 7 or a time such as 600s after '@', got '999"),
+        (f"dropx{'9' * 5000}", "unknown fault 'dropx999"),
         ("empty-errors@5s", "expected a number of events such as 7 after '@', got '5s'"),
         ("zombie@7", "expected a time such as 90s, 10m or 250ms after '@', got '7'"),
         ("no-usage@2s", "expected a number after '@', got '2s'"),
@@ -121,6 +125,34 @@ def test_written_wrong(text, message):
         parse_fault(text)
 
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("at", [1e10, float("inf"), float("nan"), -1.0])
+def test_times_that_there_are_not(at):
+    """
+    A fault that is made in Python has the same bounds.
+    """
+    with pytest.raises(ValueError, match="fault 'zombie': expected a time of at most"):
+        Fault(name="zombie", at=at)
+
+
+def test_an_absurd_time_in_a_request():
+    """
+    A request that names an absurd time is refused.
+    """
+    exchange = asked(hello(), "POST", V1, create(), {"x-mock-fault": "zombie@99999999999s"})
+
+    assert 400 == exchange.status
+    assert "at most 1e+09 seconds" in exchange.document["error"]["message"]
+
+
+def test_the_longest_time():
+    """
+    The longest time makes a run with a date.
+    """
+    exchange = asked(hello(faults=["zombie@1000000000s"]), "POST", V1, create())
+
+    assert "1995-03-16T10:13:20Z" == exchange.document["created"]
 
 
 def test_several():

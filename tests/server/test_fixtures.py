@@ -116,6 +116,19 @@ def test_one_rule_for_the_system():
     assert (Contains("brief"),) == fixture.match.system
 
 
+def test_any_previous_interaction():
+    """
+    A rule for the previous interaction is written as one for a text is, and comes back as it was.
+    """
+    given = document({"match": {"previous_interaction_id": {"matches": "."}}, "answer": {"text": "Hi"}})
+    fixtures = load_fixtures(given)
+    (fixture,) = fixtures
+    first, second = asked({"input": "Hi"}), asked({"input": "Hi", "previous_interaction_id": "v1"})
+
+    assert (None, 0) == (fixtures.find(first), fixtures.find(second))
+    assert fixture == load_fixtures(fixture_document(fixtures)).fixtures[0]
+
+
 def test_an_empty_match_answers_everything():
     """
     `{}` asks for nothing.
@@ -458,6 +471,60 @@ WRONG_ANSWERS = {
         ["answer.status: unknown status 'complete'; did you mean 'completed'?"],
     ),
     "usage is a number": ({"text": "Hi", "usage": 5}, ["answer.usage: expected an object, got the number 5"]),
+    "slips in usage": (
+        {"text": "Hi", "usage": {"total_input_token": 1, "output_tokens": 2, "input_token_by_modality": []}},
+        [
+            "answer.usage.total_input_token: unknown key; did you mean 'total_input_tokens'?",
+            "answer.usage.output_tokens: unknown key; did you mean 'total_output_tokens'?",
+            "answer.usage.input_token_by_modality: unknown key; did you mean 'input_tokens_by_modality'?",
+        ],
+    ),
+    "more of what is not other": (
+        {"text": "Hi", "more": {"id": "v1", "steps": [], "status": "failed", "outputs": [], "service_tier": "flex"}},
+        [
+            "answer.more.id: stands beside `more`, as `id`",
+            "answer.more.outputs: is made by the server",
+            "answer.more.status: stands beside `more`, as `status`",
+            "answer.more.steps: stands beside `more`, as `steps`",
+        ],
+    ),
+    "twin calls": (
+        {"calls": [{"name": "a", "id": "c1"}, {"name": "b", "id": "c1"}]},
+        ["answer.calls[1].id: 'c1' is the id of another call of this answer"],
+    ),
+    "a twin of a call without an id": (
+        {"calls": [{"name": "a"}, {"name": "b", "id": "call_1"}]},
+        ["answer.calls[1].id: 'call_1' is the id of another call of this answer"],
+    ),
+    "twin calls among steps": (
+        {
+            "steps": [
+                {"type": "google_search_call", "id": "s1"},
+                {"type": "google_search_result", "call_id": "s1", "id": "s1"},
+                {"type": "function_call", "name": "a", "id": "s1"},
+            ]
+        },
+        ["answer.steps[2].id: 's1' is the id of another call of this answer"],
+    ),
+    "headers": (
+        {
+            "http_error": {
+                "status": 500,
+                "headers": {"a b": "1", "x-a": "1\r\nx-b: 2", "x-c": "日", "content-length": "3", "x-é": "1"},
+            }
+        },
+        [
+            "answer.http_error.headers.a b: is not a header that an answer may have",
+            "answer.http_error.headers.x-a: is not the value of a header: one line of Latin-1",
+            "answer.http_error.headers.x-c: is not the value of a header: one line of Latin-1",
+            "answer.http_error.headers.content-length: is not a header that an answer may have",
+            "answer.http_error.headers.x-é: is not a header that an answer may have",
+        ],
+    ),
+    "a code of an error event": (
+        {"stream_error": {"code": [1]}},
+        ["answer.stream_error.code: expected a word or a number, got a list"],
+    ),
     "usage": (
         {"text": "Hi", "usage": {"total_tokens": -1}},
         ["answer.usage.total_tokens: expected an integer of at least 0, got the number -1"],
@@ -520,6 +587,44 @@ def test_wrong_answers(given, expected):
     What is wrong with an answer is said with its field; strings are never shown, for one may be a signature.
     """
     assert [f"fixtures[0]: {line}" for line in expected] == complaints(document(entry(**given)))
+
+
+def test_twin_interactions(tmp_path):
+    """
+    An id of an interaction stands once in all the files, or the newer run would take the place of the older.
+    """
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    first.write_text(
+        json.dumps(document(entry(text="Hi", id="v1"), {"match": {"turn": 1}, "answer": {"id": "v2"} | {"text": "Ho"}}))
+    )
+    second.write_text(
+        json.dumps(document({"match": {}, "answers": [{"text": "a", "id": "v3"}, {"text": "b", "id": "v1"}]}))
+    )
+
+    with pytest.raises(FixtureError) as caught:
+        load_fixtures(first, second)
+
+    assert [f"{second}: fixtures[0]: answers[1].id: 'v1' stands twice, first in {first}: fixtures[0]: answer.id"] == [
+        error.line for error in (caught.value, *caught.value.others)
+    ]
+
+
+def test_usage_of_tomorrow():
+    """
+    Numbers that nobody knows yet are usage, too: a recording has them.
+    """
+    usage = {"total_audio_tokens": 3, "raw_prompt_token": 4, "model_invocation_token_counts": [1]}
+
+    assert usage == only_answer(text="Hi", usage=usage).usage
+
+
+@pytest.mark.parametrize("name", ["id", "object", "status", "steps", "outputs", "usage", "continuation_token"])
+def test_more_in_python(name):
+    """
+    An answer that is made in Python has no second place for its own fields either.
+    """
+    with pytest.raises(ValueError, match=f"^more: '{name}' is not one of the other fields"):
+        Answer(more={name: "x"})
 
 
 def test_a_name_helps():

@@ -212,6 +212,8 @@ HOLDS = {
     "another last call": ({"last_call_id": "c0"}, False),
     "a previous interaction": ({"previous_interaction_id": "v1_a"}, True),
     "another previous interaction": ({"previous_interaction_id": "v1_b"}, False),
+    "any previous interaction": ({"previous_interaction_id": re.compile(".")}, True),
+    "part of a previous interaction": ({"previous_interaction_id": Contains("_b")}, False),
     "no previous interaction": ({"previous_interaction_id": ""}, False),
     "no token": ({"continuation_token": ""}, True),
     "a token": ({"continuation_token": "dG9r"}, False),
@@ -415,6 +417,32 @@ MISSES = {
         [attrs.evolve(fixture(repeat_last=False), name="hello")],
         {"input": "Hi"},
         "newest user text 'Hi', model None, turn 1; fixtures: 'hello': everything (used up)",
+    ),
+    "a part with a slip": (
+        [fixture(user_text=Contains("the wether"))],
+        {"input": "Tell me about the weather in Oslo, please."},
+        (
+            "newest user text 'Tell me about the weather in Oslo, please.', model None, turn 1; "
+            "did you mean Contains('the wether')?; fixtures: user_text=Contains('the wether')"
+        ),
+    ),
+    "a part in other letters": (
+        [fixture(user_text=Contains("WEATHER")), fixture(user_text=Contains("pizza"))],
+        {"input": "The weather?"},
+        (
+            "newest user text 'The weather?', model None, turn 1; did you mean Contains('WEATHER')?; "
+            "fixtures: user_text=Contains('WEATHER'); user_text=Contains('pizza')"
+        ),
+    ),
+    "a part that is there": (
+        [fixture(user_text=Contains("Hi"), model="m")],
+        {"input": "Hi all"},
+        "newest user text 'Hi all', model None, turn 1; fixtures: user_text=Contains('Hi'), model='m'",
+    ),
+    "a part of more words than there are": (
+        [fixture(user_text=Contains("one two three"))],
+        {"input": "one"},
+        "newest user text 'one', model None, turn 1; fixtures: user_text=Contains('one two three')",
     ),
     "the right text for another model": (
         [fixture(user_text="Hi", model="m")],

@@ -166,6 +166,29 @@ def test_bodies_that_are_too_long():
     assert None is provider.requests[0].body
 
 
+HALF = "\ud83d"
+ODD_BODIES = {
+    "a type with a signature": (create([{"type": HALF, "signature": "AAAA"}]), "item 0 (\ufffd): its signature is not"),
+    "a function": (
+        create(tools=[{"type": "function", "name": HALF, "parameters": {"required": []}}]),
+        "function '\\ud83d' has an empty list",
+    ),
+    "a prompt": (create(HALF + "?"), "newest user text '\\ud83d?'"),
+    "an interaction": (create(previous_interaction_id=HALF), "Previous interaction '\\ud83d' was not found"),
+}
+
+
+@pytest.mark.parametrize(("body", "expected"), ODD_BODIES.values(), ids=ODD_BODIES.keys())
+def test_half_a_character_in_a_request(body, expected):
+    """
+    A refusal that repeats half a character of a request is a document like any other.
+    """
+    exchange = asked(MockProvider([]), "POST", V1, body, KEY)
+
+    assert exchange.status in (400, 404)
+    assert expected in exchange.document["error"]["message"]
+
+
 def test_no_fixture():
     """
     A prompt that no fixture answers is an error that says what was asked.
@@ -173,7 +196,7 @@ def test_no_fixture():
     exchange = asked(MockProvider([]), "POST", V1, create("what?"), KEY)
 
     assert 400 == exchange.status
-    assert "no_fixture" == exchange.document["error"]["code"]
+    assert (400, "NO_FIXTURE") == (exchange.document["error"]["code"], exchange.document["error"]["status"])
     assert "'what?'" in exchange.document["error"]["message"]
     assert "model 'gemini-3.6-flash'" in exchange.document["error"]["message"]
 
@@ -339,7 +362,10 @@ def test_a_fault_of_our_own_is_a_document(monkeypatch, caplog):
         ({"generation": 3}, "generation: expected 1 or 2, got 3"),
         ({"arguments": "prefilled"}, "arguments: expected 'streamed' or 'whole', got 'prefilled'"),
         ({"faults": ["dorp"]}, "unknown fault 'dorp'"),
-        ({"clock": None, "time_scale": 0}, "time_scale: expected real seconds for each second, above 0, got 0"),
+        (
+            {"clock": None, "time_scale": 0},
+            "time_scale: expected real seconds for each second, from 1e-9 to 1e9, got 0",
+        ),
         ({"event_ids": "few"}, "event_ids: expected one of background, all, some, none, got 'few'"),
     ],
 )

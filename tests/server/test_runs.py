@@ -291,6 +291,30 @@ def test_cancel_before_anything_came():
     assert ("cancelled", []) == (created["status"], created["steps"])
 
 
+@pytest.mark.parametrize("usage", [None, {"total_output_tokens": 99, "total_tokens": 100}])
+@pytest.mark.parametrize(("seconds", "tokens"), [(0.0, 0), (1.5, 0), (3.0, 2)])
+def test_usage_of_a_cancelled_run(seconds, tokens, usage):
+    """
+    A run that was cancelled counts what it has said until then, whatever its whole answer would have cost.
+    """
+
+    async def main():
+        clock = HandClock()
+        timing = Timing(between_s=1.0, delta_chars=8)
+        answer = Answer(steps=(text_step("Hello there, all of you"),), timing=timing, usage=usage)
+        provider = provider_of(answer, clock=clock)
+        created = Exchange(provider, "POST", V1, create("1234", stream=True, background=True))
+        await clock.advance(seconds)
+        cancelled = await ask(provider, "POST", f"{ONE}/cancel", {})
+        await created.over()
+        return created.events[-1]["interaction"]["usage"], cancelled.document["usage"]
+
+    streamed, got = run(main)
+
+    assert streamed == got
+    assert (1, tokens, 1 + tokens) == (got["total_input_tokens"], got["total_output_tokens"], got["total_tokens"])
+
+
 def test_cancel_after_the_end():
     """
     A run that has ended stays as it is.

@@ -150,6 +150,30 @@ def test_line_ends_of_unicode_are_escaped():
     assert not {0xC2, 0xE2} & set(body)
 
 
+@pytest.mark.parametrize(
+    ("content", "deltas"),
+    [
+        ([{"type": "text", "text": ""}], [{"type": "text", "text": ""}]),
+        ([], []),
+        ([{"type": "text", "text": ""}, {"type": "text", "text": "a"}], [{"type": "text", "text": "a"}]),
+    ],
+    ids=["an empty text", "no content", "and a text"],
+)
+def test_an_empty_text_is_streamed(content, deltas):
+    """
+    A step whose text is empty is in the stream as it is in the resource, at the same place.
+    """
+    steps = [thought_step("Hm"), {"type": "model_output", "content": content}, call_step()]
+    events = asked(provider_of(steps), "POST", V1, create(stream=True)).events
+    document = asked(provider_of(steps), "POST", V1, create()).document
+    starts = [event["step"]["type"] for event in events if event["event_type"] == "step.start"]
+
+    assert [step["type"] for step in document["steps"]] == starts == ["thought", "model_output", "function_call"]
+    assert content == document["steps"][1]["content"]
+    assert deltas == [event["delta"] for event in events if event["event_type"] == "step.delta" and event["index"] == 1]
+    assert [0, 1, 2] == [event["index"] for event in events if event["event_type"] == "step.stop"]
+
+
 def test_no_lone_surrogates():
     """
     Half of a surrogate pair in a fixture becomes U+FFFD, in the stream and in the document.

@@ -317,6 +317,7 @@ def mock_command(
     generation: Annotated[Literal[1, 2], Parameter(metavar="N")] = 2,
     fault: _Faults = None,
     lenient: _Flag = False,
+    event_ids: Annotated[Literal["background", "all", "some", "none"], Parameter(metavar="WHICH")] = "background",
     time_scale: Annotated[float, Parameter(metavar="X")] = 1.0,
     record: Annotated[str | None, Parameter(metavar="UPSTREAM")] = None,
     list_faults: _Flag = False,
@@ -333,6 +334,8 @@ def mock_command(
         generation: 2, or 1 for clients of version 1.x that do not say so
         fault: what goes wrong, for example drop@7; may be given again
         lenient: take every request, also what the service refuses
+        event_ids: which events have a cursor: those of background runs, all,
+            some (every second one) or none
         time_scale: how many real seconds one of its seconds takes
         record: pass requests on to this address instead, and write what it
             answers to the file that --fixtures names
@@ -350,6 +353,7 @@ def mock_command(
             generation=generation,
             faults=fault or (),
             strict=not lenient,
+            event_ids=event_ids,
             time_scale=time_scale,
         )
     return Exit.OK

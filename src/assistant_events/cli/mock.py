@@ -51,6 +51,7 @@ def serve(
     generation: Literal[1, 2],
     faults: Sequence[str],
     strict: bool,
+    event_ids: Literal["background", "all", "some", "none"],
     time_scale: float,
 ) -> None:
     """
@@ -64,7 +65,9 @@ def serve(
 
     known = _loaded(fixtures)
     try:
-        provider = MockProvider(known, generation=generation, faults=faults, strict=strict, time_scale=time_scale)
+        provider = MockProvider(
+            known, generation=generation, faults=faults, strict=strict, event_ids=event_ids, time_scale=time_scale
+        )
     except ValueError as error:
         raise CommandError(str(error)) from None
     what = f"{len(known)} fixture{'' if len(known) == 1 else 's'}"

@@ -2,6 +2,8 @@
 The AI SDK's provider of Gemini Interactions, models and agents, in the two newest versions.
 """
 
+import json
+
 import pytest
 
 from tests.official.client import OfficialError
@@ -88,6 +90,23 @@ def test_a_stateful_conversation(client, provider):
 
     assert "Hi again." == joined(second, "text-delta")
     assert first["metadata"]["interactionId"] == mock.requests[1].body["previous_interaction_id"]
+
+
+@pytest.mark.parametrize("how", ["generate", "stream"])
+def test_nothing_matches(client, provider, how):
+    """
+    When no fixture matches, the user of the AI SDK reads what was asked and what was probably meant.
+    """
+    api = client(provider({"Hello": "Hi"}))
+    if how == "generate":
+        with pytest.raises(OfficialError) as caught:
+            api.generate(model=MODEL, prompt="Helo")
+        message = caught.value.message
+    else:
+        message = json.dumps([part for part in api.stream(model=MODEL, prompt="Helo") if part["type"] == "error"])
+
+    assert "no fixture matches: newest user text 'Helo'" in message
+    assert "did you mean 'Hello'?" in message
 
 
 def test_http_errors(client, provider):

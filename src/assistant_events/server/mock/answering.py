@@ -45,6 +45,13 @@ _SIGN = re.compile(rb'"signature": ?"<signature of step ([0-9]+)>"')
 
 _MESSAGE: Final = "answer"
 
+_EMPTY: Final = "\ufdd0"
+_NOTHING: Final = "\ufdd1"
+"""
+What stands for an empty text, and for content without any block, on the way through the decoder, which has no event for
+them. Neither is a character (Unicode 16, 23.7), so that no text holds them.
+"""
+
 
 @final
 @attrs.frozen
@@ -222,7 +229,8 @@ def _step_frames(
 ) -> Iterator[Frame]:
     emitter = GeminiInteractionsEmitter(generation=generation, arguments=arguments, live=False)
     chars = timing.delta_chars or DELTA_CHARS
-    resource = {"id": _MESSAGE, "status": "completed", "steps": list(steps)}
+    told = [_shown(step) for step in steps] if generation == 2 else list(steps)
+    resource = {"id": _MESSAGE, "status": "completed", "steps": told}
     frames = [frame for event in decode_resource(resource, _MESSAGE) for frame in emitter.emit(event)]
     for frame in [*frames, *emitter.close()]:
         name = "" if isinstance(frame, str) else str(frame["event_type"])
@@ -232,6 +240,19 @@ def _step_frames(
                 yield Frame(name, data, _SIGN.search(data) is not None)
 
 
+def _shown(step: Document) -> Document:
+    """Return a step with a mark in the place of texts that are empty, when it has no other."""
+    content = step.get("content", [])
+    if step.get("type") != "model_output" or not isinstance(content, list):
+        return step
+    if not content:
+        return {**step, "content": [{"type": "text", "text": _NOTHING}]}
+    texts = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == "text"]
+    if any(text != "" for text in texts):
+        return step
+    return {**step, "content": [{**block, "text": _EMPTY} if block.get("text") == "" else block for block in content]}
+
+
 def _pieces(frame: Document, chars: int) -> Iterator[Document]:
     """Cut a delta of text or of arguments into several. A delta of a summary is an item of it, and stays whole."""
     delta = frame.get("delta")
@@ -239,7 +260,10 @@ def _pieces(frame: Document, chars: int) -> Iterator[Document]:
         yield frame
         return
     match delta:
+        case {"type": "text", "text": str(text)} if text[:1] == _NOTHING:
+            return
         case {"type": "text", "text": str(text)}:
+            text = text.replace(_EMPTY, "")
             cut: Callable[[str], Document] = lambda piece: {**delta, "text": piece}  # noqa: E731
         case {"type": "arguments_delta", "arguments": str(text)}:
             cut = lambda piece: {**delta, "arguments": piece}  # noqa: E731

@@ -27,11 +27,16 @@ class Problems:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str, str], FixtureError] = {}
+        self._places: dict[tuple[str, str], str] = {}
 
     def add(self, file: str, entry: str, field: str, reason: str) -> None:
         """Take down one problem; the same again is the same."""
         key = (file, entry, field, reason)
         self._found.setdefault(key, FixtureError(*key))
+
+    def place_of(self, key: str, value: str, place: str) -> str:
+        """Return where *value* stood first as *key*: at *place*, or before."""
+        return self._places.setdefault((key, value), place)
 
     def check(self) -> None:
         """
@@ -79,6 +84,16 @@ class Entry:
             return value
         self._wrong(key, "a string", value)
         return None
+
+    def unique(self, key: str) -> str | None:
+        """Return a string that stands nowhere else as *key*, or None."""
+        value = self.text(key)
+        if value is not None:
+            here = f"{self.file}: {self.entry}: {self._field(key)}"
+            first = self._problems.place_of(key, value, here)
+            if first != here:
+                self.problem(key, f"{value!r} stands twice, first in {first}")
+        return value
 
     def flag(self, key: str) -> bool | None:
         """Return true or false, or None."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
-from typing import Final, Literal, TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final
 
 import attrs
 
@@ -49,13 +49,23 @@ class FaultKind:
     """How often when nothing is said; `None`: every time."""
 
 
+LONGEST_S: Final = 1e9
+"""How many seconds a time has at most: 31 years. The date of a run that is a few thousand years old does not exist."""
+
+
+def _check_at(fault: Fault, field: attrs.Attribute[Any], at: float | str | None) -> None:
+    # Any: what a field holds.
+    if isinstance(at, float) and not 0 <= at <= LONGEST_S:
+        raise ValueError(f"fault {fault.name!r}: expected a time of at most {LONGEST_S:g} seconds, got {at!r}")
+
+
 @final
 @attrs.frozen(kw_only=True)
 class Fault:
     """One fault as it was asked for."""
 
     name: str
-    at: int | float | str | None = None
+    at: int | float | str | None = attrs.field(default=None, validator=_check_at)
     """Events that come before (`int`), seconds of the provider (`float`), or a route (`str`); `None` for none of it."""
 
     times: int | None = ALWAYS
@@ -270,9 +280,9 @@ KINDS: Final[dict[str, FaultKind]] = {
 }
 """Every fault by its name; `http-NNN` stands for all of 400 to 599."""
 
-_WRITTEN = re.compile(r"(?P<name>[a-z][a-z0-9-]*?)(?:@(?P<at>[^@]*?))?(?:x(?P<times>[0-9]+|\*))?")
+_WRITTEN = re.compile(r"(?P<name>[a-z][a-z0-9-]*?)(?:@(?P<at>[^@]*?))?(?:x(?P<times>[0-9]{1,9}|\*))?")
 _HTTP = re.compile(r"http-[45][0-9][0-9]")
-_SECONDS = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)")
+_SECONDS = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)(ms|s|m|h)")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 _EXPECTED: Final[dict[Where, str]] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, TypeAlias, final
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 import attrs
 
@@ -63,8 +63,8 @@ class Match:
     last_call_id: str | None = None
     """The call that the very last thing in the request answers."""
 
-    previous_interaction_id: str | None = None
-    """As it stands in the request; `""` asks for a request without one."""
+    previous_interaction_id: TextRule | None = None
+    """As it stands in the request; `""` asks for a request without one, the pattern `.` for one with any."""
 
     continuation_token: str | None = None
     """As it stands in the request; `""` asks for a request without one."""
@@ -156,6 +156,16 @@ class Timing:
     """How many characters one delta of a text or of arguments has; `None`: as the server does by default."""
 
 
+RESERVED: Final = frozenset({"id", "object", "status", "steps", "outputs", "usage", "continuation_token"})
+"""Fields of the resource that `more` does not hold: an `Answer` has them itself, or the server makes them."""
+
+
+def _check_more(answer: Answer, field: attrs.Attribute[JsonObject], more: JsonObject) -> None:
+    wrong = sorted(RESERVED.intersection(more))
+    if wrong:
+        raise ValueError(f"more: {wrong[0]!r} is not one of the other fields; the answer has its own, or the server")
+
+
 @final
 @attrs.frozen(kw_only=True)
 class Answer:
@@ -173,7 +183,7 @@ class Answer:
     usage: JsonObject | None = attrs.field(default=None, converter=_optional_object)
     """In the provider's words. None: made from the length of the texts."""
 
-    more: JsonObject = attrs.field(factory=JsonObject, converter=JsonObject)
+    more: JsonObject = attrs.field(factory=JsonObject, converter=JsonObject, validator=_check_more)
     """Other fields of the resource, for example `errors`, `environment_id` or `service_tier`."""
 
     http_error: HttpError | None = None

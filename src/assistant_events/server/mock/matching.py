@@ -29,6 +29,9 @@ _EVERYTHING: Final = Match()
 _SHOWN: Final = 200
 """How many characters of a prompt an error shows."""
 
+_COMPARED: Final = 1_000
+"""How many characters of a prompt are compared with what was probably meant: it may have millions."""
+
 _LISTED: Final = 20
 """How many fixtures an error lists."""
 
@@ -140,10 +143,25 @@ def miss(fixtures: Sequence[Fixture], asked: Asked, served: Mapping[int, int]) -
         for place, fixture in enumerate(fixtures[:_LISTED])
     ]
     more = f" and {len(fixtures) - _LISTED} more" if len(fixtures) > _LISTED else ""
-    texts = [fixture.match.user_text for fixture in fixtures if isinstance(fixture.match.user_text, str)]
-    close = get_close_matches(asked.user_text or "", texts, 1)
-    meant = f"; did you mean {close[0]!r}?" if close and close[0] != asked.user_text else ""
+    close = _close(fixtures, (asked.user_text or "")[:_COMPARED])
+    meant = "" if close is None else f"; did you mean {close!r}?"
     return f"no fixture matches: {', '.join(about)}{meant}; fixtures: {'; '.join(listed)}{more}"
+
+
+def _close(fixtures: Sequence[Fixture], said: str) -> str | Contains | None:
+    """Return the text of a fixture that is nearly what was said, or nearly in it."""
+    rules = [fixture.match.user_text for fixture in fixtures]
+    whole = get_close_matches(said, [rule for rule in rules if isinstance(rule, str) and rule != said], 1)
+    if whole:
+        return whole[0]
+    words = said.casefold().split()
+    for rule in rules:
+        if isinstance(rule, Contains) and rule.text not in said:
+            wanted = rule.text.casefold().split()
+            places = range(len(words) - len(wanted) + 1)
+            if get_close_matches(" ".join(wanted), [" ".join(words[at : at + len(wanted)]) for at in places], 1, 0.75):
+                return rule
+    return None
 
 
 def matches(match: Match, asked: Asked) -> bool:
@@ -155,7 +173,7 @@ def matches(match: Match, asked: Asked) -> bool:
         and _holds(match.agent, asked.agent)
         and match.call_id in (None, *asked.call_ids)
         and match.last_call_id in (None, asked.last_call_id)
-        and match.previous_interaction_id in (None, asked.previous_interaction_id)
+        and _holds(match.previous_interaction_id, asked.previous_interaction_id)
         and match.continuation_token in (None, asked.continuation_token)
         and match.turn in (None, asked.turn)
         and all(_holds(rule, asked.system) for rule in match.system)

@@ -10,7 +10,7 @@ What is wrong is taken down by the `Entry`, and something harmless stands in its
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ from assistant_events.reducer import describe, fold, problems
 from assistant_events.server.mock.entries import Entry, unknown
 from assistant_events.server.mock.faults import parse_fault
 from assistant_events.server.mock.fixtures import (
+    RESERVED,
     Answer,
     Contains,
     Fixture,
@@ -53,7 +54,20 @@ _SHORT: Final = ("text", "thought", "calls")
 _CONTENT: Final = ("steps", "events", *_SHORT)
 _ENDS: Final = ("status", "http_error", "stream_error")
 # What an `Answer` says elsewhere, or the request decides.
-_OWN_FIELDS: Final = frozenset({"id", "object", "status", "steps", "usage", "continuation_token", "model", "agent"})
+_OWN_FIELDS: Final = RESERVED | {"model", "agent"}
+
+# Wire reference §2.2. Others are let through, as the service may bring them tomorrow, unless they look like a slip.
+_COUNTED: Final = ("input", "cached", "output", "tool_use", "thought")
+_USAGE: Final = (
+    "total_tokens",
+    *[f"total_{what}_tokens" for what in _COUNTED],
+    *[f"{what}_tokens_by_modality" for what in _COUNTED],
+    "grounding_tool_count",
+    "initial_input_tokens",
+)
+_HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
+_FRAMING_HEADERS: Final = ("content-length", "transfer-encoding", "connection")
 
 
 def read_fixture(entry: Entry) -> Fixture:
@@ -86,7 +100,7 @@ def _match(entry: Entry) -> Match:
         agent=_rule(entry, "agent"),
         call_id=entry.text("call_id"),
         last_call_id=entry.text("last_call_id"),
-        previous_interaction_id=entry.text("previous_interaction_id"),
+        previous_interaction_id=_rule(entry, "previous_interaction_id"),
         continuation_token=entry.text("continuation_token"),
         turn=entry.count("turn", least=1),
         system=_rules(entry, "system"),
@@ -143,10 +157,10 @@ def read_answer(entry: Entry) -> Answer:
     steps = _steps(entry) if "steps" in entry else told.get("steps") or _short_steps(entry)
     answer = Answer(
         steps=steps,
-        id=entry.text("id"),
+        id=entry.unique("id"),
         status=_status(entry) or told.get("status"),
         usage=_usage(entry) if "usage" in entry else told.get("usage"),
-        more={**told.get("more", {}), **(entry.mapping("more") or {})},
+        more={**told.get("more", {}), **_more(entry)},
         http_error=http_error,
         stream_error=_stream_error(entry.child("stream_error")),
         continuation_token=entry.text("continuation_token") or told.get("continuation_token"),
@@ -157,6 +171,15 @@ def read_answer(entry: Entry) -> Answer:
     )
     entry.close()
     return answer
+
+
+def _more(entry: Entry) -> dict[str, object]:
+    more = dict(entry.mapping("more") or {})
+    for key in sorted(RESERVED.intersection(more)):
+        own = key not in ("object", "outputs")
+        entry.problem(f"more.{key}", f"stands beside `more`, as `{key}`" if own else "is made by the server")
+        del more[key]
+    return more
 
 
 def _steps(entry: Entry) -> list[Mapping[str, object]]:
@@ -174,7 +197,17 @@ def _steps(entry: Entry) -> list[Mapping[str, object]]:
                 if not block.text("type"):
                     block.problem("type", "expected the type of the content, for example 'text'")
         found.append(_with_id(step.given, at))
+        _check_id(found, step)
     return found
+
+
+def _check_id(steps: Sequence[Mapping[str, object]], entry: Entry) -> None:
+    """Refuse the id of the last step when another call has it."""
+    *before, last = steps
+    if str(last.get("type")).endswith("_call") and any(
+        last.get("id") == step.get("id") is not None for step in before if str(step.get("type")).endswith("_call")
+    ):
+        entry.problem("id", f"{last['id']!r} is the id of another call of this answer")
 
 
 def _check_call(step: Entry) -> None:
@@ -195,6 +228,7 @@ def _short_steps(entry: Entry) -> list[Mapping[str, object]]:
         _check_call(call)
         call.close()
         steps.append(_with_id({"type": "function_call", **call.given}, len(steps)))
+        _check_id(steps, call)
     return steps
 
 
@@ -244,6 +278,9 @@ def _usage(entry: Entry) -> JsonObject | None:
     for key in usage.given:
         if key.startswith("total_"):
             usage.count(key)
+        close = [f"total_{key}"] if f"total_{key}" in _USAGE else get_close_matches(key, _USAGE, 1, 0.85)
+        if key not in _USAGE and close:
+            usage.problem(key, f"unknown key; did you mean {close[0]!r}?")
     return JsonObject(usage.given)
 
 
@@ -259,10 +296,23 @@ def _http_error(entry: Entry | None) -> HttpError | None:
         status=status or 500,
         code=code,
         message=entry.text("message") or "",
-        headers=tuple([(name, headers.text(name) or "") for name in headers.given]) if headers else (),
+        headers=_headers(headers) if headers else (),
     )
     entry.close()
     return error
+
+
+def _headers(entry: Entry) -> tuple[tuple[str, str], ...]:
+    found: list[tuple[str, str]] = []
+    for name in entry.given:
+        value = entry.text(name) or ""
+        if not _HEADER.fullmatch(name) or name.lower() in _FRAMING_HEADERS:
+            entry.problem(name, "is not a header that an answer may have")
+        elif not _HEADER_VALUE.fullmatch(value):
+            entry.problem(name, "is not the value of a header: one line of Latin-1")
+        else:
+            found.append((name, value))
+    return tuple(found)
 
 
 def _code(entry: Entry) -> str | int | None:

@@ -11,7 +11,10 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
 
-from starlette.responses import JSONResponse
+from starlette.responses import Response
+
+from assistant_events.server.mock.answering import valid_json
+from assistant_events.values import write_json
 
 _WORDS: Final[dict[int, str]] = {
     400: "invalid_request",
@@ -46,6 +49,8 @@ class Refusal(Exception):  # noqa: N818 - what a provider does, no error of ours
 
         code: `error.code`; made from *status* when None.
 
+        name: `error.status` of the classic body; made from the code when None.
+
         headers: More headers of the response.
     """
 
@@ -55,12 +60,14 @@ class Refusal(Exception):  # noqa: N818 - what a provider does, no error of ours
         message: str,
         *,
         code: str | int | None = None,
+        name: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(status, message)
         self.status = status
         self.message = message
         self.code = code
+        self.name = name
         self.headers = dict(headers or {})
 
     def __str__(self) -> str:
@@ -74,12 +81,13 @@ class Refusal(Exception):  # noqa: N818 - what a provider does, no error of ours
             code = self.status if self.status in _CLASSIC else _WORDS.get(self.status, _phrase(self.status).lower())
         if isinstance(code, str):
             return {"error": {"code": code, "message": self.message}}
-        name = _CLASSIC.get(code) or _WORDS.get(code, _phrase(code)).upper()
+        name = self.name or _CLASSIC.get(code) or _WORDS.get(code, _phrase(code)).upper()
         return {"error": {"code": code, "message": self.message, "status": name}}
 
-    def response(self) -> JSONResponse:
-        """Return the HTTP answer."""
-        return JSONResponse(self.body, self.status, headers=self.headers)
+    def response(self) -> Response:
+        """Return the HTTP answer. Its text is valid whatever a client has sent that is repeated there."""
+        body = write_json(valid_json(self.body))
+        return Response(body, self.status, headers=self.headers, media_type="application/json")
 
 
 def _phrase(status: int) -> str:

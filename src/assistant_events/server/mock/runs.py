@@ -15,6 +15,8 @@ from datetime import datetime, timedelta
 from math import inf
 from typing import Any, Final, Literal, TypeAlias
 
+import attrs
+
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 from assistant_events.adapters.gemini_interactions.emitter import sse
 from assistant_events.adapters.gemini_interactions.writing import wire_steps
@@ -206,6 +208,16 @@ class Run:
 
             after: How many events the reader has.
         """
+        yield from self._events(generation, after)
+        if self.cancelled_at is not None:
+            yield from self.cancellation(generation)
+        elif self.is_zombie:
+            yield Hang(self.started, wakes=True)
+        else:
+            yield Sent(self._times(generation)[-1], "", DONE)
+
+    def _events(self, generation: Generation, after: int = 0) -> Iterator[Sent]:
+        """Yield its events without the end that a cancellation is."""
         times = self._times(generation)
         frames = self.prepared.frames(generation)
         error = self.prepared.answer.stream_error
@@ -227,12 +239,6 @@ class Run:
                 if frame.is_signed:
                     data = signed_bytes(data, self.signatures)
             yield Sent(times[number], name, self._with_cursor(name, data, number))
-        if self.cancelled_at is not None:
-            yield from self.cancellation(generation)
-        elif self.is_zombie:
-            yield Hang(self.started, wakes=True)
-        else:
-            yield Sent(times[-1], "", DONE)
 
     def cancellation(self, generation: Generation) -> list[Sent]:
         """Return what ends a stream of a run that was cancelled."""
@@ -288,7 +294,7 @@ class Run:
         if self.cancelled_at is None:
             return self.steps
         decoder = GeminiInteractionsDecoder("cancelled")
-        events = [event for move in self.moves(2) if isinstance(move, Sent) for event in decoder.feed(move.data)]
+        events = [event for sent in self._events(2) for event in decoder.feed(sent.data)]
         message = fold([*events, *decoder.close()]).last
         return wire_steps(message) if isinstance(message, AssistantMessage) else []
 
@@ -366,6 +372,9 @@ class Run:
             ending["errors"] = [{"code": error.code, "message": error.message}]
         if answer.continuation_token is not None and self.cancelled_at is None:
             ending["continuation_token"] = answer.continuation_token
+        if self.cancelled_at is not None:
+            # Of an answer that was not finished, neither the numbers of a fixture nor its whole text are true.
+            answer = attrs.evolve(answer, usage=None, steps=self._steps_so_far())
         if with_usage:
             ending["usage"] = usage_of(answer, texts_of(self.body.get("input")))
         return ending

@@ -256,7 +256,9 @@ class Service:
         wanted = asked(body, bodies)
         place = self._fixtures.find(wanted, self._served)
         if place is None:
-            raise Refusal(400, miss(self._fixtures.fixtures, wanted, self._served), code="no_fixture")
+            # The classic body: @ai-sdk/google shows the message of no other.
+            text = miss(self._fixtures.fixtures, wanted, self._served)
+            raise Refusal(400, text, code=400, name="NO_FIXTURE")
         key, answer = self._serve(place)
         if body.get("background") is True or body.get("agent"):
             return self._with_hops([*bodies, body], key, answer)

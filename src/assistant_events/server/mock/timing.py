@@ -37,17 +37,18 @@ class ScaledClock:
     The clock of the wall, at another pace.
 
     Args:
-        scale: How many real seconds a second of the provider takes: with 0.001 ten minutes take 0.6 s. Above 0.
+        scale: How many real seconds a second of the provider takes: with 0.001 ten minutes take 0.6 s. From 1e-9 to
+            1e9: beyond that sums of times are no numbers any more.
 
         utc: Tells the time of day, which is never scaled.
 
     Raises:
-        ValueError: When *scale* is not above 0.
+        ValueError: When *scale* is out of that range.
     """
 
     def __init__(self, scale: float = 1.0, *, utc: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        if not scale > 0:
-            raise ValueError(f"time_scale: expected real seconds for each second, above 0, got {scale!r}")
+        if not 1e-9 <= scale <= 1e9:
+            raise ValueError(f"time_scale: expected real seconds for each second, from 1e-9 to 1e9, got {scale!r}")
         self.scale = scale
         self.utc = utc
 
