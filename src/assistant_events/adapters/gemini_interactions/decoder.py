@@ -111,7 +111,9 @@ class GeminiInteractionsDecoder(DecoderBase):
             case "interaction.status_update" | "interaction.in_progress" | "interaction.requires_action":
                 self._on_status(event)
             case "error":
-                self._on_error(mapping(event, "error"))
+                self._on_error(wire.error_of(event))
+            case None if "error" in event:
+                self._on_error(wire.error_of(event))
             case "done" | "finish":
                 pass
             case _:

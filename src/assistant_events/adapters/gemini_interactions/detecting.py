@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assistant_events.adapters.gemini_interactions import wire
 from assistant_events.adapters.reading import Fields, string
 
 _PREFIXES = ("interaction.", "step.", "content.")
@@ -12,7 +13,7 @@ def detect(document: Fields) -> bool:
     name = string(document, "event_type") or string(document, "type") or ""
     if name.startswith(_PREFIXES) or string(document, "event_type") == "error":
         return True
-    if string(document, "object") == "interaction":
+    if string(document, "object") == "interaction" or wire.is_error(document):
         return True
     listed = document.get("steps", document.get("outputs"))
     return isinstance(listed, (list, tuple)) and string(document, "status") is not None

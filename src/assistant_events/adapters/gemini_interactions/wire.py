@@ -89,6 +89,9 @@ _GRPC: Final[dict[int, ErrorKind]] = {
     16: ErrorKind.AUTH,
 }
 
+_HIGH_DEMAND: Final = "experiencing high demand"
+"""Words of the message when a model is overloaded; they have come with the code `invalid_request` (2026-11)."""
+
 _NO_CODE: Final = 1 << 31
 """Numbers from here on are no codes of anything; Python does not even write them down when they are long enough."""
 
@@ -247,14 +250,30 @@ def error_info(error: Fields, *, status: int | None = None, grpc: bool = False) 
     if kind is None and http is not None:
         kind = _KINDS_BY_STATUS.get(http, ErrorKind.PROVIDER if http >= 500 else ErrorKind.INVALID_REQUEST)
     kind = kind or ErrorKind.PROVIDER
+    message = string(error, "message")
+    if kind == ErrorKind.INVALID_REQUEST and message is not None and _HIGH_DEMAND in message:
+        kind = ErrorKind.OVERLOADED
     code = string(error, "code") or string(error, "status") or (None if number is None else str(number))
     return ErrorInfo(
         kind=kind,
-        message=string(error, "message") or code or "the provider reported an error",
+        message=message or code or "the provider reported an error",
         code=code,
         status=http if http is not None and 100 <= http < 600 else None,
         retryable=True if kind in _RETRYABLE else None,
     )
+
+
+def is_error(document: Fields) -> bool:
+    """Tell whether a document is an error alone in the words of this API; others have other fields, or other codes."""
+    error = mapping(document, "error")
+    code = string(error, "code")
+    return document.keys() == {"error"} and code in _KINDS_BY_CODE and error.keys() <= {"code", "message", "details"}
+
+
+def error_of(document: Fields) -> Fields:
+    """Return the error of a document or an event: its fields, or its text."""
+    message = string(document, "error")
+    return mapping(document, "error") if message is None else {"message": message}
 
 
 def stream_error(error: Fields) -> ErrorInfo | None:
@@ -269,7 +288,7 @@ def failure(interaction: Fields, output_error: Fields | None) -> ErrorInfo:
     errors = mappings(interaction, "errors")
     if errors:
         return error_info(errors[0])
-    own = mapping(interaction, "error")
+    own = error_of(interaction)
     if own:
         return error_info(own)
     if output_error:
