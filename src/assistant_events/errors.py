@@ -109,8 +109,9 @@ class FixtureError(AssistantEventsError, ValueError):
 
     @property
     def line(self) -> str:
-        """What is wrong at this place, without a word about the others."""
-        return ": ".join([part for part in (self.file, self.entry, self.field, self.reason) if part])
+        """What is wrong at this place, without a word about the others: one line, whatever a file has for names."""
+        text = ": ".join([part for part in (self.file, self.entry, self.field, self.reason) if part])
+        return "\\n".join(text.splitlines())
 
     def __str__(self) -> str:
         # All of them: a test shows nothing else, and the first is not always the one that tells what was meant.

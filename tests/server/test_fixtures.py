@@ -410,6 +410,22 @@ WRONG_ENTRIES = {
             "match.system[2].matches: no regular expression: missing ), unterminated subpattern at position 0",
         ],
     ),
+    "a pattern that is too deep": (
+        {"match": {"user_text": {"matches": "(" * 5000}}, "answer": {"text": "Hi"}},
+        ["match.user_text.matches: no regular expression: nested too deeply"],
+    ),
+    "a pattern that is too long": (
+        {"match": {"user_text": {"matches": "a{99999999999}"}}, "answer": {"text": "Hi"}},
+        ["match.user_text.matches: no regular expression: the repetition number is too large"],
+    ),
+    "a key of two lines": (
+        {"match": {}, "answer": {"text": "Hi", "te\nxt": 1}},
+        ["answer.te\nxt: unknown key; did you mean 'text'?"],
+    ),
+    "a turn of many digits": (
+        {"match": {"turn": 10**5000}, "answer": {"text": "Hi"}},
+        ["match.turn: expected an integer of at least 1, got a number with very many digits"],
+    ),
     "a turn": (
         {"match": {"turn": 0}, "answer": {"text": "Hi"}},
         ["match.turn: expected an integer of at least 1, got the number 0"],
@@ -548,8 +564,15 @@ WRONG_ANSWERS = {
     "a wait": (
         {"text": "Hi", "timing": {"waits_s": [0, -1], "between_s": "1"}},
         [
-            "answer.timing.between_s: expected a number of at least 0, got a string",
-            "answer.timing.waits_s[1]: expected a number of at least 0, got the number -1",
+            "answer.timing.between_s: expected a number from 0 to 1e15, got a string",
+            "answer.timing.waits_s[1]: expected a number from 0 to 1e15, got the number -1",
+        ],
+    ),
+    "a wait without end": (
+        {"text": "Hi", "timing": {"between_s": 10**400, "waits_s": [1e300]}},
+        [
+            "answer.timing.between_s: expected a number from 0 to 1e15, got a number with very many digits",
+            "answer.timing.waits_s[0]: expected a number from 0 to 1e15, got a number with very many digits",
         ],
     ),
     "a list of faults": (
@@ -687,6 +710,45 @@ def test_wrong_files(tmp_path, data, expected):
         load_fixtures(path)
 
     assert (str(path), expected) == (caught.value.file, caught.value.reason)
+
+
+def test_each_problem_is_one_line(tmp_path):
+    """
+    Each problem is one line that begins with its file, also when a key has a line end.
+    """
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(document({"name": "a\nb", "match": {"a\r\nb": 1}, "answer": {"te\nxt": "Hi"}})))
+
+    with pytest.raises(FixtureError) as caught:
+        load_fixtures(path)
+
+    lines = str(caught.value).splitlines()
+    assert 3 == len(lines) == 1 + len(caught.value.others)
+    assert [] == [line for line in lines if not line.startswith(f"{path}: fixtures[0] 'a\\nb': ")]
+    assert f"{path}: fixtures[0] 'a\\nb': answer.te\\nxt: unknown key; did you mean 'text'?" in lines
+
+
+def test_a_number_of_many_digits_in_a_file(tmp_path):
+    """
+    A number of more digits than Python prints is a problem like any other.
+    """
+    path = tmp_path / "a.json"
+    path.write_text('{"version": 1, "fixtures": [{"match": {"turn": %s}, "answer": {"text": "Hi"}}]}' % ("9" * 5000))
+
+    with pytest.raises(FixtureError, match="turn: expected an integer of at least 1, got a number with very many"):
+        load_fixtures(path)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a" * 300], ids=["a null byte", "too long"])
+def test_paths_that_cannot_be(tmp_path, name):
+    """
+    What is no path is a problem that is named with it.
+    """
+    with pytest.raises(FixtureError) as caught:
+        load_fixtures(tmp_path / name)
+
+    assert str(tmp_path / name) == caught.value.file
+    assert caught.value.reason
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -13,12 +13,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Final, NoReturn, Self, final
+from typing import Any, Final, NoReturn, Self, TypeGuard, final
 
 from assistant_events.errors import FixtureError, JsonError
 from assistant_events.values import read_json
 
-_MAX_SHOWN: Final = 60
+_MAX_NUMBER: Final = 10**30
+"""Nothing is counted beyond it, and errors do not show such a number: Python prints none of over 4,300 digits."""
+
+_MOST: Final = 1e15
+_AMOUNT: Final = "a number from 0 to 1e15"
 
 
 @final
@@ -108,7 +112,7 @@ class Entry:
         value = self._take(key)
         if value is None:
             return None
-        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value < _MAX_NUMBER:
             return value
         self._wrong(key, f"an integer of at least {least}", value)
         return None
@@ -118,9 +122,9 @@ class Entry:
         value = self._take(key)
         if value is None:
             return None
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+        if _is_amount(value):
             return float(value)
-        self._wrong(key, "a number of at least 0", value)
+        self._wrong(key, _AMOUNT, value)
         return None
 
     def mapping(self, key: str) -> Mapping[str, object] | None:
@@ -155,10 +159,10 @@ class Entry:
         """Return a list of numbers that are not negative, empty when there is none."""
         found: list[float] = []
         for at, item in enumerate(self.items(key)):
-            if isinstance(item, (int, float)) and not isinstance(item, bool) and item >= 0:
+            if _is_amount(item):
                 found.append(float(item))
             else:
-                self._wrong(f"{key}[{at}]", "a number of at least 0", item)
+                self._wrong(f"{key}[{at}]", _AMOUNT, item)
         return tuple(found)
 
     def value(self, key: str) -> Any:
@@ -223,7 +227,8 @@ def read_file_text(data: bytes, file: str) -> Any:
     if not text.strip():
         raise FixtureError(file, "", "", "the file is empty")
     try:
-        json.loads(text, object_pairs_hook=_without_twins)
+        # Numbers are not looked at: Python refuses to parse one of over 4,300 digits.
+        json.loads(text, object_pairs_hook=_without_twins, parse_int=str)
         return read_json(text)
     except json.JSONDecodeError as error:
         reason = f"line {error.lineno}, column {error.colno}: no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
@@ -250,12 +255,16 @@ def kind_of(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        return f"the number {value!r}"[:_MAX_SHOWN]
+        return f"the number {value!r}" if -_MAX_NUMBER < value < _MAX_NUMBER else "a number with very many digits"
     if isinstance(value, str):
         return "a string"
     if isinstance(value, Mapping):
         return "an object"
     return "a list" if isinstance(value, (list, tuple)) else type(value).__name__
+
+
+def _is_amount(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= _MOST
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -127,22 +127,26 @@ def _documents(sources: Iterable[object], wrong: Problems) -> Iterable[tuple[str
             continue
         if not isinstance(source, (str, PathLike)):
             raise TypeError(f"expected a path or a mapping, got {kind_of(source)}")
-        for path in _files(Path(fspath(source)), wrong):
+        path = Path(fspath(source))
+        try:
+            files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
+        except OSError as error:
+            files = []
+            wrong.add(str(path), "", "", _reason(error))
+        else:
+            if not files:
+                wrong.add(str(path), "", "", "no .json file in this folder")
+        for file in files:
             try:
-                yield str(path), read_file_text(path.read_bytes(), str(path))
+                yield str(file), read_file_text(file.read_bytes(), str(file))
             except FixtureError as error:
                 wrong.add(error.file, error.entry, error.field, error.reason)
-            except OSError as error:
-                wrong.add(str(path), "", "", error.strerror or str(error))
+            except (OSError, ValueError) as error:  # ValueError: a path with a null byte
+                wrong.add(str(file), "", "", _reason(error))
 
 
-def _files(path: Path, wrong: Problems) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    found = sorted(path.rglob("*.json"))
-    if not found:
-        wrong.add(str(path), "", "", "no .json file in this folder")
-    return found
+def _reason(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _read(document: object, file: str, wrong: Problems) -> tuple[list[Fixture], list[str]]:

@@ -139,8 +139,9 @@ def _rule(entry: Entry, key: str) -> TextRule | None:
         return Contains(contains)
     try:
         return None if pattern is None else re.compile(pattern)
-    except re.error as error:
-        rule.problem("matches", f"no regular expression: {error}")
+    except (re.error, RecursionError, OverflowError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        rule.problem("matches", f"no regular expression: {reason}")
         return None
 
 
