@@ -313,6 +313,15 @@ def test_c109_chained_sends_what_is_new():
     assert ("chained", ()) == (encoded.mode, encoded.left_out)
 
 
+def test_c109_several_new_prompts_keep_their_order():
+    """
+    What came after the answer goes in the order in which it was said.
+    """
+    transcript = conversation(*TURN, prompt("And now?", message_id="u3"), prompt("Hello?", message_id="u4"))
+
+    assert [user("More"), user("And now?"), user("Hello?")] == steps(transcript, mode="chained")
+
+
 def test_c109_results_are_what_is_new():
     """
     Answers of calls go in the order of the calls, before what the user says, however late they came.
@@ -397,7 +406,30 @@ UNCHAINED = {
         {},
         "answer 'a1' has a call without an id",
     ),
+    "one of two calls without an id": (
+        [prompt("Hi"), said(fc("c1"), fc("", "g"), status="requires_action")],
+        {},
+        "answer 'a1' has a call without an id",
+    ),
+    "a call without an id in the hop before": (
+        [
+            prompt("Hi"),
+            said(fc(""), status="requires_continuation", continuation_token="t1"),
+            said(mo("P2"), id="v2", message_id="a1.2"),
+        ],
+        {},
+        "answer 'a1.2' has a call without an id",
+    ),
     "nothing new": ([prompt("Hi"), said(mo("Hello"))], {}, "nothing has come after answer 'a1'"),
+    "nothing new after two hops": (
+        [
+            prompt("Hi"),
+            said(mo("P1"), status="requires_continuation", continuation_token="t1"),
+            said(mo("P2"), id="v2", message_id="a1.2"),
+        ],
+        {},
+        "nothing has come after answer 'a1.2'",
+    ),
 }
 
 
@@ -638,6 +670,37 @@ def test_a_long_answer_that_has_ended():
 
     assert {**BODY, "previous_interaction_id": "v2", "input": results} == encode(transcript, BODY).body
     assert [user("Hi"), fc("c1"), mo("P2"), fc("c2", "g"), *results] == steps(transcript)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(fc("c1"), mo("P2"), id="in the first hop"),
+        pytest.param(mo("P1"), fc("c1"), id="in the last hop"),
+    ],
+)
+def test_a_long_answer_of_which_one_hop_has_a_call(first, second):
+    """
+    An answer to a call of one hop is something new, though the other hops have none.
+    """
+    transcript = conversation(
+        prompt("Hi"),
+        said(first, status="requires_continuation", continuation_token="t1"),
+        said(second, id="v2", message_id="a1.2", status="requires_action"),
+    )
+    encoded = encode(succeeded(transcript, "1"), BODY, mode="chained")
+
+    assert {**BODY, "previous_interaction_id": "v2", "input": [result("c1", "f", "1")]} == encoded.body
+
+
+def test_a_call_of_the_provider_needs_no_id_to_be_chained():
+    """
+    Only what the app has to answer must have a name.
+    """
+    search = step("google_search_call", arguments={"queries": ["q"]})
+    transcript = conversation(prompt("Hi"), said(search, mo("Hello")), prompt("More", message_id="u2"))
+
+    assert [user("More")] == steps(transcript, mode="chained")
 
 
 def test_a_long_answer_of_another_model():

@@ -5,7 +5,7 @@ Cases 60 to 68 of the wire reference: 1.x, 2.x, both in one stream, and answers 
 import pytest
 
 from assistant_events import problems
-from assistant_events.values import Citation
+from assistant_events.values import Citation, ErrorInfo
 
 from .notation import (
     DIALECT,
@@ -24,6 +24,7 @@ from .notation import (
     durable,
     ended,
     events,
+    failed,
     fc,
     inner,
     interrupted,
@@ -338,6 +339,26 @@ def test_document_of_an_error():
     [_, found] = kept({"error": {"code": 404, "message": "gone", "status": "NOT_FOUND"}})
 
     assert ("not-found", "gone", "NOT_FOUND") == (found.error.kind, found.error.message, found.error.code)
+
+
+def test_document_with_a_status_and_an_error():
+    """
+    An interaction that has failed without a step has its run, its model and its own error.
+    """
+    error = {"code": "invalid_argument", "message": "no"}
+    document = {"id": "v1", "model": MODEL, "status": "failed", "error": error}
+    expected = ErrorInfo(kind="invalid-request", message="no", code="invalid_argument")
+
+    assert [started(), failed(expected)] == kept(document)
+
+
+def test_document_that_has_ended_with_an_error_beside_it():
+    """
+    The status says how an interaction ended; an error beside it is none of its own.
+    """
+    document = {"id": "v1", "model": MODEL, "status": "incomplete", "error": {"code": "internal", "message": "x"}}
+
+    assert [started(), ended("length", "incomplete", usage=None)] == kept(document)
 
 
 def test_document_of_an_empty_error():

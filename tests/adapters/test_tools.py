@@ -339,6 +339,23 @@ def test_c35_a_function_of_the_app_in_a_sandbox():
     ]
 
 
+@pytest.mark.parametrize("name", ["list_files", "read_file", "write_file", "edit_file", "search_files"])
+@pytest.mark.parametrize(
+    "request_",
+    [None, {"model": "gemini-3.6-flash"}, {"agent": "deep-research-preview-04-2026"}],
+    ids=["no request", "a model", "another agent"],
+)
+def test_c35_a_function_of_the_app_named_like_a_tool_of_the_sandbox(request_, name):
+    """
+    Without an agent that has a sandbox the app runs its own function, whatever its name is.
+    """
+    body = answer(S(0, fc("f1", name)), X(0))
+    [call] = message(body, request=request_).pending_calls
+
+    assert ("f1", False) == (call.call_id, call.provider_executed)
+    assert "tool-calls" == terminal(body, request=request_).finish
+
+
 def test_c36_completed_with_a_call_of_the_app():
     """
     A call that waits decides how the step finished, not the status.

@@ -267,7 +267,7 @@ def is_error(document: Fields) -> bool:
     """Tell whether a document is an error alone in the words of this API; others have other fields, or other codes."""
     error = mapping(document, "error")
     code = string(error, "code")
-    return document.keys() == {"error"} and code in _KINDS_BY_CODE and error.keys() <= {"code", "message", "details"}
+    return len(document) == 1 and code in _KINDS_BY_CODE and error.keys() <= {"code", "message", "details"}
 
 
 def error_of(document: Fields) -> Fields:
