@@ -113,6 +113,11 @@ class DecoderBase(ABC):
         """The short way for more frames like the last one, set by `on_event`; `None` when there is none."""
 
         self._prior = _by_id(prior)
+        self._hops = {
+            message.run.id: each
+            for each, message in self._prior.items()
+            if message.run is not None and self._number_of(each) is not None
+        }
         self._sink: list[Event] = []
         self._hop = 1
         self.recorder = self._make_recorder(message_id)
@@ -290,18 +295,21 @@ class DecoderBase(ABC):
         """
         Go on in the message of the hop that this run is, when `prior` holds one; each hop may be replayed by itself.
         """
-        for message_id, message in self._prior.items():
-            number = message_id.removeprefix(f"{self.message_id}.")
-            if message.run is not None and message.run.id == run_id and number != message_id and number.isdecimal():
-                self._hop = int(number)
-                self.recorder = self._make_recorder(message_id)
+        message_id = self._hops.get(run_id, self.recorder.message_id)
+        if message_id != self.recorder.message_id:
+            self._hop = self._number_of(message_id) or 1
+            self.recorder = self._make_recorder(message_id)
 
     def replay_begins(self) -> None:
         """Take what follows as a replay of the current hop from its start: compare it, and let through what is new."""
-        message = self._current_message()
-        if message is not None:
-            self._prior[message.id] = message
-        self.recorder = self._make_recorder(self.recorder.message_id)
+        if self.recorder.rejoining and not self.recorder.so_far():
+            # A replay that was given up before anything came of it: its successor is compared with the same message.
+            self.recorder = self.recorder.again()
+        else:
+            message = self._current_message()
+            if message is not None:
+                self._prior[message.id] = message
+            self.recorder = self._make_recorder(self.recorder.message_id)
         self.lane = None
         self.on_rejoin()
 
@@ -432,6 +440,11 @@ class DecoderBase(ABC):
             kind=ErrorKind.ADAPTER, message=f"the adapter {self.dialect!r} failed with {type(failure).__name__}"
         )
         self.fail_step(error)
+
+    def _number_of(self, message_id: str) -> int | None:
+        """Return which hop a message is, from the second on; `None` for the first, and for other messages."""
+        number = message_id.removeprefix(f"{self.message_id}.")
+        return int(number) if number != message_id and number.isdecimal() else None
 
     def _make_recorder(self, message_id: str) -> Recorder:
         return Recorder(message_id, prior=self._prior.get(message_id), sink=self._sink)

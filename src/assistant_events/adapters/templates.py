@@ -11,6 +11,8 @@ string, or the frame is refused.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from assistant_events.adapters.reading import Fields
@@ -22,6 +24,9 @@ _PROBE = "probe"
 _PROBE_NUMBER = 7_310_947
 _MAX_LENGTH = 4096
 """A longer frame is no good teacher: the search for its string would cost more than it saves."""
+
+_MAX_TRIES = 4
+"""How many places of a key are tried, each of which costs as much as to parse the frame; frames name it once."""
 
 
 class Template:
@@ -50,7 +55,7 @@ class Template:
         if len(payload) > _MAX_LENGTH:
             return None
         probed = _replaced(frame, path, _PROBE)
-        for key in re.finditer(rb'"' + re.escape(path[-1].encode()) + rb'"\s*:\s*', payload):
+        for key in _places(path[-1], rb"", payload):
             literal = _STRING.match(payload, key.end())
             if literal is not None:
                 made = cls(payload[: literal.start()], payload[literal.end() :], probed)
@@ -62,7 +67,7 @@ class Template:
         """
         Return the template with a second gap, for the whole number under a top-level key; `None` when there is none.
         """
-        for number in re.finditer(rb'"' + re.escape(key.encode()) + rb'"\s*:\s*(\d+)', self.prefix):
+        for number in _places(key, rb"(\d+)", self.prefix):
             made = NumberedTemplate(self.prefix[: number.start(1)], self.prefix[number.end(1) :], self.suffix)
             if made.with_number(_PROBE_NUMBER)._reads_as({**self._frame, key: _PROBE_NUMBER}):
                 return made
@@ -92,6 +97,10 @@ class NumberedTemplate:
     def with_number(self, number: int) -> Template:
         """Return the template of the frames that have this number, of 0 or more."""
         return Template(b"%b%d%b" % (self._before, number, self._after), self._suffix)
+
+
+def _places(key: str, value: bytes, payload: bytes) -> Iterator[re.Match[bytes]]:
+    return islice(re.finditer(rb'"' + re.escape(key.encode()) + rb'"\s*:\s*' + value, payload), _MAX_TRIES)
 
 
 def _replaced(frame: Fields, path: tuple[str, ...], value: str) -> dict[str, Any]:

@@ -121,6 +121,12 @@ class Recorder:
         """Whether a replay is still being compared with what was recorded before."""
         return self._rejoin is not None
 
+    def again(self) -> Recorder:
+        """Return a recorder for one more replay from the start, while nothing has come of this one."""
+        made = Recorder(self.message_id, sink=self.sink)
+        made._rejoin = None if self._rejoin is None else self._rejoin.again()
+        return made
+
     def open_fragment(self, kind: str) -> OpenFragment | None:
         """Return what is open of a kind. For decoders that append on a hot path; see `DecoderBase`."""
         return self._open.get(kind)

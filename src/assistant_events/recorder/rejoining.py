@@ -15,6 +15,7 @@ as it stands, and only what is new goes on:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import assert_never, cast
 
 from assistant_events.events import (
@@ -71,6 +72,18 @@ class Rejoin:
         self._parts = prior.parts
         self._status = MessageStatus.FAILED if _half_closed(prior) else prior.status
         self._answered = any(call.answered for call in prior.calls)
+        self._recorded_size = sum(_size(part) for part in prior.parts)
+        self.sealed = prior.status is MessageStatus.COMPLETED
+        """Whether nothing of the replay can go on any more: the message stays as it is."""
+        self._begin()
+
+    def again(self) -> Rejoin:
+        """Return what compares one more replay with the same message, which is not looked through again."""
+        made = copy(self)
+        made._begin()
+        return made
+
+    def _begin(self) -> None:
         self._history: list[Event] = []
         self._fresh: list[Event] = []
         self._passed: set[int] = set()
@@ -79,9 +92,6 @@ class Rejoin:
         self._calls: dict[str, int] = {}
         self._contradicted = False
         self._size = 0
-        self._recorded_size = sum(_size(part) for part in prior.parts)
-        self.sealed = prior.status is MessageStatus.COMPLETED
-        """Whether nothing of the replay can go on any more: the message stays as it is."""
         self.over = False
         """Whether the replay has passed what was recorded: everything from now on is new."""
 

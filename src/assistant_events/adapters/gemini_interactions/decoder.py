@@ -11,7 +11,7 @@ A *wire step* is one item of an interaction's `steps`; the step of the events is
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from assistant_events.adapters.base import DecoderBase, Prior
 from assistant_events.adapters.gemini_interactions import wire
@@ -29,7 +29,10 @@ from assistant_events.events import Event
 from assistant_events.values import ErrorInfo, ErrorKind, Finish, Run, Usage
 
 _MAX_INDEX = 1 << 31
-"""Steps from here on take the plain way; Python does not even write down an integer of over 4,300 digits."""
+"""Indexes from here on, and those below 0, are none that a service counts."""
+
+Index: TypeAlias = int | str
+"""What names a step on the wire; an index that is none is taken as text."""
 
 _BEGINNINGS = ("interaction.created", "interaction.start")
 
@@ -67,7 +70,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._environment_id: str | None = None
         self._continuation_token: str | None = None
         self._running_usage: Fields | None = None
-        self._steps: dict[int, WireStep] = {}
+        self._steps: dict[Index, WireStep] = {}
         self._order: list[WireStep] = []
         self._latest: list[WireStep] = []
         self._highest = -1
@@ -315,7 +318,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         if self.fast and not self.recorder.rejoining:
             self._open_lane(step, kind, name, index, event)
 
-    def _open_lane(self, step: WireStep, kind: str, event_type: str, index: int, event: Fields | None) -> None:
+    def _open_lane(self, step: WireStep, kind: str, event_type: str, index: Index, event: Fields | None) -> None:
         """Take the short way for deltas like *event*, or (with none yet) like those of a step before."""
         if self.cursor is not None:
             return  # the short way does not look for cursors, and without it the next event is the newest one again
@@ -331,7 +334,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             if template is None:
                 return
             self._templates[event_type, kind] = template
-        if not 0 <= index < _MAX_INDEX:
+        if isinstance(index, str):
             return
         self.open_lane(
             event_type,
@@ -348,10 +351,14 @@ class GeminiInteractionsDecoder(DecoderBase):
         if step is not None:
             step.stop()
 
-    def _index(self, event: Fields) -> int | None:
-        return integer(event, "index")
+    def _index(self, event: Fields) -> Index | None:
+        index = integer(event, "index")
+        if index is None or 0 <= index < _MAX_INDEX:
+            return index
+        # As text: integers of any size can be chosen so that their hashes are all alike.
+        return hex(index)
 
-    def _open_step(self, index: int, kind: str, *, implied: bool) -> WireStep:
+    def _open_step(self, index: Index, kind: str, *, implied: bool) -> WireStep:
         self.ensure_started()
         self._created_again = None
         kind = wire.step_type(kind)
@@ -373,7 +380,8 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._order.append(step)
         self._latest.append(step)
         step.index = index
-        self._highest = max(self._highest, index)
+        if isinstance(index, int):
+            self._highest = max(self._highest, index)
         return step
 
     def _latest_open(self) -> WireStep | None:
@@ -388,7 +396,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             return name in ("step.start", "content.start")
         return name in _BEGINNINGS
 
-    def _meet_replay(self, index: int, kind: str) -> None:
+    def _meet_replay(self, index: Index, kind: str) -> None:
         """Begin anew when a created that came again turns out to begin a replay: when its first step follows."""
         created = self._created_again
         if created is None:

@@ -58,7 +58,7 @@ class WireStep:
         self.place = -1
         """Place among the steps that gave something, in the order in which they first did; -1 before that."""
 
-        self.index = -1
+        self.index: int | str = -1
         """Key of its deltas on the wire."""
 
         self.implied = False
