@@ -2,8 +2,6 @@
 A short run of the fuzzer, the fuzzer itself, and that work grows with the bytes.
 """
 
-import json
-import sys
 from collections import Counter
 
 import pytest
@@ -15,6 +13,7 @@ from assistant_events.adapters.gemini_interactions import GeminiInteractionsDeco
 from . import __main__ as fuzz
 from . import corpus_streams, judging
 from .generated import Random, stream
+from .growing import bytes_of, decoded, delta, start
 
 COUNT = 20
 
@@ -155,134 +154,6 @@ def test_the_smallest_stream_is_small():
 
 
 # -- work grows with the bytes
-
-
-def created(count):
-    return [{"event_type": "interaction.created", "interaction": {"id": "v1"}}]
-
-
-def delta(index, kind, **fields):
-    return {"event_type": "step.delta", "index": index, "delta": {"type": kind, **fields}}
-
-
-def start(index, kind, **fields):
-    return {"event_type": "step.start", "index": index, "step": {"type": kind, **fields}}
-
-
-def without(event, key):
-    return {name: value for name, value in event.items() if name != key}
-
-
-GROWING = {
-    "text": lambda n: [start(0, "model_output"), *[delta(0, "text", text="word ")] * n],
-    "text with ids": lambda n: [{**delta(0, "text", text="word "), "event_id": f"e{at}"} for at in range(n)],
-    "text without names": lambda n: [without(delta(0, "text", text="word "), "event_type") for _ in range(n)],
-    "text without index": lambda n: [without(delta(0, "text", text="word "), "index")] * n,
-    "thought": lambda n: [delta(0, "thought_summary", content={"type": "text", "text": "p"})] * n,
-    "signatures": lambda n: [delta(0, "thought_signature", signature="S=")] * n,
-    "arguments": lambda n: [
-        start(0, "function_call", id="c", name="f"),
-        *[delta(0, "arguments_delta", arguments="1")] * n,
-    ],
-    "calls": lambda n: [start(at, "function_call", id=f"c{at}", name="f") for at in range(n)],
-    "calls of one id": lambda n: [start(at, "function_call", id="c", name="f") for at in range(n)],
-    "calls without ids": lambda n: [start(at, "function_call", id="", name="f") for at in range(n)],
-    "results without calls": lambda n: [start(at, "google_search_result", call_id=f"c{at}") for at in range(n)],
-    "second results": lambda n: [
-        start(0, "google_search_call", id="c"),
-        *[start(at, "google_search_result", call_id="c") for at in range(1, n)],
-    ],
-    "steps without index": lambda n: (
-        [without(start(0, "model_output", content=[{"type": "text", "text": "a"}]), "index")] * n
-    ),
-    "stops without index": lambda n: [*[start(at, "thought") for at in range(n)], *[{"event_type": "step.stop"}] * n],
-    "two texts in turn": lambda n: [delta(at % 2, "text", text="a") for at in range(n)],
-    "texts that overlap": lambda n: [delta(at, "text", text="a") for at in range(n)],
-    "late texts": lambda n: [delta(0, "text", text="a"), {"event_type": "step.stop", "index": 0}] * n,
-    "citations": lambda n: [
-        delta(0, "text", text="é" * 10),
-        *[
-            delta(0, "text_annotation_delta", annotations=[{"url": f"u{at}", "start_index": 2, "end_index": at}])
-            for at in range(n)
-        ],
-    ],
-    "sounds": lambda n: [delta(0, "audio", data="AAAA", mime_type="audio/l16")] * n,
-    "pictures": lambda n: [delta(0, "image", data="AAAA", mime_type="image/png")] * n,
-    "unknown deltas": lambda n: [delta(0, "sparkle", x=1)] * n,
-    "unknown steps": lambda n: [start(at, "dream") for at in range(n)],
-    "created again": lambda n: [start(0, "model_output"), *created(1) * n],
-    "restarts": lambda n: [*created(1), start(0, "model_output"), delta(0, "text", text="a")] * n,
-    "hops": lambda n: [
-        {"event_type": kind, "interaction": {"id": f"v{at}", "status": "requires_continuation"}}
-        for at in range(1, n)
-        for kind in ("interaction.created", "interaction.completed")
-    ],
-    "bad frames": lambda n: ["{"] * n,
-    "empty errors": lambda n: [{"event_type": "error"}] * n,
-}
-LINEAR = 2.5
-"""Work for twice the bytes; a quadratic part at this size would give 4."""
-
-
-def bytes_of(events):
-    return b"".join(
-        b"event: x\ndata: " + (event if isinstance(event, str) else json.dumps(event)).encode() + b"\n\n"
-        for event in [*created(1), *events]
-    )
-
-
-def work(run):
-    """
-    Return how many functions are called and lines are run meanwhile.
-    """
-    count = 0
-
-    def counted(frame, what, argument):
-        nonlocal count
-        count += 1
-        return counted
-
-    before = sys.gettrace()
-    sys.settrace(counted)
-    try:
-        run()
-    finally:
-        sys.settrace(before)
-    return count
-
-
-def decoded(body):
-    decoder = GeminiInteractionsDecoder("m")
-    return decoder.feed(body) + decoder.close()
-
-
-@pytest.mark.parametrize("family", GROWING.values(), ids=GROWING.keys())
-def test_work_grows_with_the_bytes(family):
-    """
-    Twice the frames are twice the work, whatever the frames are.
-    """
-    small, large = bytes_of(family(300)), bytes_of(family(600))
-    decoded(small)
-
-    assert work(lambda: decoded(large)) <= LINEAR * work(lambda: decoded(small))
-
-
-@pytest.mark.parametrize("family", ["text", "calls of one id", "citations", "restarts"])
-def test_work_of_a_rejoin_grows_with_the_bytes(family):
-    """
-    So it is for a replay that is compared with what was recorded.
-    """
-
-    def rejoined(count):
-        body = bytes_of(GROWING[family](count))
-        decoder = GeminiInteractionsDecoder("m")
-        decoder.feed(body)
-        decoder.rejoin()
-        return work(lambda: decoder.feed(body))
-
-    rejoined(100)
-
-    assert rejoined(600) <= LINEAR * rejoined(300)
 
 
 def test_pieces_of_a_frame_are_joined_once():

@@ -1,5 +1,6 @@
 """
-Law 14: what recorder, builder and `fold` do grows with the input and not faster. Calls and bytes are counted, not time.
+Law 14: what decoder, recorder, builder and `fold` do grows with the input and not faster. Calls and bytes are counted,
+not time.
 """
 
 import sys
@@ -15,8 +16,12 @@ from assistant_events import (
     ToolSuccess,
     fold,
 )
+from assistant_events.adapters import templates
+from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
+from assistant_events.adapters.gemini_interactions.citations import cited
 from assistant_events.testing import Call, answer, origin, prompt, records
 from assistant_events.values.buffers import Buffer
+from tests.fuzz.growing import GROWING, body_of, bytes_of, created, decoded, start
 
 SIZE = 600
 
@@ -216,3 +221,153 @@ def test_a_fold_takes_little_more_memory_than_the_text(size):
 
     assert size * len(piece) == len(text)
     assert peak <= 3 * len(text) + 256 * 1024
+
+
+# -- decoders
+
+LINEAR = 2.5
+"""Work for twice the bytes; a quadratic part at this size would give 4."""
+
+
+def work(run):
+    """
+    Return how many functions are called and lines are run meanwhile.
+    """
+    count = 0
+
+    def counted(frame, what, argument):
+        nonlocal count
+        count += 1
+        return counted
+
+    before = sys.gettrace()
+    sys.settrace(counted)
+    try:
+        run()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("family", GROWING)
+def test_work_grows_with_the_bytes(family):
+    """
+    Twice the frames are twice the work, whatever the frames are.
+    """
+    small, large = body_of(family, 300), body_of(family, 600)
+    decoded(small)
+
+    assert work(lambda: decoded(large)) <= LINEAR * work(lambda: decoded(small))
+
+
+@pytest.mark.parametrize("family", ["text", "calls of one id", "citations", "restarts"])
+def test_work_of_a_rejoin_grows_with_the_bytes(family):
+    """
+    So it is for a replay that is compared with what was recorded.
+    """
+
+    def rejoined(count):
+        body = body_of(family, count, ended=False)
+        decoder = GeminiInteractionsDecoder("m")
+        decoder.feed(body)
+        decoder.rejoin()
+        return work(lambda: decoder.feed(body))
+
+    rejoined(100)
+
+    assert rejoined(600) <= LINEAR * rejoined(300)
+
+
+@pytest.mark.parametrize("family", GROWING)
+def test_no_text_is_joined_again_and_again(family, monkeypatch):
+    """
+    What is joined of texts, inputs and media is a few times what came, whatever the frames are.
+    """
+    body = body_of(family, 600)
+    joined = 0
+    value = Buffer.value
+
+    def counted(buffer):
+        nonlocal joined
+        whole = value(buffer)
+        joined += len(whole)
+        return whole
+
+    monkeypatch.setattr(Buffer, "value", counted)
+    decoded(body)
+
+    assert joined <= 4 * len(body)
+
+
+@pytest.mark.parametrize("family", ["indexes with one hash", "negative indexes with one hash"])
+def test_no_index_is_looked_for_among_others_of_its_hash(family):
+    """
+    Indexes whose hashes are all alike are told apart by their text, whose hashes nobody can choose.
+    """
+    decoder = GeminiInteractionsDecoder("m")
+    decoder.feed(body_of(family, SIZE, ended=False))
+
+    assert SIZE == len(decoder._steps)
+    assert SIZE - 5 <= len({hash(index) for index in decoder._steps})
+
+
+def test_a_frame_without_a_template_is_parsed_a_few_times(monkeypatch):
+    """
+    A frame that names the key of its text again and again is not tried at each of them.
+    """
+    parsed = 0
+    read_json = templates.read_json
+
+    def counted(data, **more):
+        nonlocal parsed
+        parsed += len(data)
+        return read_json(data, **more)
+
+    monkeypatch.setattr(templates, "read_json", counted)
+    texts = ",".join('"text":"a"' for _ in range(350))
+    frame = f'{{"event_type":"step.delta","index":0,"delta":{{{texts},"type":"text"}}}}'
+    events = decoded(bytes_of([frame]))
+
+    assert "a" == fold(events).last.text
+    assert 0 < parsed <= 5 * len(frame)
+
+
+def test_replays_of_a_hop_are_not_looked_for_among_all_hops():
+    """
+    Which hop a replay is of is known at once, however many there are and however often it begins.
+    """
+
+    def replayed(count):
+        prior = fold(GeminiInteractionsDecoder("m").feed(body_of("hops", count, ended=False))).messages
+        again = GeminiInteractionsDecoder("m", prior=prior)
+        body = bytes_of([*created(1), start(0, "thought")] * count)
+        return work(lambda: again.feed(body))
+
+    replayed(100)
+
+    assert replayed(600) <= LINEAR * replayed(300)
+
+
+class Offset(int):
+    """
+    A place in a text that counts how often it is compared with another of its hash.
+    """
+
+    compared = 0
+
+    def __eq__(self, other):
+        Offset.compared += 1
+        return int(self) == int(other)
+
+    __hash__ = int.__hash__
+
+
+def test_places_outside_of_a_text_are_not_compared():
+    """
+    Places that are none may be numbers whose hashes are all alike.
+    """
+    offsets = [Offset(number * ((1 << 61) - 1)) for number in range(1, SIZE)]
+    found = cited([{"end_index": offset} for offset in offsets], "text")
+
+    assert [None] * (SIZE - 1) == [each.end for each in found]
+    assert Offset.compared <= 2 * SIZE
