@@ -7,6 +7,7 @@ a failed test has left do not keep the process.
 """
 
 import faulthandler
+import gc
 import os
 import signal
 
@@ -26,6 +27,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 # Shells start jobs in the background with SIGINT ignored, which every child process would inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish():
+    """Keep ten thousand tests out of every collection of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)

@@ -28,6 +28,7 @@ from assistant_events import (
     TextEnded,
     ToolCalled,
     Transcript,
+    Turn,
     UserMessage,
     as_content,
     freeze,
@@ -58,6 +59,17 @@ def test_fields_cannot_be_deleted():
         for field in attrs.fields(type(value)):
             with pytest.raises(AttributeError):
                 delattr(value, field.name)
+
+
+def test_fields_refuse_what_they_cannot_hold():
+    """
+    Whatever is made is made of values of the right kinds, but for times and turns, which are views of something else.
+    """
+    for value in CLASSES:
+        for field in attrs.fields(type(value)):
+            if field.name != "times" and not isinstance(value, Turn):
+                with pytest.raises((TypeError, ValueError)):
+                    attrs.evolve(value, **{field.name: object()})
 
 
 def test_nothing_can_be_added():
