@@ -34,6 +34,11 @@ from typing import Any, Final, NamedTuple
 ROOT: Final = Path(__file__).resolve().parent.parent
 PACKAGE: Final = Path("src/assistant_events")
 
+ENCODER: Final = [f"tests/adapters/test_encoder{part}.py" for part in ("", "_signatures", "_replay")]
+EMITTER: Final = [
+    *[f"tests/adapters/test_{name}.py" for name in ("emitter", "emitter_resources", "writing")],
+    "tests/laws/test_emitting.py",
+]
 CORE: Final[dict[str, list[str]]] = {
     "values": ["tests/test_values.py", "tests/test_reading.py", "tests/test_immutable.py"],
     "events.py": ["tests/test_events.py", "tests/test_immutable.py"],
@@ -50,6 +55,15 @@ CORE: Final[dict[str, list[str]]] = {
     "reducer": ["tests/reducer", "tests/test_behaviours.py"],
     "replay": ["tests/test_replay.py"],
     "adapters": ["tests/adapters"],
+    "adapters/gemini_interactions": [
+        *[
+            f"tests/adapters/test_{name}.py"
+            for name in ("folding", "tools", "order", "ends", "generations", "recovery")
+        ],
+        *("tests/adapters/test_hostile.py", "tests/adapters/test_cutting.py"),
+    ],
+    **dict.fromkeys([f"adapters/gemini_interactions/{name}.py" for name in ("encoder", "speaking")], ENCODER),
+    **dict.fromkeys([f"adapters/gemini_interactions/{name}.py" for name in ("emitter", "telling", "writing")], EMITTER),
     "stores": ["tests/stores"],
     "session": ["tests/session"],
     "clients/gemini_interactions/recovery.py": ["tests/clients"],
