@@ -660,7 +660,7 @@ def test_far_too_deep():
         arrays, objects = [arrays], {"a": objects}
 
     for deep in (arrays, objects):
-        with pytest.raises(StructureError, match="expected at most 208 levels, got more$"):
+        with pytest.raises(StructureError, match=r"expected at most 208 levels, got more$"):
             structure({**ENDED, "state": {"a": deep}}, Event)
     with pytest.raises((JsonError, StructureError)):
         loads('{"type":"x","a":' + "[" * 100_000 + "]" * 100_000 + "}", Event)
