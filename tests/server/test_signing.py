@@ -256,6 +256,32 @@ def test_what_the_ledger_keeps_is_bounded():
         ledger.check([call_step("c1")])
 
 
+def test_a_signature_that_is_given_again_stays():
+    """
+    What was given last is kept longest: a signature that is given again is as new as the newest.
+    """
+    ledger = Ledger()
+    for number in [*range(MAX_CALLS), 0, MAX_CALLS]:
+        ledger.note_steps([thought_step(signature=f"given {number}")])
+
+    ledger.check([thought_step(signature="given 0")])
+    with pytest.raises(SignatureError, match="is not one that was given"):
+        ledger.check([thought_step(signature="given 1")])
+
+
+def test_a_call_that_is_made_again_stays():
+    """
+    The same for a call and the signature that stands before it.
+    """
+    ledger = Ledger()
+    for number in [*range(MAX_CALLS), 0, MAX_CALLS]:
+        ledger.note_steps([thought_step(signature="given"), call_step(f"c{number}")])
+
+    ledger.check([call_step("c1")])
+    with pytest.raises(SignatureError, match="the signed step before it is missing"):
+        ledger.check([call_step("c0")])
+
+
 def test_many_answers_with_one_call():
     """
     Of too many answers with a call of one id any signature will do, but there has to be one.
