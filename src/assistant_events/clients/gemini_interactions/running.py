@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
 from typing import Self, final
@@ -39,6 +40,7 @@ class RunStream(AsyncIterator[Event]):
         self._batches = course.batches()
         self._handed: Iterator[Event] = iter(())
         self._reading = False
+        self._turn = asyncio.Lock()
 
     @property
     def report(self) -> Report:
@@ -74,11 +76,12 @@ class RunStream(AsyncIterator[Event]):
             return rest
         if self._reading:
             raise LocalProtocolError(f"the run of message {self.message_id!r} is being read by somebody else")
-        if self._course.closed:
-            await self._batches.aclose()
         self._reading = True
         try:
-            return await anext(self._batches)
+            async with self._turn:
+                if self._course.closed:
+                    await self._batches.aclose()
+                return await anext(self._batches)
         finally:
             self._reading = False
 
@@ -109,7 +112,8 @@ class RunStream(AsyncIterator[Event]):
         if self._reading:
             self._course.interrupt(ErrorInfo(kind=ErrorKind.ABORTED, message="the stream was closed"))
         else:
-            await self._batches.aclose()
+            async with self._turn:
+                await self._batches.aclose()
 
     async def __aenter__(self) -> Self:
         return self
