@@ -12,8 +12,9 @@ import httpx2
 import pytest
 
 from assistant_events import fold
-from assistant_events.cli import endpoints
+from assistant_events.cli import conversing, endpoints
 from assistant_events.cli.live import Live
+from assistant_events.clients.gemini_interactions import Policy
 from assistant_events.server.mock import Match
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable, mock_provider, prompt
@@ -173,6 +174,25 @@ class TestAsking:
         ran = run("run", "Count.", "--base-url", running.url)
 
         assert (0, "one \ntwo\n") == (ran.code, ran.out)
+
+    def test_an_answer_that_pauses_for_ever(self, run, provider, monkeypatch):
+        """
+        An answer that is continued again and again has an end, because each response is billed.
+        """
+        monkeypatch.setattr(conversing, "Policy", lambda: Policy(hops=3))
+        tokens = ["", "a", "b", "c", "d", "e"]
+        hops = zip(tokens, tokens[1:], strict=False)
+        running = provider(
+            {Match(continuation_token=token): {"text": "on ", "continuation_token": new} for token, new in hops}
+        )
+        ran = run("run", "Count.", "--base-url", running.url)
+
+        assert (4, "on \non \non \n") == (ran.code, ran.out)
+        assert (
+            "assistant-events: the answer has paused 3 times and is not complete; the next prompt continues it"
+            == ran.err.splitlines()[-1]
+        )
+        assert 3 == len(running.requests)
 
     def test_an_answer_that_ended_early(self, run, provider):
         """
