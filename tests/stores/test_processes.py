@@ -6,7 +6,6 @@ import os
 import random
 import sqlite3
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -48,9 +47,9 @@ def test_a_killed_process_leaves_whole_batches(tmp_path):
     for number in range(KILLS):
         with start(path, f"w{number}") as process:
             assert "open\n" == process.stdout.readline()
-            time.sleep(moments.uniform(0, 0.15))
+            seen = [process.stdout.readline() for _ in range(moments.randrange(12))]
             process.kill()
-            acknowledged |= set(process.stdout.read().split("\n")[:-1])
+            acknowledged |= set(("".join(seen) + process.stdout.read()).split("\n")[:-1])
 
         with SqliteStore(path) as store:
             records = list(store.read("s"))
