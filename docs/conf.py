@@ -35,7 +35,13 @@ myst_heading_anchors = 3
 # Names in single backquotes, as docstrings have them, are links where they name something and code where they do not.
 default_role = "py:obj"
 
-autodoc_default_options = {"members": True, "member-order": "bysource"}
+autodoc_default_options = {
+    "members": True,
+    "member-order": "bysource",
+    "undoc-members": True,
+    # Of these classes of Python and of attrs nothing is shown; of our own private bases everything is.
+    "inherited-members": "BaseException,Enum,Generic,Mapping,Protocol,int,object,str,tuple",
+}
 autodoc_preserve_defaults = True
 # Unions are named, not spelled out: 28 classes say less than one word.
 autodoc_type_aliases = {

@@ -6,6 +6,7 @@ Nothing is written to disk, so nothing can go stale. `GENERATORS` also runs with
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from generated_pages import catalogue, classes, dialects, errors, lifecycle, recovery, replay
+from generated_pages import catalogue, classes, dialects, errors, lifecycle, public, recovery, replay
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
 GENERATORS: Final[dict[str, Callable[[], str]]] = {
     "catalogue": catalogue.catalogue,
@@ -63,14 +65,17 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", _on_source_read)
     # Before napoleon, which reads the sections.
     app.connect("autodoc-process-docstring", _on_docstring, priority=400)
+    app.connect("autodoc-process-docstring", _after_napoleon, priority=600)
     app.connect("autodoc-process-signature", _on_signature)
     # Before autodoc moves types into the descriptions of arguments.
     app.connect("object-description-transform", _on_description, priority=400)
+    app.connect("doctree-read", _on_doctree)
+    app.connect("env-check-consistency", _on_consistency)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def _on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
-    source[0] = fill(source[0])
+    source[0] = public.with_data(fill(source[0]))
 
 
 def as_rst(lines: list[str]) -> list[str]:
@@ -96,10 +101,24 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip()) if line.strip() else 0
 
 
-def _on_docstring(*event: Any) -> None:
+_ATTRIBUTES: Final = frozenset({"attribute", "data", "property"})
+
+
+def _on_docstring(app: Sphinx, what: str, name: str, *event: Any) -> None:
     # Any: Sphinx gives six things, the last of which is the list of lines to change.
     lines: list[str] = event[-1]
     lines[:] = as_rst(lines)
+    if what in _ATTRIBUTES:
+        # Napoleon would take the words before a colon in the first line for a type, so it is not shown these lines.
+        app.env.temp_data[name] = lines[:]
+        lines[:] = [name.rpartition(".")[2]]
+
+
+def _after_napoleon(app: Sphinx, what: str, name: str, *event: Any) -> None:
+    # Any: see `_on_docstring`.
+    if what in _ATTRIBUTES:
+        lines: list[str] = event[-1]
+        lines[:] = app.env.temp_data.pop(name)
 
 
 def readable(signature: str, cls: type) -> str:
@@ -142,3 +161,21 @@ def _on_description(app: Sphinx, *_: Any) -> None:
 
 
 _ALIAS: Final = re.compile(r"(?:sphinx\.util\.inspect\.)?TypeAliasForwardRef\('(\w+)'\)")
+
+
+def _on_doctree(app: Sphinx, doctree: Any) -> None:
+    # Any: a document of docutils, which has no types.
+    from sphinx.addnodes import pending_xref
+
+    # Sphinx would link a type of Python to a member of that name, as `type` to that of an event.
+    for reference in list(doctree.findall(pending_xref)):
+        if isinstance(getattr(builtins, reference.get("reftarget", ""), None), type):
+            reference.replace_self(reference.children)
+
+
+def _on_consistency(app: Sphinx, env: BuildEnvironment) -> None:
+    from sphinx.util.logging import getLogger
+
+    documented = {name for name, *_ in env.get_domain("py").get_objects()}
+    for name in public.undocumented(documented):
+        getLogger(__name__).warning("the API reference does not name %s", name)

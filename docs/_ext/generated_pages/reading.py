@@ -11,6 +11,7 @@ import inspect
 import textwrap
 from enum import Enum
 from functools import cache
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -87,9 +88,31 @@ def _annotations(cls: type) -> dict[str, str]:
     return found
 
 
+def origin_of(module: str, name: str) -> str:
+    """Return the module that defines what *module* offers by a name."""
+    for node in _module_body(module):
+        if isinstance(node, ast.ImportFrom) and any(name == (alias.asname or alias.name) for alias in node.names):
+            assert node.module is not None, "imports name their module"
+            return origin_of(node.module, name)
+    return module
+
+
+def data_doc(module: str, name: str) -> str:
+    """Return the string below a name of a module that defines it."""
+    return _docs_in(_module_body(module)).get(name, "")
+
+
+@cache
+def _module_body(module: str) -> list[ast.stmt]:
+    return ast.parse(inspect.getsource(import_module(module))).body
+
+
 def _own_docs(cls: type) -> dict[str, str]:
+    return _docs_in(_body(cls))
+
+
+def _docs_in(body: list[ast.stmt]) -> dict[str, str]:
     found: dict[str, str] = {}
-    body = _body(cls)
     for node, after in pairwise(body):
         target = (
             node.target

@@ -30,3 +30,4 @@ dialect = Dialect(
     detect=detect,
     http_error=http_error,
 )
+"""What the entry point of this dialect names."""
