@@ -449,3 +449,12 @@ def test_types_of_messages_and_parts():
     """
     assert ["text", "reasoning", "media", "tool", "opaque"] == [cls.type for cls in PART_CLASSES]
     assert ["user", "assistant", "compaction"] == [cls.type for cls in MESSAGE_CLASSES]
+
+
+def test_an_empty_transcript():
+    """
+    A transcript of nothing has no messages and stands before the first record.
+    """
+    empty = Transcript()
+
+    assert ((), 0, frozenset()) == (empty.messages, empty.seq, empty.rewound)

@@ -29,6 +29,7 @@ from assistant_events import (
     freeze,
     thaw,
 )
+from assistant_events.errors import JsonError
 from assistant_events.testing import origin
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH, own, valid_text
@@ -324,6 +325,16 @@ def test_depth(kind):
         assert 120 > len(str(refused.value))
 
 
+@pytest.mark.parametrize("kind", [dict, list], ids=["objects", "arrays"])
+def test_depth_of_what_was_read(kind):
+    """
+    So does JSON that was read and is taken over without a copy.
+    """
+    assert nested(MAX_DEPTH, kind) == thaw(own(nested(MAX_DEPTH, kind)))
+    with pytest.raises(JsonError, match=r"^nested deeper than 200 levels$"):
+        own(nested(MAX_DEPTH + 1, kind))
+
+
 def test_depth_of_objects():
     """
     The object itself is the first level.
@@ -518,12 +529,16 @@ def test_media_have_one_source(sources):
 
 def test_words():
     """
-    Words of the model are strings; an error may be of a kind that is not known.
+    Words of the model are strings, and stay as they are in logs; an error may be of a kind that is not known.
     """
     assert "tool-calls" == Finish.TOOL_CALLS
     assert ErrorKind.RATE_LIMIT is ErrorInfo(kind="rate-limit", message="").kind
     assert "of-tomorrow" == ErrorInfo(kind="of-tomorrow", message="").kind
-    assert sorted(set(ErrorKind)) == sorted(ErrorKind)
+    assert {
+        *("interrupted", "aborted", "cancelled", "protocol", "provider", "overloaded", "rate-limit", "auth"),
+        *("invalid-request", "not-found", "quota", "context-length", "timeout", "network", "content-filter"),
+        *("invalid-input", "no-result", "unexpected-action", "tool", "tool-denied", "adapter", "unknown"),
+    } == {kind.value for kind in ErrorKind}
 
 
 def test_total_of_usage():
