@@ -366,6 +366,8 @@ class Copy:
             start_new_session=True,
         )
         try:
+            if self._stopped.is_set():
+                raise Stopped
             printed = process.communicate(timeout=limit)[0]
         except subprocess.TimeoutExpired:
             return "time limit"
@@ -489,14 +491,15 @@ def try_all(picked: Sequence[Mutant], jobs: int, trial: Trial) -> int:
             for each in running:
                 each.result()
         except KeyboardInterrupt:
-            print(f"\n{trial.summary()}\nmutants: stopped", flush=True)
+            print("\nmutants: stopped", flush=True)
             return 130
+        else:
+            return 1 if trial.survived else 0
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for copied in copies:
                 copied.stop()
-    print(trial.summary())
-    return 1 if trial.survived else 0
+            print(trial.summary(), flush=True)
 
 
 def with_copy(free: SimpleQueue[Copy], trial: Trial) -> Callable[[Mutant], None]:
