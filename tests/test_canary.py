@@ -295,21 +295,15 @@ FLOWS = {
     "mock --record": Flow(mock_record, SOON, logs="assistant_events"),
 }
 
-OPEN = {"the client", "the client without an event loop", "run", "run with a proxy", "mock --record"}
-
 CASES = [(flow, answer) for flow, each in FLOWS.items() for answer in each.answers]
 
 
 @pytest.mark.parametrize(("name", "answer"), CASES, ids=[" - ".join(case) for case in CASES])
-def test_no_credential_is_kept(name, answer, tmp_path, caplog, capfd, request):
+def test_no_credential_is_kept(name, answer, tmp_path, caplog, capfd):
     """
     A credential that a hostile server repeats is in no durable event, repr, log line, file or output.
     """
     flow = FLOWS[name]
-    if name in OPEN:
-        request.applymarker(
-            pytest.mark.xfail(strict=False, reason="what the endpoint repeats is not masked everywhere yet")
-        )
     caplog.set_level(logging.INFO)
     with Hostile(flow.answers[answer]) as server:
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()

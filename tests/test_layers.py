@@ -20,6 +20,7 @@ ROOT = "assistant_events"
 # served, and the command line offers everything.
 LAYERS = {
     "errors": -1,
+    "extras": -1,
     "values": 0,
     "events": 1,
     "upcasting": 1,

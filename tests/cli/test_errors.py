@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from assistant_events import extras
 from assistant_events.cli import databases, entry, main, recognising
 from assistant_events.cli.exits import Exit
 from assistant_events.errors import AdapterError, ConflictError, StoreError
@@ -155,9 +156,10 @@ def test_the_extra_is_missing(run, monkeypatch):
     """
     Without the extra the command says what to install; the version needs nothing.
     """
-    monkeypatch.setattr(entry, "find_spec", lambda name: None if name == "cyclopts" else True)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "cyclopts" else True)
+    hint = "the command line needs cyclopts: pip install '.[cli]' in a clone of assistant-events"
 
-    assert "assistant-events: the command line needs cyclopts: pip install 'assistant-events[cli]'\n" == run("fold").err
+    assert f"assistant-events: {hint}\n" == run("fold").err
     assert (2, 0) == (run("fold").code, run("--version").code)
 
 

@@ -11,6 +11,7 @@ import httpx2
 import pytest
 from starlette.responses import PlainTextResponse
 
+from assistant_events import extras
 from assistant_events.cli import main, mock
 from assistant_events.server.mock import load_fixtures
 from assistant_events.server.mock.demo import DEMO
@@ -372,25 +373,25 @@ def test_list_faults(run):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "missing", "extras"),
+    ("arguments", "missing", "said"),
     [
-        (["--list-faults"], {"starlette", "uvicorn"}, "starlette and uvicorn: pip install 'assistant-events[server]'"),
-        ([], {"uvicorn"}, "uvicorn: pip install 'assistant-events[server]'"),
+        (["--list-faults"], {"starlette", "uvicorn"}, "starlette and uvicorn: pip install '.[server]'"),
+        ([], {"uvicorn"}, "uvicorn: pip install '.[server]'"),
         (
             ["--record", "https://x.test"],
             {"uvicorn", "httpx2"},
-            "uvicorn and httpx2: pip install 'assistant-events[http,server]'",
+            "uvicorn and httpx2: pip install '.[http,server]'",
         ),
     ],
 )
-def test_missing_extra(run, monkeypatch, arguments, missing, extras):
+def test_missing_extra(run, monkeypatch, arguments, missing, said):
     """
     Without the extra, one line says what to install.
     """
-    monkeypatch.setattr(mock, "find_spec", lambda name: None if name in missing else object())
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name in missing else object())
     ran = run("mock", *arguments)
 
-    assert (2, f"assistant-events: this command needs {extras}\n") == (ran.code, ran.err)
+    assert (2, f"assistant-events: this command needs {said} in a clone of assistant-events\n") == (ran.code, ran.err)
 
 
 def test_ctrl_c(file):

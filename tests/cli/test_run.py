@@ -11,7 +11,7 @@ import sys
 import httpx2
 import pytest
 
-from assistant_events import fold
+from assistant_events import extras, fold
 from assistant_events.cli import conversing, endpoints
 from assistant_events.cli.live import Live
 from assistant_events.clients.gemini_interactions import Policy
@@ -30,7 +30,7 @@ COUNT = {
     "timing": {"delta_chars": 4},
 }
 WITHOUT_SERVER = (
-    "run without an API key needs httpx2 and uvicorn: pip install 'assistant-events[http,server]', "
+    "run without an API key needs httpx2 and uvicorn: pip install '.[http,server]' in a clone of assistant-events, "
     "or set GEMINI_API_KEY"
 )
 NO_BASE = "--base-url: expected an http or https URL without user, password, query and fragment"
@@ -361,7 +361,11 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("absent", "key", "message"),
         [
-            ({"httpx2", "stamina"}, True, "run needs httpx2 and stamina: pip install 'assistant-events[http]'"),
+            (
+                {"httpx2", "stamina"},
+                True,
+                "run needs httpx2 and stamina: pip install '.[http]' in a clone of assistant-events",
+            ),
             (
                 {"httpx2", "uvicorn"},
                 False,
@@ -373,7 +377,7 @@ class TestRefusals:
         """
         What is not installed is one line that says what to install.
         """
-        monkeypatch.setattr(endpoints, "find_spec", lambda name: None if name in absent else object())
+        monkeypatch.setattr(extras, "find_spec", lambda name: None if name in absent else object())
         if key:
             monkeypatch.setenv("GEMINI_API_KEY", "key-of-the-test")
         ran = run("run", "Hi")

@@ -410,7 +410,7 @@ def test_the_extra_is_missing():
         "except ImportError as error: print(error)\n"
     )
 
-    assert "the mock provider needs starlette: pip install 'assistant-events[server]'\n" == printed
+    assert "the mock provider needs starlette: pip install '.[server]' in a clone of assistant-events\n" == printed
 
 
 def test_left_behind():

@@ -7,7 +7,6 @@ The log knows, too: with each prompt `run` notes where it went, and with which s
 from __future__ import annotations
 
 import os
-from importlib.util import find_spec
 from typing import Any, Final, TypeAlias, final
 
 import attrs
@@ -16,6 +15,7 @@ from assistant_events.adapters.reading import mapping, string
 from assistant_events.cli.exits import CommandError
 from assistant_events.clients.hosts import is_loopback, service_url
 from assistant_events.events import PromptSubmitted
+from assistant_events.extras import missing_extras
 from assistant_events.stores import SqliteStore
 from assistant_events.values import thaw
 
@@ -138,12 +138,7 @@ def check_extras(endpoint: Endpoint) -> None:
     needed: dict[str, tuple[str, ...]] = {"http": ("httpx2", "stamina")}
     if endpoint.is_mock:
         needed["server"] = ("starlette", "uvicorn")
-    missing = {extra: [name for name in names if find_spec(name) is None] for extra, names in needed.items()}
-    packages = [name for names in missing.values() for name in names]
-    if packages:
-        extras = ",".join([extra for extra, names in missing.items() if names])
-        remedy = f", or set {KEY_VARIABLE}" if missing.get("server") else ""
-        raise CommandError(
-            f"run {'without an API key ' if remedy else ''}needs {' and '.join(packages)}: "
-            f"pip install 'assistant-events[{extras}]'{remedy}"
-        )
+    without_key = endpoint.is_mock and missing_extras("", {"server": needed["server"]}) is not None
+    sentence = missing_extras("run without an API key" if without_key else "run", needed)
+    if sentence is not None:
+        raise CommandError(f"{sentence}, or set {KEY_VARIABLE}" if without_key else sentence)

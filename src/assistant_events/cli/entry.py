@@ -11,14 +11,14 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 from assistant_events.cli.exits import CommandError, Exit
 from assistant_events.cli.visible import one_line
 from assistant_events.errors import AssistantEventsError, StoreError
+from assistant_events.extras import missing_extras
 
-_NEEDED = ("cyclopts", "rich")
+_NEEDED = {"cli": ("cyclopts", "rich")}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,11 +52,9 @@ def _run(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         print(version("assistant-events"))
         return Exit.OK
-    missing = [name for name in _NEEDED if find_spec(name) is None]
-    if missing:
-        raise CommandError(
-            f"the command line needs {' and '.join(missing)}: pip install 'assistant-events[cli]'", Exit.USAGE
-        )
+    sentence = missing_extras("the command line", _NEEDED)
+    if sentence is not None:
+        raise CommandError(sentence, Exit.USAGE)
     from assistant_events.cli.commands import run  # needs what was just looked for
 
     return run(arguments)

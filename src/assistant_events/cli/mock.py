@@ -9,7 +9,6 @@ import logging
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final, Literal, final
@@ -20,6 +19,7 @@ from assistant_events.cli.patience import PatientWriter
 from assistant_events.cli.printing import print_table
 from assistant_events.cli.visible import one_line
 from assistant_events.errors import FixtureError, JsonError
+from assistant_events.extras import missing_extras
 from assistant_events.values import read_json
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PORT: Final = 4010
 """Where it listens by default; aimock has the same."""
 
-_NEEDED: Final = {"starlette": "server", "uvicorn": "server"}
+_NEEDED: Final = {"server": ("starlette", "uvicorn")}
 _SHOWN_PARAMETERS: Final = frozenset({"stream", "last_event_id"})
 
 
@@ -82,7 +82,7 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> N
     Raises:
         CommandError: The file or the address cannot be used.
     """
-    _check_installed({**_NEEDED, "httpx2": "http"})
+    _check_installed({**_NEEDED, "http": ("httpx2",)})
     if len(fixtures) != 1:
         raise CommandError("--record needs one --fixtures FILE to write to")
     from assistant_events.server.mock.recording import RecordingProxy
@@ -214,11 +214,10 @@ def _reason(body: bytes) -> str:
     return str(error.get("message", "")) if isinstance(error, Mapping) else ""
 
 
-def _check_installed(needed: Mapping[str, str]) -> None:
-    missing = [name for name in needed if find_spec(name) is None]
-    if missing:
-        extras = ",".join(sorted({needed[name] for name in missing}))
-        raise CommandError(f"this command needs {' and '.join(missing)}: pip install 'assistant-events[{extras}]'")
+def _check_installed(needed: Mapping[str, Sequence[str]]) -> None:
+    sentence = missing_extras("this command", needed)
+    if sentence is not None:
+        raise CommandError(sentence)
 
 
 def _print_line(text: str) -> None:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, TypeVar, Unpack, final
 
+from assistant_events.extras import require
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
@@ -60,13 +62,9 @@ def mock_provider(
 
         ImportError: The extra `server` is not installed.
     """
-    try:
-        from assistant_events.server.mock import MockProvider
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        raise ImportError(
-            f"the mock provider needs {missing}: pip install 'assistant-events[server]'", name=missing
-        ) from error
+    require("the mock provider", {"server": ("starlette", "uvicorn")})
+    from assistant_events.server.mock import MockProvider
+
     return RunningProvider(MockProvider(fixtures, **options), port)
 
 

@@ -50,6 +50,7 @@ from assistant_events.events import (
     ToolSuccess,
     UnknownEvent,
 )
+from assistant_events.extras import missing_extras
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import Builder, reconcile
 from assistant_events.values import (
@@ -75,7 +76,7 @@ try:
     from hypothesis.strategies import DrawFn, SearchStrategy
 except ImportError as error:
     raise ImportError(
-        "assistant_events.testing.strategies needs hypothesis: pip install 'assistant-events[testing]'", name=error.name
+        missing_extras("assistant_events.testing.strategies", {"testing": ("hypothesis",)}), name=error.name
     ) from error
 
 EventClass: TypeAlias = type[DurableEvent | LiveEvent | UnknownEvent]

@@ -12,6 +12,7 @@ A run that is cut goes on by itself:
 After a restart, `client.resume(session.transcript[message_id])` is received in the same way.
 """
 
+from assistant_events.clients import needed  # noqa: F401  # pyright: ignore[reportUnusedImport] - first of all
 from assistant_events.clients.gemini_interactions.blocking import SyncGeminiInteractions, SyncRunStream
 from assistant_events.clients.gemini_interactions.client import GeminiInteractions, RunStatus, Stopped
 from assistant_events.clients.gemini_interactions.clock import Clock

@@ -1,0 +1,72 @@
+"""
+What is said when an optional package is missing.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assistant_events import extras
+from assistant_events.extras import missing_extras, require
+
+ROOT = Path(__file__).parent.parent
+HINT = "in a clone of assistant-events"
+
+
+@pytest.fixture
+def absent(monkeypatch):
+    """Names of packages that are not installed, for the code under test."""
+    names = set()
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name in names else object())
+    return names
+
+
+def test_nothing_is_missing(absent):
+    """
+    There is nothing to say when every package is there.
+    """
+    require("it", {"http": ("httpx2",)})
+
+    assert missing_extras("it", {"http": ("httpx2",)}) is None
+
+
+def test_names_packages_and_extras(absent):
+    """
+    The sentence names what is missing and a command that works for a package that is not published.
+    """
+    absent |= {"uvicorn", "httpx2"}
+
+    assert f"it needs uvicorn and httpx2: pip install '.[http,server]' {HINT}" == missing_extras(
+        "it", {"server": ("starlette", "uvicorn"), "http": ("httpx2",), "cli": ("rich",)}
+    )
+    with pytest.raises(ModuleNotFoundError, match="it needs httpx2: pip install"):
+        require("it", {"http": ("httpx2",)})
+
+
+MODULES = {
+    "the client": ("assistant_events.clients.gemini_interactions", "httpx2", "http"),
+    "a module of the client": ("assistant_events.clients.gemini_interactions.client", "stamina", "http"),
+    "strategies": ("assistant_events.testing.strategies", "hypothesis", "testing"),
+}
+
+
+@pytest.mark.parametrize(("module", "package", "extra"), MODULES.values(), ids=MODULES)
+def test_modules_that_need_an_extra(module, package, extra):
+    """
+    The import of a module whose extra is missing says what to install.
+    """
+    program = f"import sys; sys.modules[{package!r}] = None\ntry: import {module}\nexcept ImportError as e: print(e)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+
+    assert ran.stdout.endswith(f" needs {package}: pip install '.[{extra}]' {HINT}\n")
+
+
+def test_no_hint_names_an_index():
+    """
+    Nothing advises to install from an index what is not published there.
+    """
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+
+    assert [] == [path.name for path in files if "install 'assistant-events[" in path.read_text()]
