@@ -646,6 +646,74 @@ def test_fields_that_are_not_documented_and_come_with_the_end():
     assert [] == reasons(started(), *reasoning_of("", extra={"mood": 1}), ended())
 
 
+def bytes_of(*events, **how):
+    """
+    Return the bytes that clients read, and why something was left out.
+    """
+    emitter = GeminiInteractionsEmitter(status_updates=False, **how)
+    frames = [frame for event in events for frame in emitter.emit(event)]
+    return b"".join(map(sse, frames)), [left.reason for left in emitter.left_out]
+
+
+@pytest.mark.parametrize("live", [True, False], ids=["live", "waiting"])
+def test_a_character_that_was_cut_between_two_items_of_a_summary(live):
+    """
+    It is told whole with the second, and the items that now read otherwise are reported.
+    """
+    halves = [{"type": "text", "text": "a\ud83d"}, {"type": "text", "text": "\ude00b"}]
+    thought = reasoning_of("a\U0001f600b", summary=halves)
+    body, reasons = bytes_of(started(), *thought, ended(), live=live)
+    told = [event for event in decoded(body)[1] if event.type == "reasoning.ended"]
+
+    assert ["a\U0001f600b"] == [event.text for event in told]
+    assert "the items of a summary stand in another order, or are cut elsewhere, than its deltas were" in reasons
+    assert b"\xef\xbf\xbd" not in body
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        pytest.param(reasoning_of("", signature="A\ud83d"), id="signature"),
+        pytest.param(reasoning_of("", summary=[{"type": "image", "data": "\ud83d"}]), id="summary"),
+        pytest.param(text_of("a", block={"odd": ["\ude00"]}), id="block"),
+        pytest.param(input_of("c1", '{"a":"\\ud83d"}', provider=True, type="google_search_call"), id="arguments"),
+        pytest.param(
+            [
+                *input_of("c1", "{}", "google_search", provider=True, type="google_search_call"),
+                called("c1", {}, "google_search", provider=True),
+                success("c1", JsonContent(["\ud83d"]), i=1, type="google_search_result"),
+            ],
+            id="result",
+        ),
+    ],
+)
+def test_half_of_a_character_is_reported(events):
+    """
+    Half of a surrogate pair becomes U+FFFD on its way to clients, and the emitter says so.
+    """
+    body, reasons = bytes_of(started(), *events, ended())
+
+    assert ["half of a surrogate pair cannot be told, since many clients cannot read it"] == reasons
+    assert b"\xef\xbf\xbd" in body
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        pytest.param(reasoning_of("", signature="\\ud83d"), id="signature"),
+        pytest.param(input_of("c1", '{"a":"\\ud83d"}'), id="streamed arguments"),
+    ],
+)
+def test_words_about_escapes_are_whole(events):
+    """
+    A backslash and what follows it are characters like others.
+    """
+    body, reasons = bytes_of(started(), *events, ended())
+
+    assert [] == reasons
+    assert events[-1] in decoded(body)[1]
+
+
 # -- how it begins and ends
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from assistant_events import Origin, StepStarted, fold, problems
 from assistant_events.adapters import load_dialect
+from assistant_events.adapters.gemini_interactions import sse
 from assistant_events.testing.strategies import loose_events, recut, sessions
 from tests.adapters.samples import SAMPLES
 from tests.corpus.bodies import RESOURCES, STREAMS, body_of, stream_of
@@ -45,12 +46,12 @@ def durable(events):
 
 def told(events, **options):
     """
-    Return the emitter, the frames it gave, and what they are decoded to, having checked that this is legal.
+    Return the emitter, the frames it gave, and what their bytes are decoded to, having checked that this is legal.
     """
     emitter = DIALECT.emitter(**options)
     frames = [frame for event in events for frame in emitter.emit(event)] + list(emitter.close())
     decoder = DIALECT.decoder("m")
-    caused = [event for frame in frames if frame != "[DONE]" for event in decoder.feed_event(frame)] + decoder.close()
+    caused = decoder.feed(b"".join(map(sse, frames))) + decoder.close()
     assert decoder.failure is None
     assert [] == problems(caused)
     return emitter, frames, caused
@@ -151,9 +152,11 @@ def test_nearly_everything_is_told_exactly():
     What is reported of random streams is the exception, or the law would say nothing.
     """
     events = [decoded(generated(random.Random(seed))) for seed in range(200)]
-    reported = [each for each in events if told(each, live=False)[0].left_out]
+    reasons = [{left.reason for left in told(each, live=False)[0].left_out} for each in events]
+    halves = "half of a surrogate pair cannot be told, since many clients cannot read it"
 
-    assert len(reported) < 20
+    assert len([each for each in reasons if each - {halves}]) < 20
+    assert len([each for each in reasons if not each]) > 100
 
 
 @given(st.data(), st.sampled_from(sorted(SAMPLES)))

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from assistant_events.adapters.emitting import Frame, LeftOut
 from assistant_events.adapters.gemini_interactions import endings, writing
-from assistant_events.adapters.gemini_interactions.generation import generation_of, sse
+from assistant_events.adapters.gemini_interactions.generation import generation_of, is_text, sse
 from assistant_events.adapters.gemini_interactions.telling import Telling
 from assistant_events.adapters.reading import Fields, string
 from assistant_events.events import (
@@ -63,6 +63,7 @@ _OVER = "the answer has come to its end"
 _RESTARTED = "a restart is told as a replay from the start; whoever reads it decides what is void"
 _OTHER_ERROR = "the error is read as another"
 _OTHER_USAGE = "some of the counts have no word"
+_HALVES = "half of a surrogate pair cannot be told, since many clients cannot read it"
 _OTHER_RUN = "the run that the start named is read as that of the end"
 _NO_STATUS = "nobody gave a status; the wire has the one that is nearest to the finish"
 
@@ -464,6 +465,8 @@ class GeminiInteractionsEmitter:
         return Telling(self._words, self._frame, self._leave_out, whole=self._whole)
 
     def _frame(self, name: str, fields: dict[str, Any]) -> None:
+        if not is_text(fields):
+            self._leave_out(_HALVES)
         self._out.append(self._framed(name, fields))
 
     def _framed(self, name: str, fields: dict[str, Any]) -> dict[str, Any]:

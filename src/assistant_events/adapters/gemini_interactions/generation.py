@@ -82,6 +82,9 @@ def generation_of(number: int) -> Generation:
     return GENERATIONS[number]
 
 
+_HALF: Final = b"\\ud"
+"""Stands in JSON text for half of a surrogate pair, or where the text itself is about escapes; not for a whole pair."""
+
 _DONE: Final = b"event: done\ndata: [DONE]\n\n"
 
 # Python's own `str.splitlines`, and clients that read a stream with it, take these for the ends of lines.
@@ -101,13 +104,18 @@ def sse(frame: Mapping[str, Any] | Literal["[DONE]"]) -> bytes:
     if isinstance(frame, str):
         return _DONE
     data = write_json(frame)
-    if b"\\ud" in data:  # never for a pair that is whole, unless the text itself talks of escapes
+    if _HALF in data:
         data = write_json(_valid(frame))
     if not data.isascii():
         for character, escape in _LINE_ENDS:
             if character in data:
                 data = data.replace(character, escape)
     return b"event: %b\ndata: %b\n\n" % (frame["event_type"].encode(), data)
+
+
+def is_text(value: Mapping[str, Any]) -> bool:
+    """Tell whether every string of a JSON object is valid Unicode, so that `sse` changes none."""
+    return _HALF not in write_json(value) or _valid(value) == value
 
 
 def _valid(value: Any) -> Any:

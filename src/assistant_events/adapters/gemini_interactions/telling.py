@@ -16,7 +16,7 @@ from typing import Any, Final
 from assistant_events.adapters.gemini_interactions import wire, writing
 from assistant_events.adapters.gemini_interactions.citations import cited
 from assistant_events.adapters.gemini_interactions.generation import Generation
-from assistant_events.adapters.reading import Fields, mapping, mappings
+from assistant_events.adapters.reading import Fields, mapping, mappings, string
 from assistant_events.events import (
     MediaEnded,
     OpaqueReceived,
@@ -31,7 +31,7 @@ from assistant_events.events import (
     ToolInputStarted,
     ToolSuccess,
 )
-from assistant_events.recorder.opened import parsed_input
+from assistant_events.recorder.opened import joined, parsed_input
 from assistant_events.values import Citation, ErrorInfo, ErrorKind, MediaContent, thaw, write_json
 
 OTHER_PLACE = "a part continues a step of which others have begun since; it is told as a step of its own"
@@ -424,9 +424,11 @@ class Telling:
                 self._leave_out(OTHER_TEXT)
             rest = text[fragment.sent :]
             return [{"type": "text", "text": rest}] if rest else []
-        told = step.items
-        if summary[: len(told)] == told:
-            return summary[len(told) :]
+        told, whole = step.items, _whole_items(summary)
+        if whole != summary:
+            self._leave_out(OTHER_ITEMS)
+        if whole[: len(told)] == told:
+            return whole[len(told) :]
         self._leave_out(OTHER_ITEMS)
         return [item for item in summary if item.get("type", "text") != "text" and item not in told]
 
@@ -708,6 +710,19 @@ def _piece(fragment: Fragment | Call, offset: int, delta: str) -> str:
     piece = delta[skip:] if skip else delta
     fragment.sent += len(piece)
     return piece
+
+
+def _whole_items(summary: list[Fields]) -> list[Fields]:
+    """Return the items of a summary with each character whole: one that was cut between two is told with the second."""
+    held = ""
+    items: list[Fields] = []
+    for item in summary:
+        text = string(item, "text")
+        if text is not None and (string(item, "type") or "text") == "text":
+            text, held = joined(held, text)
+            item = {**item, "text": text}
+        items.append(item)
+    return [*items, {"type": "text", "text": "\ufffd"}] if held else items
 
 
 def _annotation(citation: Citation, text: str) -> dict[str, Any]:
