@@ -17,7 +17,7 @@ from assistant_events import (
     fold,
 )
 from assistant_events.adapters import templates
-from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
+from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, GeminiInteractionsEmitter
 from assistant_events.adapters.gemini_interactions.citations import cited
 from assistant_events.testing import Call, answer, origin, prompt, records
 from assistant_events.values.buffers import Buffer
@@ -120,6 +120,27 @@ def answer_old_messages(size):
     fold(events)
 
 
+def emit_open_calls(**options):
+    """
+    Return work that emits calls which are all open before the first of them ends, and end in the other order.
+    """
+
+    def work(size):
+        recorder = Recorder("a1")
+        events = recorder.start(origin())
+        ids = [f"c{number}" for number in range(size)]
+        for call_id in ids:
+            events += recorder.tool_input(call_id, "f", provider_executed=True)
+        for call_id in reversed(ids):
+            events += recorder.tool_input(call_id, "f", "{}") + recorder.end_tool_input(call_id)
+        emitter = GeminiInteractionsEmitter(**options)
+        for event in events:
+            emitter.emit(event)
+        emitter.close()
+
+    return work
+
+
 WORK = {
     "deltas": record_deltas,
     "calls with ids": record_calls("c1", key=False),
@@ -131,6 +152,10 @@ WORK = {
     "folding calls": fold_parts,
     "folding messages": fold_messages,
     "late answers": answer_old_messages,
+    "emitting calls of the provider": emit_open_calls(),
+    "emitting what has ended": emit_open_calls(live=False),
+    "emitting whole arguments": emit_open_calls(arguments="whole"),
+    "emitting generation 1": emit_open_calls(generation=1),
 }
 
 

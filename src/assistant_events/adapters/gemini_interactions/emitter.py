@@ -86,6 +86,11 @@ _Part: TypeAlias = (
     | OpaqueReceived
 )
 _PARTS: tuple[type, ...] = _Part.__args__
+_AWAITED = frozenset[type](
+    {TextEnded, TextDelta, ReasoningEnded, ReasoningDelta, MediaEnded, ToolInputEnded, ToolInputDelta}
+)
+"""Events that tell of which step a part is, or of which form."""
+
 _GO_ON = (TextStarted, MediaStarted, MediaDelta, MediaEnded, OpaqueReceived)
 """Events of parts that may belong to the output that was told last. All others end it."""
 
@@ -158,6 +163,11 @@ class GeminiInteractionsEmitter:
         self._awaited: tuple[tuple[type, ...], str | None] | None = None
         """Classes of the events, and the call, that the first of the held ones waits for; `None` when nothing waits."""
 
+        self._ahead: dict[tuple[type, str | None], deque[tuple[int, _Part]]] = {}
+        """Held events for which others may wait, numbered in their order, by their class and their call."""
+
+        self._count = 0
+
     # -- for whoever has events
 
     @property
@@ -215,7 +225,7 @@ class GeminiInteractionsEmitter:
                 self._on_failed(event)
             self._running = False
         elif isinstance(event, _PARTS):
-            self._held.append(event)  # type: ignore[arg-type]  # what `_PARTS` lists
+            self._hold(event)  # type: ignore[arg-type]  # what `_PARTS` lists
             if self._awaited is None or _is_one(event, *self._awaited):
                 self._release()
         else:
@@ -241,6 +251,7 @@ class GeminiInteractionsEmitter:
             return
         self._leave_out(_RESTARTED)
         self._held.clear()
+        self._ahead.clear()
         self._awaited = None
         self._id = _id_of(event.run, event.state) or self._id
         self._origin = self._origin.filled_in(event.origin)
@@ -346,11 +357,11 @@ class GeminiInteractionsEmitter:
         while self._held:
             event = self._held[0]
             awaited = self._awaits(event)
-            first = None if awaited is None else self._ahead(*awaited)
+            first = None if awaited is None else self._first_ahead(*awaited)
             if awaited is not None and first is None and not everything:
                 self._awaited = awaited
                 return
-            self._held.popleft()
+            self._let_go()
             self._told = event
             self._tell(event, first)
 
@@ -374,12 +385,24 @@ class GeminiInteractionsEmitter:
             case _:
                 return None
 
-    def _ahead(self, classes: tuple[type, ...], call_id: str | None) -> Event | None:
+    def _hold(self, event: _Part) -> None:
+        self._held.append(event)
+        if type(event) in _AWAITED:
+            self._ahead.setdefault(_key_of(event), deque()).append((self._count, event))
+            self._count += 1
+
+    def _let_go(self) -> None:
+        event = self._held.popleft()
+        if type(event) in _AWAITED:
+            key = _key_of(event)
+            self._ahead[key].popleft()
+            if not self._ahead[key]:
+                del self._ahead[key]
+
+    def _first_ahead(self, classes: tuple[type, ...], call_id: str | None) -> Event | None:
         """Return the first of the held events that is of these classes, and of this call."""
-        for event in self._held:
-            if _is_one(event, classes, call_id):
-                return event
-        return None
+        first = min([self._ahead[cls, call_id][0] for cls in classes if (cls, call_id) in self._ahead], default=None)
+        return None if first is None else first[1]
 
     def _tell(self, event: _Part, ahead: Event | None) -> None:
         """Tell a part, or a piece of it; *ahead* is what it has waited for, if it has."""
@@ -547,6 +570,10 @@ def emit_resource(
 def _flat(step: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the 1.x items of a step: each content block is one of its own."""
     return step.get("content", []) if step["type"] == "model_output" else [step]
+
+
+def _key_of(event: _Part) -> tuple[type, str | None]:
+    return type(event), getattr(event, "call_id", None)
 
 
 def _is_one(event: Event, classes: tuple[type, ...], call_id: str | None) -> bool:
