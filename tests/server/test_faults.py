@@ -847,6 +847,60 @@ def test_faults_of_a_request():
     assert NAMES == whole
 
 
+@pytest.mark.parametrize(
+    "faults",
+    [
+        ("comments", "cut@3"),
+        ("unknown-events@2", "cut@4"),
+        ("no-usage", "crlf", "no-done"),
+        ("stall@3", "heartbeat-comments", "ten-minute-cut"),
+    ],
+    ids=str,
+)
+def test_the_order_in_which_faults_are_named(faults):
+    """
+    Faults of the content come first, then the end of the stream, then the bytes, in whatever order they are named.
+    """
+
+    def struck_in(order):
+        return asyncio.run(asyncio.wait_for(left_at_silence(hello(faults=order)), 20))
+
+    assert struck_in(faults) == struck_in(faults[::-1])
+
+
+async def left_at_silence(provider):
+    """Return what a stream brings until nothing can happen any more."""
+    exchange = Exchange(provider, "POST", V1, STREAM)
+    await settle()
+    exchange.leave()
+    await exchange.over()
+    return exchange.body
+
+
+def test_a_cut_counts_what_was_inserted():
+    """
+    What ends a stream counts the events that another fault has put into it.
+    """
+    assert ["interaction.hint", "step.start"] == struck("cut@4", "unknown-events@2").names[2:]
+
+
+def test_delays_add_up():
+    """
+    Two delays of the headers are one of their sum.
+    """
+
+    async def main():
+        clock = HandClock()
+        exchange = Exchange(hello(faults=["slow-first-byte@2s", "slow-first-byte@3s"], clock=clock), "POST", V1, STREAM)
+        await clock.advance(4.9)
+        before = exchange.status
+        await clock.advance(0.1)
+        await exchange.over()
+        return before, exchange.status
+
+    assert (None, 200) == run(main)
+
+
 def test_a_request_with_a_fault_that_there_is_not():
     """
     A header that is no list of faults is refused, and says why.

@@ -112,6 +112,24 @@ def test_turns_in_one_request(given, turn, position):
     assert position == found.position
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([prompt(text("Hi"))], False),
+        ([prompt(text("Hi")), output("Ho")], False),
+        ([prompt(text("Hi")), CALL, RESULT], True),
+        ([prompt(text("Hi")), CALL, RESULT, output("Ho")], True),
+        ([prompt(text("Hi")), CALL, RESULT, prompt(text("So?"))], False),
+    ],
+    ids=["a prompt", "an answer", "a result", "an answer to a result", "another prompt"],
+)
+def test_whether_a_result_is_there(given, expected):
+    """
+    A result counts since the newest prompt, and nothing else does.
+    """
+    assert expected == asked({"input": given}).has_result
+
+
 def test_a_chain_counts_like_one_request():
     """
     A conversation is the same whether a client sends all of it or only what is new.
