@@ -508,6 +508,7 @@ def test_a_proxy_for_another_machine(environment, path, scheme):
         ("http://localhost:1", None),
         ("http://127.0.0.9:1", None),
         ("http://[::1]:1", None),
+        ("http://app.localhost:1", None),
     ],
 )
 def test_which_proxy(environment, url, expected):
@@ -600,6 +601,21 @@ def test_passwords_are_keys(path, header):
         await ask(proxy, "POST", "/v1/interactions", {"model": "m", "input": "Hi"}, {"authorization": header})
 
     asyncio.run(main())
+
+    assert ["bad ***"] == [fixture.answers[0].http_error.message for fixture in load_fixtures(path)]
+
+
+def test_the_password_of_a_proxy_is_a_key(environment, path):
+    """
+    The password of a proxy is taken out of what the proxy says.
+    """
+
+    async def proxy(scope, receive, send):
+        await PlainTextResponse('{"error": {"code": 407, "message": "bad passw0rd12"}}', 407)(scope, receive, send)
+
+    with Serving(proxy) as serving:
+        environment.setenv("http_proxy", serving.url.replace("://", "://me:passw0rd12@"))
+        Desk(RecordingProxy("http://upstream.test", path)).create("Hi")
 
     assert ["bad ***"] == [fixture.answers[0].http_error.message for fixture in load_fixtures(path)]
 

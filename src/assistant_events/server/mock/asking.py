@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from json import dumps
 from typing import Any, Final, final
@@ -19,14 +19,12 @@ from starlette.requests import Request
 from assistant_events.errors import JsonError
 from assistant_events.server.mock.refusals import Refusal
 from assistant_events.values import read_json
+from assistant_events.values.credentials import SHORTEST_SECRET
 
 MASK: Final = "***"
 
 _SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization", "x-goog-api-key"})
 _SECRET_PARAMETERS: Final = frozenset({"access_token", "key"})
-
-_SHORTEST_SECRET: Final = 8
-"""What is shorter is the placeholder of a test, which may be a word of the answer, too."""
 
 
 @final
@@ -41,8 +39,12 @@ class Secrets:
         given = [value for name in _SECRET_PARAMETERS for value in request.query_params.getlist(name)]
         for name in _SECRET_HEADERS:
             given += [secret for value in request.headers.getlist(name) for secret in _in(value)]
-        for secret in given:
-            if len(secret) >= _SHORTEST_SECRET:
+        self.hide(given)
+
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Note secrets; those under `SHORTEST_SECRET` characters are ignored."""
+        for secret in secrets:
+            if len(secret) >= SHORTEST_SECRET:
                 self._spellings |= {secret, quote(secret, safe=""), dumps(secret)[1:-1]}
 
     def masked(self, text: str) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from ipaddress import ip_address
 from json import dumps
 from pathlib import Path
 from secrets import token_hex
@@ -30,6 +29,8 @@ from starlette.types import Receive, Scope, Send
 from assistant_events.adapters.framing import Sse
 from assistant_events.adapters.gemini_interactions import decode_resource, emit_resource, http_error
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
+from assistant_events.clients.gemini_interactions.censoring import proxy_secrets
+from assistant_events.clients.hosts import is_loopback, service_url
 from assistant_events.errors import FixtureError, JsonError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
@@ -99,6 +100,7 @@ class RecordingProxy:
         self._upstream = _origin(upstream)
         self.upstream = str(self._upstream).rstrip("/")
         self._secrets = Secrets()
+        self._secrets.hide(proxy_secrets())
         self._tape = Tape(path, self._secrets)
         self._tell = note
         self._transport = transport
@@ -192,22 +194,15 @@ class RecordingProxy:
 
 
 def _origin(upstream: str) -> httpx2.URL:
-    try:
-        url = httpx2.URL(upstream)
-    except httpx2.InvalidURL:
-        url = httpx2.URL()
-    if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
-        raise ValueError("upstream: expected an address such as https://generativelanguage.googleapis.com")
-    return url
+    if service_url(upstream) is not None:
+        with suppress(httpx2.InvalidURL):
+            return httpx2.URL(upstream)
+    raise ValueError("upstream: expected an address such as https://generativelanguage.googleapis.com")
 
 
 def _proxy_for(url: httpx2.URL) -> str | None:
     """Return the proxy that the environment names for *url*; `None` without one, and for this machine."""
-    try:
-        is_here = ip_address(url.host).is_loopback
-    except ValueError:
-        is_here = url.host == "localhost"
-    if is_here or proxy_bypass(url.host):
+    if is_loopback(url.host) or proxy_bypass(url.host):
         return None
     proxies = getproxies()
     proxy = proxies.get(url.scheme) or proxies.get("all")
