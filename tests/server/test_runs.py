@@ -14,6 +14,7 @@ from .asgi import (
     Exchange,
     HandClock,
     ask,
+    asked,
     call_step,
     create,
     provider_of,
@@ -315,6 +316,24 @@ def test_usage_of_a_cancelled_run(seconds, tokens, usage):
     assert (1, tokens, 1 + tokens) == (got["total_input_tokens"], got["total_output_tokens"], got["total_tokens"])
 
 
+def test_cancel_between_the_last_event_and_the_end_of_the_polls():
+    """
+    A run that has brought everything and is still polled can be cancelled; it ends once, as cancelled.
+    """
+
+    async def main():
+        provider = provider_of(Answer(steps=(text_step("Hi"),), polls_in_progress=2))
+        await ask(provider, "POST", V1, create(background=True))
+        cancelled = await ask(provider, "POST", f"{ONE}/cancel")
+        return cancelled.document, await ask(provider, "GET", f"{ONE}?stream=true")
+
+    cancelled, replay = run(main)
+
+    assert "cancelled" == cancelled["status"]
+    assert 1 == replay.names.count("interaction.completed")
+    assert ("step.stop", "cancelled") == (replay.names[-2], replay.events[-1]["interaction"]["status"])
+
+
 def test_cancel_after_the_end():
     """
     A run that has ended stays as it is.
@@ -533,6 +552,27 @@ def test_the_oldest_runs_are_given_up():
     assert ["a", "c"] == [each.id for each in by_number]
     assert ["d"] == [each.id for each in by_size]
     assert 1 == len(by_size)
+
+
+def test_no_more_runs_are_given_up_than_needed():
+    """
+    Only so many runs go that the rest is within the limits.
+    """
+    by_number, by_size = RunStore(3, 1000), RunStore(10, 100)
+    for name in "abcd":
+        by_number.add(Kept(name), 1)
+        by_size.add(Kept(name), 30)
+
+    assert ["b", "c", "d"] == [each.id for each in by_number] == [each.id for each in by_size]
+
+
+def test_a_request_without_a_model():
+    """
+    Lenient, a request may name neither model nor agent; the interaction says that neither is known.
+    """
+    exchange = asked(provider_of(strict=False), "POST", V1, {"input": "Hi"}, {"x-goog-api-key": None})
+
+    assert "unknown" == exchange.document["model"]
 
 
 def test_chains():
