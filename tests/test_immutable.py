@@ -9,6 +9,7 @@ import copy
 import pickle
 from datetime import datetime
 from enum import Enum
+from unittest.mock import ANY
 
 import attrs
 import pytest
@@ -143,7 +144,8 @@ def test_one_of_each_differs_from_all_others():
     """
     for value in EVERYTHING:
         assert [value] == [each for each in EVERYTHING if each == value and type(each) is type(value)]
-        assert value != object()
+        assert False is (value == object())
+        assert value == ANY
 
 
 def test_another_field_is_another_value():
@@ -162,13 +164,14 @@ def test_another_field_is_another_value():
 
 def test_times_play_no_part():
     """
-    Two messages or parts that differ in their times only are equal.
+    Two messages or parts that differ in their times only are equal, and look the same.
     """
     timed = [value for value in CLASSES if hasattr(value, "times")]
     others = [attrs.evolve(value, times=None) for value in timed]
 
     assert timed == others
     assert list(map(hash, timed)) == list(map(hash, others))
+    assert list(map(repr, timed)) == list(map(repr, others))
 
 
 def test_everything_fits_into_a_set():

@@ -100,6 +100,16 @@ FAULTS = [
     ),
     (
         Event,
+        {"type": "media.delta", "v": 1, "message_id": "a", "offset": 0, "delta": "AA!A"},
+        "$.delta: expected a string of base64, got another string",
+    ),
+    (
+        Event,
+        {"type": "media.delta", "v": 1, "message_id": "a", "offset": 0, "delta": "AA==AA=="},
+        "$.delta: expected a string of base64, got another string",
+    ),
+    (
+        Event,
         {"type": "media.delta", "v": 1, "message_id": "a", "offset": 0, "delta": "a"},
         "$.delta: expected a string of base64, got another string",
     ),
