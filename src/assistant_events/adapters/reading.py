@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, TypeAlias
 
-from assistant_events.values import MAX_DEPTH
+from assistant_events.values import MAX_DEPTH, JsonObject
 from assistant_events.values.unicode import joined_pairs
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -26,6 +26,7 @@ part, and a state has no more than `MAX_DEPTH`.
 """
 
 _NOTHING: Fields = {}
+_OBJECTS = (dict, JsonObject)
 
 
 def plain_json(value: object, depth: int = 0) -> Any:
@@ -104,14 +105,14 @@ def flag(fields: Fields, key: str) -> bool | None:
 
 
 def mapping(fields: Fields, key: str) -> Fields:
-    """Return an object; an empty one when there is none."""
+    """Return an object, plain or frozen as it is; an empty one when there is none."""
     value = fields.get(key)
-    return value if isinstance(value, dict) else _NOTHING
+    return value if isinstance(value, _OBJECTS) else _NOTHING
 
 
 def mappings(fields: Fields, key: str) -> list[Fields]:
     """Return the objects of an array; nothing when there is none. What is no object inside is left out."""
-    return [item for item in array(fields, key) if isinstance(item, dict)]
+    return [item for item in array(fields, key) if isinstance(item, _OBJECTS)]
 
 
 def array(fields: Fields, key: str) -> Sequence[Any]:
