@@ -323,19 +323,24 @@ _NO_FRAGMENTS: Final = dict.fromkeys(FRAGMENT_KINDS, FragmentPhase.ABSENT)
 
 
 class _Call:
-    __slots__ = ("answered", "name", "phase", "provider_executed")
+    __slots__ = ("name", "phase", "provider_executed")
 
     def __init__(self, name: str) -> None:
         self.phase = _NO_CALL
         self.name = name
         self.provider_executed = False
-        self.answered = False
+
+
+def _keeps_open(call: _Call) -> bool:
+    """Tell whether a step cannot end: the call has no input yet, or the provider runs it."""
+    phase = call.phase
+    return phase is _INPUT_OPEN or phase is _INPUT_ENDED or (phase is _CALLED and call.provider_executed)
 
 
 class Life:
     """Where one message and everything inside it stand. Mutable; `step` is the only way to move it."""
 
-    __slots__ = ("_calls", "_fragments", "phase")
+    __slots__ = ("_answered", "_calls", "_fragments", "_unsettled", "phase")
 
     phase: MessagePhase
 
@@ -343,6 +348,10 @@ class Life:
         self.phase = phase
         self._fragments: dict[str, FragmentPhase] = _NO_FRAGMENTS.copy()
         self._calls: dict[str, _Call] = {}
+
+        # What the guards ask, kept up to date: a message may have any number of calls.
+        self._unsettled: dict[str, None] = {}
+        self._answered = False
 
     def step(self, event: KnownEvent) -> Refusal | None:
         """Move to where *event* leads and return `None`, or stay and return why it is out of place."""
@@ -361,13 +370,14 @@ class Life:
         if call_moves is not None:
             return self._step_call(event, call_moves)
         if cls in _STEP_TERMINALS:
-            if _OPEN in self._fragments.values() or (self._calls and self.unsettled_calls()):
+            if self._unsettled or _OPEN in self._fragments.values():
                 return Refusal.CONFLICT
         elif cls is StepRestarted:
-            if any(call.answered for call in self._calls.values()):
+            if self._answered:
                 return Refusal.CONFLICT
             self._fragments = _NO_FRAGMENTS.copy()
             self._calls = {}
+            self._unsettled = {}
         self.phase = after  # type: ignore[assignment]
         return None
 
@@ -386,13 +396,7 @@ class Life:
 
     def unsettled_calls(self) -> list[str]:
         """Ids of the calls that keep a step from ending: without an input, or run by the provider and not answered."""
-        return [
-            call_id
-            for call_id, call in self._calls.items()
-            if call.phase is _INPUT_OPEN
-            or call.phase is _INPUT_ENDED
-            or (call.phase is _CALLED and call.provider_executed)
-        ]
+        return list(self._unsettled)
 
     def adopt_fragment(self, kind: str, phase: FragmentPhase) -> None:
         """Set the phase of a kind from a message that is known already."""
@@ -403,7 +407,9 @@ class Life:
         call = self._calls[call_id] = _Call(name)
         call.phase = phase
         call.provider_executed = provider_executed
-        call.answered = answered
+        self._answered = self._answered or answered
+        if _keeps_open(call):
+            self._unsettled[call_id] = None
 
     def _step_call(self, event: Any, moves: _CallColumn) -> Refusal | None:
         # Any: an event of a call; what is read of it is looked at by its class.
@@ -422,12 +428,15 @@ class Life:
             call.provider_executed = call.provider_executed or event.provider_executed
         elif cls is ToolSuccess or cls is ToolFailed:
             call.provider_executed = call.provider_executed or event.provider_executed
-            call.answered = (
-                not call.provider_executed
-                and call.phase is _CALLED
-                and (cls is ToolSuccess or event.error.kind != ErrorKind.INTERRUPTED)
-            )
-        call.phase = after  # type: ignore[assignment]
+            if not call.provider_executed and call.phase is _CALLED:
+                cut = cls is ToolFailed and event.error.kind == ErrorKind.INTERRUPTED
+                self._answered = self._answered or not cut
+        if after is not call.phase:
+            call.phase = after  # type: ignore[assignment]
+            if _keeps_open(call):
+                self._unsettled[event.call_id] = None
+            else:
+                self._unsettled.pop(event.call_id, None)
         return None
 
     def _refused(self, event: KnownEvent, why: Refusal) -> Refusal:

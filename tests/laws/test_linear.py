@@ -11,15 +11,22 @@ import pytest
 from assistant_events import (
     Builder,
     Recorder,
+    StepEnded,
+    StepRestarted,
+    StepStarted,
     TextDelta,
+    TextEnded,
     TextStarted,
+    ToolCalled,
+    ToolInputStarted,
     ToolSuccess,
     fold,
 )
 from assistant_events.adapters import templates
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, GeminiInteractionsEmitter
 from assistant_events.adapters.gemini_interactions.citations import cited
-from assistant_events.testing import Call, answer, origin, prompt, records
+from assistant_events.stores import MemoryStore, SqliteStore
+from assistant_events.testing import Call, answer, origin, prompt, records, rewind
 from assistant_events.values.buffers import Buffer
 from tests.fuzz.growing import GROWING, body_of, bytes_of, created, decoded, start
 
@@ -141,6 +148,41 @@ def emit_open_calls(**options):
     return work
 
 
+def a_message_of(calls):
+    """
+    Return a text that ended, many calls after it, and an answer to the last of them.
+    """
+    ids = [f"c{number}" for number in range(calls)]
+    return [
+        StepStarted(message_id="a1", origin=origin()),
+        TextStarted(message_id="a1"),
+        TextEnded(message_id="a1", text="Hi"),
+        *[ToolCalled(message_id="a1", call_id=call_id, name="t", input={}) for call_id in ids],
+        ToolSuccess(message_id="a1", call_id=ids[-1]),
+    ]
+
+
+def fold_late_duplicates(size):
+    fold([*a_message_of(size), *[TextEnded(message_id="a1", text="Hi")] * size])
+
+
+def fold_refused_ends(size):
+    ends = [StepEnded(message_id="a1", finish="stop")] * size
+    fold([*a_message_of(size), ToolInputStarted(message_id="a1", call_id="open", name="t"), *ends])
+
+
+def fold_refused_restarts(size):
+    fold([*a_message_of(size), *[StepRestarted(message_id="a1", reason="")] * size])
+
+
+def rewind_in_memory(size):
+    store = MemoryStore()
+    for number in range(size):
+        store.append("s", [prompt(message_id=f"u{number}")])
+    for number in reversed(range(size)):
+        store.append("s", [rewind(f"u{number}")])
+
+
 WORK = {
     "deltas": record_deltas,
     "calls with ids": record_calls("c1", key=False),
@@ -156,6 +198,8 @@ WORK = {
     "emitting what has ended": emit_open_calls(live=False),
     "emitting whole arguments": emit_open_calls(arguments="whole"),
     "emitting generation 1": emit_open_calls(generation=1),
+    "refused restarts": fold_refused_restarts,
+    "rewinds in memory": rewind_in_memory,
 }
 
 
@@ -168,6 +212,128 @@ def test_twice_the_input_takes_twice_the_calls(work):
     once, twice = (calls_of(lambda size=size: work(size)) for size in (SIZE, 2 * SIZE))
 
     assert twice <= 2.1 * once
+
+
+def steps_of(work):
+    """
+    Return how many instructions of the interpreter *work* takes.
+    """
+    count = 0
+
+    def trace(frame, event, argument):
+        nonlocal count
+        count += event == "opcode"
+        frame.f_trace_opcodes = True
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("work", [fold_late_duplicates, fold_refused_ends], ids=["late duplicates", "refused ends"])
+def test_twice_the_input_takes_twice_the_steps(work):
+    """
+    Loops inside one call are counted as well: what comes late does not look at all that came before.
+    """
+    work(2)
+    once, twice = (steps_of(lambda size=size: work(size)) for size in (SIZE // 4, SIZE // 2))
+
+    assert twice <= 2.1 * once
+
+
+class Hashed(str):
+    """
+    An id that counts how often it is looked up.
+    """
+
+    __slots__ = ()
+    times = 0
+
+    def __hash__(self):
+        Hashed.times += 1
+        return str.__hash__(self)
+
+    __eq__ = str.__eq__
+
+
+def look_ups(size):
+    ids = [Hashed(f"u{number}") for number in range(2 * size)]
+    events = [prompt(message_id=each) for each in ids[:size]]
+    for each in ids[size:]:
+        events += [prompt(message_id=each), rewind(each)]
+    events += map(rewind, reversed(ids[:size]))
+    Hashed.times = 0
+    fold(events, strict=True)
+    return Hashed.times
+
+
+def test_a_rewind_costs_what_it_removes():
+    """
+    Twice as many rewinds, beside twice as many messages that stay, look up twice as many ids.
+    """
+    assert look_ups(2 * SIZE) <= 2.1 * look_ups(SIZE)
+
+
+def append_hosted_calls(size):
+    yield [StepStarted(message_id="a1", origin=origin())]
+    for number in range(size):
+        called = ToolCalled(message_id="a1", call_id=f"c{number}", name="t", input={}, provider_executed=True)
+        yield [called]
+        yield [ToolSuccess(message_id="a1", call_id=f"c{number}", provider_executed=True)]
+
+
+def append_calls_of_the_app(size):
+    yield [StepStarted(message_id="a1", origin=origin())]
+    for number in range(size):
+        yield [ToolCalled(message_id="a1", call_id=f"c{number}", name="t", input={})]
+    yield [StepEnded(message_id="a1", finish="tool-calls")]
+    for number in range(size):
+        yield [ToolSuccess(message_id="a1", call_id=f"c{number}")]
+
+
+def append_rewinds(size):
+    for number in range(size):
+        yield [prompt(message_id=f"u{number}")]
+    for number in reversed(range(size)):
+        yield [rewind(f"u{number}")]
+        yield [prompt(message_id=f"again{number}")]
+        yield [rewind(f"again{number}")]
+
+
+def instructions(batches):
+    """
+    Return how many instructions SQLite carries out to append *batches*, in tens.
+    """
+    count = 0
+
+    def progress():
+        nonlocal count
+        count += 1
+
+    with SqliteStore(":memory:") as store:
+        store._writer.set_progress_handler(progress, 10)
+        for batch in batches:
+            store.append("s", batch)
+        return count
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [append_hosted_calls, append_calls_of_the_app, append_rewinds],
+    ids=["calls that the provider runs", "calls of the app", "rewinds"],
+)
+def test_an_append_costs_what_it_says(batches):
+    """
+    Twice as many batches take SQLite about twice as many instructions, whatever stands in the session already.
+    """
+    instructions(batches(2))
+
+    assert instructions(batches(2 * SIZE // 4)) <= 2.2 * instructions(batches(SIZE // 4))
 
 
 class Spelled(str):

@@ -123,6 +123,7 @@ class Builder:
         self._open: dict[str, _Open] = {}
         self._current: _Open | None = None
         self._rewound = start.rewound
+        self._gone: set[str] = set()  # rewound since the last transcript
         self._seq = start.seq
         self._moment = _NO_MOMENT
 
@@ -133,6 +134,9 @@ class Builder:
             self._messages[open_.at] = open_.message()
             if open_.closed:
                 self._forget(open_)
+        if self._gone:
+            self._rewound = self._rewound.union(self._gone)
+            self._gone.clear()
         return trusted(Transcript, {"messages": tuple(self._messages), "seq": self._seq, "rewound": self._rewound})
 
     @property
@@ -237,7 +241,7 @@ class Builder:
         open_ = self._open.get(message_id)
         if open_ is not None:
             return open_
-        if message_id in self._rewound:
+        if message_id in self._rewound or message_id in self._gone:
             return MessagePhase.REWOUND
         index = self._index
         if index is None:
@@ -294,10 +298,11 @@ class Builder:
     def _rewind(self, position: int) -> Outcome:
         gone = [message.id for message in self._messages[position:]]
         del self._messages[position:]
+        assert self._index is not None  # the message has been looked for
         for message_id in gone:
             self._open.pop(message_id, None)
-        self._rewound = self._rewound.union(gone)
-        self._index = None
+            self._index.pop(message_id, None)
+        self._gone.update(gone)
         self._current = None
         return Outcome.APPLIED
 
@@ -454,7 +459,7 @@ class _OpenAnswer(_Open):
     that gets a copy.
     """
 
-    __slots__ = ("calls", "fragments", "parts")
+    __slots__ = ("calls", "ended", "fragments", "parts")
 
     def __init__(self, at: int, base: Any, life: Life) -> None:
         super().__init__(at, base, life)
@@ -466,6 +471,9 @@ class _OpenAnswer(_Open):
 
         # What is open, by its kind: the place, when it began, and the media type, which only media have.
         self.fragments: dict[str, tuple[int, Times | None, str]] = {}
+
+        # The place of the part that ended last, by its class: its end may come again.
+        self.ended: dict[type, int] = {}
 
     @classmethod
     def of(cls, at: int, base: AssistantMessage) -> _OpenAnswer:
@@ -492,6 +500,8 @@ class _OpenAnswer(_Open):
                 life.adopt_fragment(part.type, FragmentPhase.OPEN if open_ else FragmentPhase.CLOSED)
                 if open_:
                     made._reopen(place, part)
+                else:
+                    made.ended[part.__class__] = place
         return made
 
     def grow(self, event: TextDelta | ReasoningDelta | MediaDelta | ToolInputDelta, moment: _Moment) -> Outcome:
@@ -530,18 +540,21 @@ class _OpenAnswer(_Open):
         place, times, _ = self.fragments.pop("text")
         self.buffers.pop(TextDelta, None)
         self.parts[place] = _text_part(event, moment.ends(times))
+        self.ended[TextPart] = place
         return _APPLIED
 
     def end_reasoning(self, event: ReasoningEnded, moment: _Moment) -> Outcome:
         place, times, _ = self.fragments.pop("reasoning")
         self.buffers.pop(ReasoningDelta, None)
         self.parts[place] = _reasoning_part(event, moment.ends(times))
+        self.ended[ReasoningPart] = place
         return _APPLIED
 
     def end_media(self, event: MediaEnded, moment: _Moment) -> Outcome:
         place, times, _ = self.fragments.pop("media")
         self.buffers.pop(MediaDelta, None)
         self.parts[place] = _media_part(event, moment.ends(times))
+        self.ended[MediaPart] = place
         return _APPLIED
 
     def add_opaque(self, event: OpaqueReceived, moment: _Moment) -> Outcome:
@@ -648,6 +661,7 @@ class _OpenAnswer(_Open):
         self.parts = []
         self.calls = {}
         self.fragments = {}
+        self.ended = {}
         self.buffers = {}
         return _APPLIED
 
@@ -658,7 +672,7 @@ class _OpenAnswer(_Open):
         match event:
             case TextEnded() | ReasoningEnded() | MediaEnded():
                 again = _ended_part(event)
-                same = again == next(part for part in reversed(self.parts) if part.__class__ is again.__class__)
+                same = again == self.parts[self.ended[again.__class__]]
             case ToolInputEnded() | ToolCalled() | ToolSuccess() | ToolFailed():
                 same = _same_call(self.parts[self.calls[event.call_id]], event)
             case StepEnded():

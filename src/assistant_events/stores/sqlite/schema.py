@@ -87,6 +87,7 @@ _ATTENTION: Final = (
         PRIMARY KEY (session, id)
     ) WITHOUT ROWID
     """,
+    "CREATE INDEX messages_by_first ON messages (session, first)",
     """
     CREATE TABLE steps (
         session INTEGER NOT NULL,
@@ -110,7 +111,8 @@ _ATTENTION: Final = (
 """
 The marks of `stores.attention`.
 
-A message that is closed has a row in `messages` only, whose `first` is -1 once it is rewound. `steps` has the others;
+A message that is closed has a row in `messages` only, whose `first` is -1 once it is rewound. By the index a rewind
+finds what it removes and nothing else; files that were made without it do as well. `steps` has the others;
 a call that does not wait has no `waits_since`.
 """
 
