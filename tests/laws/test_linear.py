@@ -10,6 +10,7 @@ import pytest
 
 from assistant_events import (
     Builder,
+    OpaqueReceived,
     Recorder,
     StepEnded,
     StepRestarted,
@@ -25,9 +26,11 @@ from assistant_events import (
 from assistant_events.adapters import templates
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, GeminiInteractionsEmitter
 from assistant_events.adapters.gemini_interactions.citations import cited
+from assistant_events.converters import dumps
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import Call, answer, origin, prompt, records, rewind
 from assistant_events.values.buffers import Buffer
+from assistant_events.values.standard import spell
 from tests.fuzz.growing import GROWING, body_of, bytes_of, created, decoded, start
 
 SIZE = 600
@@ -358,6 +361,30 @@ def test_an_id_that_is_used_again_and_again_is_numbered_at_once():
         recorder.tool_call(call_id, "search", {})
 
     assert call_id.times <= 4 * SIZE
+
+
+class Undivided(int):
+    """
+    An integer that must not be divided: that takes quadratic time.
+    """
+
+    def __divmod__(self, other):
+        raise AssertionError("divided")
+
+    __floordiv__ = __mod__ = __truediv__ = __divmod__
+
+
+@pytest.mark.parametrize("digits", [4_001, 20_000, 300_000])
+def test_a_huge_integer_is_written_without_division(digits):
+    """
+    An integer is written digit for digit, and the whole of it is never divided.
+    """
+    number = Undivided(10 ** (digits - 1) + 7)
+    written = "1" + "0" * (digits - 2) + "7"
+
+    assert written == spell(number)
+    assert "-" + written == spell(-number)
+    assert f'{{"n":{written}}}'.encode() in dumps(OpaqueReceived(message_id="a1", state={"n": number}))
 
 
 class Counting(str):

@@ -18,6 +18,9 @@ from assistant_events.values.unicode import has_surrogates
 _INT_DIGITS = 4000
 """Python converts up to 4,300 digits at once (`sys.get_int_max_str_digits`); longer integers go in pieces."""
 
+_INT_BITS = _INT_DIGITS * 3
+"""An integer of so many bits has fewer digits."""
+
 
 def read_plain(data: bytes | str) -> Any:
     """
@@ -99,13 +102,35 @@ def _exact_int(digits: str) -> int:
 
 
 def _digits(value: int) -> str:
-    if value.bit_length() < _INT_DIGITS * 3:
+    if value.bit_length() <= _INT_BITS:
         return str(value)
-    if value < 0:
-        return "-" + _digits(-value)
-    half = value.bit_length() * 3 // 20  # about half of its decimal digits
-    high, low = divmod(value, 10**half)
-    return _digits(high) + _digits(low).zfill(half)
+    # An integer is divided in quadratic time: 2 MB of digits take half a minute. `decimal` multiplies almost in linear
+    # time, so halves are written as decimals and put together: two thirds of a second.
+    import decimal
+
+    exact = decimal.Context(
+        prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[decimal.Inexact]
+    )
+    powers: dict[int, decimal.Decimal] = {}
+
+    def power_of_two(bits: int) -> decimal.Decimal:
+        if bits not in powers:
+            half = bits // 2
+            small = bits <= _INT_BITS
+            powers[bits] = (
+                decimal.Decimal(1 << bits) if small else exact.multiply(power_of_two(half), power_of_two(bits - half))
+            )
+        return powers[bits]
+
+    def converted(part: int) -> decimal.Decimal:
+        bits = part.bit_length()
+        if bits <= _INT_BITS:
+            return decimal.Decimal(part)
+        half = bits // 2
+        high = part >> half
+        return exact.fma(converted(high), power_of_two(half), converted(part - (high << half)))
+
+    return f"{'-' if value < 0 else ''}{converted(abs(value))}"
 
 
 def _finite_float(text: str) -> float:
