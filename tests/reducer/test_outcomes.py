@@ -180,6 +180,11 @@ CASES = {
         "another summary": ([*COMPACTION, COMPACTION_END], CompactionEnded(**K, text="Other")),
         "a summary after the failure": ([*COMPACTION, COMPACTION_FAIL], COMPACTION_END),
         "a failure after the summary": ([*COMPACTION, COMPACTION_END], COMPACTION_FAIL),
+        "the same summary with another state": ([*COMPACTION, COMPACTION_END], CompactionEnded(**K, text="Summary")),
+        "an empty summary of a compaction that failed": (
+            [*COMPACTION, COMPACTION_FAIL],
+            CompactionEnded(**K, text=""),
+        ),
         "another failure of the compaction": (
             [*COMPACTION, COMPACTION_FAIL],
             CompactionFailed(**K, error=error("network")),

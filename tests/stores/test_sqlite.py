@@ -8,7 +8,7 @@ import os
 import sqlite3
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta, timezone
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from threading import Thread
 
 import pytest
@@ -21,7 +21,7 @@ from assistant_events.reducer import fold
 from assistant_events.stores import SqliteStore
 from assistant_events.stores.media import APART_FROM_BYTES
 from assistant_events.stores.sqlite.marks import _UNFINISHED
-from assistant_events.stores.sqlite.pieces import PIECE_BYTES, PIECE_EVENTS
+from assistant_events.stores.sqlite.pieces import PIECE_BYTES, PIECE_EVENTS, Encoded, write
 from assistant_events.stores.sqlite.rows import media_held
 from assistant_events.stores.sqlite.schema import SCHEMA
 from assistant_events.testing import Clock
@@ -223,6 +223,39 @@ class TestPieces:
 
         counts = rows(store.path, "SELECT json_array_length(CAST(body AS TEXT)) FROM records ORDER BY place")
         assert [(PIECE_EVENTS,), (PIECE_EVENTS,), (1,)] == counts
+
+    @pytest.mark.parametrize(
+        ("sizes", "expected"),
+        [
+            ([PIECE_BYTES], [1]),
+            ([PIECE_BYTES + 1], [1]),
+            ([PIECE_BYTES, PIECE_BYTES], [1, 1]),
+            ([PIECE_BYTES // 2, PIECE_BYTES // 2], [2]),
+            ([PIECE_BYTES // 2, PIECE_BYTES // 2 + 1], [1, 1]),
+            ([PIECE_BYTES // 2, PIECE_BYTES // 2, 2], [2, 1]),
+            ([2 * PIECE_BYTES, 2, 2], [1, 2]),
+            ([2, 2 * PIECE_BYTES, 2, 2], [1, 1, 2]),
+            ([2, PIECE_BYTES - 2, 2, PIECE_BYTES - 2, 2], [2, 2, 1]),
+            ([PIECE_BYTES // 4] * 9, [4, 4, 1]),
+            ([2] * PIECE_EVENTS, [PIECE_EVENTS]),
+            ([2] * (PIECE_EVENTS + 1), [PIECE_EVENTS, 1]),
+            ([2] * (2 * PIECE_EVENTS), [PIECE_EVENTS, PIECE_EVENTS]),
+            ([PIECE_BYTES, *[2] * (PIECE_EVENTS + 1)], [1, PIECE_EVENTS, 1]),
+        ],
+        ids=lambda value: "" if len(str(value)) > 60 else str(value),
+    )
+    def test_pieces_are_as_large_as_they_may_be(self, store, sizes, expected):
+        """
+        A row is filled up to the limits of events and bytes, a larger event has one of its own, and none is empty.
+        """
+        with store._writing() as db:
+            write(db, 1, 0, Encoded([b"x" * size for size in sizes], {}), at=0, meta=None)
+
+        pieces = rows(store.path, "SELECT place & 0xffffffff, length(body) FROM records ORDER BY place")
+        places = [0, *[place for place, _ in pieces]]
+        assert expected == [after - before for before, after in pairwise(places)]
+        # A body has two brackets, and a comma and a line break between its events.
+        assert sum(sizes) + 2 * len(sizes) == sum(length for _, length in pieces)
 
     def test_pruning_inside_a_batch_removes_what_is_pruned(self, store):
         """
