@@ -32,6 +32,7 @@ from assistant_events.server.mock.recording import RecordingProxy, match_of
 from assistant_events.server.mock.serving import Serving
 from assistant_events.testing import mock_provider
 from assistant_events.testing.transport import StreamingTransport
+from assistant_events.values import JsonObject
 from tests.adapters.notation import C, D, E, K, S, X, mo, stream, text
 
 from .asgi import Exchange, ask, text_step
@@ -841,6 +842,20 @@ def test_a_failure(recording, path):
 
     assert "failed" == fixture.answers[0].status
     assert "boom" == fixture.answers[0].more["errors"][0]["message"]
+
+
+def test_what_else_is_kept(path):
+    """
+    Of the other fields of a resource those are kept that a client can act on, and none that the server makes.
+    """
+    kept = {"environment_id": "e1", "errors": [{"code": "13", "message": "boom"}]}
+    document = {"id": "v1", "object": "interaction", "created": "2026-11-22T12:00:00Z", "status": "failed", "steps": []}
+    said = json.dumps({**document, "model": "m", **kept}).encode()
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200, stream=Raw(said)))
+    Desk(RecordingProxy(UPSTREAM, path, transport=transport)).create("Hi")
+    (fixture,) = load_fixtures(path)
+
+    assert JsonObject(kept) == fixture.answers[0].more
 
 
 def test_a_continuation(recording, path):

@@ -63,7 +63,7 @@ _OWN_HEADERS: Final = frozenset(
     }
 )
 _KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")
-_KEPT_FIELDS: Final = ("environment_id", "errors", "service_tier")
+_KEPT_FIELDS: Final = ("environment_id", "errors")
 _UNFINISHED: Final = ("in_progress", "queued")
 _ENDS: Final = frozenset({"interaction.completed", "interaction.complete"})
 
