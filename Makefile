@@ -22,7 +22,7 @@ PY := .venv/bin/python
 READY := .venv/project.stamp
 CLIENTS := .venv/clients.stamp
 
-.PHONY: help demo test coverage test-thorough test-clients mutants clients check format bench docs fuzz pins clean
+.PHONY: help demo test coverage test-thorough test-clients mutants clients check format bench docs pages fuzz pins clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-23s %s\n' "$$name" "$$text"; done
@@ -65,6 +65,9 @@ bench: $(READY) ## measure speed and memory as ratios; BENCH_JSON=FILE also writ
 docs: $(READY) ## build the documentation in docs/_build, warnings are errors
 	@$(PY) -m sphinx -W --keep-going --quiet --fresh-env docs docs/_build
 	@echo "docs: open docs/_build/index.html"
+
+pages: $(READY) ## write the generated text into the pages of the documentation
+	@PYTHONPATH=docs/_ext $(PY) -m generated_pages
 
 fuzz: $(READY) ## feed mutated streams until stopped, or for FUZZ_SECONDS
 	@$(PY) -m tests.fuzz $(FUZZ)

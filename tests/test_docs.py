@@ -102,13 +102,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 class TestExamples:
     @pytest.mark.parametrize("page", [page for page in PAGES if examples(page)], ids=name_of)
-    def test_runs(self, page: Path, folder: Path, request: pytest.FixtureRequest) -> None:
+    def test_runs(self, page: Path, folder: Path) -> None:
         """
         The examples of a page run one after another; each prints what it shows, and none anything on standard error.
         """
-        if page.name in ("long-runs.md", "survive-a-restart.md"):
-            reason = "a client that is closed leaves the streams of runs open"
-            request.applymarker(pytest.mark.xfail(strict=False, reason=reason))
         blocks = [(example.line, example.code) for example in examples(page)]
         # A process of its own, as a reader has: what is left open shows on standard error when it ends.
         ended = subprocess.run(
@@ -175,14 +172,21 @@ class TestGenerated:
 
     def test_fill(self) -> None:
         """
-        A mark on a line of its own is replaced, and what stands around it stays.
+        Behind a mark on a line of its own stands the text and its end; what stands around it stays.
         """
         filled = generated_pages.fill(
             "before\n\n<!-- generated: outcomes -->\n\nafter `<!-- generated: outcomes -->`\n"
         )
 
-        assert filled.startswith("before\n\n| word |")
-        assert filled.endswith("\n\nafter `<!-- generated: outcomes -->`\n")
+        assert filled.startswith("before\n\n<!-- generated: outcomes -->\n\n| word |")
+        assert filled.endswith("|\n\n<!-- end of outcomes -->\n\nafter `<!-- generated: outcomes -->`\n")
+        assert filled == generated_pages.fill(filled)
+
+    def test_pages_are_up_to_date(self) -> None:
+        """
+        The generated text of a page is what its generators return; `make pages` writes it.
+        """
+        assert [] == [name_of(page) for page in PAGES if page.read_text() != generated_pages.fill(page.read_text())]
 
     def test_fill_refuses_unknown_names(self) -> None:
         """
@@ -334,7 +338,7 @@ class TestDiagrams:
         """
         A diagram is one well-formed picture with a title, without scripts and without anything from elsewhere.
         """
-        text = getattr(lifecycle, name)()
+        text = lifecycle.DRAWINGS[name]()
         picture = ET.fromstring(text[text.index("<figure") : text.index("</figure>") + len("</figure>")])
 
         tags = {element.tag.rpartition("}")[2] for element in picture.iter()}
@@ -347,7 +351,7 @@ class TestDiagrams:
         No box of a diagram covers another.
         """
         for name in ("call", "fragment", "message"):
-            boxes = list(boxes_of(getattr(lifecycle, name)()))
+            boxes = list(boxes_of(lifecycle.DRAWINGS[name]()))
 
             assert not [
                 (one, other)
@@ -363,7 +367,7 @@ class TestDiagrams:
         """
         Every event that moves a call stands in its diagram.
         """
-        text = lifecycle.call()
+        text = lifecycle.DRAWINGS["call"]()
         picture = text[: text.index("</figure>")]
 
         for type_ in ("tool.input.started", "tool.input.ended", "tool.called", "tool.success", "tool.failed"):
@@ -412,11 +416,26 @@ class TestPages:
             f"{name_of(page)}: {line}"
             for page in PAGES
             if page.name != "changelog.md"
-            for line in without_fences(page.read_text()).splitlines()
+            for line in without_fences(generated_pages.MARK.sub("", page.read_text())).splitlines()
             if not line.startswith(("|", "#", "(", "<", ":")) and re.search(r"[a-z)`][.!?] [A-Z]", line)
         ]
 
         assert [] == crowded
+
+    def test_pages_name_the_extras_of_their_examples(self) -> None:
+        """
+        A page whose examples need an extra gives the command that installs it.
+        """
+        needs = {"http": "assistant_events.clients", "server": "mock_provider("}
+        silent = [
+            f"{name_of(page)}: {extra}"
+            for page in PAGES
+            for extra, code in needs.items()
+            if any(code in example.code for example in examples(page))
+            and not re.search(rf'pip install "\.\[[a-z,]*\b{extra}\b', page.read_text())
+        ]
+
+        assert [] == silent
 
     def test_every_page_is_in_a_toctree(self) -> None:
         """

@@ -1,7 +1,9 @@
 """
-Puts generated Markdown into pages: a comment `<!-- generated: name -->` is replaced while Sphinx reads the page.
+Puts generated Markdown into pages, behind a comment `<!-- generated: name -->`, up to a comment with its end.
 
-Nothing is written to disk, so nothing can go stale. `GENERATORS` also runs without Sphinx.
+The text stands in the pages, so that they can be read in the repository. `make pages` writes it, a test says when it is
+stale, and Sphinx reads what the generators return now. Diagrams are drawn by Sphinx alone, for `<!-- drawn: name -->`.
+`GENERATORS` also runs without Sphinx.
 """
 
 from __future__ import annotations
@@ -47,17 +49,26 @@ GENERATORS: Final[dict[str, Callable[[], str]]] = {
     "words-part": classes.part_words,
 }
 
-MARK: Final = re.compile(r"^<!-- generated: ([a-z-]+) -->$", re.MULTILINE)
+MARK: Final = re.compile(r"^<!-- generated: ([a-z-]+) -->$(?:.*?^<!-- end of \1 -->$)?", re.MULTILINE | re.DOTALL)
+DRAWN: Final = re.compile(r"^<!-- drawn: ([a-z]+) -->$", re.MULTILINE)
 
 
 def fill(source: str) -> str:
     """
-    Return *source* with every mark replaced by what its generator says.
+    Return *source* with what the generator of every mark returns between the mark and its end.
 
     Raises:
         KeyError: For a mark that names no generator.
     """
-    return MARK.sub(lambda mark: GENERATORS[mark[1]](), source)
+    return MARK.sub(
+        lambda mark: f"<!-- generated: {mark[1]} -->\n\n{GENERATORS[mark[1]]().strip()}\n\n<!-- end of {mark[1]} -->",
+        source,
+    )
+
+
+def draw(source: str) -> str:
+    """Return *source* with its diagrams."""
+    return DRAWN.sub(lambda mark: lifecycle.DRAWINGS[mark[1]](), source)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -75,7 +86,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def _on_source_read(app: Sphinx, docname: str, source: list[str]) -> None:
-    source[0] = public.with_data(fill(source[0]))
+    source[0] = public.with_data(draw(fill(source[0])))
 
 
 def as_rst(lines: list[str]) -> list[str]:

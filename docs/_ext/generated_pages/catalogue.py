@@ -129,7 +129,6 @@ def _event(cls: type[Any]) -> str:
         "durable: it is kept and has a place in the log" if cls.durable else "live: it may be lost and is never stored"
     )
     lines = [
-        f"({_anchor(cls.type)})=",
         f"### `{cls.type}`",
         "",
         paragraphs(cls),
@@ -182,4 +181,5 @@ def _kept(cls: type[Any]) -> str:
 
 
 def _anchor(type_: str) -> str:
-    return "event-" + type_.replace(".", "-")
+    # What both MyST and GitHub make of the heading.
+    return type_.replace(".", "")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 from assistant_events.lifecycle import ALL_EVENTS, CALL, FRAGMENT, GUARDS, MESSAGE, Refusal
 from generated_pages.diagrams import Edge, state_diagram
@@ -13,7 +13,35 @@ _Table = Mapping[Any, Mapping[Any, Enum]]  # Any: the three tables differ in the
 
 
 def message() -> str:
-    """Return diagram and table of a message."""
+    """Return the table of a message, and the place of its diagram."""
+    return _message()[1]
+
+
+def fragment() -> str:
+    """Return the table of the fragments of one kind, and the place of its diagram."""
+    return _fragment()[1]
+
+
+def call() -> str:
+    """Return the table of a call, and the place of its diagram."""
+    return _call()[1]
+
+
+DRAWINGS: Final[Mapping[str, Callable[[], str]]] = {
+    "message": lambda: _raw(_message()[0]),
+    "fragment": lambda: _raw(_fragment()[0]),
+    "call": lambda: _raw(_call()[0]),
+}
+
+
+def guards() -> str:
+    """Return what must hold across a message."""
+    return "\n".join(
+        ["| event | only when |", "|---|---|", *[f"| `{event.type}` | {text} |" for event, text in GUARDS.items()]]
+    )
+
+
+def _message() -> tuple[str, str]:
     names = {phase: phase.value for phase in MESSAGE}
     leaving = _leaving(MESSAGE)
     edges, stays = _changes(MESSAGE, names, without=leaving)
@@ -35,11 +63,10 @@ def message() -> str:
         for phase, row in MESSAGE.items()
         if phase not in gone
     }
-    return f"{_raw(diagram)}\n\n{note}\n{_table(kept, names)}"
+    return diagram, f"<!-- drawn: message -->\n\n{note}\n{_table(kept, names)}"
 
 
-def fragment() -> str:
-    """Return diagram and table of the fragments of one kind."""
+def _fragment() -> tuple[str, str]:
     tables = {kind: _plain(kind, table) for kind, table in FRAGMENT.items()}
     first, *others = tables.values()
     if any(first != other for other in others):
@@ -61,11 +88,10 @@ def fragment() -> str:
         for event in first[phases[0]]
     ]
     kinds = ", ".join(f"`{kind}`" for kind in FRAGMENT)
-    return f"{_raw(diagram)}\n\nThe rules are the same for {kinds}.\n\n{_classed(lines)}"
+    return diagram, f"<!-- drawn: fragment -->\n\nThe rules are the same for {kinds}.\n\n{_classed(lines)}"
 
 
-def call() -> str:
-    """Return diagram and table of a call."""
+def _call() -> tuple[str, str]:
     names = {phase: phase.value for phase in CALL}
     edges, stays = _changes(CALL, names, without=())
     diagram = state_diagram(
@@ -75,14 +101,7 @@ def call() -> str:
         stays,
         title="Phases of a call and the events that lead from one to the next",
     )
-    return f"{_raw(diagram)}\n\n{_table(CALL, names)}"
-
-
-def guards() -> str:
-    """Return what must hold across a message."""
-    return "\n".join(
-        ["| event | only when |", "|---|---|", *[f"| `{event.type}` | {text} |" for event, text in GUARDS.items()]]
-    )
+    return diagram, f"<!-- drawn: call -->\n\n{_table(CALL, names)}"
 
 
 def _moves(after: Enum) -> bool:
@@ -168,7 +187,7 @@ def _table(table: _Table, names: Mapping[Any, str]) -> str:
 
 
 def _classed(lines: list[str]) -> str:
-    return "\n".join(["```{table}", ":class: states", "", *lines, "```"])
+    return "\n".join([":::{table}", ":class: states", "", *lines, "", ":::"])
 
 
 def _arrow(word: str, moves: bool) -> str:
