@@ -10,6 +10,7 @@ import pytest
 
 from assistant_events import (
     Builder,
+    JsonObject,
     OpaqueReceived,
     Recorder,
     StepEnded,
@@ -361,6 +362,27 @@ def test_an_id_that_is_used_again_and_again_is_numbered_at_once():
         recorder.tool_call(call_id, "search", {})
 
     assert call_id.times <= 4 * SIZE
+
+
+def test_a_long_key_is_not_spelled_for_each_item_below_it():
+    """
+    JSON is frozen without naming the place of each of its items.
+    """
+    texts = []
+    before = sys.getprofile()
+    key = "k" * 10_000
+
+    def profile(frame, event, argument):
+        texts.extend(value for value in frame.f_locals.values() if isinstance(value, str) and key in value)
+
+    value = {key: [[at] for at in range(20)]}
+    sys.setprofile(profile)
+    try:
+        JsonObject(value)
+    finally:
+        sys.setprofile(before)
+
+    assert {key} == set(texts)
 
 
 class Undivided(int):

@@ -14,6 +14,8 @@ from assistant_events import (
     Event,
     JsonContent,
     JsonError,
+    MediaEnded,
+    MediaStarted,
     OpaqueReceived,
     PromptSubmitted,
     Record,
@@ -245,3 +247,49 @@ def test_what_a_decoder_gives_can_be_read(frames, levels):
 
     for event in given:
         assert event == loads(dumps(event), Event)
+
+
+def alone(*events):
+    return [[event] for event in events]
+
+
+def media(size, number, data):
+    yield [StepStarted(message_id="a1", origin=origin())]
+    for at in range(number):
+        yield [MediaStarted(message_id="a1", media_type="image/png")]
+        yield [MediaEnded(message_id="a1", media_type="image/png", data=data(at) * size)]
+
+
+def hosted_calls(number):
+    yield [StepStarted(message_id="a1", origin=origin())]
+    for at in range(number):
+        yield [ToolCalled(message_id="a1", call_id=f"c{at}", name="t", input={}, provider_executed=True)]
+
+
+ROOM = {
+    "prompts": lambda n: alone(*[PromptSubmitted(message_id=f"u{at}", content="hi") for at in range(n)]),
+    "steps that run": lambda n: alone(*[StepStarted(message_id=f"a{at}", origin=origin()) for at in range(n)]),
+    "states of half a page": lambda n: alone(*[OpaqueReceived(message_id="a1", state={"s": "x" * 2100})] * n),
+    "states of a page": lambda n: alone(*[OpaqueReceived(message_id="a1", state={"s": "x" * 4100})] * n),
+    "calls that the provider runs": hosted_calls,
+    "small media": lambda n: media(255, n, lambda at: b"x"),
+    "equal media": lambda n: media(256, n, lambda at: b"x"),
+    "different media": lambda n: media(64, n, lambda at: at.to_bytes(4, "big")),
+    "large media": lambda n: media(1024, n, lambda at: at.to_bytes(4, "big")),
+}
+
+
+@pytest.mark.parametrize("make", ROOM.values(), ids=ROOM)
+def test_a_store_takes_the_room_of_its_events(make):
+    """
+    A SQLite file takes at most twice the room of the JSON of its events, whatever they are and however many.
+    """
+    for number in (50, 500):
+        with SqliteStore(":memory:") as store:
+            written = 0
+            for batch in make(number):
+                written += sum(len(dumps(event)) for event in batch)
+                store.append("s", batch)
+            (pages,) = store._writer.execute("PRAGMA page_count").fetchone()
+
+        assert 4096 * pages <= 2 * written + (1 << 17)

@@ -45,7 +45,11 @@ class JsonObject(Mapping[str, "JsonValue"]):
         given: Mapping[str, object] = {} if items is None else items
         if more:
             given = {**given, **more}
-        object.__setattr__(self, "_items", _frozen_items(given, type(self), "$", 1))
+        try:
+            items_ = _frozen_items(given, type(self), 1)
+        except _NotJsonError as fault:
+            raise fault.as_error() from None
+        object.__setattr__(self, "_items", items_)
 
     def __getitem__(self, key: str) -> JsonValue:
         return self._items[key]
@@ -141,7 +145,10 @@ def freeze(value: object) -> JsonValue:
     """
     if isinstance(value, JsonObject) and type(value) is JsonObject:
         return value
-    return _frozen(value, JsonObject, "$", 0)
+    try:
+        return _frozen(value, JsonObject, 0)
+    except _NotJsonError as fault:
+        raise fault.as_error() from None
 
 
 _CONTAINERS = frozenset((dict, list))
@@ -253,13 +260,38 @@ def _wrap(cls: type[_Object], items: dict[str, JsonValue]) -> _Object:
     return made
 
 
-def _frozen_items(items: object, cls: type[JsonObject], path: str, depth: int) -> dict[str, JsonValue]:
+class _NotJsonError(Exception):
+    """
+    What is wrong, and where.
+
+    Each level adds its step on the way up. Paths made on the way down take quadratic time below a long key.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.steps: list[str] = []
+
+    def under(self, step: str) -> _NotJsonError:
+        self.steps.append(step)
+        return self
+
+    def as_error(self) -> TypeError:
+        path = "$" + "".join(reversed(self.steps))
+        return TypeError(f"{path if len(path) <= _PATH_SHOWN else path[: _PATH_SHOWN - 3] + '...'}: {self.reason}")
+
+
+_PATH_SHOWN = 60
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
+
+
+def _frozen_items(items: object, cls: type[JsonObject], depth: int) -> dict[str, JsonValue]:
     if isinstance(items, JsonObject) and type(items) is cls and depth == 1:
         return items._items  # pyright: ignore[reportPrivateUsage]
     if not isinstance(items, Mapping):
-        raise TypeError(f"{path}: expected a JSON object, got {type(items).__name__}")
+        raise _NotJsonError(f"expected a JSON object, got {type(items).__name__}")
     if depth > MAX_DEPTH:
-        raise TypeError(f"{_shortened(path)}: nested deeper than {MAX_DEPTH} levels")
+        raise _NotJsonError(_TOO_DEEP)
     frozen: dict[str, JsonValue] = {}
     key: Any
     item: Any
@@ -267,18 +299,21 @@ def _frozen_items(items: object, cls: type[JsonObject], path: str, depth: int) -
         kind = type(item)
         if type(key) is not str:
             if not isinstance(key, str):
-                raise TypeError(f"{path}: expected string keys, got {type(key).__name__}")
+                raise _NotJsonError(f"expected string keys, got {type(key).__name__}")
             key = str.__str__(key)
         if not key.isascii():
             key = joined_pairs(key)
         if item is None or kind is bool or kind is int or (kind is str and item.isascii()):
             frozen[key] = item
         else:
-            frozen[key] = _frozen(item, cls, f"{path}.{key}" if cls is JsonObject else f"{path}.*", depth)
+            try:
+                frozen[key] = _frozen(item, cls, depth)
+            except _NotJsonError as fault:
+                raise fault.under(f".{key}" if cls is JsonObject else ".*") from None
     return frozen
 
 
-def _frozen(value: object, cls: type[JsonObject], path: str, depth: int) -> JsonValue:
+def _frozen(value: object, cls: type[JsonObject], depth: int) -> JsonValue:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -287,16 +322,22 @@ def _frozen(value: object, cls: type[JsonObject], path: str, depth: int) -> Json
         return value if type(value) is int else int(value)
     if isinstance(value, float):
         if not isfinite(value):
-            raise TypeError(f"{path}: expected a finite number, got {value!r}")
+            raise _NotJsonError(f"expected a finite number, got {value!r}")
         return value if type(value) is float else float(value)
     if isinstance(value, Mapping):
-        return _wrap(cls, _frozen_items(value, cls, path, depth + 1))
+        return _wrap(cls, _frozen_items(value, cls, depth + 1))
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
         if depth >= MAX_DEPTH:
-            raise TypeError(f"{_shortened(path)}: nested deeper than {MAX_DEPTH} levels")
-        return tuple([_frozen(item, cls, f"{path}[{at}]", depth + 1) for at, item in enumerate(value)])
-    raise TypeError(f"{path}: expected JSON, got {type(value).__name__}")
+            raise _NotJsonError(_TOO_DEEP)
+        return _frozen_array(value, cls, depth + 1)
+    raise _NotJsonError(f"expected JSON, got {type(value).__name__}")
 
 
-def _shortened(path: str) -> str:
-    return path if len(path) <= 60 else f"{path[:57]}..."
+def _frozen_array(values: Sequence[object], cls: type[JsonObject], depth: int) -> tuple[JsonValue, ...]:
+    frozen: list[JsonValue] = []
+    try:
+        for item in values:
+            frozen.append(_frozen(item, cls, depth))  # noqa: PERF401 - its length tells where a fault is
+    except _NotJsonError as fault:
+        raise fault.under(f"[{len(frozen)}]") from None
+    return tuple(frozen)
