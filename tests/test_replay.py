@@ -787,3 +787,12 @@ def test_every_sheet_has_a_source(dialect):
     What is known has a place where it is from; what is not says so.
     """
     assert ("2026" in SHEETS[dialect].source) is (dialect != "*")
+
+
+def test_whole_is_named():
+    """
+    Whether all of something was left out is said by name, as `True` alone would not tell.
+    """
+    assert not Drop("m", None, DropReason.EMPTY).whole
+    with pytest.raises(TypeError):
+        Drop("m", None, DropReason.EMPTY, True)
