@@ -7,6 +7,7 @@ Where a person or a signal has to come at a certain moment, the provider falls s
 import signal
 import sqlite3
 import sys
+from itertools import pairwise
 
 import httpx2
 import pytest
@@ -181,7 +182,7 @@ class TestAsking:
         """
         monkeypatch.setattr(conversing, "Policy", lambda: Policy(hops=3))
         tokens = ["", "a", "b", "c", "d", "e"]
-        hops = zip(tokens, tokens[1:], strict=False)
+        hops = pairwise(tokens)
         running = provider(
             {Match(continuation_token=token): {"text": "on ", "continuation_token": new} for token, new in hops}
         )
