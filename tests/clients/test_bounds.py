@@ -5,10 +5,11 @@ What a server cannot make the client do: wait for a dead stream, ask for ever, o
 import asyncio
 from datetime import datetime
 
+import httpx2
 import pytest
 
-from assistant_events import problems
-from assistant_events.clients.gemini_interactions import Clock, Outcome, Policy
+from assistant_events import fold, problems
+from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions, Outcome, Policy
 from assistant_events.clients.gemini_interactions.recovery import History, Mode, Move, next_move
 from tests.adapters.notation import C, D, K, S, U, X, mo, text
 from tests.adapters.notation import stream as as_bytes
@@ -227,6 +228,81 @@ def test_a_silent_stream_whose_document_cannot_be_fetched():
     assert ["create", "document", "replay"] == provider.asked
 
 
+class Paced(httpx2.AsyncByteStream):
+    """A stream of events with a pause before each."""
+
+    def __init__(self, *paces):
+        self.paces = paces
+
+    async def __aiter__(self):
+        for seconds, event in self.paces:
+            await asyncio.sleep(seconds)
+            yield b"" if event is None else as_bytes(event)
+
+
+def paced(*streams, document_s=0.0, status=200, said=None):
+    """
+    Follow a run whose streams have pauses; return its events and the times at which its document was asked for.
+    """
+    left, asked = list(streams), []
+
+    async def answer(request):
+        if request.method == "POST" or "stream" in request.url.params:
+            headers = {"content-type": "text/event-stream"}
+            return httpx2.Response(200, headers=headers, stream=Paced(*left.pop(0)))
+        asked.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(document_s)
+        return httpx2.Response(status, json=said, headers={"date": DATE})
+
+    async def work():
+        http = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
+        return await events_of(GeminiInteractions("secret-key", http=http).create(BODY, "m"))
+
+    return run(work()), asked
+
+
+BUSY = document(mo("Hel"), status="in_progress")
+
+
+def test_silence_is_measured_from_the_last_news():
+    """
+    Each news begins a new silence, of the same length.
+    """
+    begun, rest = [(0, event) for event in hello()[:4]], [(0, event) for event in hello()[5:]]
+    events, asked = paced([*begun, (70, hello()[4]), (70, hello()[5]), *rest[1:]], said=BUSY)
+
+    assert "Hello" == last(events).text
+    assert [60, 130] == asked
+
+
+def test_news_while_a_document_is_not_found():
+    """
+    A stream that speaks again is not given up, and what was said of the document is forgotten.
+    """
+    begun, rest = [(0, event) for event in hello()[:4]], [(0, event) for event in hello()[5:]]
+    whole = [(0, event) for event in hello()]
+    events, asked = paced([*begun, (65, hello()[4]), (40, None)], whole, document_s=10, status=404)
+    again, _ = paced([*begun, (65, hello()[4]), *rest], document_s=10, status=404)
+
+    assert ("step.ended", "step.ended") == (events[-1].type, again[-1].type)
+    assert [60] == asked
+
+
+def test_a_replay_without_a_byte():
+    """
+    A replay that gives nothing at all has stalled, also while the run works: the document is asked for until it ends.
+    """
+    provider = Provider(
+        *hello(), plans=[Plan(upto=4), Plan(upto=2, how="stall")], documents=[BUSY, BUSY, HELLO], date=DATE
+    )
+
+    events, report, lasted_s = followed(provider)
+
+    assert ("Hello", Mode.RECUT) == (last(events).text, report.mode)
+    assert ["create", "replay", "document", "document", "document"] == provider.asked
+    assert 60 <= lasted_s <= 64
+
+
 # -- replays that differ
 
 
@@ -321,6 +397,39 @@ def test_a_replay_of_another_run(wire):
 
     assert ("Hello", "v1", Outcome.COMPLETED) == (last(events).text, last(events).run.id, report.outcome)
     assert ["create", "replay", "document"] == provider.asked
+
+
+HOPS = [
+    *[C("v1", status="in_progress", created=CREATED), S(0, mo()), D(0, text("one")), X(0)],
+    K("requires_continuation", continuation_token="t"),
+    *[C("v2", status="in_progress", created=CREATED), S(0, mo()), D(0, text("two")), X(0), K(id="v2")],
+]
+
+
+@pytest.mark.parametrize("upto", [at for at in range(2, len(HOPS)) if at != 5])
+def test_a_replay_of_several_hops(upto):
+    """
+    The runs before and after the one that was asked for belong to the same answer, wherever the stream was cut.
+    """
+    provider = Provider(*HOPS, plans=[Plan(upto=upto)])
+
+    events, report, _ = followed(provider)
+    messages = fold(events).messages
+
+    assert [("one", "v1"), ("two", "v2")] == [(message.text, message.run.id) for message in messages]
+    assert (Outcome.COMPLETED, ["create", "replay"]) == (report.outcome, provider.asked)
+
+
+def test_a_stream_that_ends_between_two_hops():
+    """
+    What pauses is for the app to go on with.
+    """
+    provider = Provider(*HOPS, plans=[Plan(upto=5)])
+
+    events, report, _ = followed(provider)
+
+    assert ("pause", Outcome.COMPLETED) == (last(events).finish, report.outcome)
+    assert ["create"] == provider.asked
 
 
 def test_a_document_of_another_run():

@@ -26,7 +26,10 @@ from assistant_events.testing import mock_provider
 from assistant_events.values import as_content
 from tests.children import Child
 
+from .answers import client, hello
+from .provider import Plan, Provider
 from .test_session import Failing
+from .virtual import run
 
 DOCS = Path(__file__).parents[2] / "docs"
 BODY = {"model": "gemini-3.6-flash", "input": "Hi", "background": True, "store": True}
@@ -67,11 +70,11 @@ def test_a_run_that_is_left_open(provider, read):
     """
     A client closes the connections of runs that were begun and not read to their end.
     """
-    with SyncGeminiInteractions("key", base_url=provider.url) as client:
-        kept = client.create(BODY, "m")
+    with SyncGeminiInteractions("key", base_url=provider.url) as made:
+        kept = made.create(BODY, "m")
         for _ in range(read):
             next(kept)
-        for _ in client.create(BODY, "n"):
+        for _ in made.create(BODY, "n"):
             break  # this one is dropped
 
     assert not kept.terminal
@@ -135,6 +138,39 @@ def test_a_client_that_is_closed_while_another_thread_reads():
         reader.join(60)
 
     assert not reader.is_alive()
+
+
+def test_nothing_goes_on_behind_a_closed_client():
+    """
+    When it is closed, the connections of all runs are, and nothing looks after a stream any more.
+    """
+    memory = Provider(*hello(), plans=[Plan(upto=4, how="stall")] * 2)
+
+    async def work():
+        made = client(memory)
+        kept = made.create(BODY, "m")
+        await anext(kept)
+        await made.aclose()
+        return asyncio.all_tasks() - {asyncio.current_task()}
+
+    assert set() == run(work())
+    assert [True] == [body.closed for body in memory.bodies]
+
+
+def test_a_run_that_was_dropped_is_closed_with_its_client():
+    """
+    So is the connection of a run that nobody holds any more.
+    """
+    memory = Provider(*hello(), plans=[Plan(upto=4, how="stall")] * 2)
+
+    async def work():
+        made = client(memory)
+        async for _ in made.create(BODY, "m"):
+            break
+        await made.aclose()
+        return [body.closed for body in memory.bodies]
+
+    assert [True] == run(work())
 
 
 def test_closing_twice_at_once(provider):

@@ -135,6 +135,8 @@ class WatchedDecoder(GeminiInteractionsDecoder):
             self.foreign = self._foreign(interaction)
             if self.foreign is not None:
                 return
+            if string(interaction, "id") not in (None, "", self.run_id):
+                self.paused = self.completed = False  # the next response of the same answer
             self._learn_run(interaction)
             if name in _COMPLETED and self._holds({**event, "event_type": name}):
                 return
