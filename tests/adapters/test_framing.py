@@ -4,13 +4,17 @@ Cases 78 to 83 of the wire reference, and the framings by themselves.
 
 import itertools
 import random
+import tracemalloc
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events.adapters import JsonLines, Sse
-from assistant_events.adapters.framing import MAX_TAIL
+from assistant_events import fold
+from assistant_events.adapters import JsonLines, Sse, base, framing
+from assistant_events.adapters.framing import MAX_FRAME_BYTES, MAX_TAIL
+from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 
 from .notation import (
     DONE,
@@ -335,3 +339,159 @@ def test_json_lines(lines, at, ended):
     assert kept == found + made.close()
     assert None is made.name(b"1")
     assert "" == made.tail
+
+
+# -- how much of a frame is taken
+
+LIMIT = 20
+LENGTHS = {
+    # name: (framing, bytes, payloads, whether a frame is too long)
+    "as long as it may be": (Sse, b"event: a\ndata: 234567\n\ndata: 1\n\n", [b"234567", b"1"], False),
+    "one byte longer": (Sse, b"data: 0\n\nevent: a\ndata: 2345678\n\ndata: 1\n\n", [b"0"], True),
+    "several lines": (Sse, b"data: 1\ndata: 2\ndata\ndata:\ndata: 3\n\ndata: 1\n\n", [], True),
+    "a long name": (Sse, b"event: abcdefghijklmno\ndata\n\ndata: 1\n\n", [], True),
+    "comments": (Sse, b": 1234567890\ndata: 1\n: 1234567890\nid: 1234567890\n\n", [b"1"], False),
+    "a long line of no field": (Sse, b"database: 1234567890123456\ndata: 1\n\n", [b"1"], False),
+    "what is no event": (Sse, b"{1234567890123456789\ndata: 1\n\n", [b"1"], False),
+    "without an end": (Sse, b"data: 0\n\ndata: 12345678901234567890", [b"0"], True),
+    "a line as long as it may be": (JsonLines, b"12345678901234567890\n1\n", [b"12345678901234567890", b"1"], False),
+    "a line that is longer": (JsonLines, b"0\n123456789012345678901\n1\n", [b"0"], True),
+    "a line without an end": (JsonLines, b"0\n123456789012345678901", [b"0"], True),
+}
+
+
+@pytest.mark.parametrize("piece", [1, 3, 100])
+@pytest.mark.parametrize(("made", "body", "payloads", "too_long"), LENGTHS.values(), ids=LENGTHS)
+def test_how_long_a_frame_may_be(made, body, payloads, too_long, piece):
+    """
+    However the bytes are cut, what stands before a frame that is too long is taken, and nothing after it.
+    """
+    with patch.object(framing, "_SETTLE_AT", 1):
+        reader = made(LIMIT)
+        found = [each for at in range(0, len(body), piece) for each in reader.feed(body[at : at + piece])]
+        found += reader.close()
+
+    assert payloads == found
+    assert too_long is reader.too_long
+    assert not (too_long and reader.idle)
+
+
+@given(st.lists(LINES), st.lists(st.integers(0, 200)), st.integers(1, 40))
+def test_what_waits_is_made_short_without_loss(lines, places, limit):
+    """
+    Lines that belong to no frame are forgotten while it is not whole; that changes nothing, whatever the bounds are.
+    """
+    body = b"\n".join(lines)
+    cuts = sorted({min(place, len(body)) for place in places})
+
+    def read(settle_at):
+        with patch.object(framing, "_SETTLE_AT", settle_at):
+            made, found = Sse(limit), []
+            for start, stop in itertools.pairwise([0, *cuts, len(body)]):
+                found += [(payload, made.name(payload)) for payload in made.feed(body[start:stop])]
+            return found + [(payload, made.name(payload)) for payload in made.close()], made.tail, made.too_long
+
+    assert read(1 << 16) == read(0)
+
+
+COMMENTS = {
+    "lines": b": ping\n",
+    "lines apart": b": ping\n\n",
+    "lines of CR": b": ping\r",
+    "one line": b":ping   ",
+    "other fields": b"retry: 1\n",
+    "one other field": b"idididid",
+    "errors": b"{\n",
+}
+
+
+@pytest.mark.parametrize("line", COMMENTS.values(), ids=COMMENTS)
+def test_comments_take_no_memory(line):
+    """
+    What belongs to no frame is not kept, however much of it comes before the next one.
+    """
+    chunk = line * ((1 << 16) // len(line))
+    made = decoder()
+    made.feed(stream(C(), S(0, mo())) + b"data: ")
+    made.reconnect()
+    tracemalloc.start()
+    try:
+        for _ in range(20):
+            made.feed(chunk)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak <= 768 << 10
+    assert [] == made.feed(b"\n\n" + stream(S(0, mo())))
+
+
+def test_many_short_lines_in_one_piece_take_little_memory():
+    """
+    A large piece is taken apart bit by bit.
+    """
+    body = b": c\n\n" * (1 << 17)
+    made = decoder()
+    with patch.object(base, "_PIECE", 1 << 14):
+        tracemalloc.start()
+        try:
+            made.feed(body)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert peak <= 1 << 20
+
+
+class Short(GeminiInteractionsDecoder):
+    """
+    Takes only short frames.
+    """
+
+    max_frame_bytes = 400
+
+
+class ShortAndPlain(Short):
+    fast = False
+
+
+TOO_LONG = stream(C(), S(0, mo()), *[D(0, text("é" * size)) for size in range(1, 400)], X(0), K())
+
+
+@pytest.mark.parametrize("piece", [1, 7, 100, 350, 10_000, 1 << 20])
+@pytest.mark.parametrize("made", [Short, ShortAndPlain])
+def test_a_frame_that_is_too_long_fails_the_step(made, piece):
+    """
+    What came before it stays, and the error says which bound was passed; fast or plain, however the bytes are cut.
+    """
+    reader = made("m")
+    found = [event for at in range(0, len(TOO_LONG), piece) for event in reader.feed(TOO_LONG[at : at + piece])]
+    frames = TOO_LONG.split(b"\n\n")
+    count = next(at for at, frame in enumerate(frames) if len(frame) - 1 > 400) - 2
+
+    assert "é" * (count * (count + 1) // 2) == fold(found).last.text
+    assert ("protocol", "a frame is longer than 400 bytes") == (reader.error.kind, reader.error.message)
+    assert reader.terminal
+    assert found[-1].run.id == "v1"
+    assert ["long-frame"] == [note.code for note in reader.notes]
+    assert [] == reader.close()
+
+
+def test_frames_of_single_pieces_may_not_be_too_long_either():
+    """
+    A frame that comes alone is counted as well.
+    """
+    for made in (Short, ShortAndPlain):
+        reader = made("m")
+        frames = [frame + b"\n\n" for frame in TOO_LONG.split(b"\n\n")[:-1]]
+        found = [event for frame in frames for event in reader.feed(frame)]
+
+        assert "step.failed" == found[-1].type
+        assert reader.error.kind == "protocol"
+
+
+def test_the_usual_bound_is_64_mib():
+    """
+    So the documentation says.
+    """
+    assert 64 * 1024 * 1024 == MAX_FRAME_BYTES == GeminiInteractionsDecoder.max_frame_bytes

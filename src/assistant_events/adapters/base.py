@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeAlias, final
 
 import attrs
 
-from assistant_events.adapters.framing import DONE, Framing, Sse
+from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, Framing, Sse
 from assistant_events.adapters.lanes import DeltaClass, Lane
 from assistant_events.adapters.reading import FRAME_DEPTH, Fields, plain_json
 from assistant_events.adapters.templates import Template
@@ -31,6 +31,9 @@ from assistant_events.values.fields import NO_STATE
 
 MAX_NOTES = 100
 """How many notes are kept; more are only counted."""
+
+_PIECE = 1 << 20
+"""How many bytes are cut into frames at once: lists of short lines would take many times the bytes."""
 
 Prior: TypeAlias = AssistantMessage | Iterable[AssistantMessage] | Transcript | None
 
@@ -89,6 +92,9 @@ class DecoderBase(ABC):
     framing: ClassVar[type[Framing]] = Sse
     """How the bytes are cut into frames."""
 
+    max_frame_bytes: ClassVar[int] = MAX_FRAME_BYTES
+    """How long a frame may be; a longer one fails the step with kind `protocol`."""
+
     def __init__(self, message_id: str, *, request: Fields | None = None, prior: Prior = None) -> None:
         if request is not None and not isinstance(request, Mapping):
             raise TypeError(f"request: expected a mapping or None, got {type(request).__name__}")
@@ -121,7 +127,7 @@ class DecoderBase(ABC):
         self._sink: list[Event] = []
         self._hop = 1
         self.recorder = self._make_recorder(message_id)
-        self._framing = type(self).framing()
+        self._framing = self._make_framing()
 
     # -- for whoever has a stream
 
@@ -140,9 +146,9 @@ class DecoderBase(ABC):
         if self.terminal:
             return []
         lane, framing = self.lane, self._framing
-        if lane is None:
+        if lane is None and len(data) <= _PIECE:
             self.on_payloads(framing.feed(data))
-        elif not framing.idle or not lane.take(data, lane.framed, self._sink):
+        elif lane is None or not framing.idle or not lane.take(data, lane.framed, self._sink):
             # A live stream brings one frame at a time, and most continue what is open: then nothing is left to do.
             self._feed_pieces(data)
         events = self._sink
@@ -190,12 +196,7 @@ class DecoderBase(ABC):
             self.on_payloads(self._framing.close())
         self.closed = True
         if not self.terminal:
-            try:
-                self.on_close(error)
-            except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
-                self._break(failure)
-            if not self.terminal and not (self._hop > 1 and not self.recorder.started):
-                self.fail_step(self.interruption() if error is None else error)
+            self._give_up(error)
         return self._taken()
 
     @final
@@ -211,7 +212,7 @@ class DecoderBase(ABC):
         if self.closed:
             raise LocalProtocolError("the decoder is closed, it cannot rejoin; make a new one with prior")
         if not self.terminal:
-            self._framing = type(self).framing()
+            self._framing = self._make_framing()
             self.replay_begins()
 
     @final
@@ -227,7 +228,7 @@ class DecoderBase(ABC):
         """
         if self.closed:
             raise LocalProtocolError("the decoder is closed, it cannot go on; make a new one with prior")
-        self._framing = type(self).framing()
+        self._framing = self._make_framing()
         self.lane = None
 
     @property
@@ -346,6 +347,8 @@ class DecoderBase(ABC):
                 self.on_payload(payload)
                 if self.terminal:
                     return
+        if self._framing.too_long:
+            self._refuse_frame()
 
     def open_lane(
         self,
@@ -374,7 +377,14 @@ class DecoderBase(ABC):
             item: See *items*.
         """
         self.lane = Lane(
-            self.recorder.message_id, template, self._framing.around(name), cls, fragment, items=items, item=item
+            self.recorder.message_id,
+            template,
+            self._framing.around(name),
+            cls,
+            fragment,
+            max_frame_bytes=self.max_frame_bytes,
+            items=items,
+            item=item,
         )
 
     def on_payload(self, payload: bytes) -> None:
@@ -415,6 +425,17 @@ class DecoderBase(ABC):
     # -- inside
 
     def _feed_pieces(self, data: bytes) -> None:
+        """Take bytes of any length, a piece at a time."""
+        for start in range(0, len(data), _PIECE):
+            piece = data[start : start + _PIECE]
+            if self.terminal:
+                return
+            if self.lane is None:
+                self.on_payloads(self._framing.feed(piece))
+            else:
+                self._feed_frames(piece)
+
+    def _feed_frames(self, data: bytes) -> None:
         """Take bytes frame by frame: those that continue what is open need no framing."""
         framing, sink = self._framing, self._sink
         *pieces, rest = data.split(framing.separator)
@@ -426,6 +447,24 @@ class DecoderBase(ABC):
                     return
         if rest:
             self.on_payloads(framing.feed(rest))
+
+    def _refuse_frame(self) -> None:
+        reason = f"a frame is longer than {self.max_frame_bytes} bytes"
+        self.note("long-frame", reason)
+        self._give_up(ErrorInfo(kind=ErrorKind.PROTOCOL, message=reason))
+        self.end_answer()
+
+    def _give_up(self, error: ErrorInfo | None) -> None:
+        """Do what is left when nothing more is taken, and fail the step; not a hop of which nothing came."""
+        try:
+            self.on_close(error)
+        except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
+            self._break(failure)
+        if not self.terminal and not (self._hop > 1 and not self.recorder.started):
+            self.fail_step(self.interruption() if error is None else error)
+
+    def _make_framing(self) -> Framing:
+        return type(self).framing(self.max_frame_bytes)
 
     def _checked(self, data: object) -> bytes:
         if self.closed:

@@ -2,7 +2,8 @@
 Bytes to frames: where one message of the wire ends and the next begins.
 
 A framing is fed bytes as they come and returns the payloads that are whole. It never raises for what a provider sent,
-and its cost grows with the bytes however they are cut.
+and its cost grows with the bytes however they are cut. It holds one frame that is not whole, up to a length, and
+nothing of lines that belong to no frame.
 """
 
 from __future__ import annotations
@@ -17,8 +18,24 @@ from assistant_events.values import read_json
 MAX_TAIL = 1 << 16
 """How much text outside of any frame is kept. The one that matters, a JSON error after a cut, is under 300 bytes."""
 
+MAX_FRAME_BYTES = 64 << 20
+"""
+How long a frame may be. The longest hold a medium in base64: a service that takes 20 MB in a request gives back no
+more than a few times that.
+"""
+
 DONE: Final = b"[DONE]"
 
+_SETTLE_AT = 1 << 16
+"""How many bytes wait for the end of their frame before what no frame is made of is taken out of them."""
+
+_LINE = re.compile(rb'^(?:(data|event)(?:: ?([^\n]*))?$|[\[\]{}"][^\n]*$)', re.MULTILINE)
+"""A line that says something: a field of an event, or what may be a bare JSON error. Comments are no such lines."""
+
+_BEGUN = re.compile(rb'(data|event)(?::|$)|[\[\]{}"]')
+"""What such a line begins with. Shorter beginnings may become one; they are shorter than `_UNDECIDED`."""
+
+_UNDECIDED = len(b"event:")
 
 _ONE = re.compile(rb"event: [^\r\n]*\ndata: ([^\r\n]*)\n\n").fullmatch
 
@@ -26,14 +43,22 @@ _ONE = re.compile(rb"event: [^\r\n]*\ndata: ([^\r\n]*)\n\n").fullmatch
 class Framing(Protocol):
     """What `DecoderBase` needs of a framing."""
 
-    tail: str
-    """Text that is no frame and looks like JSON: some gateways end a broken stream with a bare error document."""
-
     separator: bytes
     """What ends the frames that come most."""
 
     idle: bool
     """Whether the next byte begins a frame. False is always right, and only costs time."""
+
+    too_long: bool
+    """Whether a frame was longer than is taken. Nothing comes after it."""
+
+    def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
+        """Take frames of up to so many bytes: of their lines, without comments and without line ends."""
+
+    @property
+    def tail(self) -> str:
+        """Text that is no frame and looks like JSON: some gateways end a broken stream with a bare error document."""
+        ...
 
     def feed(self, data: bytes) -> list[bytes]:
         """Take more bytes and return the payloads that are whole now."""
@@ -67,10 +92,16 @@ class Sse:
     _NAMED = re.compile(rb"event: ?[^\n]*\ndata: ?([^\n]*)\n\n")
     _BARE = re.compile(rb"data: ?([^\n]*)\n\n")
 
-    def __init__(self) -> None:
-        self.tail = ""
+    def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
+        self.too_long = False
+        """Whether a frame was longer than is taken. Nothing comes after it."""
+
+        self._max = max_frame_bytes
         self._pending: list[bytes] = []
+        self._held = 0
+        self._settle_at = _SETTLE_AT
         self._begun = False
+        self._tail = bytearray()
         self.idle = False
         """Whether the next byte begins a frame."""
 
@@ -84,7 +115,7 @@ class Sse:
 
     def feed(self, data: bytes) -> list[bytes]:
         """Take more bytes and return the payloads that are whole now."""
-        if self.idle:
+        if self.idle and len(data) <= self._max:
             # One event in its usual lines is what a live stream brings most of the time.
             one = _ONE(data)
             if one is not None:
@@ -93,13 +124,20 @@ class Sse:
                 return payloads
         return self._feed(data)
 
+    @property
+    def tail(self) -> str:
+        """Lines that are no field of an event and look like JSON, up to `MAX_TAIL`."""
+        return self._tail.decode("utf-8", "replace")
+
     def _feed(self, data: bytes) -> list[bytes]:
+        if self.too_long:
+            return []
         if not self._begun:
             data = self._without_mark(data)
         if self._skip_lf or b"\r" in data:
             data = self._with_lf(data)
         payloads = self._blocks(data)
-        self.idle = self._begun and not self._skip_lf and not self._pending
+        self.idle = self._begun and not self._skip_lf and not self._pending and not self.too_long
         return payloads
 
     def _blocks(self, data: bytes) -> list[bytes]:
@@ -111,14 +149,49 @@ class Sse:
             return self._split(data)
         if b"\n\n" not in data and not (pending and data[0] == 10 and self._ends_line):
             pending.append(data)
+            self._held += len(data)
             self._ends_line = data[-1] == 10
+            if self._held > self._settle_at:
+                self._settle()
             return []
         whole = b"".join([*pending, data])
         end = whole.rfind(b"\n\n") + 2
         rest = whole[end:]
-        self._pending = [rest] if rest else []
+        self._hold(rest)
         self._ends_line = rest[-1:] == b"\n"
         return self._split(whole[:end])
+
+    def _hold(self, rest: bytes) -> None:
+        """Keep the beginning of a frame."""
+        self._pending = [rest] if rest else []
+        self._held = len(rest)
+        self._settle_at = max(_SETTLE_AT, 2 * self._held)
+
+    def _settle(self) -> None:
+        """Keep of a frame that has begun only the lines that it is made of."""
+        whole = b"".join(self._pending)
+        begin = whole.rfind(b"\n") + 1
+        lines: list[bytes] = []
+        for line in _LINE.finditer(whole, 0, max(begin - 1, 0)):
+            if line[1] is None:
+                self._add_tail(line[0])
+            else:
+                lines.append(line[0])
+        last = whole[begin:]
+        size = sum(map(len, lines))
+        known = _BEGUN.match(last)
+        if known is not None and known[1] is not None:
+            size += len(last)
+        else:
+            last = last[: _UNDECIDED if known is None else MAX_TAIL + 1]
+        self._hold(b"\n".join([*lines, last]))
+        self._is_too_long(size)
+
+    def _is_too_long(self, size: int) -> bool:
+        if size > self._max:
+            self.too_long = True
+            self._hold(b"")
+        return self.too_long
 
     def around(self, name: str) -> tuple[bytes, bytes]:
         """Return what stands before and after a payload in the usual form of an event of this name."""
@@ -127,7 +200,7 @@ class Sse:
     def close(self) -> list[bytes]:
         """Return the payload that was whole but for its end mark, if there is one."""
         rest = b"".join(self._pending)
-        self._pending = []
+        self._hold(b"")
         self._payloads, self._names = [], []
         self._careful(rest, whole=False)
         return self._payloads
@@ -165,7 +238,7 @@ class Sse:
 
     def _split(self, block: bytes) -> list[bytes]:
         """Split what ends with a blank line."""
-        payloads = self._quick(block)
+        payloads = self._quick(block) if len(block) <= self._max else None
         if payloads is not None:
             self._block, self._payloads, self._names = block, payloads, None
             return payloads
@@ -196,6 +269,8 @@ class Sse:
     def _careful(self, block: bytes, *, whole: bool) -> None:
         names: list[str | None] = []
         for event in block.split(b"\n\n"):
+            if len(event) > self._max and self._is_too_long(_size(event)):
+                break
             name, data = self._fields(event)
             payloads = [b"\n".join(data)] if data else []
             if len(data) > 1 and not _is_whole(payloads[0]):
@@ -210,20 +285,24 @@ class Sse:
         """Return the name of an event and its lines of data."""
         name: str | None = None
         data: list[bytes] = []
-        for line in event.split(b"\n"):
-            if line[:1] in (b"[", b"{", b"]", b"}", b'"'):
-                self._add_tail(line)
-                continue
-            field, _, value = line.partition(b":")
+        for line in _LINE.finditer(event):
+            field, value = line.groups(b"")
             if field == b"data":
-                data.append(value.removeprefix(b" "))
+                data.append(value)
             elif field == b"event":
-                name = value.removeprefix(b" ").decode("utf-8", "replace")
+                name = value.decode("utf-8", "replace")
+            else:
+                self._add_tail(line[0])
         return name, data
 
     def _add_tail(self, line: bytes) -> None:
-        if len(self.tail) < MAX_TAIL:
-            self.tail += line[:MAX_TAIL].decode("utf-8", "replace") + "\n"
+        if len(self._tail) < MAX_TAIL:
+            self._tail += line[:MAX_TAIL] + b"\n"
+
+
+def _size(event: bytes) -> int:
+    """Return how long the lines of an event are that say something of it."""
+    return sum(len(line[0]) for line in _LINE.finditer(event) if line[1] is not None)
 
 
 class JsonLines:
@@ -231,24 +310,45 @@ class JsonLines:
 
     separator = b"\n"
 
-    def __init__(self) -> None:
+    def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.tail = ""
         self.idle = True
         """Whether the next byte begins a line."""
 
+        self.too_long = False
+        """Whether a line was longer than is taken. Nothing comes after it."""
+
+        self._max = max_frame_bytes
         self._pending: list[bytes] = []
+        self._held = 0
 
     def feed(self, data: bytes) -> list[bytes]:
         """Take more bytes and return the lines that are whole now."""
+        if self.too_long:
+            return []
         if b"\n" not in data:
             if data:
                 self._pending.append(data)
+                self._held += len(data)
                 self.idle = False
+                self._is_too_long(self._held)
             return []
         *lines, rest = b"".join([*self._pending, data]).split(b"\n")
-        self._pending = [rest] if rest else []
+        self._pending, self._held = [rest] if rest else [], len(rest)
         self.idle = not rest
+        for at, line in enumerate(lines):
+            if self._is_too_long(len(line)):
+                del lines[at:]
+                break
+        self._is_too_long(self._held)
         return [line for line in map(bytes.strip, lines) if line]
+
+    def _is_too_long(self, size: int) -> bool:
+        if size > self._max:
+            self.too_long = True
+            self.idle = False
+            self._pending, self._held = [], 0
+        return self.too_long
 
     def around(self, name: str) -> tuple[bytes, bytes]:
         """Return what stands before and after a line."""

@@ -47,6 +47,7 @@ class Lane:
         "_draft",
         "_item",
         "_items",
+        "_longest",
         "_message_id",
         "_read",
         "bare",
@@ -62,6 +63,7 @@ class Lane:
         cls: DeltaClass,
         fragment: OpenFragment | OpenCall,
         *,
+        max_frame_bytes: int,
         items: list[Any] | None = None,
         item: Fields | None = None,
     ) -> None:
@@ -76,6 +78,8 @@ class Lane:
         self.unended = _Shape(before + template.prefix, template.suffix)
         """What a whole frame looks like without its end."""
 
+        # A character takes up to 12 bytes, two escapes. A frame that may be too long goes the plain way, which counts.
+        self._longest = (max_frame_bytes - len(self.framed[0]) - len(self.framed[1])) // 12
         self._message_id = message_id
         self._cls = cls
         self._draft = _DRAFTS[cls]
@@ -106,7 +110,8 @@ class Lane:
             text = self._read(data[start:end])
         except ValueError:
             return False  # no string, or none that is text
-        if not text:
+        size = len(text)
+        if not 0 < size <= self._longest:
             return False
         buffer = self._buffer
         length = buffer.length
@@ -122,7 +127,7 @@ class Lane:
         sink.append(made)
         pieces = buffer.pieces
         pieces.append(text)
-        buffer.length = length + len(text)
+        buffer.length = length + size
         if len(pieces) >= COMPACT_AT:
             buffer.compact()
         return True
