@@ -438,6 +438,22 @@ def test_reconcile_leaves_what_is_being_received(session):
     assert "step.ended" == list(stream)[-1].type
 
 
+def test_reconcile_leaves_a_later_hop_that_is_being_received(session):
+    """
+    The messages of all hops of an answer belong to its stream.
+    """
+    events = session.receive(Scripted("a1"), [line(say="Hel"), line(hop="pause"), line(say="lo"), line(stop="stop")])
+    for event in events:
+        if event.type == "text.delta" and event.delta == "lo":
+            break
+    else:
+        pytest.fail("the second hop says something")
+
+    assert "a1" != event.message_id
+    assert () == session.reconcile()
+    assert "step.ended" == [event.type for event in events][-1]
+
+
 def test_reconcile_can_abandon_calls(session):
     """
     Calls wait for the app unless it says that nobody will answer.
