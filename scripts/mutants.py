@@ -157,8 +157,7 @@ def _of_values(node: ast.AST) -> Iterator[Edit]:
         case ast.Constant(value=str(value)):
             yield Edit("word", node, ast.Constant(f"{value}x"))
         case ast.Call(func=func, args=arguments, keywords=keywords):
-            # That two sequences are equally long is something like an assertion.
-            for keyword in [one for one in keywords if one.arg != "strict"]:
+            for keyword in [one for one in keywords if not _does_nothing(one)]:
                 yield Edit("argument", node, ast.Call(func, arguments, [one for one in keywords if one is not keyword]))
         case ast.Subscript(value=value, slice=ast.Slice(lower=lower, upper=upper), ctx=ctx):
             for bounds in [(None, upper)] * (lower is not None) + [(lower, None)] * (upper is not None):
@@ -217,6 +216,8 @@ def _does_nothing(node: ast.AST) -> bool:
             return True
         case ast.AnnAssign(annotation=ast.Name(id="TypeAlias")):
             return True
+        case ast.keyword(arg="strict"):
+            return True  # an assertion that two sequences are equally long
         case _:
             return False
 

@@ -13,12 +13,12 @@ ROOT = Path(__file__).parent.parent
 MODULE = '''
 """A docstring."""
 
-def first(items: "list[str]", *, strict=True):
+def first(items: "list[str]", *, whole=True):
     """Another."""
     assert items is not None
-    if not items and strict:
+    if not items and whole:
         raise ValueError("nothing")
-    return items[0:1]
+    return items[0:1], dict(zip(items, items, strict=True), a=1)
 '''
 
 
@@ -44,21 +44,24 @@ def test_one_change_each(module):
         if old != new
     ]
 
+    result = "dict(zip(items, items, strict=True), a=1)"
     assert [
-        (3, 'def first(items: "list[str]", *, strict=False):'),
-        (6, "if (not (not items and strict)):"),
+        (3, 'def first(items: "list[str]", *, whole=False):'),
+        (6, "if (not (not items and whole)):"),
         (6, "if True:"),
         (6, "if False:"),
-        (6, "if (not items or strict):"),
-        (6, "if strict:"),
+        (6, "if (not items or whole):"),
+        (6, "if whole:"),
         (6, "if (not items):"),
-        (6, "if items and strict:"),
+        (6, "if items and whole:"),
         (7, "pass"),
         (8, "return None"),
-        (8, "return items[:1]"),
-        (8, "return items[0:]"),
-        (8, "return items[1:1]"),
-        (8, "return items[0:2]"),
+        (8, f"return items[:1], {result}"),
+        (8, f"return items[0:], {result}"),
+        (8, f"return items[1:1], {result}"),
+        (8, f"return items[0:2], {result}"),
+        (8, "return items[0:1], dict(zip(items, items, strict=True))"),
+        (8, f"return items[0:1], {result.replace('1', '2')}"),
     ] == sorted(changed, key=lambda each: each[0])
 
 
