@@ -5,6 +5,7 @@ Fields that no page of the provider names: a stream keeps them where the documen
 import pytest
 
 from assistant_events import fold
+from assistant_events.adapters.gemini_interactions import encode, sse
 from assistant_events.converters import dumps
 
 from .notation import (
@@ -16,10 +17,17 @@ from .notation import (
     K,
     S,
     X,
+    answer,
     args,
+    codes,
     delta,
+    durable,
+    events,
     fc,
+    inner,
+    media_of,
     mo,
+    opaque,
     signature,
     step,
     stream,
@@ -135,3 +143,89 @@ def test_a_stream_keeps_what_a_document_keeps(form):
     assert whole == streamed
     assert '"odd":1' in dumps(streamed).decode()
     assert decoder.failure is None
+
+
+PIECES = {
+    # name: (the start of a step, a delta that it knows)
+    "output": (mo(), text("x")),
+    "output of nothing": (mo(), text("")),
+    "image": (mo(), delta("image", data="YQ==", mime_type="image/png")),
+    "sound": (mo(), delta("audio", data="YQ==", mime_type="audio/l16")),
+    "thought": (th(), summary("x")),
+    "call": (fc(), args('{"a":1}')),
+    "search": (step("google_search_call", id="s1"), delta("google_search_call", arguments={"queries": ["q"]})),
+    "result": (step("google_search_result", call_id="s1"), delta("google_search_result", result=[])),
+    "unknown step": (step("dream"), delta("dream_delta")),
+}
+ODD = {
+    "an unknown type": delta("novel_delta", mark="MARK"),
+    "no type": {"mark": "MARK"},
+    "a signature": signature("MARK"),
+    "a summary": summary("MARK"),
+    "annotations": delta("text_annotation_delta", annotations=[{"type": "novel", "x": "MARK"}]),
+}
+PLACES = {"before the known delta": 1, "behind it": 2, "behind the stop": 3}
+
+
+@pytest.mark.parametrize(
+    ("piece", "odd", "place"),
+    [
+        (piece, odd, place)
+        for piece in PIECES
+        for odd in [*ODD, "a known type"]
+        for place in PLACES
+        # What comes after the end of a call is noted and left out, as the page of the dialect says.
+        if not (piece in ("call", "search") and place == "behind the stop")
+    ],
+)
+def test_whatever_a_delta_says_is_kept(piece, odd, place):
+    """
+    A delta that its step does not know, or with a field that nobody knows, leaves what it says in a durable event.
+    """
+    begun, known = PIECES[piece]
+    wire = [S(0, begun), D(0, known), X(0)]
+    wire.insert(PLACES[place], D(0, {**known, "mark": "MARK"} if odd == "a known type" else ODD[odd]))
+
+    assert b"MARK" in b"".join(map(dumps, durable(answer(*wire))))
+
+
+def test_what_is_left_of_an_output_stands_behind_its_parts():
+    """
+    What no part of an output can keep is an item of its own, which no request has a place for.
+    """
+    odd = delta("novel_delta", mark=1)
+    wire = (S(0, mo(novel=2)), X(0), S(1, mo()), D(1, delta("image", uri="u")), D(1, odd), X(1))
+    found = inner(answer(*wire))
+    encoded = encode(fold(events(answer(*wire))), {"model": MODEL}, mode="full")
+
+    assert [
+        opaque(0, step={"type": "model_output", "novel": 2}),
+        *media_of("image/*", uri="u", i=1, type="image"),
+        opaque(1, step={"type": "model_output"}, deltas=[odd]),
+    ] == found
+    assert [mo(content=[{"type": "image", "uri": "u"}])] == encoded.body["input"]
+    assert [(0, "unplaced", True), (2, "unplaced", True)] == [
+        (drop.part, drop.reason.value, drop.whole) for drop in encoded.left_out
+    ]
+
+
+def test_what_is_left_of_an_output_is_told_in_its_step():
+    """
+    The emitter tells it behind the parts of the same output, so that it is read as it was.
+    """
+    odd = delta("novel_delta", mark=1)
+    found = events(answer(S(0, mo()), D(0, delta("image", uri="u")), D(0, odd), X(0)))
+    emitter = DIALECT.emitter()
+    body = b"".join(sse(frame) for event in found for frame in emitter.emit(event))
+
+    assert [event for event in found if event.durable] == durable(body)
+    assert () == emitter.left_out
+
+
+def test_what_comes_late_for_a_result_is_noted():
+    """
+    The answer of a call stands: what comes for it later is left out, with a note.
+    """
+    wire = (S(0, SEARCH), X(0), S(1, step("google_search_result", call_id="s1")), X(1), D(1, signature("Ug==")))
+
+    assert ["late-result"] == codes(answer(*wire))

@@ -155,7 +155,7 @@ def test_nearly_everything_is_told_exactly():
     reasons = [{left.reason for left in told(each, live=False)[0].left_out} for each in events]
     halves = "half of a surrogate pair cannot be told, since many clients cannot read it"
 
-    assert len([each for each in reasons if each - {halves}]) < 20
+    assert len([each for each in reasons if each - {halves}]) < 50
     assert len([each for each in reasons if not each]) > 100
 
 

@@ -301,11 +301,9 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def _on_delta(self, event: Fields, name: str) -> None:
         delta = mapping(event, "delta")
-        kind = wire.delta_type(delta)
-        if kind is None:
-            if delta:
-                self.note("unknown-delta", "a delta without a type was left out")
+        if not delta:
             return
+        kind = wire.delta_type(delta) or ""
         index = self._index(event)
         if index is None:
             self.note("no-index", "a delta without an index was taken for the step that is open")

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, assert_never
 
 import attrs
 
+from assistant_events.adapters.gemini_interactions import wire
 from assistant_events.adapters.gemini_interactions.writing import (
     DETAILS,
     call_type,
@@ -307,9 +308,10 @@ def _in_words(part: ToolPart) -> list[Step]:
 
 
 def _is_unknown(state: State) -> bool:
-    """Tell whether an opaque item is none of this wire, or a call without a name, which nothing can answer."""
+    """Tell whether an opaque item has no place: none of this wire, the rest of a known step, a call without a name."""
     step = state.get("step")
-    kind = step.get("type") if isinstance(step, Mapping) else state.get("type")
-    if kind == "function_call":
-        return True
-    return not isinstance(kind, str) and not isinstance(state.get("content"), Mapping)
+    if isinstance(step, Mapping):
+        kind = step.get("type")
+        return not isinstance(kind, str) or not kind or wire.is_known(kind)
+    kind = state.get("type")
+    return kind == "function_call" or not (isinstance(kind, str) or isinstance(state.get("content"), Mapping))

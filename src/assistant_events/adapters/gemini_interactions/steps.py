@@ -170,6 +170,7 @@ class OutputStep(PartedStep):
         self._text_open = False
         self._audio: str | None = None
         self._audio_state = NO_STATE
+        self._audio_block: dict[str, Any] = {}
 
     def begin(self, fields: Fields) -> None:
         """Take content that came with the start; deltas append to it."""
@@ -202,6 +203,10 @@ class OutputStep(PartedStep):
         """End the text or the sound that is open."""
         self._end_audio()
         self._end_text()
+        if self.extra or self.deltas:
+            # No part has come that could keep it.
+            step, self.extra = {"type": self.type, **self.extra}, {}
+            self.recorder.opaque(self.state({"step": thaw(step)}))
         self.ended = True
 
     def continued(self, kind: str) -> Continued | None:
@@ -287,12 +292,17 @@ class OutputStep(PartedStep):
             self._end_text()
             self._audio = media_type
             self._audio_state = own(self._media_state("audio", block), State)
+        self._audio_block.update({key: value for key, value in block.items() if key not in _MEDIA_KEYS})
         self.recorder.media(data, media_type, key=self, state=self._audio_state)
 
     def _end_audio(self) -> None:
         if self._audio is not None:
             self._audio = None
-            self.recorder.end_media(self._audio_state, key=self)
+            state, block = self._audio_state, self._audio_block
+            if block:
+                state = own({**thaw(state), "block": {**mapping(thaw(state), "block"), **block}}, State)
+            self._audio_block = {}
+            self.recorder.end_media(state, key=self)
 
     def _add_medium(self, kind: str, block: Fields) -> None:
         media_type = string(block, "mime_type") or f"{kind}/*"
@@ -531,6 +541,7 @@ class ResultStep(WireStep):
         self._call_id = ""
         self._fields: dict[str, Any] = {}
         self._signature = ""
+        self._answered = False
 
     def same_item(self, fields: Fields) -> bool:
         """Tell by the id of the call whether a second start means this result once more."""
@@ -545,6 +556,9 @@ class ResultStep(WireStep):
 
     def delta(self, kind: str, delta: Fields) -> None:
         """Take the result."""
+        if self._answered:
+            self.decoder.note("late-result", "what came for a result after it had answered its call was left out")
+            return
         if kind == self.type:
             self.keep_extra(delta, _RESULT_KEYS)
             self._take(delta)
@@ -571,6 +585,7 @@ class ResultStep(WireStep):
         if self.recorder.is_settled(key):
             self.decoder.note("second-result", "a second result of one call was left out")
             return
+        self._answered = True
         result = self._fields.get("result")
         output: ContentInput = () if result is None else _output(result)
         if flag(self._fields, "is_error") is True:
@@ -624,7 +639,10 @@ class OpaqueStep(WireStep):
         self._fields = fields
 
     def delta(self, kind: str, delta: Fields) -> None:
-        """Keep the delta."""
+        """Keep the delta; what comes after the stop becomes one more item with the same place."""
+        if self.ended:
+            self.ended = False
+            self._fields, self.deltas = {"type": self.type}, []
         self.deltas.append(delta)
 
     def stop(self) -> None:

@@ -662,6 +662,14 @@ class Telling:
         """Tell an item that was kept raw."""
         raw = state.get("step")
         if isinstance(raw, Mapping):
+            known = self._known("model_output", state) or self._known("", state)
+            if known is not None and raw.keys() == {"type"}:
+                # What was left of a step is read at its stop, what came for it later at the end of the interaction.
+                if known is not self.output:
+                    self._leave_out(OTHER_PLACE)
+                for delta in _deltas_of(state):
+                    self._delta(known, delta)
+                return
             step = self._open("", {})
             self._register(step, state)
             self._start(step, thaw(raw))

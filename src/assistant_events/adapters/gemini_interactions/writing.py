@@ -203,7 +203,7 @@ def _write(kind: str, parts: Sequence[Any]) -> dict[str, Any]:
         case "result":
             return _result(parts[0])
         case _:
-            return _opaque(parts[0].state)
+            return _opaque([part.state for part in parts])
 
 
 def _thought(parts: Sequence[ReasoningPart]) -> dict[str, Any]:
@@ -328,11 +328,12 @@ def content_block(item: Content) -> dict[str, Any]:
             assert_never(never)
 
 
-def _opaque(state: State) -> dict[str, Any]:
+def _opaque(states: Sequence[State]) -> dict[str, Any]:
+    state, *_ = states
     raw = state.get("step")
     if isinstance(raw, Mapping):
         step: dict[str, Any] = thaw(raw)
-        for delta in _deltas(state):
+        for delta in [delta for each in states for delta in _deltas(each)]:
             if delta.get("type") == step.get("type"):
                 step.update(delta)  # A delta that is named as its step replaces the fields that it has.
         return step
