@@ -663,7 +663,7 @@ class Telling:
         raw = state.get("step")
         if isinstance(raw, Mapping):
             known = self._known("model_output", state) or self._known("", state)
-            if known is not None and raw.keys() == {"type"}:
+            if known is not None and list(raw) == ["type"]:
                 # What was left of a step is read at its stop, what came for it later at the end of the interaction.
                 if known is not self.output:
                     self._leave_out(OTHER_PLACE)
