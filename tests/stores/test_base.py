@@ -13,8 +13,9 @@ from assistant_events.events import Record, TextDelta, TextEnded, UnknownEvent
 from assistant_events.messages import Transcript
 from assistant_events.reducer import fold
 from assistant_events.stores import MemoryStore, SqliteStore, Store
+from assistant_events.stores.attention import Watch
 from assistant_events.stores.base import make_record, utc_now
-from assistant_events.testing.logs import LIVE
+from assistant_events.testing.logs import LIVE, started
 from assistant_events.values import JsonObject
 
 EVENT = TextEnded(message_id="m1", text="hi")
@@ -208,6 +209,31 @@ def test_a_memory_store_with_a_wrong_clock_writes_nothing():
             store.append("s", [EVENT])
 
         assert 0 == store.seq("s")
+
+
+@pytest.mark.parametrize("before", [0, 2], ids=["new session", "old session"])
+def test_an_interrupted_batch_leaves_a_memory_store_whole(before, monkeypatch):
+    """
+    Ctrl-C in the middle of a batch leaves nothing of it, neither among the records nor in what is unfinished.
+    """
+    with MemoryStore() as store:
+        store.append("s", [started("m1"), EVENT][:before])
+        expected = (list(store.read("s")), store.unfinished(), store.sessions())
+
+        follow = Watch.follow
+        interrupts = iter([KeyboardInterrupt])
+
+        def interrupted(watch, events):
+            follow(watch, list(events)[:1] if interrupts.__length_hint__() else events)
+            for interrupt in interrupts:
+                raise interrupt
+
+        with monkeypatch.context() as broken:
+            broken.setattr(Watch, "follow", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                store.append("s", [started("m2"), started("m3")])
+        assert expected == (list(store.read("s")), store.unfinished(), store.sessions())
+        assert before + 1 == store.append("s", [started("m2")], expected_seq=before)[0].seq
 
 
 HUGE = [2**31, 2**32, 2**32 + 2, 2**62, 2**63 - 1, 2**63, 2**64, 10**30]

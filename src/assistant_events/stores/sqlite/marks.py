@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from assistant_events.converters import dumps, loads
@@ -17,8 +16,7 @@ from assistant_events.values import Run
 _REWOUND: Final = -1
 
 _IDS_AT_ONCE: Final = 500
-_CALLS_AT_ONCE: Final = 400
-"""SQLite takes at least 999 parameters; a call takes two."""
+"""SQLite takes at least 999 parameters."""
 
 _OF_CALLS: Final = (ToolInputStarted, ToolCalled, ToolSuccess, ToolFailed)
 
@@ -59,7 +57,7 @@ class MarkTable:
         if self._new:
             rows = [(self._session, key_of(message_id), first) for message_id, first in self._new.items()]
             if self._db.executemany(_BEGIN, rows).rowcount < len(rows):
-                for message_id, mark in self._marks([key for _, key, _ in rows]).items():
+                for message_id, mark in self._marks(dict.fromkeys(self._new, ())).items():
                     if mark.first != self._new[message_id]:
                         del self._new[message_id]
 
@@ -69,48 +67,42 @@ class MarkTable:
 
         A message may have any number of other calls, which are not looked at.
         """
-        message_ids: dict[str, None] = {}
-        calls: dict[tuple[str, str], None] = {}
+        named: dict[str, dict[str, None]] = {}
         for _, event in events:
             message_id = str(event.message_id)
             if message_id not in self._new:
-                message_ids[message_id] = None
+                calls = named.setdefault(message_id, {})
                 if isinstance(event, _OF_CALLS):
-                    calls[message_id, event.call_id] = None
-        marks = self._marks([key_of(message_id) for message_id in message_ids])
-        self._load_calls(marks, list(calls))
+                    calls[event.call_id] = None
+        marks = self._marks(named)
         for message_id, mark in marks.items():
             self._steps[message_id] = _step_of(mark)
             self._calls[message_id] = _calls_of(mark)
         return marks
 
-    def _marks(self, keys: list[Key]) -> dict[str, Mark]:
-        """Return marks by their keys, without calls."""
+    def _marks(self, named: Mapping[str, Iterable[str]]) -> dict[str, Mark]:
+        """Return the marks of messages, with the calls that are named beside each."""
         marks: dict[str, Mark] = {}
-        for at in range(0, len(keys), _IDS_AT_ONCE):
-            some = keys[at : at + _IDS_AT_ONCE]
-            found = self._db.execute(_MARKS.format(", ".join("?" * len(some))), (self._session, *some))
-            for key, first, phase, run, answered in found:
-                name = name_of(key)
+        for message_id, call_ids in named.items():
+            keys = [key_of(call_id) for call_id in call_ids]
+            for at in range(0, len(keys) or 1, _IDS_AT_ONCE):
+                self._load(marks, message_id, keys[at : at + _IDS_AT_ONCE])
+        return marks
+
+    def _load(self, marks: dict[str, Mark], name: str, calls: list[Key]) -> None:
+        found = self._db.execute(_MARK.format(", ".join("?" * len(calls))), (*calls, self._session, key_of(name)))
+        for first, phase, run, answered, call, since in found:
+            mark = marks.get(name)
+            if mark is None:
                 mark = marks[name] = Mark(name, number_of(first), Phase.REWOUND if first == _REWOUND else Phase.CLOSED)
                 if phase is not None:
                     mark.phase = _phase_of(phase)
                     mark.run = None if run is None else loads(bytes_of(run), Run)
                     mark.answered = bool(answered)
-        return marks
-
-    def _load_calls(self, marks: dict[str, Mark], calls: list[tuple[str, str]]) -> None:
-        for at in range(0, len(calls), _CALLS_AT_ONCE):
-            some = [(key_of(message_id), key_of(call_id)) for message_id, call_id in calls[at : at + _CALLS_AT_ONCE]]
-            found = self._db.execute(
-                _CALLS.format(", ".join(["(?, ?)"] * len(some))), (self._session, *chain.from_iterable(some))
-            )
-            for message, call, since in found:
-                mark = marks[name_of(message)]
-                if since is None:
-                    mark.closed.add(name_of(call))
-                else:
-                    mark.waiting[name_of(call)] = number_of(since)
+            if since is not None:
+                mark.waiting[name_of(call)] = number_of(since)
+            elif call is not None:
+                mark.closed.add(name_of(call))
 
     def save(self, watch: Watch) -> None:
         """Bring the tables to where *watch* stands."""
@@ -235,12 +227,12 @@ _DELETE_CALLS: Final = """
 """
 _DELETE_ALL: Final = "DELETE FROM calls WHERE session = ? AND message = ?"
 _DELETE_CLOSED: Final = "DELETE FROM calls WHERE session = ? AND message = ? AND waits_since IS NULL"
-_MARKS: Final = """
-    SELECT messages.id, first, phase, run, answered FROM messages
+_MARK: Final = """
+    SELECT first, phase, run, answered, calls.id, waits_since FROM messages
     LEFT JOIN steps ON steps.session = messages.session AND steps.message = messages.id
-    WHERE messages.session = ? AND messages.id IN ({})
+    LEFT JOIN calls ON calls.session = messages.session AND calls.message = messages.id AND calls.id IN ({})
+    WHERE messages.session = ? AND messages.id = ?
 """
-_CALLS: Final = "SELECT message, id, waits_since FROM calls WHERE session = ? AND (message, id) IN (VALUES {})"
 _UNFINISHED: Final = """
     SELECT sessions.id, message, phase, run, call FROM (
         SELECT messages.session, first, 0 AS since, message, phase, run, NULL AS call
