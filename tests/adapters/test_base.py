@@ -22,7 +22,7 @@ from assistant_events.adapters.base import MAX_NOTES
 from assistant_events.adapters.gemini_interactions import decode_resource
 from assistant_events.adapters.reading import array, count, flag, integer, mapping, mappings, plain_json, string
 from assistant_events.testing import answer as session
-from assistant_events.testing import message
+from assistant_events.testing import message, prompt
 from assistant_events.values import ErrorInfo
 
 from .notation import C, D, K, S, X, decoder, events, fc, mo, stream, text
@@ -263,6 +263,29 @@ def test_a_prior_may_be_a_transcript():
     assert isinstance(transcript, Transcript)
     assert [] == events(body, prior=transcript)
     assert [] == events(body, prior=transcript.messages)
+
+
+def test_a_prior_may_hold_prompts():
+    """
+    Of the transcript of a session only the answers count.
+    """
+    body = stream(C(), S(0, mo("a")), X(0), K())
+    transcript = fold([prompt("?", message_id="u1"), *decoder().feed(body), prompt("!", message_id="u2")])
+
+    assert [] == events(body, prior=transcript)
+
+
+def test_a_closed_decoder_does_not_reconnect():
+    """
+    A stream that was closed goes on in no decoder; whoever has lost it makes a new one.
+    """
+    made = decoder()
+    made.close()
+
+    with pytest.raises(
+        LocalProtocolError, match=r"^the decoder is closed, it cannot go on; make a new one with prior$"
+    ):
+        made.reconnect()
 
 
 def test_the_request_is_not_changed_or_watched():

@@ -456,6 +456,19 @@ def test_the_cursor_is_the_last_event_id():
     assert None is decoder().last_event_id
 
 
+def test_a_replay_has_no_cursor_before_it_gives_one():
+    """
+    A stream that begins anew cannot be gone on with behind an event of the one before it.
+    """
+    made = decoder()
+    made.feed(stream({**C(), "event_id": "e1"}, {**S(0, mo("a")), "event_id": "e2"}))
+    known = made.cursor
+    made.rejoin()
+
+    assert "e2" == known
+    assert (None, "e2") == (made.cursor, made.last_event_id)
+
+
 def test_the_error_of_the_decoder():
     """
     A decoder says why its last step failed, and nothing when it did not.

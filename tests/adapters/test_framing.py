@@ -341,6 +341,36 @@ def test_json_lines(lines, at, ended):
     assert "" == made.tail
 
 
+ENDS_OF_LINES = {
+    "a LF that begins a piece with CR": ([b"data: [1,\n", b"\ndata: 2]\r\n\r\n"], [b"[1,", b"2]"]),
+    "nothing between CR and LF": ([b"data: [1,\r", b"", b"\ndata: 2]\r\r"], [b"[1,\n2]"]),
+    "a LF of its own after CR and LF": ([b"data: [1,\r", b"\n", b"\ndata: 2]\n\n"], [b"[1,", b"2]"]),
+}
+
+
+@pytest.mark.parametrize(("pieces", "payloads"), ENDS_OF_LINES.values(), ids=ENDS_OF_LINES)
+def test_ends_of_lines_between_pieces(pieces, payloads):
+    """
+    One LF is skipped after a CR at the end of a piece, and no other.
+    """
+    made = Sse()
+
+    assert payloads == [payload for piece in pieces for payload in made.feed(piece)]
+
+
+def test_json_lines_are_idle_between_lines():
+    """
+    The next byte begins a line, or does not.
+    """
+    made = JsonLines()
+    states = []
+    for piece in (b"", b'{"a":1}\n', b'{"b":1}\n{"c', b'":1', b"}\n"):
+        made.feed(piece)
+        states.append(made.idle)
+
+    assert [True, True, False, False, True] == states
+
+
 # -- how much of a frame is taken
 
 LIMIT = 20

@@ -114,6 +114,21 @@ def test_from_the_log_alone_the_open_text_comes_again():
     assert [TextDelta(**A, offset=0, delta="Hel")] == rejoin(before, HELLO)[1]
 
 
+@pytest.mark.parametrize(("size", "expected"), [(103, 0), (104, 1)])
+def test_a_medium_counts_with_its_bytes(size, expected):
+    """
+    A replay that differs may replace a medium that was cut once it says as much as that and the text beside it.
+    """
+    medium = verb("media", delta=b"x" * 100, media_type="image/png")
+    before = record([start(), text("ab"), end_text(), medium, verb("close")])
+    recorder = Recorder("a1", prior=fold(before)["a1"])
+    recorder.start(origin())
+    # The start of a text counts 1, as each part does.
+    recorder.text("z" * (size - 1))
+
+    assert [DIFFERS] * expected == recorder.end_text()[:1]
+
+
 def test_a_recorder_that_has_caught_up_is_no_longer_rejoining():
     """
     Once all that was recorded has passed the recorder is like any other.
