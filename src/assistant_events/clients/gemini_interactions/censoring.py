@@ -20,12 +20,7 @@ import attrs
 
 from assistant_events.adapters.reading import Fields
 from assistant_events.values import ErrorInfo
-
-SHORTEST_SECRET: Final = 8
-"""
-Shorter keys are for mock providers, such as `any`, and part of ordinary words ("too many requests"), so they are not
-removed. Keys of the service have 39 characters.
-"""
+from assistant_events.values.credentials import SHORTEST_SECRET
 
 MARK: Final = "[key]"
 
@@ -66,11 +61,15 @@ class Censor:
         Args:
             fields: The parsed document.
 
-            source: Its bytes after `data`, when they are known: without an escape in them there is nothing to find.
+            source: Its bytes, when they are known: most hold neither an escape nor a credential that came in two chunks,
+                and are not searched further.
         """
-        if not self._secrets or (source is not None and b"\\" not in source):
+        if not self._secrets or (source is not None and not self._may_hold(source)):
             return fields
         return cast("Fields", self._plain(fields))  # a mapping gives a mapping
+
+    def _may_hold(self, source: bytes) -> bool:
+        return b"\\" in source or any(secret in source for _, secret in self._secrets)
 
     def _plain(self, value: Any) -> Any:
         # Any: plain JSON.
@@ -99,4 +98,4 @@ def proxy_secrets() -> list[str]:
     return secrets
 
 
-__all__ = ["SHORTEST_SECRET", "Censor", "proxy_secrets"]
+__all__ = ["Censor", "proxy_secrets"]
