@@ -40,7 +40,7 @@ EMITTER: Final = [
     "tests/laws/test_emitting.py",
 ]
 CORE: Final[dict[str, list[str]]] = {
-    "values": ["tests/test_values.py", "tests/test_reading.py", "tests/test_immutable.py"],
+    "values": ["tests/test_values.py", "tests/test_reading.py", "tests/test_immutable.py", "tests/test_credentials.py"],
     "events.py": ["tests/test_events.py", "tests/test_immutable.py"],
     "messages.py": ["tests/test_messages.py", "tests/test_immutable.py"],
     "upcasting.py": ["tests/test_upcasting.py"],

@@ -280,6 +280,14 @@ def test_broken_utf8_says_where():
     assert "no UTF-8 at byte 1" == str(refused.value)
 
 
+@pytest.mark.parametrize("text", ["[%s[]]" % ("[]," * 300), "[%s{}]" % ('{"a":{}},' * 150)], ids=["arrays", "objects"])
+def test_the_limit_is_one_of_depth(text):
+    """
+    There may be more brackets than levels, as long as they stand beside each other.
+    """
+    assert json.loads(text) == read_json(text)
+
+
 @pytest.mark.parametrize("levels", [0, 1, 7, 199])
 def test_limit_can_be_set(levels):
     """
