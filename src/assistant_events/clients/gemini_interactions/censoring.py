@@ -61,8 +61,8 @@ class Censor:
         Args:
             fields: The parsed document.
 
-            source: Its bytes, when they are known: most hold neither an escape nor a credential that came in two chunks,
-                and are not searched further.
+            source: Its bytes, when they are known: most hold no escape and no credential that came in two chunks, and
+                are not searched further.
         """
         if not self._secrets or (source is not None and not self._may_hold(source)):
             return fields
