@@ -9,8 +9,9 @@ from random import Random
 
 import pytest
 
-from assistant_events import Citation, State, fold
+from assistant_events import Citation, Event, State, fold, thaw
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, decode_resource
+from assistant_events.converters import dumps, loads
 from assistant_events.testing.mutations import mutated
 from assistant_events.values import reading, standard
 
@@ -488,3 +489,56 @@ def test_citations_of_a_text_with_a_replaced_half():
 
     assert (Citation(url="u", start=1, end=2),) == part.citations
     assert started() == durable(body)[0]
+
+
+# -- fields that collide, frames that are deep
+
+
+@pytest.mark.parametrize("kind", ["model_output", "thought", "function_call", "google_search_result", "dream"])
+def test_a_field_that_is_called_deltas(kind):
+    """
+    A step may have a field of its own with the name under which unknown deltas are kept.
+    """
+    odd = delta("sparkle", x=1)
+    begun = step(kind, id="c1", call_id="c1", name="f", deltas=1, content=[text("a")])
+    made, found = decoded(answer(S(0, begun), D(0, odd), X(0)))
+    kept = [event.state["deltas"] for event in found if "deltas" in getattr(event, "state", {})]
+
+    assert None is made.failure
+    assert [([odd],)] == [(thaw(deltas),) for deltas in kept]
+
+
+DEEP = {
+    "a call without an id": '"event_type":"step.start","step":{"type":"function_call","name":"f","odd":%s}',
+    "arguments": '"event_type":"step.start","step":{"type":"function_call","name":"f","arguments":{"a":%s}}',
+    "a call without a name": '"event_type":"step.start","step":{"type":"function_call","arguments":{"a":%s}}',
+    "an unknown delta": '"event_type":"step.delta","delta":{"type":"sparkle","x":%s}',
+    "an unknown step": '"event_type":"step.start","step":{"type":"dream","x":%s}',
+    "a medium": '"event_type":"step.delta","delta":{"type":"image","data":"AAAA","x":%s}',
+    "a summary": '"event_type":"step.start","step":{"type":"thought","summary":[{"type":"x","x":%s}]}',
+    "an annotation": '"event_type":"step.delta","delta":{"type":"text","text":"a","annotations":[{"x":%s}]}',
+    "a result": '"event_type":"step.start","step":{"type":"google_search_result","result":%s}',
+    "unknown content": '"event_type":"step.start","step":{"type":"model_output","content":[{"type":"x","x":%s}]}',
+    "usage": '"event_type":"interaction.status_update","usage":{"x":%s}',
+}
+
+
+@pytest.mark.parametrize("form", DEEP.values(), ids=DEEP)
+def test_deep_frames_are_stored_or_noted(form):
+    """
+    A frame is used and can be stored and read, or is too deep and becomes a note; it never breaks the decoder.
+    """
+    noted = []
+    for depth in range(150, 205):
+        payload = '{"index":0,' + form % ("[" * depth + "]" * depth) + "}"
+        body = stream(C()) + b"data: " + payload.encode() + b"\n\n" + stream(X(0), K())
+        made, found = decoded(body)
+
+        assert None is made.failure
+        assert [event for event in found if event.durable] == [
+            loads(dumps(event), Event) for event in found if event.durable
+        ]
+        noted.append("bad-json" in [note.code for note in made.notes])
+
+    assert sorted(noted) == noted
+    assert [False, True] == [noted[0], noted[-1]]
