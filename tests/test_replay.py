@@ -696,6 +696,10 @@ def test_every_reason_is_a_sentence():
     Each reason is said in words.
     """
     assert {*DropReason} == {*REASONS}
+    assert {
+        *("other-model", "other-provider", "unfinished", "unanswered", "incomplete", "unsigned", "linked", "empty"),
+        *("stripped", "unplaced", "uncalled", "no-answer", "reworded"),
+    } == {*REASONS}
     assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in REASONS.values())
 
 

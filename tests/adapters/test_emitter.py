@@ -1170,6 +1170,13 @@ def test_ends_that_say_less():
     assert ["text.ended"] == reasons(started(), begun, first, shorter, ended())
 
 
+def test_a_stream_of_nothing():
+    """
+    An emitter that was given nothing has nothing to end.
+    """
+    assert [] == GeminiInteractionsEmitter().close()
+
+
 def test_parts_that_wait_are_told_when_the_stream_is_closed():
     """
     Nothing that came is lost.
