@@ -126,7 +126,9 @@ def test_pickles(protocol):
     """
     for value in EVERYTHING:
         again = pickle.loads(pickle.dumps(value, protocol))
-        assert (value, type(value), hash(value), repr(value)) == (again, type(again), hash(again), repr(again))
+        assert (value, type(value), hash(value)) == (again, type(again), hash(again))
+        # The items of a set may come in another order.
+        assert sorted(repr(value)) == sorted(repr(again))
 
 
 @given(made.records())

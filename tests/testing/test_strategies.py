@@ -30,7 +30,7 @@ VERBS = {
     for name, method in vars(Recorder).items()
     if inspect.isfunction(method)
     and not name.startswith("_")
-    and name not in {"open_fragment", "open_input", "is_settled", "unanswered", "so_far", "goes_on"}
+    and name not in {"open_fragment", "open_input", "is_settled", "unanswered", "so_far", "goes_on", "again"}
 }
 
 
