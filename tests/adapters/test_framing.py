@@ -473,6 +473,23 @@ def test_many_short_lines_in_one_piece_take_little_memory():
     assert peak <= 1 << 20
 
 
+def test_short_lines_of_one_frame_take_little_memory():
+    """
+    A frame of many short lines that waits for its end takes a few times the room of its bytes.
+    """
+    limit = 1 << 20
+    framing = Sse(max_frame_bytes=limit)
+    tracemalloc.start()
+    try:
+        while not framing.too_long:
+            framing.feed(bytes(bytearray(b"data: x\n" * 1000)))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak <= 8 * limit
+
+
 class Short(GeminiInteractionsDecoder):
     """
     Takes only short frames.

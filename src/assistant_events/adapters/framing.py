@@ -171,20 +171,23 @@ class Sse:
         """Keep of a frame that has begun only the lines that it is made of."""
         whole = b"".join(self._pending)
         begin = whole.rfind(b"\n") + 1
-        lines: list[bytes] = []
+        # No list of lines: an object for each short line takes many times the room of its bytes.
+        kept = bytearray()
         for line in _LINE.finditer(whole, 0, max(begin - 1, 0)):
             if line[1] is None:
                 self._add_tail(line[0])
             else:
-                lines.append(line[0])
+                kept += line[0]
+                kept += b"\n"
         last = whole[begin:]
-        size = sum(map(len, lines))
+        size = len(kept) - kept.count(b"\n")
         known = _BEGUN.match(last)
         if known is not None and known[1] is not None:
             size += len(last)
         else:
             last = last[: _UNDECIDED if known is None else MAX_TAIL + 1]
-        self._hold(b"\n".join([*lines, last]))
+        kept += last
+        self._hold(bytes(kept))
         self._is_too_long(size)
 
     def _is_too_long(self, size: int) -> bool:
