@@ -42,7 +42,7 @@ EMITTER: Final = [
 CORE: Final[dict[str, list[str]]] = {
     "values": ["tests/test_values.py", "tests/test_reading.py", "tests/test_immutable.py", "tests/test_credentials.py"],
     "events.py": ["tests/test_events.py", "tests/test_immutable.py"],
-    "messages.py": ["tests/test_messages.py", "tests/test_immutable.py"],
+    "messages.py": ["tests/test_messages.py", "tests/test_immutable.py", "tests/laws/test_failing_anew.py"],
     "upcasting.py": ["tests/test_upcasting.py"],
     "lifecycle.py": ["tests/test_lifecycle.py", "tests/test_behaviours.py", "tests/reducer"],
     "converters": [
