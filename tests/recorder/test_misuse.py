@@ -199,6 +199,7 @@ WRONG = {
         "ToolInputStarted.provider_executed",
     ),
     "end_tool_input": (lambda recorder: recorder.end_tool_input("open", {"a": object()}), "expected JSON"),
+    "end_tool_input, text": (lambda recorder: recorder.end_tool_input("open", text=5), "^text: expected str, got int"),
     "tool_call": (lambda recorder: recorder.tool_call("c9", "search", 5), "input: expected a JSON object, got int"),
     "tool_call, deep": (lambda recorder: recorder.tool_call("c9", "search", {"a": deep()}), "nested deeper"),
     "tool_success": (lambda recorder: recorder.tool_success("called", float("nan")), "finite number"),
