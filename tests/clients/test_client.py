@@ -497,9 +497,10 @@ def test_a_document_is_read_up_to_its_limits(options, body, said):
     assert pieces.read <= 21
 
 
-def test_inflating_is_bounded(monkeypatch):
+@pytest.fixture
+def steps(monkeypatch):
     """
-    No step inflates more than one byte beyond the limit, however small the bomb is.
+    How many bytes each step of zlib took and gave.
     """
     sizes = []
     real = zlib.decompressobj
@@ -508,15 +509,38 @@ def test_inflating_is_bounded(monkeypatch):
         def __init__(self, **options):
             self.inflater = real(**options)
 
-        def decompress(self, *arguments):
-            inflated = self.inflater.decompress(*arguments)
-            sizes.append(len(inflated))
+        @property
+        def eof(self):
+            return self.inflater.eof
+
+        def decompress(self, data, *arguments):
+            inflated = self.inflater.decompress(data, *arguments)
+            sizes.append((len(data), len(inflated)))
             return inflated
 
     monkeypatch.setattr(zlib, "decompressobj", Recorded)
+    return sizes
+
+
+def test_inflating_is_bounded(steps):
+    """
+    No step inflates more than one byte beyond the limit, however small the bomb is.
+    """
     answered_with(Pieces(BOMB), policy=Policy(inflated_bytes=1000))
 
-    assert [1001] == sizes
+    assert [(len(BOMB), 1001)] == steps
+
+
+def test_what_comes_behind_the_end_of_gzip_is_not_gathered(steps):
+    """
+    Bytes behind the end of compressed data are not given to zlib, which copies all that it has of them each time.
+    """
+    document = json.dumps(HELLO).encode()
+    packed = gzip.compress(document)
+    event, _ = answered_with(Pieces(packed, *[b"more"] * 100))
+
+    assert "step.ended" == event.type
+    assert [(len(packed), len(document))] == steps
 
 
 def test_an_error_page_that_is_a_bomb():

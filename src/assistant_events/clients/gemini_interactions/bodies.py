@@ -44,7 +44,7 @@ class Body:
         self._sent = 0
         self._sent_bytes = sent_bytes
         self._inflated_bytes = inflated_bytes
-        self._inflate_step = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS).decompress if encoding else None
+        self._inflater = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if encoding else None
 
     def add(self, chunk: bytes) -> None:
         """
@@ -54,10 +54,11 @@ class Body:
             BodyError: There are too many, or they are not valid gzip. `data` holds what fits.
         """
         self._sent += len(chunk)
-        if self._inflate_step is None:
+        if self._inflater is None:
             self.data += chunk[: max(self._sent_bytes - len(self.data), 0)]
-        else:
-            self._inflate(self._inflate_step, chunk)
+        elif not self._inflater.eof:
+            # What comes behind the end is no part of the document, and zlib would copy all of it for each chunk.
+            self._inflate(self._inflater.decompress, chunk)
         if self._sent > self._sent_bytes:
             raise BodyError(f"has more than {self._sent_bytes} bytes")
 
