@@ -95,6 +95,10 @@ def make_newer_store(path):
     database(path, f"PRAGMA application_id = {APPLICATION_ID}", "PRAGMA user_version = 99", "CREATE TABLE x (a)")
 
 
+def make_older_store(path):
+    database(path, f"PRAGMA application_id = {APPLICATION_ID}", "PRAGMA user_version = 1", "CREATE TABLE x (a)")
+
+
 def make_store_of_no_version(path):
     database(path, f"PRAGMA application_id = {APPLICATION_ID}", "CREATE TABLE x (a)")
 
@@ -112,6 +116,7 @@ def make_store_of_no_version(path):
             make_newer_store,
             f"written by a newer version of this library (schema 99, this one knows {VERSION}); update the library",
         ),
+        (make_older_store, "schema 1 is not known to this library"),
         (make_store_of_no_version, "schema 0 is not known to this library"),
     ],
 )

@@ -1,5 +1,5 @@
 """
-How a file becomes a store: what is refused, what is made, what is brought up to date.
+How a file becomes a store: what is refused, and what is made.
 
 A file that is not ours is looked at without SQLite's locks and journals, so that it stays as it is, and nothing
 appears beside it. Our own application id is written before anything else can be (the file changes to WAL only after
@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 from assistant_events.errors import JsonError, StoreError, StructureError
-from assistant_events.stores.sqlite.migrating import MIGRATIONS
 from assistant_events.stores.sqlite.rows import RowError
 from assistant_events.stores.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION
 
@@ -55,7 +54,7 @@ def open_file(
     with translated(path):
         writer = _connect(path, synchronous=synchronous, timeout_s=timeout_s)
         try:
-            _bring_up(writer, path)
+            _prepare(writer, path)
             if path == MEMORY:
                 return writer, writer
             _use_wal(writer, timeout_s)
@@ -140,7 +139,7 @@ def _check_version(path: str, version: int) -> None:
             f"{path}: written by a newer version of this library (schema {version}, this one knows {VERSION}); "
             "update the library"
         )
-    if version not in MIGRATIONS and version != VERSION:
+    if version != VERSION:
         raise StoreError(f"{path}: schema {version} is not known to this library")
 
 
@@ -182,8 +181,8 @@ def _is_current(connection: sqlite3.Connection) -> bool:
     return _pragma(connection, "application_id") == APPLICATION_ID and _pragma(connection, "user_version") == VERSION
 
 
-def _bring_up(connection: sqlite3.Connection, path: str) -> None:
-    """Make the tables of a new file, or bring those of an older version up to date, in one transaction."""
+def _prepare(connection: sqlite3.Connection, path: str) -> None:
+    """Make the tables of a new file, in one transaction."""
     if _is_current(connection):
         return
     connection.execute("BEGIN IMMEDIATE")
@@ -200,17 +199,14 @@ def _bring_up(connection: sqlite3.Connection, path: str) -> None:
 
 def _make_tables(connection: sqlite3.Connection, path: str) -> None:
     if _pragma(connection, "application_id") == APPLICATION_ID:
-        version = _pragma(connection, "user_version")
-        _check_version(path, version)
-        for step in range(version, VERSION):
-            MIGRATIONS[step](connection)
+        _check_version(path, _pragma(connection, "user_version"))
     elif _tables(connection):
         raise _foreign(path)
     else:
         for statement in SCHEMA:
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _use_wal(connection: sqlite3.Connection, timeout_s: float) -> None:
