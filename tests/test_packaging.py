@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parent.parent
 
 CORE = {"attrs", "cattrs", "typing-extensions"}
-EXTRAS = {"all", "cli", "fast", "http", "otel", "postgres", "redis", "server", "testing"}
+EXTRAS = {"all", "cli", "fast", "http", "server", "testing"}
 ENTRY_POINTS = {
     "assistant_events.adapters": {"gemini-interactions": "assistant_events.adapters.gemini_interactions:dialect"},
     "console_scripts": {"assistant-events": "assistant_events.cli:main"},
