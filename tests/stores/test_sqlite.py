@@ -6,13 +6,17 @@ import hashlib
 import logging
 import os
 import sqlite3
-from contextlib import closing, suppress
+import sys
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta, timezone
-from itertools import islice, pairwise, product
+from inspect import CO_GENERATOR
+from itertools import count, islice, pairwise, product
+from pathlib import Path
 from threading import Thread
 
 import pytest
 
+import assistant_events.stores
 from assistant_events.converters import dumps
 from assistant_events.errors import ConflictError, PrunedError, StoreError
 from assistant_events.events import MediaEnded, PromptSubmitted, StepStarted, TextEnded
@@ -29,6 +33,8 @@ from assistant_events.testing.logs import PICTURE, SIGNATURE, TURN, called, ende
 from assistant_events.values import MediaContent, Origin, Run
 
 CANARY = "c4n4ry+/=="
+
+STORES = str(Path(assistant_events.stores.__file__).parent)
 
 
 ODD = [None, 0, -1, 2**62, 2**63 - 1, 1.5, float("inf"), "", "text", b"\xff\xfe", b"5", b"{}", b'[[], "a", null]']
@@ -87,6 +93,31 @@ class InterruptedWait:
         if statement.startswith("BEGIN"):
             raise KeyboardInterrupt
         return cursor
+
+
+@contextmanager
+def ctrl_c(place):
+    """
+    Raise KeyboardInterrupt at a call or a return inside the stores, the one numbered *place*: where Python looks for
+    signals.
+    """
+    left = place
+
+    def look(frame, what, _):
+        nonlocal left
+        if what == "call" and frame.f_code.co_flags & CO_GENERATOR:
+            return  # Python may be closing it, and ignores what is raised there
+        if what in ("call", "c_return") and STORES in frame.f_back.f_code.co_filename + frame.f_code.co_filename:
+            left -= 1
+            if not left:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    sys.setprofile(look)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
 
 
 def rows(path, query, *values):
@@ -248,8 +279,8 @@ class TestPieces:
         """
         A row is filled up to the limits of events and bytes, a larger event has one of its own, and none is empty.
         """
-        with store._writing() as db:
-            write(db, 1, 0, Encoded([b"x" * size for size in sizes], {}), at=0, meta=None)
+        encoded = Encoded([b"x" * size for size in sizes], {})
+        store._writing(lambda db: write(db, 1, 0, encoded, at=0, meta=None))
 
         pieces = rows(store.path, "SELECT place & 0xffffffff, length(body) FROM records ORDER BY place")
         places = [0, *[place for place, _ in pieces]]
@@ -509,6 +540,42 @@ class TestDamage:
         with SqliteStore(path) as store, pytest.raises(StoreError, match="malformed; restore the file from a backup"):
             list(store.read("s"))
 
+    def test_pruning_a_damaged_file_is_no_raw_error(self, tmp_path):
+        """
+        A page of the file in the place of another: pruning that finds no record at its place is a StoreError.
+        """
+        path = tmp_path / "s.db"
+        with SqliteStore(path, synchronous="normal") as store:
+            for _ in range(16):
+                store.append("s", texts(1, 900))
+                store.append("t", texts(1, 900))
+            store.snapshot("s", fold(store.read("s")))
+        whole = path.read_bytes()
+        pages = [whole[at : at + 4096] for at in range(0, len(whole), 4096)]
+        ends = set()
+        for target, source in product(range(1, len(pages)), repeat=2):
+            path.write_bytes(b"".join([*pages[:target], pages[source], *pages[target + 1 :]]))
+            try:
+                with SqliteStore(path, synchronous="normal") as store:
+                    store.prune("s", 15)
+                ends.add("end")
+            except StoreError as error:
+                ends.add(str(error).rpartition(": ")[2])
+
+        assert {"end", "seq 15 is missing"} < ends
+
+    def test_a_damaged_schema_is_no_raw_error(self, tmp_path):
+        """
+        SQLite quotes the statement that it cannot read, here with a byte that is no UTF-8.
+        """
+        path = tmp_path / "s.db"
+        with SqliteStore(path) as store:
+            store.append("s", texts(1))
+        path.write_bytes(path.read_bytes().replace(b"CREATE TABLE sessions", b"CREATE TABL\x9a sessions"))
+
+        with pytest.raises(StoreError, match="the file is damaged"):
+            SqliteStore(path)
+
     @pytest.mark.parametrize("column", COLUMNS)
     def test_whatever_stands_in_a_column_is_no_raw_error(self, monkeypatch, column):
         """
@@ -656,6 +723,29 @@ class TestTrouble:
         with SqliteStore(store.path, timeout_s=0.05) as other:
             assert 1 == len(other.append("s", texts(1), expected_seq=3))
         assert 1 == len(store.append("s", texts(1), expected_seq=4))
+
+    @pytest.mark.parametrize("verb", VERBS)
+    def test_ctrl_c_at_any_call_leaves_the_store_usable(self, tmp_path, verb):
+        """
+        Ctrl-C between any two calls inside the store leaves no lock, no transaction and no old view of the file, also
+        while its traceback is alive: whoever writes an end or closes the store meanwhile can.
+        """
+        with SqliteStore(tmp_path / "s.db", synchronous="normal") as store:
+            for place in count(1):
+                for session in ("s", "t", "new"):
+                    store.delete(session)
+                store.append("s", [started("m1"), *texts(2)])
+                store.snapshot("s", fold(store.read("s", limit=1)))
+                try:
+                    with ctrl_c(place):
+                        VERBS[verb](store)
+                except KeyboardInterrupt:
+                    assert (False, False) == (store._writer.in_transaction, store._reader.in_transaction)
+                    store.append("other", texts(1))
+                    assert store.seq("other") == place
+                else:
+                    break
+            assert place > 10
 
     def test_an_interrupted_batch_is_not_written(self, store, monkeypatch):
         """

@@ -60,7 +60,8 @@ class MemoryStore:
         for event in kept:
             dumps(event)  # what cannot be written down is refused here too
         frozen = check_meta(meta)
-        with self._turn.take():
+
+        def work() -> tuple[Record, ...]:
             log = self._log(session_id)
             seq = log.seq
             if expected_seq is not None and expected_seq != seq:
@@ -80,58 +81,67 @@ class MemoryStore:
                     self._open()[session_id] = log
             return records
 
+        return self._turn.run(work)
+
     def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> Iterator[Record]:
         """See `Store.read`."""
         check_read(session_id, after, limit)
-        with self._turn.take():
+
+        def work() -> Iterator[Record]:
             log = self._log(session_id)
             if after < log.pruned:
                 raise PrunedError(session_id, after, log.pruned)
             start = after - log.pruned
             return iter(log.records[start : None if limit is None else start + limit])
 
+        return self._turn.run(work)
+
     def seq(self, session_id: str) -> int:
         """See `Store.seq`."""
         check_session_id(session_id)
-        with self._turn.take():
-            return self._log(session_id).seq
+        return self._turn.run(lambda: self._log(session_id).seq)
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """See `Store.sessions`."""
-        with self._turn.take():
-            found = [log.info(session_id) for session_id, log in self._open().items()]
+        found = self._turn.run(lambda: [log.info(session_id) for session_id, log in self._open().items()])
         return tuple(sorted(found, key=lambda info: info.updated, reverse=True))
 
     def snapshot(self, session_id: str, transcript: Transcript) -> None:
         """See `Store.snapshot`."""
         check_session_id(session_id)
         check_transcript(transcript)
-        with self._turn.take():
+
+        def work() -> None:
             log = self._log(session_id)
             check_snapshot(session_id, transcript.seq, seq=log.seq, held=log.held)
             log.snapshot = transcript
 
+        self._turn.run(work)
+
     def load_snapshot(self, session_id: str) -> Transcript | None:
         """See `Store.load_snapshot`."""
         check_session_id(session_id)
-        with self._turn.take():
-            return self._log(session_id).snapshot
+        return self._turn.run(lambda: self._log(session_id).snapshot)
 
     def prune(self, session_id: str, through_seq: int) -> None:
         """See `Store.prune`."""
         check_session_id(session_id)
         check_place("through_seq", through_seq)
-        with self._turn.take():
+
+        def work() -> None:
             log = self._log(session_id)
             if through_seq > log.pruned:
                 check_prune(session_id, through_seq, held=log.held)
                 log.records = log.records[through_seq - log.pruned :]
                 log.pruned = through_seq
 
+        self._turn.run(work)
+
     def fork(self, session_id: str, new_session_id: str, *, at: int | None = None) -> int:
         """See `Store.fork`."""
         check_fork_ids(session_id, new_session_id, at)
-        with self._turn.take():
+
+        def work() -> int:
             log = self._log(session_id)
             place = check_fork(session_id, at, seq=log.seq, pruned=log.pruned, held=log.held)
             there = self._log(new_session_id).seq
@@ -142,27 +152,34 @@ class MemoryStore:
                 forked.created = forked.updated = check_time(self._clock())
             return place
 
+        return self._turn.run(work)
+
     def delete(self, session_id: str) -> None:
         """See `Store.delete`."""
         check_session_id(session_id)
-        with self._turn.take():
-            self._open().pop(session_id, None)
+        self._turn.run(lambda: self._open().pop(session_id, None))
 
     def unfinished(self, session_id: str | None = None) -> tuple[Unfinished, ...]:
         """See `Store.unfinished`."""
         if session_id is not None:
             check_session_id(session_id)
-        found: list[Unfinished] = []
-        with self._turn.take():
+
+        def work() -> tuple[Unfinished, ...]:
+            found: list[Unfinished] = []
             for name, log in self._open().items():
                 if session_id is None or session_id == name:
                     found += log.watch.unfinished(name)
-        return tuple(found)
+            return tuple(found)
+
+        return self._turn.run(work)
 
     def close(self) -> None:
         """See `Store.close`."""
-        with self._turn.take():
+
+        def work() -> None:
             self._logs = None
+
+        self._turn.run(work)
 
     def __enter__(self) -> Self:
         self._open()

@@ -8,12 +8,13 @@ lock that lets it in would mix two batches and one that makes it wait would wait
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from threading import RLock
-from typing import final
+from typing import TypeVar, final
 
 from assistant_events.errors import StoreError
+
+_T = TypeVar("_T")
 
 
 @final
@@ -26,10 +27,11 @@ class Turn:
         self._lock = RLock()
         self._taken = False
 
-    @contextmanager
-    def take(self) -> Generator[None]:
+    def run(self, work: Callable[[], _T]) -> _T:
         """
-        Wait for other threads, and keep them out.
+        Wait for other threads, keep them out, and return what *work* returns.
+
+        It takes a function because Ctrl-C may end a context manager between its parts, and its lock would stay.
 
         Raises:
             StoreError: This thread is inside already. Nothing was done, and the call outside goes on unharmed.
@@ -40,8 +42,8 @@ class Turn:
                     "the store was called from inside another call of the same thread, by a finaliser or a signal "
                     "handler; nothing was done, call it again later"
                 )
-            self._taken = True
             try:
-                yield
+                self._taken = True
+                return work()
             finally:
                 self._taken = False

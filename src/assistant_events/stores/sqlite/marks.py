@@ -91,7 +91,7 @@ class MarkTable:
 
     def _load(self, marks: dict[str, Mark], name: str, calls: list[Key]) -> None:
         found = self._db.execute(_MARK.format(", ".join("?" * len(calls))), (*calls, self._session, key_of(name)))
-        for first, phase, run, answered, call, since in found:
+        for first, phase, run, answered, call, since in found.fetchall():
             mark = marks.get(name)
             if mark is None:
                 mark = marks[name] = Mark(name, number_of(first), Phase.REWOUND if first == _REWOUND else Phase.CLOSED)
@@ -171,6 +171,7 @@ class MarkTable:
 def unfinished(db: sqlite3.Connection, session: int | None) -> list[Unfinished]:
     """Return what is unfinished in one session, or in all."""
     only = "" if session is None else "AND messages.session = :session"
+    rows = db.execute(_UNFINISHED.format(only=only), {"session": session}).fetchall()
     return [
         Unfinished(
             session_id=name_of(session_key),
@@ -179,7 +180,7 @@ def unfinished(db: sqlite3.Connection, session: int | None) -> list[Unfinished]:
             call_id=None if call is None else name_of(call),
             run=None if run is None else loads(bytes_of(run), Run),
         )
-        for session_key, message, phase, run, call in db.execute(_UNFINISHED.format(only=only), {"session": session})
+        for session_key, message, phase, run, call in rows
     ]
 
 

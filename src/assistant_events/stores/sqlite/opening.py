@@ -74,7 +74,8 @@ def translated(path: str) -> Generator[None]:
         name = getattr(error, "sqlite_errorname", "")
         remedy = next((text for code, text in _REMEDIES.items() if name.startswith(code)), "")
         raise StoreError(f"{path}: {error}{remedy}") from error
-    except (JsonError, StructureError, RowError) as error:
+    except (JsonError, StructureError, RowError, UnicodeDecodeError) as error:
+        # The last where SQLite quotes a damaged schema: its message is no UTF-8 then.
         raise StoreError(f"{path}: the file is damaged: {error}") from error
 
 

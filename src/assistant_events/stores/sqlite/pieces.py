@@ -100,12 +100,16 @@ def pieces_after(db: sqlite3.Connection, session: int, after: int, *, limit: int
         "WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?",
         (lowest, highest, limit),
     )
-    for piece in map(Piece._make, found):
-        if not lowest <= piece.place <= highest:
-            raise RowError("the rows of the records are not in their order")
-        bytes_of(piece.body)
-        lowest = piece.place + 1
-        yield piece
+    try:
+        for piece in map(Piece._make, found):
+            if not lowest <= piece.place <= highest:
+                raise RowError("the rows of the records are not in their order")
+            bytes_of(piece.body)
+            lowest = piece.place + 1
+            yield piece
+    finally:
+        # The traceback of an error keeps the rest alive, and with it what the reader sees of the file.
+        found.close()
 
 
 def records_after(piece: Piece, after: int) -> tuple[int, Sequence[bytes]]:
@@ -131,7 +135,10 @@ def events_after(piece: Piece, after: int, limit: int, session_id: str) -> tuple
 
 def cut_off(db: sqlite3.Connection, session: int, through: int) -> None:
     """Remove the records up to and including *through*, and remember when the last of them was appended."""
-    (piece,) = pieces_after(db, session, through - 1, limit=1)
+    pieces = list(pieces_after(db, session, through - 1, limit=1))
+    if not pieces:
+        raise RowError(f"{at_place(through)} is missing")
+    (piece,) = pieces
     if piece.last > through:
         _, bodies = records_after(piece, through)
         db.execute("UPDATE records SET body = ? WHERE place = ?", (join(bodies), piece.place))

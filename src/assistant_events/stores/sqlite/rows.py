@@ -107,5 +107,5 @@ def media_held(db: sqlite3.Connection, session: int, seq: int) -> dict[bytes, by
     """Return the media of the record at *seq* by their digests."""
     found = db.execute(
         "SELECT digest, data FROM holders JOIN media USING (digest) WHERE session = ? AND seq = ?", (session, seq)
-    )
+    ).fetchall()
     return {bytes_of(digest): bytes_of(data) for digest, data in found}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Final, Self, final
+from typing import Any, Final, Self, TypeVar, final
 
 from assistant_events.converters import dumps
 from assistant_events.errors import ConflictError, PrunedError, StoreError
@@ -68,6 +67,8 @@ from assistant_events.stores.sqlite.rows import (
 from assistant_events.stores.turns import Turn
 from assistant_events.values import write_json
 from assistant_events.values.fields import NO_FIELDS
+
+_T = TypeVar("_T")
 
 _PAGE_BYTES: Final = 1 << 20
 """How much is fetched at once for a reader, at least one row."""
@@ -131,7 +132,8 @@ class SqliteStore:
         frozen = check_meta(meta)
         written_meta = write_json(frozen) if frozen else None
         encoded = encode(kept)
-        with self._writing() as db:
+
+        def work(db: sqlite3.Connection) -> tuple[Record, ...]:
             number, seq, _ = _session(db, session_id)
             if expected_seq is not None and expected_seq != seq:
                 raise ConflictError(session_id, expected_seq, seq)
@@ -143,13 +145,14 @@ class SqliteStore:
                 number = _begin(db, session_id, micros)
             write(db, number, seq, encoded, at=micros, meta=written_meta)
             follow(db, number, kept, seq + 1)
-        return tuple(make_records(session_id, seq + 1, time, kept, frozen))
+            return tuple(make_records(session_id, seq + 1, time, kept, frozen))
+
+        return self._writing(work)
 
     def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> Iterator[Record]:
         """See `Store.read`."""
         check_read(session_id, after, limit)
-        with self._reading() as db:
-            number, _, pruned = _session(db, session_id)
+        number, _, pruned = self._reading(lambda db: _session(db, session_id))
         if number and after < pruned:
             raise PrunedError(session_id, after, pruned)
         return self._records(session_id, number, after, limit)
@@ -157,17 +160,17 @@ class SqliteStore:
     def seq(self, session_id: str) -> int:
         """See `Store.seq`."""
         check_session_id(session_id)
-        with self._reading() as db:
-            return _session(db, session_id)[1]
+        return self._reading(lambda db: _session(db, session_id)[1])
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """See `Store.sessions`."""
-        with self._reading() as db:
+
+        def work(db: sqlite3.Connection) -> tuple[SessionInfo, ...]:
             rows = db.execute(
                 "SELECT id, last, pruned, created, "
                 "coalesce((SELECT at FROM records WHERE place = last), pruned_at) AS updated "
                 "FROM logs ORDER BY updated DESC, number"
-            )
+            ).fetchall()
             return tuple(
                 [
                     SessionInfo(
@@ -181,13 +184,16 @@ class SqliteStore:
                 ]
             )
 
+        return self._reading(work)
+
     def snapshot(self, session_id: str, transcript: Transcript) -> None:
         """See `Store.snapshot`."""
         check_session_id(session_id)
         check_transcript(transcript)
         kept, media = taken_apart(transcript)
         body = dumps(kept)
-        with self._writing() as db:
+
+        def work(db: sqlite3.Connection) -> None:
             number, seq, _ = _session(db, session_id)
             check_snapshot(session_id, transcript.seq, seq=seq, held=_held(db, number))
             release_media(db, number, SNAPSHOT, SNAPSHOT)
@@ -197,30 +203,38 @@ class SqliteStore:
                 (number, transcript.seq, 1 if media else None, body),
             )
 
+        self._writing(work)
+
     def load_snapshot(self, session_id: str) -> Transcript | None:
         """See `Store.load_snapshot`."""
         check_session_id(session_id)
-        with self._reading() as db:
+
+        def work(db: sqlite3.Connection) -> tuple[Transcript | None, bool, Media]:
             number, _, _ = _session(db, session_id)
-            kept, apart = self._snapshot(db, session_id, number)
-            media = media_held(db, number, SNAPSHOT)
+            return *self._snapshot(db, session_id, number), media_held(db, number, SNAPSHOT)
+
+        kept, apart, media = self._reading(work)
         return _whole(kept, media, session_id, SNAPSHOT) if apart else kept
 
     def prune(self, session_id: str, through_seq: int) -> None:
         """See `Store.prune`."""
         check_session_id(session_id)
         check_place("through_seq", through_seq)
-        with self._writing() as db:
+
+        def work(db: sqlite3.Connection) -> None:
             number, _, pruned = _session(db, session_id)
             if through_seq > pruned:
                 check_prune(session_id, through_seq, held=_held(db, number))
                 cut_off(db, number, through_seq)
                 release_media(db, number, pruned + 1, through_seq)
 
+        self._writing(work)
+
     def fork(self, session_id: str, new_session_id: str, *, at: int | None = None) -> int:
         """See `Store.fork`."""
         check_fork_ids(session_id, new_session_id, at)
-        with self._writing() as db:
+
+        def work(db: sqlite3.Connection) -> int:
             number, seq, pruned = _session(db, session_id)
             held = _held(db, number)
             place = check_fork(session_id, at, seq=seq, pruned=pruned, held=held)
@@ -234,10 +248,13 @@ class SqliteStore:
                 MarkTable(db, made).save(watch_from(start, self._stored(db, new_session_id, made)))
             return place
 
+        return self._writing(work)
+
     def delete(self, session_id: str) -> None:
         """See `Store.delete`."""
         check_session_id(session_id)
-        with self._writing() as db:
+
+        def work(db: sqlite3.Connection) -> None:
             number, seq, _ = _session(db, session_id)
             release_media(db, number, SNAPSHOT, seq)
             delete_marks(db, number)
@@ -245,26 +262,35 @@ class SqliteStore:
             db.execute("DELETE FROM snapshots WHERE session = ?", (number,))
             db.execute("DELETE FROM sessions WHERE number = ?", (number,))
 
+        self._writing(work)
+
     def unfinished(self, session_id: str | None = None) -> tuple[Unfinished, ...]:
         """See `Store.unfinished`."""
         if session_id is not None:
             check_session_id(session_id)
-        with self._reading() as db:
+
+        def work(db: sqlite3.Connection) -> tuple[Unfinished, ...]:
             number = None if session_id is None else _session(db, session_id)[0]
             return tuple(unfinished(db, number))
+
+        return self._reading(work)
 
     def close(self) -> None:
         """See `Store.close`."""
         if self._pid != os.getpid():
             # Closing a connection that was inherited would take the locks and the log of the parent away.
             return
-        with ExitStack() as turns:
-            for turn in {self._write_turn: None, self._read_turn: None}:  # one and the same in memory
-                turns.enter_context(turn.take())
-            turns.enter_context(translated(self._path))
+
+        def work() -> None:
             self._closed = True
             self._reader.close()
             self._writer.close()
+
+        with translated(self._path):
+            if self._read_turn is self._write_turn:  # in memory
+                self._write_turn.run(work)
+            else:
+                self._write_turn.run(lambda: self._read_turn.run(work))
 
     def __enter__(self) -> Self:
         self._check_usable()
@@ -281,29 +307,31 @@ class SqliteStore:
         if self._closed:
             raise StoreError(f"{self._path}: the store is closed")
 
-    @contextmanager
-    def _writing(self) -> Generator[sqlite3.Connection]:
-        self._check_usable()
-        with self._write_turn.take(), translated(self._path):
-            yield from self._transaction(self._writer, "BEGIN IMMEDIATE")
+    def _writing(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        return self._transaction(self._write_turn, self._writer, "BEGIN IMMEDIATE", work)
 
-    @contextmanager
-    def _reading(self) -> Generator[sqlite3.Connection]:
-        self._check_usable()
-        with self._read_turn.take(), translated(self._path):
-            yield from self._transaction(self._reader, "BEGIN")
+    def _reading(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        return self._transaction(self._read_turn, self._reader, "BEGIN", work)
 
-    def _transaction(self, db: sqlite3.Connection, begin: str) -> Generator[sqlite3.Connection]:
+    def _transaction(
+        self, turn: Turn, db: sqlite3.Connection, begin: str, work: Callable[[sqlite3.Connection], _T]
+    ) -> _T:
+        def whole() -> _T:
+            self._check_usable()
+            try:
+                # SQLite waits for a lock in here, and Ctrl-C during that is raised when the transaction has begun.
+                db.execute(begin)
+                result = work(db)
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+            return result
+
         self._check_usable()
-        try:
-            # SQLite waits for a lock in here, and Ctrl-C during that is raised when the transaction has begun.
-            db.execute(begin)
-            yield db
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
+        with translated(self._path):
+            return turn.run(whole)
 
     def _records(self, session_id: str, number: int, after: int, limit: int | None) -> Iterator[Record]:
         seen_at, time = -1, utc_now()
@@ -347,7 +375,8 @@ class SqliteStore:
         return True
 
     def _page(self, session_id: str, number: int, after: int, limit: int) -> list[Piece]:
-        with self._reading() as db:
+
+        def work(db: sqlite3.Connection) -> list[Piece]:
             if not _is_there(db, session_id, number, after):
                 return []
             page: list[Piece] = []
@@ -359,9 +388,14 @@ class SqliteStore:
                     break
             return page
 
+        return self._reading(work)
+
     def _media(self, session_id: str, number: int, seq: int) -> Media | None:
-        with self._reading() as db:
+
+        def work(db: sqlite3.Connection) -> Media | None:
             return media_held(db, number, seq) if _is_there(db, session_id, number, seq - 1) else None
+
+        return self._reading(work)
 
     def _snapshot(self, db: sqlite3.Connection, session_id: str, number: int) -> tuple[Transcript | None, bool]:
         """Return the snapshot, and whether it has digests in the place of media."""
