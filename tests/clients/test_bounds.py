@@ -383,6 +383,13 @@ FOREIGN = {
     "from its first event": OTHER,
     "in its last event": [*hello()[:6], K(id="v2")],
     "nameless, then in its last event": [C("", status="in_progress"), *OTHER[1:]],
+    "in its status, without a first event": [
+        U(interaction_id="v2"),
+        S(0, mo()),
+        D(0, text("Hello, you")),
+        X(0),
+        K(id=""),
+    ],
 }
 
 
@@ -447,6 +454,17 @@ def test_a_document_of_another_run():
         events[-1].error.message,
     )
     assert 1 == provider.asked.count("document")
+
+
+def test_a_stream_instead_of_a_document():
+    """
+    A stream where a document was asked for is refused, and the error does not say that one was expected.
+    """
+    stream = httpx2.Response(200, headers={"content-type": "text/event-stream"})
+    http = httpx2.AsyncClient(transport=httpx2.MockTransport(lambda request: stream))
+    status = run(GeminiInteractions("secret-key", http=http).status("v1"))
+
+    assert "expected application/json, got 'text/event-stream'" == status.error.message
 
 
 def test_the_status_of_another_run():

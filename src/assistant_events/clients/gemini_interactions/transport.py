@@ -185,7 +185,7 @@ class Transport:
         """Get the document of a run."""
         http, timeout_s = (self._control, self._policy.control_s) if control else (self._http, self._policy.response_s)
         response = await self._send(http, "GET", self._of(run_id), timeout_s=timeout_s)
-        return self._own(await self._document(response, timeout_s), run_id)
+        return self._own(await self._document(response, timeout_s, _JSON), run_id)
 
     async def cancel(self, run_id: str) -> int:
         """Stop a run: `POST /interactions/{id}/cancel`. Returns the HTTP status."""
@@ -242,7 +242,7 @@ class Transport:
                 return Stream(response, self)
             await _close(response)
             raise self._unusable(f"the stream has the content encoding {encoding!r}, expected none", final=True)
-        return await self._document(response, timeout_s)
+        return await self._document(response, timeout_s, f"{_JSON} or {_SSE}")
 
     async def _do(self, method: str, url: str) -> int:
         content = b"{}" if method == "POST" else None
@@ -320,10 +320,10 @@ class Transport:
             await self._gather(response, body, self._policy.control_s)
         return bytes(body.data)
 
-    async def _document(self, response: httpx2.Response, timeout_s: float) -> Fetched:
+    async def _document(self, response: httpx2.Response, timeout_s: float, expected: str) -> Fetched:
         policy = self._policy
         try:
-            self._check_type(response)
+            self._check_type(response, expected)
             body = Body(
                 self._encoding(response), sent_bytes=policy.document_bytes, inflated_bytes=policy.inflated_bytes
             )
@@ -347,10 +347,10 @@ class Transport:
         fields = self.censor.fields(cast("Fields", resource), data)
         return Fetched(fields, _http_date(response.headers.get("date")))
 
-    def _check_type(self, response: httpx2.Response) -> None:
+    def _check_type(self, response: httpx2.Response, expected: str) -> None:
         kind = self._header(response, "content-type")
         if kind not in (_JSON, ""):
-            raise self._unusable(f"expected {_JSON} or {_SSE}, got {kind!r}")
+            raise self._unusable(f"expected {expected}, got {kind!r}")
 
     async def _gather(self, response: httpx2.Response, body: Body, timeout_s: float) -> None:
         chunks = chunks_of(response)

@@ -130,11 +130,11 @@ class WatchedDecoder(GeminiInteractionsDecoder):
             if self._is_astray(event, name):
                 self.strayed = True
                 return
+        self.foreign = self._foreign(event)
+        if self.foreign is not None:
+            return
         if name in _CREATED or name in _COMPLETED:
             interaction = mapping(event, "interaction")
-            self.foreign = self._foreign(interaction)
-            if self.foreign is not None:
-                return
             if string(interaction, "id") not in (None, "", self.run_id):
                 self.paused = self.completed = False  # the next response of the same answer
             self._learn_run(interaction)
@@ -170,10 +170,10 @@ class WatchedDecoder(GeminiInteractionsDecoder):
         self._statuses.clear()
         self._place = self._furthest = 0
 
-    def _foreign(self, interaction: Fields) -> str | None:
+    def _foreign(self, event: Fields) -> str | None:
         """Return the id of an interaction when it is another than the replayed one and those before and after it."""
-        run_id = string(interaction, "id") or None
-        known = not self._replays or run_id is None or run_id in (self._replays, self.run_id) or run_id in self._past
+        run_id = string(mapping(event, "interaction"), "id") or string(event, "interaction_id")
+        known = not self._replays or not run_id or run_id in (self._replays, self.run_id) or run_id in self._past
         return None if known or self._paused else run_id
 
     def _count_status(self) -> None:
