@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from assistant_events.events import UnknownEvent
 from assistant_events.reducer import fold
 from assistant_events.stores import MemoryStore, SqliteStore, UnfinishedKind
-from assistant_events.stores.attention import CUT_KINDS
 from assistant_events.testing.builders import durable
 from assistant_events.testing.logs import asked, called, ended, failed, input_started, rewound, started, succeeded
 from assistant_events.testing.stores import unfinished_in
 from assistant_events.testing.strategies import sessions
-from assistant_events.values import ErrorKind, Run
+from assistant_events.values import CUT_KINDS, ErrorKind, Run
 
 
 def in_any_order(found):

@@ -20,9 +20,7 @@ from assistant_events.messages import (
     ToolPart,
     Transcript,
 )
-from assistant_events.values import ErrorKind, Origin, Run
-
-_CUT = (ErrorKind.INTERRUPTED, ErrorKind.ABORTED, ErrorKind.NETWORK, ErrorKind.TIMEOUT)
+from assistant_events.values import CUT_KINDS, Origin, Run
 
 
 def new_message_id(transcript: Transcript) -> str:
@@ -57,7 +55,7 @@ def says_no_more(stored: AssistantMessage, seen: AssistantMessage) -> bool:
 
 
 def _is_cut(message: AssistantMessage) -> bool:
-    return message.status is MessageStatus.RUNNING or (message.error is not None and message.error.kind in _CUT)
+    return message.status is MessageStatus.RUNNING or (message.error is not None and message.error.kind in CUT_KINDS)
 
 
 def _goes_on(first: AssistantMessage, second: AssistantMessage) -> bool:

@@ -33,10 +33,7 @@ from assistant_events.events import (
 )
 from assistant_events.messages import AssistantMessage, CompactionMessage, MessageStatus, Transcript
 from assistant_events.stores.base import StoredEvent, Unfinished, UnfinishedKind
-from assistant_events.values import ErrorKind, Run
-
-CUT_KINDS: Final = frozenset({ErrorKind.INTERRUPTED, ErrorKind.ABORTED, ErrorKind.NETWORK, ErrorKind.TIMEOUT})
-"""Errors after which the provider may still be at work: we lost the stream, it did not fail."""
+from assistant_events.values import CUT_KINDS, ErrorKind, Run
 
 
 class Phase(StrEnum):

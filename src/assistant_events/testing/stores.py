@@ -21,9 +21,9 @@ from assistant_events.errors import ConflictError, LocalProtocolError, PrunedErr
 from assistant_events.events import Event, OpaqueReceived, PromptSubmitted, Record, TextEnded
 from assistant_events.messages import AssistantMessage, CompactionMessage, MessageStatus, Transcript
 from assistant_events.reducer import fold
-from assistant_events.stores.attention import CUT_KINDS
 from assistant_events.stores.base import Store, Unfinished, UnfinishedKind
 from assistant_events.testing.logs import LIVE, ODD, STORIES, TURN, UNKNOWN, called, started, with_media
+from assistant_events.values import CUT_KINDS
 
 _Try: TypeAlias = Callable[[Store], None]
 _OPEN: Final = (started("open"), called("c1", "open"))

@@ -13,6 +13,7 @@ from assistant_events.values.content import (
     as_content,
 )
 from assistant_events.values.facts import (
+    CUT_KINDS,
     Citation,
     ErrorInfo,
     ErrorKind,
@@ -34,6 +35,7 @@ from assistant_events.values.reading import read_json, write_json
 from assistant_events.values.unicode import valid_text
 
 __all__ = [
+    "CUT_KINDS",
     "MAX_DEPTH",
     "Citation",
     "Content",

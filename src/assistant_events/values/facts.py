@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, final
+from typing import Any, Final, final
 
 import attrs
 from attrs import Attribute
@@ -67,6 +67,10 @@ class ErrorKind(StrEnum):
     TOOL_DENIED = "tool-denied"
     ADAPTER = "adapter"
     UNKNOWN = "unknown"
+
+
+CUT_KINDS: Final = frozenset({ErrorKind.INTERRUPTED, ErrorKind.ABORTED, ErrorKind.NETWORK, ErrorKind.TIMEOUT})
+"""Errors after which the provider may still be at work: the stream was lost, the answer did not fail."""
 
 
 def to_finish(value: Finish | str) -> Finish:

@@ -22,7 +22,7 @@ from assistant_events.adapters.gemini_interactions import wire
 from assistant_events.adapters.reading import Fields, integer, mapping, mappings, string
 from assistant_events.errors import JsonError
 from assistant_events.messages import AssistantMessage, MessageStatus
-from assistant_events.values import ErrorKind, read_json
+from assistant_events.values import CUT_KINDS, ErrorKind, read_json
 
 ZOMBIE_CODE: Final = "zombie"
 """`ErrorInfo.code` of a message whose run is a zombie."""
@@ -32,9 +32,6 @@ ZOMBIE_AFTER: Final = timedelta(minutes=60)
 
 CUT_AT_S: Final = (595.0, 610.0)
 """Age of a connection, in seconds, at which its end counts as the ten-minute cut: seen at 600 s, give or take 1 s."""
-
-CUT_KINDS: Final = frozenset({ErrorKind.INTERRUPTED, ErrorKind.ABORTED, ErrorKind.NETWORK, ErrorKind.TIMEOUT})
-"""Errors of a message after which its run may still be at work."""
 
 
 class Mode(StrEnum):
@@ -661,7 +658,6 @@ def situation_of(message: AssistantMessage) -> Situation:
 
 __all__ = [
     "CUT_AT_S",
-    "CUT_KINDS",
     "DECISIONS",
     "LETTERS",
     "ZOMBIE_AFTER",
