@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, TypeAlias
 
 from assistant_events.values import MAX_DEPTH, JsonObject
-from assistant_events.values.unicode import joined_pairs
+from assistant_events.values.unicode import joined_pairs, valid_text
 
 Fields: TypeAlias = Mapping[str, Any]
 """
@@ -119,3 +119,15 @@ def array(fields: Fields, key: str) -> Sequence[Any]:
     """Return an array; an empty one when there is none."""
     value = fields.get(key)
     return value if isinstance(value, (list, tuple)) else ()
+
+
+def valid_json(value: Any) -> Any:
+    """Return plain JSON with valid text everywhere: what is half a surrogate pair becomes U+FFFD."""
+    # Any: see `Fields`.
+    if isinstance(value, str):
+        return valid_text(value)
+    if isinstance(value, Mapping):
+        return {valid_text(key): valid_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [valid_json(item) for item in value]
+    return value

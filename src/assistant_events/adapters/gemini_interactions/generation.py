@@ -15,7 +15,8 @@ from typing import Any, Final, Literal, final
 
 import attrs
 
-from assistant_events.values import valid_text, write_json
+from assistant_events.adapters.reading import valid_json
+from assistant_events.values import write_json
 
 
 @final
@@ -105,7 +106,7 @@ def sse(frame: Mapping[str, Any] | Literal["[DONE]"]) -> bytes:
         return _DONE
     data = write_json(frame)
     if _HALF in data:
-        data = write_json(_valid(frame))
+        data = write_json(valid_json(frame))
     if not data.isascii():
         for character, escape in _LINE_ENDS:
             if character in data:
@@ -115,14 +116,4 @@ def sse(frame: Mapping[str, Any] | Literal["[DONE]"]) -> bytes:
 
 def is_text(value: Mapping[str, Any]) -> bool:
     """Tell whether every string of a JSON object is valid Unicode, so that `sse` changes none."""
-    return _HALF not in write_json(value) or _valid(value) == value
-
-
-def _valid(value: Any) -> Any:
-    if isinstance(value, str):
-        return valid_text(value)
-    if isinstance(value, Mapping):
-        return {valid_text(key): _valid(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_valid(item) for item in value]
-    return value
+    return _HALF not in write_json(value) or valid_json(value) == value

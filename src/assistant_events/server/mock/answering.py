@@ -20,13 +20,13 @@ import attrs
 
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsEmitter, decode_resource, emit_resource
 from assistant_events.adapters.gemini_interactions.emitter import sse
+from assistant_events.adapters.reading import valid_json
 from assistant_events.messages import AssistantMessage
 from assistant_events.reducer import fold
 from assistant_events.server.mock.fixtures import Answer, Timing
 from assistant_events.server.mock.generations import Generation
 from assistant_events.server.mock.signing import is_signed_type, sign
 from assistant_events.values import thaw
-from assistant_events.values.unicode import valid_text
 
 Document: TypeAlias = dict[str, Any]
 """Plain JSON that is ours to change."""
@@ -199,18 +199,6 @@ def joined(answer: Answer, following: Answer) -> Answer:
         stream_error=following.stream_error,
         continuation_token=following.continuation_token,
     )
-
-
-def valid_json(value: Any) -> Any:
-    """Return plain JSON with valid text everywhere: what is half a surrogate pair becomes U+FFFD."""
-    # Any: JSON of any shape.
-    if isinstance(value, str):
-        return valid_text(value)
-    if isinstance(value, Mapping):
-        return {valid_text(key): valid_json(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [valid_json(item) for item in value]
-    return value
 
 
 def texts_of(value: object) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from assistant_events.server.mock.answering import valid_json
+from assistant_events.adapters.reading import valid_json
 from assistant_events.values import write_json
 
 _WORDS: Final[dict[int, str]] = {

@@ -22,7 +22,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from assistant_events.server.mock.answering import Arguments, Prepared, joined, valid_json
+from assistant_events.adapters.reading import valid_json
+from assistant_events.server.mock.answering import Arguments, Prepared, joined
 from assistant_events.server.mock.asking import RequestLog, has_key, parse_body, read_body
 from assistant_events.server.mock.checking import Known, check_create, is_bound_to_connection, is_stored, is_true
 from assistant_events.server.mock.faults import Fault, parse_faults
