@@ -357,9 +357,36 @@ def test_neither_an_answer_nor_an_error(path, notes, status):
     response = Desk(RecordingProxy(UPSTREAM, path, transport=transport, note=notes.append)).create("Hi")
     match = "user_text='Hi', model='m', previous_interaction_id='', turn=1"
 
-    assert status == response.status_code
+    assert (502 if status == 600 else status) == response.status_code  # 600 is no status that a server can send
     assert [f"not recorded, the endpoint answered HTTP {status}: {match}"] == notes
     assert not path.exists()
+
+
+def test_what_no_fixture_can_give(recording, path, notes):
+    """
+    An answer with something that fixtures refuse is not recorded: the file would not load any more.
+    """
+    recording.create("Hi")
+    kept = path.read_text()
+    document = json.dumps({"id": "v1", "status": "completed", "usage": {"total_tokens": -5}}).encode()
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200, stream=Raw(document)))
+    Desk(RecordingProxy(UPSTREAM, path, transport=transport, note=notes.append)).create("Hello")
+
+    assert (
+        "not recorded, no fixture can give answer.usage.total_tokens, expected an integer of at least 0, got the "
+        "number -5: user_text='Hello', model='m', previous_interaction_id='', turn=1"
+    ) == notes[-1]
+    assert kept == path.read_text()
+
+
+def test_no_tunnel(path, upstream):
+    """
+    CONNECT asks for a tunnel to somewhere; it is refused, whatever its target looks like.
+    """
+    recording = Desk(RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app)))
+    (response,) = recording.ask(("CONNECT", "/v1beta/interactions", None))
+
+    assert (400, ()) == (response.status_code, upstream.requests)
 
 
 @pytest.mark.parametrize("name", ["a%2Fb%3Fc", "%00", "%C3%A9", "v1_a"])

@@ -148,12 +148,12 @@ class RecordingProxy:
         Raises:
             InvalidURL: The target is not a URL.
 
-            ValueError: The target is not a path, for example `@host/` or `http://host/`.
+            ValueError: The target is not a path, for example `@host/`, `http://host/`, or that of CONNECT.
         """
         # As the client has quoted it: an id may hold what would be another path.
         path: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
         query: bytes = request.scope["query_string"]
-        if not path.startswith(b"/"):
+        if request.method == "CONNECT" or not path.startswith(b"/"):
             raise ValueError("the target is not a path")
         target = self._upstream.raw_path.rstrip(b"/") + path + (b"?" + query if query else b"")
         headers = [pair for pair in request.headers.raw if pair[0].decode("latin-1") not in _OWN_HEADERS]
@@ -217,8 +217,10 @@ async def _pass_on(response: httpx2.Response, send: Send, pieces: list[bytes]) -
     """Give an answer to the client, piece by piece, and add each to *pieces*."""
     headers = [(name.lower(), value) for name, value in response.headers.raw]
     headers = [pair for pair in headers if pair[0].decode() not in _OWN_HEADERS - {"content-length"}]
+    # Servers cannot send other codes than those of HTTP, which end with 599.
+    status = response.status_code if response.status_code < 600 else 502
     try:
-        await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+        await send({"type": "http.response.start", "status": status, "headers": headers})
         async for piece in response.aiter_raw():
             pieces.append(piece)
             await send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -375,6 +377,10 @@ class Tape:
         ids = {answer.id for fixture in self._fixtures for answer in fixture.answers}
         if answer.id in ids:
             answer = attrs.evolve(answer, id=None)
+        try:
+            load_fixtures(self._document([Fixture(match=match, answers=(answer,))]))
+        except FixtureError as error:
+            return f"not recorded, no fixture can give {error.field}, {error.reason}: {match.summary}"
         place = next((at for at, fixture in enumerate(self._fixtures) if fixture.match == match), None)
         if place is None:
             self._fixtures.append(Fixture(match=match, answers=(answer,)))
@@ -384,8 +390,12 @@ class Tape:
         self._write()
         return f"recorded: {match.summary}"
 
+    def _document(self, fixtures: Sequence[Fixture]) -> Any:
+        # Any: plain JSON.
+        return self._secrets.masked_json(fixture_document(fixtures))
+
     def _write(self) -> None:
-        document = self._secrets.masked_json(fixture_document(self._fixtures))
+        document = self._document(self._fixtures)
         text = dumps(document, ensure_ascii=False, indent=2)
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             text = dumps(document, indent=2)
