@@ -11,6 +11,7 @@ import pytest
 from assistant_events import fold, problems
 from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions, Outcome, Policy
 from assistant_events.clients.gemini_interactions.recovery import History, Mode, Move, next_move
+from assistant_events.clients.gemini_interactions.watching import WatchedDecoder
 from tests.adapters.notation import C, D, K, S, U, X, mo, text
 from tests.adapters.notation import stream as as_bytes
 
@@ -374,6 +375,43 @@ def test_follows_are_bounded(mode):
     assert [Move.REPLAY, Move.FETCH] == [
         next_move(mode, History(resumable=True, follows=follows), policy) for follows in (2, 3)
     ]
+
+
+class Flood(Body):
+    """A stream that is never waited for after its events."""
+
+    async def __aiter__(self):
+        for chunk in self._chunks(self.frames):
+            yield chunk
+        for _ in range(MOST_BEATS):
+            await asyncio.sleep(0)
+            yield b": ping\n\n"
+
+
+class FloodingProvider(Provider):
+    """Its streams end with a flood."""
+
+    async def _stream(self, events):
+        response = await super()._stream(events)
+        response.stream.__class__ = Flood
+        return response
+
+
+def test_a_flood_of_comments_is_silence(monkeypatch):
+    """
+    Comments that come faster than they are read leave no time to wait in: the time that they take is silence, too.
+    """
+    feed = WatchedDecoder.feed
+
+    def slow(decoder, data):
+        asyncio.get_running_loop().late += 1.0
+        return feed(decoder, data)
+
+    monkeypatch.setattr(WatchedDecoder, "feed", slow)
+    events, _, lasted_s = followed(FloodingProvider(*hello()[:5]), MODEL_BODY)
+
+    assert "the stream gave nothing new for 120 s" == events[-1].error.message
+    assert lasted_s < 130
 
 
 # -- another run

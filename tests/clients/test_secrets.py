@@ -184,3 +184,10 @@ def test_keys_and_strings_of_plain_json():
     found = Censor(["CANARY-key"]).fields({"CANARY-key": [{"a": "b CANARY-key"}, 1, None, True]})
 
     assert {"[key]": [{"a": "b [key]"}, 1, None, True]} == found
+
+
+def test_a_key_as_a_url_has_it():
+    """
+    A key is found with its characters escaped as in a URL, too.
+    """
+    assert "no [key], no [key]" == Censor(["CANARY+key/="]).text("no CANARY+key/=, no CANARY%2Bkey%2F%3D")

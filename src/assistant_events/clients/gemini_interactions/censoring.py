@@ -13,7 +13,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable
 from typing import Any, Final, cast, final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 from urllib.request import getproxies
 
 import attrs
@@ -31,11 +31,18 @@ class Censor:
     Replaces credentials by `[key]`.
 
     Args:
-        secrets: The credentials; those under `SHORTEST_SECRET` characters are ignored.
+        secrets: The credentials; those under `SHORTEST_SECRET` characters are ignored. They are also found as a URL
+            has them.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._secrets = tuple({secret: secret.encode() for secret in secrets if len(secret) >= SHORTEST_SECRET}.items())
+        spellings = {
+            spelling: spelling.encode()
+            for secret in secrets
+            if len(secret) >= SHORTEST_SECRET
+            for spelling in (secret, quote(secret, safe=""))
+        }
+        self._secrets = tuple(spellings.items())
 
     def text(self, said: str) -> str:
         """Return text without credentials."""

@@ -356,7 +356,8 @@ class Course:
         events = decoder.feed(data)
         if events:
             link.gave = True
-        link.waited(link.last_byte, news=bool(events) or decoder.news != known)
+        # A flood of what says nothing takes its time to be read, and leaves none to wait for it.
+        link.waited(self._clock.monotonic(), news=bool(events) or decoder.news != known)
         return events
 
     async def _disconnected(self, link: Link) -> Move:
