@@ -10,10 +10,17 @@ nothing else is said.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from enum import IntEnum
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias, final
 
 import attrs
+
+from assistant_events.server.mock import striking
+from assistant_events.server.mock.moves import Hang, Move, Moves, Reset, Sent
+from assistant_events.server.mock.striking import Effect, Point
 
 Reach: TypeAlias = Literal["stream", "replay", "document", "run", "request"]
 """
@@ -31,22 +38,52 @@ ALWAYS: Final = None
 """For `times`: every time."""
 
 
+class Stage(IntEnum):
+    """
+    When an effect changes a stream: after those of the stages before, whose work it sees.
+
+    In one stage the order is that of `KINDS`; in what order faults are named means nothing.
+    """
+
+    CHANGED = 1
+    """Events of the run are changed or left out."""
+
+    UNKNOWN = 2
+    """Events of types that nobody knows come in between."""
+
+    INSERTED = 3
+    """Other events come in between."""
+
+    MOVED = 4
+    """Events are doubled or moved; `[DONE]` is left out."""
+
+    ENDED = 5
+    SILENCE = 6
+    """Something comes while the stream hangs."""
+
+    BYTES = 7
+
+
 @final
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class FaultKind:
     """What can be said of a fault by its name."""
 
-    name: str
     text: str
     """One line for a person who chooses."""
 
-    reach: Reach
+    effect: Effect | None = None
+    """What it makes of a stream; `None` when it does not change its events or bytes."""
+
+    stage: Stage = Stage.CHANGED
     where: Where = "nothing"
     at: int | float | str | None = None
     """Where it strikes when nothing is said: events (`int`), seconds (`float`), or a route."""
 
     times: int | None = ALWAYS
     """How often when nothing is said; `None`: every time."""
+
+    reach: Reach = "stream"
 
 
 LONGEST_S: Final = 1e9
@@ -92,191 +129,125 @@ class Fault:
         return self.at if isinstance(self.at, float) else None
 
 
-_TEN_MINUTES: Final = 600.0
-_HEARTBEAT: Final = 15.0
+def _ends(
+    text: str, *make: Callable[[float], Move], at: float = 3, times: int | None = 1, reach: Reach = "stream"
+) -> FaultKind:
+    return FaultKind(text, striking.ending(*make), Stage.ENDED, "moment", at, times, reach)
+
+
+def _beats(text: str, beat: Callable[[Point], bytes]) -> FaultKind:
+    return FaultKind(text, striking.beating(beat), Stage.SILENCE, "seconds", 15.0)
+
+
+def _rewrites(text: str, rewrite: Callable[[bytes], bytes]) -> FaultKind:
+    return FaultKind(text, striking.rewritten(rewrite), Stage.BYTES)
+
+
+def _leaves_out(text: str, leaves_out: Callable[[Sent], bool], stage: Stage, times: int | None = ALWAYS) -> FaultKind:
+    return FaultKind(text, striking.without(leaves_out), stage, times=times)
+
+
+_once = partial(FaultKind, where="events", at=3, times=1)
 
 KINDS: Final[dict[str, FaultKind]] = {
-    kind.name: kind
-    for kind in (
-        FaultKind(
-            name="ten-minute-cut",
-            text="the stream ends after ten minutes with a bare JSON error and no transport error",
-            reach="stream",
-            where="moment",
-            at=_TEN_MINUTES,
-            times=1,
-        ),
-        FaultKind(
-            name="recut",
-            text="like ten-minute-cut, but every stream of the run ends so, replays too",
-            reach="stream",
-            where="moment",
-            at=_TEN_MINUTES,
-        ),
-        FaultKind(
-            name="silent-replay",
-            text="a replay brings two events, then the socket stays open and nothing comes",
-            reach="replay",
-            where="moment",
-            at=2,
-        ),
-        FaultKind(
-            name="zombie",
-            text="the run stays in_progress for ever, without steps, created as long ago as asked (61 minutes)",
-            reach="run",
-            where="seconds",
-            at=3660.0,
-        ),
-        FaultKind(
-            name="drop",
-            text="the connection is reset, with no end of the body",
-            reach="stream",
-            where="moment",
-            at=3,
-            times=1,
-        ),
-        FaultKind(name="cut", text="the body ends cleanly, too early", reach="stream", where="moment", at=3, times=1),
-        FaultKind(
-            name="stall",
-            text="nothing more comes and the socket stays open",
-            reach="stream",
-            where="moment",
-            at=3,
-            times=1,
-        ),
-        FaultKind(
-            name="heartbeat-comments",
-            text="while a stream hangs (stall, silent-replay, zombie), it brings an SSE comment every 15 seconds",
-            reach="stream",
-            where="seconds",
-            at=_HEARTBEAT,
-        ),
-        FaultKind(
-            name="heartbeat-status",
-            text="while a stream hangs, it repeats the status_update event, in_progress, every 15 seconds",
-            reach="stream",
-            where="seconds",
-            at=_HEARTBEAT,
-        ),
-        FaultKind(
-            name="heartbeat-bytes",
-            text="while a stream hangs, it brings one byte of a line without end every 15 seconds",
-            reach="stream",
-            where="seconds",
-            at=_HEARTBEAT,
-        ),
-        FaultKind(
-            name="other-run-replay",
-            text="a replay brings the events of another run, with its id and its text",
-            reach="replay",
-        ),
-        FaultKind(
-            name="other-run-document",
-            text="GET returns the document of another run, with its id and its text",
-            reach="document",
-        ),
-        FaultKind(
-            name="no-usage",
-            text="interaction.completed has no usage; with @N neither have the first N answers to GET",
-            reach="stream",
-            where="count",
-            at=0,
-        ),
-        FaultKind(
-            name="empty-errors",
-            text="error events that say nothing, in the middle",
-            reach="stream",
-            where="events",
-            at=2,
-        ),
-        FaultKind(
-            name="error",
-            text="an error event, after which the stream ends",
-            reach="stream",
-            where="moment",
-            at=3,
-            times=1,
-        ),
-        FaultKind(
-            name="no-completed",
-            text="[DONE] comes where interaction.completed belongs",
-            reach="stream",
-            times=1,
-        ),
-        FaultKind(
-            name="completed-in-progress",
-            text="interaction.completed says in_progress",
-            reach="stream",
-            times=1,
-        ),
-        FaultKind(
-            name="http-NNN",
-            text="an HTTP error of that status: 404 for GET, others for create, unless a route is named; 429 says when",
-            reach="request",
-            where="route",
-            times=1,
-        ),
-        FaultKind(
-            name="no-chaining",
-            text="501 for a request that names a previous interaction",
-            reach="request",
-        ),
-        FaultKind(
-            name="slow-first-byte",
-            text="the headers of a stream or of an answer come late (after 30 seconds)",
-            reach="stream",
-            where="seconds",
-            at=30.0,
-        ),
-        FaultKind(
-            name="duplicated-frames",
-            text="the last two events come once more",
-            reach="stream",
-            where="events",
-            at=3,
-            times=1,
-        ),
-        FaultKind(
-            name="reordered-frames",
-            text="two neighbouring events change places",
-            reach="stream",
-            where="events",
-            at=3,
-            times=1,
-        ),
-        FaultKind(
-            name="truncated-utf8",
-            text="the body ends in the middle of a character",
-            reach="stream",
-            where="events",
-            at=3,
-            times=1,
-        ),
-        FaultKind(name="bad-json", text="a frame that is no JSON", reach="stream", where="events", at=3, times=1),
-        FaultKind(
-            name="unknown-events",
-            text="events, steps and deltas of types that nobody knows yet",
-            reach="stream",
-            where="events",
-            at=2,
-        ),
-        FaultKind(name="no-stops", text="no step says that it has ended", reach="stream"),
-        FaultKind(name="no-done", text="no [DONE] at the end", reach="stream"),
-        FaultKind(name="no-blank-line", text="no blank line after the last event", reach="stream"),
-        FaultKind(name="data-only", text="frames without their event line", reach="stream"),
-        FaultKind(name="crlf", text="lines end in CR LF", reach="stream"),
-        FaultKind(name="comments", text="a comment before each event", reach="stream"),
-        FaultKind(
-            name="split-bytes", text="the body comes in pieces of N bytes (3)", reach="stream", where="count", at=3
-        ),
-        FaultKind(
-            name="queued",
-            text="a background run says queued when it is created, and to the first N polls (1)",
-            reach="run",
-            where="count",
-            at=1,
-        ),
-    )
+    "ten-minute-cut": _ends(
+        "the stream ends after ten minutes with a bare JSON error and no transport error", striking.cut_off, at=600.0
+    ),
+    "recut": _ends(
+        "like ten-minute-cut, but every stream of the run ends so, replays too",
+        striking.cut_off,
+        at=600.0,
+        times=ALWAYS,
+    ),
+    "silent-replay": _ends(
+        "a replay brings two events, then the socket stays open and nothing comes",
+        Hang,
+        at=2,
+        times=ALWAYS,
+        reach="replay",
+    ),
+    "zombie": FaultKind(
+        "the run stays in_progress for ever, without steps, created as long ago as asked (61 minutes)",
+        where="seconds",
+        at=3660.0,
+        reach="run",
+    ),
+    "drop": _ends("the connection is reset, with no end of the body", Reset),
+    "cut": _ends("the body ends cleanly, too early"),
+    "stall": _ends("nothing more comes and the socket stays open", Hang),
+    "heartbeat-comments": _beats(
+        "while a stream hangs (stall, silent-replay, zombie), it brings an SSE comment every 15 seconds",
+        lambda point: b": keep-alive\n\n",
+    ),
+    "heartbeat-status": _beats(
+        "while a stream hangs, it repeats the status_update event, in_progress, every 15 seconds",
+        lambda point: point.status_update,
+    ),
+    "heartbeat-bytes": _beats(
+        "while a stream hangs, it brings one byte of a line without end every 15 seconds", lambda point: b":"
+    ),
+    "other-run-replay": FaultKind(
+        "a replay brings the events of another run, with its id and its text", reach="replay"
+    ),
+    "other-run-document": FaultKind(
+        "GET returns the document of another run, with its id and its text", reach="document"
+    ),
+    "no-usage": FaultKind(
+        "interaction.completed has no usage; with @N neither have the first N answers to GET",
+        striking.changed(lambda interaction: interaction.pop("usage", None)),
+        where="count",
+        at=0,
+    ),
+    "empty-errors": FaultKind(
+        "error events that say nothing, in the middle", striking.empty_errors, Stage.INSERTED, "events", 2
+    ),
+    "error": _ends("an error event, after which the stream ends", striking.failed),
+    "no-completed": _leaves_out(
+        "[DONE] comes where interaction.completed belongs",
+        lambda sent: sent.name in ("interaction.completed", "interaction.complete"),
+        Stage.CHANGED,
+        times=1,
+    ),
+    "completed-in-progress": FaultKind(
+        "interaction.completed says in_progress",
+        striking.changed(lambda interaction: interaction.update(status="in_progress")),
+        times=1,
+    ),
+    "http-NNN": FaultKind(
+        "an HTTP error of that status: 404 for GET, others for create, unless a route is named; 429 says when",
+        where="route",
+        times=1,
+        reach="request",
+    ),
+    "no-chaining": FaultKind("501 for a request that names a previous interaction", reach="request"),
+    "slow-first-byte": FaultKind(
+        "the headers of a stream or of an answer come late (after 30 seconds)", where="seconds", at=30.0
+    ),
+    "duplicated-frames": _once("the last two events come once more", striking.duplicated, Stage.MOVED),
+    "reordered-frames": _once("two neighbouring events change places", striking.reordered, Stage.MOVED),
+    "truncated-utf8": _once("the body ends in the middle of a character", striking.truncated, Stage.ENDED),
+    "bad-json": _once("a frame that is no JSON", striking.bad_json, Stage.INSERTED),
+    "unknown-events": FaultKind(
+        "events, steps and deltas of types that nobody knows yet", striking.unknown_types, Stage.UNKNOWN, "events", 2
+    ),
+    "no-stops": _leaves_out(
+        "no step says that it has ended", lambda sent: sent.name in ("step.stop", "content.stop"), Stage.CHANGED
+    ),
+    "no-done": _leaves_out("no [DONE] at the end", lambda sent: sent.data.endswith(b"[DONE]\n\n"), Stage.MOVED),
+    "no-blank-line": FaultKind("no blank line after the last event", striking.without_blank_line, Stage.BYTES),
+    "data-only": _rewrites(
+        "frames without their event line",
+        lambda data: data[data.find(b"data: ") :] if data.startswith(b"event: ") else data,
+    ),
+    "crlf": _rewrites("lines end in CR LF", lambda data: data.replace(b"\n", b"\r\n")),
+    "comments": _rewrites("a comment before each event", lambda data: b": keep-alive\n\n" + data),
+    "split-bytes": FaultKind("the body comes in pieces of N bytes (3)", striking.split, Stage.BYTES, "count", 3),
+    "queued": FaultKind(
+        "a background run says queued when it is created, and to the first N polls (1)",
+        where="count",
+        at=1,
+        reach="run",
+    ),
 }
 """Every fault by its name; `http-NNN` stands for all of 400 to 599."""
 
@@ -339,7 +310,33 @@ def parse_faults(text: str) -> tuple[Fault, ...]:
 
 def fault_help() -> tuple[tuple[str, str], ...]:
     """Return how each fault is written and what it does, a pair each, for a list on the command line."""
-    return tuple([(kind.name + _example(kind), kind.text) for kind in KINDS.values()])
+    return tuple([(name + _example(kind), kind.text) for name, kind in KINDS.items()])
+
+
+def strike(moves: Moves, faults: Sequence[Fault], *, opened: float, status_update: bytes) -> Moves:
+    """
+    Return the stream as the faults leave it, in the order of their stages.
+
+    Args:
+        moves: The events of the run.
+
+        faults: Those that strike this stream.
+
+        opened: When its headers are sent, on the provider's clock.
+
+        status_update: The frame with which the run says that it goes on.
+    """
+    for name, kind in sorted(KINDS.items(), key=lambda row: row[1].stage):
+        for fault in faults:
+            if fault.name == name and kind.effect is not None:
+                point = Point(events=fault.events, seconds=fault.seconds, opened=opened, status_update=status_update)
+                moves = kind.effect(moves, point)
+    return moves
+
+
+def delay_of(faults: Sequence[Fault]) -> float:
+    """Return how many seconds late the headers come."""
+    return sum(fault.seconds or 0.0 for fault in faults if fault.name == "slow-first-byte")
 
 
 def _family(name: str) -> str:

@@ -26,7 +26,7 @@ from assistant_events.adapters.reading import valid_json
 from assistant_events.server.mock.answering import Arguments, Prepared, joined
 from assistant_events.server.mock.asking import RequestLog, has_key, parse_body, read_body
 from assistant_events.server.mock.checking import Known, check_create, is_bound_to_connection, is_stored, is_true
-from assistant_events.server.mock.faults import Fault, parse_faults
+from assistant_events.server.mock.faults import Fault, delay_of, parse_faults, strike
 from assistant_events.server.mock.fixtures import Answer, Fixtures
 from assistant_events.server.mock.generations import Generation, generation_of
 from assistant_events.server.mock.matching import asked, miss
@@ -34,7 +34,6 @@ from assistant_events.server.mock.refusals import Refusal
 from assistant_events.server.mock.runs import EventIds, Run, RunStore, Strikes
 from assistant_events.server.mock.signing import Ledger
 from assistant_events.server.mock.streaming import EventStream
-from assistant_events.server.mock.striking import Opened, delay_of, strike
 from assistant_events.server.mock.timing import ProviderClock
 from assistant_events.values import write_json
 
@@ -348,10 +347,11 @@ class Service:
             run, after = self._other_run(run), 0
         first_byte = 0.0 if is_replay else run.prepared.answer.timing.first_byte_s
         opens = self._clock.now() + delay_of(faults) + first_byte
+        moves = run.moves(call.generation, after=after)
         return EventStream(
             run,
             call.generation,
-            strike(run.moves(call.generation, after=after), faults, Opened(opens, run.status_update())),
+            strike(moves, faults, opened=opens, status_update=run.status_update()),
             clock=self._clock,
             opens=opens,
             is_closing=partial(self._is_past, self._epoch),
