@@ -2,6 +2,8 @@
 Answers as a provider streams them, the documents that say the same, and what a run of them comes to.
 """
 
+from datetime import datetime
+
 from assistant_events import fold
 from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions
 from tests.adapters.notation import (
@@ -26,6 +28,13 @@ DATE = "Sun, 22 Nov 2026 10:20:00 GMT"
 """Twenty minutes later, as a server says it."""
 
 
+def now():
+    """
+    The time of day of a client, where no server says what time it is: that of the answers, whenever the tests run.
+    """
+    return datetime.fromisoformat("2026-11-22T10:20:00Z")
+
+
 def hello(*end):
     """
     An answer of six events, and its end.
@@ -43,7 +52,7 @@ HELLO = document(step("user_input", content=[{"type": "text", "text": "Why?"}]),
 
 
 def client(provider, **options):
-    return GeminiInteractions("secret-key", http=provider.http, clock=options.pop("clock", Clock()), **options)
+    return GeminiInteractions("secret-key", http=provider.http, clock=options.pop("clock", Clock(now=now)), **options)
 
 
 async def events_of(run):
