@@ -74,7 +74,13 @@ CORE: Final[dict[str, list[str]]] = {
 """Modules and packages that are changed, with the tests that belong to them."""
 
 LEFT_OUT: Final = [
-    *("tests/official", "tests/test_running.py", "tests/test_packaging.py", "tests/test_benchmarks.py"),
+    *(
+        "tests/test_mutants.py",
+        "tests/official",
+        "tests/test_running.py",
+        "tests/test_packaging.py",
+        "tests/test_benchmarks.py",
+    ),
     *("tests/test_demo.py", "tests/adapters/test_example_ollama.py", "tests/test_layers.py"),
 ]
 """Tests of other things, slow ones, and those that see that a file was changed at all."""
