@@ -67,7 +67,6 @@ SEARCH = sse(*SEARCH_EVENTS)
 HELLO = sse(created("v1_b"), *text(0, "Hello, ", "Oslo!"), completed("v1_b"))
 HELLO_AGAIN = sse(created("v1_b"), *text(0, "Hello, ", "Bergen!"), completed("v1_b"))
 NAMELESS = sse(created(""), *text(0, "One ", "two ", "three."), completed(""))
-NAMELESS_OTHER = sse(created(""), *text(0, "Another ", "one."), completed(""))
 
 RESOURCE = {
     "id": "v1_b",

@@ -35,6 +35,22 @@ def test_cut_object():
     assert [("object 1", b"{}"), ("object 2", b'{"a": {"b"')] == list(objects([b"[{}, {", b'"a": {"b"']))
 
 
+def test_damaged_object():
+    """
+    Nobody knows where a damaged object ends, so all that follows comes with it.
+    """
+    assert [("object 1", b"{}"), ("object 2", b'{"a": nonsense}, {}]')] == list(objects([b'[{}, {"a": nonsense}, {}]']))
+
+
+def test_object_with_a_long_integer():
+    """
+    The end of an object is found behind an integer of more digits than Python makes an int of.
+    """
+    data = b'{"a": %s}' % (b"7" * 5000)
+
+    assert [("object 1", data), ("object 2", b"{}")] == list(objects([data, b"{}"]))
+
+
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_lines(size):
     """

@@ -10,13 +10,10 @@ import struct
 import sys
 import termios
 import time
-from functools import partial
-from itertools import chain, repeat
-from types import SimpleNamespace
 
 import pytest
 
-from assistant_events.cli import main, progress
+from assistant_events.cli import main
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable
 from tests.cli.streams import HELLO, SEARCH, created, sse, text
@@ -40,12 +37,10 @@ def screen(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.delenv("NO_COLOR", raising=False)
 
-    def screen(*arguments, stdin=b"", err=None):
+    def screen(*arguments, stdin=b""):
         out = Terminal()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         monkeypatch.setattr(sys, "stdout", out)
-        if err is not None:
-            monkeypatch.setattr(sys, "stderr", err)
         code = main([str(argument) for argument in arguments])
         return code, out.getvalue()
 
@@ -96,33 +91,6 @@ def test_table(screen, db):
     _, shown = screen("sessions", "--db", db)
 
     assert all(len(line) <= 60 for line in ESCAPE.sub("", shown).splitlines())
-
-
-def test_progress_appears_when_it_takes_long(screen, monkeypatch):
-    """
-    Input that takes longer than a second has a bar on standard error, which goes away; quick input has none.
-    """
-    slow, quick = Terminal(), Terminal()
-    data = sse(created(), *text(0, *["many words " * 100] * 400))
-    for err, seconds in ((quick, (0.0, 0.99)), (slow, (0.0, 1.0))):
-        clock = chain(seconds, repeat(seconds[-1]))
-        monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=partial(next, clock)))
-        screen("fold", "-", stdin=data, err=err)
-
-    assert "standard input" not in quick.getvalue()
-    assert "standard input" in slow.getvalue()
-    assert slow.getvalue().rstrip("\n").endswith("\x1b[2K")
-
-
-def test_no_progress_into_what_events_prints(screen, monkeypatch):
-    """
-    While `events` prints on a terminal, no bar gets in between.
-    """
-    err = Terminal()
-    monkeypatch.setattr(progress, "PATIENCE_S", 0)
-    screen("events", "-", stdin=SEARCH, err=err)
-
-    assert "standard input" not in err.getvalue()
 
 
 def test_ctrl_c_in_a_real_terminal(db):

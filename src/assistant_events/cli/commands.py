@@ -16,8 +16,8 @@ from assistant_events.cli import exits, mock, sheets
 from assistant_events.cli.databases import check_session, opened
 from assistant_events.cli.exits import CommandError, Exit, UnknownOption
 from assistant_events.cli.folding import events_of, fold_into
+from assistant_events.cli.inputs import reading
 from assistant_events.cli.printing import print_json, print_rows, print_table, print_text, transcript_document
-from assistant_events.cli.progress import reading
 from assistant_events.cli.recognising import Content, ProviderStream, recognise
 from assistant_events.cli.run import run_command
 from assistant_events.cli.visible import one_line, size_of
@@ -87,15 +87,17 @@ def fold_command(
     The input is a stream (server-sent events, JSON lines, an array of
     events), an answer as one JSON document, or events of this library.
 
-    The same input again adds nothing to a session. The whole after a cut
-    one goes on where that stopped.
+    With --db an answer goes on with the message that --message names, or
+    else with the message of the same run that was cut or has not ended.
+    Otherwise it is a new message, also when the same input was stored
+    before. Events of this library are appended as they are.
 
     Args:
         file: what to read, - for standard input
         db: SQLite file to store the events in, made when it is not there
         session: session in the database, "main" by default
         dialect: wire format, found in the first frames by default
-        message: id of the message, found by what it says by default
+        message: id of the message
         check: exit with 1 when an answer failed or was cut
         json: print the transcript as JSON
     """
@@ -138,7 +140,7 @@ def events_command(
         json: change nothing, JSON lines are what is printed
     """
     del json
-    with reading(file, quiet=sys.stdout.isatty()) as source:
+    with reading(file) as source:
         content = recognise(source, dialect)
         for item in events_of(content):
             if not durable or isinstance(item, Record) or item.durable:
@@ -365,7 +367,7 @@ def _store(content: Content, db: str, session_id: str, message_id: str | None) -
     with opened(db, make=True) as store:
         session = SyncSession.open(store, session_id)
         before = session.seq
-        fold_into(content, store, session, message_id)
+        fold_into(content, session, message_id)
         added = _count(session.seq - before, "record") if session.seq > before else "nothing"
         _print_note(f"session {session_id!r} of {db}: {added} added")
         return session.transcript

@@ -1,17 +1,15 @@
 """
 The mock provider inside of the process of `run`: it answers when there is no key.
 
-It forgets its runs when the process ends, so that a run which is taken up again is made anew first, as old as it is.
+It forgets its runs when the process ends, so that a run which is taken up again is made anew first.
 """
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
-from typing import Any, Final, final
+from typing import Any, Final
 from uuid import uuid4
 
 from assistant_events.cli.endpoints import ANY_KEY, KEY_VARIABLE
@@ -19,7 +17,6 @@ from assistant_events.clients.gemini_interactions import GeminiInteractions
 from assistant_events.messages import AssistantMessage
 from assistant_events.server.mock import Answer, Fixture, Match, MockProvider, Timing
 from assistant_events.server.mock.serving import Serving
-from assistant_events.server.mock.timing import ScaledClock
 
 _PACE: Final = Timing(first_byte_s=0.2, between_s=0.04, delta_chars=12)
 _WORD: Final = re.compile(r"\S+\s*")
@@ -43,10 +40,10 @@ async def mock_client(
     """
     # Any: plain JSON.
     run = None if taken_up is None else taken_up.run
-    clock = _Clock()
+    # A run that is made anew has said everything: it went on meanwhile.
+    answer = _answer(prompt, _PACE if run is None else Timing())
     provider = MockProvider(
-        [Fixture(match=Match(), answers=(_answer(prompt),))],
-        clock=clock,
+        [Fixture(match=Match(), answers=(answer,))],
         make_id=(lambda: f"mock-{uuid4().hex[:12]}") if run is None else lambda: run.id,
     )
     with Serving(provider.app, before_stop=provider.close) as serving:
@@ -55,11 +52,10 @@ async def mock_client(
                 body = {"model": taken_up.origin.model or "mock", **(request or {}), "background": True, "store": True}
                 async with client.create({**body, "input": prompt}, "anew") as anew:
                     await anext(anew)
-                clock.later_by_s = _age_s(taken_up)
             yield client
 
 
-def _answer(prompt: str) -> Answer:
+def _answer(prompt: str, timing: Timing) -> Answer:
     said = " ".join(prompt.split())
     quoted = f"{said[:_QUOTED]}…" if len(said) > _QUOTED else said
     thought = "There is no API key, so that no model is asked. The mock provider answers, as a model would."
@@ -74,29 +70,5 @@ def _answer(prompt: str) -> Answer:
             {"type": "thought", "summary": [{"type": "text", "text": word} for word in _WORD.findall(thought)]},
             {"type": "model_output", "content": [{"type": "text", "text": text}]},
         ),
-        timing=_PACE,
+        timing=timing,
     )
-
-
-def _age_s(message: AssistantMessage) -> float:
-    began = None if message.times is None else message.times.started
-    return 0.0 if began is None else max((datetime.now(UTC) - began).total_seconds(), 0.0)
-
-
-@final
-class _Clock:
-    """The clock of the wall, which can be put forward."""
-
-    def __init__(self) -> None:
-        self.later_by_s = 0.0
-        self._clock = ScaledClock()
-        self.utc = self._clock.utc
-        self.real = self._clock.real
-
-    def now(self) -> float:
-        """See `ProviderClock`."""
-        return self._clock.now() + self.later_by_s
-
-    async def wait(self, changed: asyncio.Event, seconds: float | None) -> None:
-        """See `ProviderClock`."""
-        await self._clock.wait(changed, seconds)

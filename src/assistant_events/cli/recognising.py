@@ -7,10 +7,10 @@ As much of the input is read as that takes, and the input then begins anew.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
-from itertools import islice
-from typing import Any, Final, TypeAlias, final
+from itertools import chain, islice
+from typing import Any, Final, TypeAlias, cast, final
 
 import attrs
 
@@ -31,13 +31,14 @@ _SQLITE: Final = b"SQLite format 3\0"
 _SSE: Final = re.compile(rb"(?:event|data|id|retry)[ ]?:|:")
 _BLANK: Final = b" \t\r\n"
 
-Documents: TypeAlias = Callable[[Iterable[bytes]], Iterator[tuple[str, bytes]]]
-
 
 class _Form(Enum):
     FRAMES = "server-sent events"
     LINES = "JSON lines"
     OBJECTS = "JSON"
+
+
+_DOCUMENTS: Final = {_Form.LINES: documents.lines, _Form.OBJECTS: documents.objects}
 
 
 @final
@@ -55,7 +56,7 @@ class OwnEvents:
         Raises:
             CommandError: One of them is damaged.
         """
-        for place, payload in _documents(self.form)(self.input.chunks(last=True)):
+        for place, payload in _DOCUMENTS[self.form](self.input.chunks(last=True)):
             try:
                 document = read_json(payload)
                 if is_record(document):
@@ -92,15 +93,12 @@ class ProviderStream:
         if self.form is _Form.FRAMES:
             yield from chunks
             return
-        for _, payload in _documents(self.form)(chunks):
-            try:
-                document = read_json(payload)
-            except JsonError:
-                document = None
-            if isinstance(document, dict):
-                yield document
-            else:
+        for _, payload in _DOCUMENTS[self.form](chunks):
+            document = _object(payload)
+            if document is None:
                 self.unreadable += 1
+            else:
+                yield document
 
     def events(self, message_id: str, *, last: bool = True) -> Iterator[Event]:
         """Return what a decoder makes of it, the end included."""
@@ -138,13 +136,14 @@ def recognise(source: Input, dialect_name: str | None = None) -> Content:
     form = _form_of(source)
     if form is _Form.FRAMES:
         return ProviderStream(source, form, dialect or _detected(source, _frames(source)))
-    first, *more = [_parsed(source, *found) for found in islice(_documents(form)(source.chunks()), 2)] or [None]
+    first, *more = [_parsed(source, *found) for found in islice(_DOCUMENTS[form](source.chunks()), 2)] or [None]
     if first is None:
         raise CommandError(f"{source.name}: the JSON holds no object")
     if dialect is None and (is_record(first) or is_own_event(first)):
         return OwnEvents(source, form)
     if dialect is None:
-        dialect = _detected(source, _readable(source, form))
+        payloads = (payload for _, payload in _DOCUMENTS[form](source.chunks()))
+        dialect = _detected(source, filter(None, map(_object, payloads)))
     if not more and dialect.decode_resource is not None and not dialect.decoder("m").feed_event(first):
         return ProviderAnswer(dialect, first)
     return ProviderStream(source, form, dialect)
@@ -170,42 +169,38 @@ def _named(name: str) -> Dialect:
 
 
 def _form_of(source: Input) -> _Form:
-    head = b""
+    head = begun = line = b""
     for chunk in source.chunks():
         head += chunk
-        if head.startswith(_SQLITE):
-            file = "FILE" if source.is_stdin else source.name
-            raise CommandError(
-                f"{source.name}: this is an SQLite database; assistant-events sessions --db {file} lists its sessions, "
-                f"assistant-events show SESSION --db {file} prints it"
-            )
         begun = head.removeprefix(_MARK).lstrip(_BLANK)
-        if begun[:1] == b"[":
-            return _Form.OBJECTS
-        line, end, _ = begun.partition(b"\n")
-        if end and begun[:1] == b"{":
-            return _Form.LINES if _is_object(line) else _Form.OBJECTS
-        if begun and begun[:1] != b"{" and (end or _SSE.match(begun)):
+        line, ended, _ = begun.partition(b"\n")
+        if ended or begun[:1] == b"[" or _SSE.match(begun):
             break
-    begun = head.removeprefix(_MARK).lstrip(_BLANK)
+    if head.startswith(_SQLITE):
+        file = "FILE" if source.is_stdin else source.name
+        raise CommandError(
+            f"{source.name}: this is an SQLite database; assistant-events sessions --db {file} lists its sessions, "
+            f"assistant-events show SESSION --db {file} prints it"
+        )
     if not begun:
-        raise CommandError(f"{source.name}: nothing came")
+        raise CommandError(f"{source.name}: {'nothing came' if source.is_stdin else 'the file is empty'}")
+    if begun[:1] == b"[":
+        return _Form.OBJECTS
     if begun[:1] == b"{":
-        return _Form.LINES if _is_object(begun) else _Form.OBJECTS
+        return _Form.OBJECTS if _object(line) is None else _Form.LINES
     if _SSE.match(begun):
         return _Form.FRAMES
     raise CommandError(f"{source.name}: expected server-sent events or JSON, this is neither")
 
 
-def _is_object(line: bytes) -> bool:
+def _object(payload: bytes) -> dict[str, Any] | None:
+    # Any: a parsed document.
     try:
-        return isinstance(read_json(line), dict)
+        document = read_json(payload)
     except JsonError:
-        return False
-
-
-def _documents(form: _Form) -> Documents:
-    return documents.lines if form is _Form.LINES else documents.objects
+        return None
+    # cast: isinstance leaves its items unknown.
+    return cast("dict[str, Any]", document) if isinstance(document, dict) else None
 
 
 def _parsed(source: Input, place: str, payload: bytes) -> Any:
@@ -219,27 +214,18 @@ def _parsed(source: Input, place: str, payload: bytes) -> Any:
 def _frames(source: Input) -> Iterator[Mapping[str, Any]]:
     """Return the documents in the frames of a stream, with the name beside a frame as its type where it has none."""
     framing = Sse()
-    for chunk in source.chunks():
-        for payload in framing.feed(chunk):
-            yield from _objects([payload], framing)
-    yield from _objects(framing.close(), framing)
-
-
-def _objects(payloads: list[bytes], framing: Sse) -> Iterator[Mapping[str, Any]]:
-    for payload in payloads:
-        if _is_object(payload):
-            document = read_json(payload)
+    for payload in chain(chain.from_iterable(map(framing.feed, source.chunks())), _closing(framing)):
+        document = _object(payload)
+        if document is not None:
             name = framing.name(payload)
             yield document if name is None else {"type": name, **document}
 
 
-def _readable(source: Input, form: _Form) -> Iterator[Mapping[str, Any]]:
-    for _, payload in _documents(form)(source.chunks()):
-        if _is_object(payload):
-            yield read_json(payload)
+def _closing(framing: Sse) -> Iterator[bytes]:
+    yield from framing.close()  # when it is asked for
 
 
-def _detected(source: Input, found: Iterator[Mapping[str, Any]]) -> Dialect:
+def _detected(source: Input, found: Iterable[Mapping[str, Any]]) -> Dialect:
     try:
         dialect = detect_dialect(islice(found, _LOOKED_AT))
     except AssistantEventsError as error:
