@@ -87,6 +87,7 @@ LINES = {
     "fold stream --session s": (2, "--session needs --db"),
     "fold stream --db db --session ": (2, "--session needs a name"),
     "fold stream --message ": (2, "--message needs a name"),
+    "fold stream --db db --message ": (2, "--message needs a name"),
     "fold stream --db text": (2, "text: this is no SQLite database; it was left as it is"),
     "fold stream --db foreign": (2, "foreign: this SQLite database belongs to another application"),
     "fold stream --db .": (2, ".: expected a database file, this is a folder"),

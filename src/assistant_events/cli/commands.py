@@ -101,10 +101,11 @@ def fold_command(
         check: exit with 1 when an answer failed or was cut
         json: print the transcript as JSON
     """
-    if db is None:
-        for name, value in (("--session", session), ("--message", message)):
-            if value is not None and (name == "--session" or not value):
-                raise CommandError(f"{name} needs --db" if name == "--session" else f"{name} needs a name")
+    if db is None and session is not None:
+        raise CommandError("--session needs --db")
+    for name, value in (("--session", session), ("--message", message)):
+        if value == "":
+            raise CommandError(f"{name} needs a name")
     with reading(file) as source:
         content = recognise(source, dialect)
         if db is None:
@@ -362,8 +363,6 @@ def mock_command(
 
 
 def _store(content: Content, db: str, session_id: str, message_id: str | None) -> Transcript:
-    if not session_id:
-        raise CommandError("--session needs a name")
     with opened(db, make=True) as store:
         session = SyncSession.open(store, session_id)
         before = session.seq
