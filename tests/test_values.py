@@ -34,7 +34,7 @@ from assistant_events.testing import origin
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH, own, valid_text
 from assistant_events.values.buffers import COMPACT_AT, Buffer
-from assistant_events.values.frozen import plain_mapping, same_as, same_json
+from assistant_events.values.frozen import json_type, plain_mapping, same_as, same_json
 from assistant_events.values.unicode import has_surrogates, is_high_surrogate, joined_pairs
 
 # -- frozen JSON
@@ -155,6 +155,29 @@ def test_other_json_differs(one, other):
     assert JsonObject(x=[one]) != {"x": [other]}
     assert JsonContent(one) != JsonContent(other)
     assert not same_json(one, other)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "null"),
+        (False, "a boolean"),
+        (0, "a number"),
+        (1.5, "a number"),
+        ("", "a string"),
+        ([1], "an array"),
+        ((), "an array"),
+        ({}, "an object"),
+        (JsonObject(), "an object"),
+        (b"", "bytes"),
+    ],
+    ids=repr,
+)
+def test_the_json_type_in_words(value, words):
+    """
+    Messages name the JSON type of a value without its content, and the class of what is no JSON.
+    """
+    assert words == json_type(value)
 
 
 @pytest.mark.parametrize("other", [None, 1, "a", ["a"], object()], ids=["null", "number", "text", "array", "object"])

@@ -42,7 +42,7 @@ REFUSED = {
     "store of a wrong type": (create(store="no"), "store: expected true or false, got a string"),
     "background of a wrong type": (create(background=1), "background: expected true or false, got a number"),
     "stream of a wrong type": (create(stream="maybe"), "stream: expected true or false, got a string"),
-    "config of a wrong type": (create(generation_config=True), "generation_config: expected an object, got a bool"),
+    "config of a wrong type": (create(generation_config=True), "generation_config: expected an object, got a boolean"),
     "previous of a wrong type": (
         create(previous_interaction_id=7),
         "previous_interaction_id: expected a string, got a number",

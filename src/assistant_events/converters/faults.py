@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 
 from assistant_events.errors import StructureError
+from assistant_events.values.frozen import json_type
 
 _SHOWN = 60
 """Characters of a word or of a path that are shown."""
@@ -77,19 +78,13 @@ def span_end(start: int | None, end: int, step: str) -> int:
 def kind_of(value: object) -> str:
     """Return what *value* is in the words of JSON, without its content."""
     match value:
-        case None:
-            return "null"
         case bool():
             return "true" if value else "false"
-        case str():
-            return "a string" if value else "an empty string"
+        case str() if not value:
+            return "an empty string"
         case int():
             return "an integer" if value >= 0 else "a negative integer"
-        case float():
-            return "a number" if isfinite(value) else "a number that is not finite"
-        case Mapping():
-            return "an object"
-        case list() | tuple():
-            return "an array"
+        case float() if not isfinite(value):
+            return "a number that is not finite"
         case _:
-            return type(value).__name__
+            return json_type(value)

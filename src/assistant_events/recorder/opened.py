@@ -11,6 +11,7 @@ from assistant_events.values import MAX_DEPTH, Citation, JsonObject, State, own,
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.facts import as_citations
 from assistant_events.values.fields import trusted
+from assistant_events.values.frozen import json_type
 from assistant_events.values.unicode import is_high_surrogate
 
 
@@ -110,19 +111,5 @@ def parsed_input(raw: str) -> tuple[JsonObject | None, str]:
     except JsonError:
         return None, f"the input is nested deeper than {MAX_DEPTH} levels"
     if not isinstance(frozen, JsonObject):
-        return None, f"the input is no JSON object but {_named(value)}"
+        return None, f"the input is no JSON object but {json_type(value)}"
     return frozen, ""
-
-
-def _named(value: object) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case _:
-            return "an array"

@@ -224,6 +224,25 @@ def same_json(one: object, other: object) -> bool:
     return one == other
 
 
+def json_type(value: object) -> str:
+    """Return the JSON type of *value* in words, without its content; for what is no JSON the name of its class."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list() | tuple():
+            return "an array"
+        case Mapping():
+            return "an object"
+        case _:
+            return type(value).__name__
+
+
 class same_as:  # noqa: N801 - reads as what it does in a field definition
     """Wrap a JSON value so that `==` compares it as JSON. For `attrs.field(eq=same_as)`."""
 

@@ -10,7 +10,7 @@ reports of 2026-05 to 2026-11); keys that nobody knows pass. Lenient, only what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, TypeAlias, final
 
 import attrs
@@ -18,6 +18,7 @@ import attrs
 from assistant_events.server.mock.generations import Generation
 from assistant_events.server.mock.refusals import Refusal
 from assistant_events.server.mock.signing import Ledger, SignatureError
+from assistant_events.values.frozen import json_type
 
 Body: TypeAlias = Mapping[str, Any]
 """A parsed request. `Any`: a client sent it."""
@@ -97,10 +98,10 @@ def _check_types(body: Body) -> None:
     for name, (kind, expected) in _TYPES.items():
         value = body.get(name)
         if value is not None and not isinstance(value, kind):
-            raise _refused(f"{name}: expected {expected}, got {_json_type(value)}")
+            raise _refused(f"{name}: expected {expected}, got {json_type(value)}")
     stream = body.get("stream")
     if stream is not None and not isinstance(stream, bool) and str(stream).lower() not in ("true", "false"):
-        raise _refused(f"stream: expected true or false, got {_json_type(stream)}")
+        raise _refused(f"stream: expected true or false, got {json_type(stream)}")
 
 
 def _check_model(body: Body) -> None:
@@ -161,14 +162,14 @@ def _check_input(body: Body, generation: Generation) -> None:
             raise _refused("input is required unless there is a continuation_token")
         return
     if not isinstance(given, (str, dict, list)):
-        raise _refused(f"input: expected a string, an object or an array, got {_json_type(given)}")
+        raise _refused(f"input: expected a string, an object or an array, got {json_type(given)}")
     if given == []:
         raise _refused("input: expected at least one item, got none")
     for place, item in enumerate(given if isinstance(given, list) else [given]):
         if isinstance(given, str):
             return
         if not isinstance(item, dict):
-            raise _refused(f"input[{place}]: expected an object, got {_json_type(item)}")
+            raise _refused(f"input[{place}]: expected an object, got {json_type(item)}")
         if "role" in item and generation != 1:
             raise _refused(f"input[{place}]: unknown field 'role'; turns are gone since 2026-06, send steps")
 
@@ -209,17 +210,3 @@ def _has_empty_required(schema: object) -> bool:
     if schema.get("required") == []:
         return True
     return any(_has_empty_required(value) for key, value in schema.items() if key not in _NO_SCHEMA)
-
-
-_NAMES: Final[tuple[tuple[Callable[[object], bool], str], ...]] = (
-    (lambda value: value is None, "null"),
-    (lambda value: isinstance(value, bool), "a bool"),
-    (lambda value: isinstance(value, (int, float)), "a number"),
-    (lambda value: isinstance(value, str), "a string"),
-    (lambda value: isinstance(value, list), "an array"),
-    (lambda value: isinstance(value, dict), "an object"),
-)
-
-
-def _json_type(value: object) -> str:
-    return next(name for holds, name in _NAMES if holds(value))

@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn, Self, TypeGuard, final
 
 from assistant_events.errors import FixtureError, JsonError
 from assistant_events.values import read_json
+from assistant_events.values.frozen import json_type
 
 _MAX_NUMBER: Final = 10**30
 """Nothing is counted beyond it, and errors do not show such a number: Python prints none of over 4,300 digits."""
@@ -256,11 +257,7 @@ def kind_of(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return f"the number {value!r}" if -_MAX_NUMBER < value < _MAX_NUMBER else "a number with very many digits"
-    if isinstance(value, str):
-        return "a string"
-    if isinstance(value, Mapping):
-        return "an object"
-    return "a list" if isinstance(value, (list, tuple)) else type(value).__name__
+    return "a list" if isinstance(value, (list, tuple)) else json_type(value)
 
 
 def _is_amount(value: object) -> TypeGuard[float]:
