@@ -304,12 +304,15 @@ def test_c77_http_error_that_is_no_json(body):
 
 KINDS = {
     401: "auth",
+    402: "quota",
     403: "auth",
     408: "timeout",
     409: "invalid-request",
+    410: "not-found",
     501: "invalid-request",
     502: "provider",
     504: "timeout",
+    529: "overloaded",
 }
 
 

@@ -67,6 +67,7 @@ STATUSES = {
     422: (ErrorKind.INVALID_REQUEST, False),
     429: (ErrorKind.RATE_LIMIT, True),
     500: (ErrorKind.PROVIDER, True),
+    501: (ErrorKind.INVALID_REQUEST, False),
     503: (ErrorKind.OVERLOADED, True),
     504: (ErrorKind.TIMEOUT, True),
     529: (ErrorKind.OVERLOADED, True),

@@ -16,22 +16,7 @@ from typing import Final
 from assistant_events.errors import RemoteProtocolError
 from assistant_events.values import ErrorInfo, ErrorKind
 from assistant_events.values.credentials import error_text, secrets_of, without_credentials
-
-STATUS_KINDS: Final[Mapping[int, ErrorKind]] = MappingProxyType(
-    {
-        401: ErrorKind.AUTH,
-        402: ErrorKind.QUOTA,
-        403: ErrorKind.AUTH,
-        404: ErrorKind.NOT_FOUND,
-        408: ErrorKind.TIMEOUT,
-        410: ErrorKind.NOT_FOUND,
-        429: ErrorKind.RATE_LIMIT,
-        503: ErrorKind.OVERLOADED,
-        504: ErrorKind.TIMEOUT,
-        529: ErrorKind.OVERLOADED,  # Anthropic's "overloaded_error"
-    }
-)
-"""HTTP statuses with a kind of their own; others of 500 and more are the provider's, of 400 and more the request's."""
+from assistant_events.values.facts import is_retryable_status, kind_of_status
 
 # Bases of what clients raise for a stream that broke: httpx, httpcore, aiohttp, requests, urllib3, http.client,
 # websockets, and the SDKs of OpenAI and Anthropic.
@@ -62,7 +47,9 @@ def transport_error(error: Exception) -> ErrorInfo:
         return ErrorInfo(kind=error.kind, message=without_credentials(error.message, secrets_of(error)))
     status = _status(error)
     if status is not None:
-        return ErrorInfo(kind=_kind_of(status), message=error_text(error), status=status, retryable=_retryable(status))
+        return ErrorInfo(
+            kind=kind_of_status(status), message=error_text(error), status=status, retryable=is_retryable_status(status)
+        )
     names = [cls.__name__ for cls in type(error).__mro__]
     if any("Timeout" in name for name in names):
         return ErrorInfo(kind=ErrorKind.TIMEOUT, message=error_text(error), retryable=True)
@@ -93,11 +80,3 @@ def _status(error: Exception) -> int | None:
         if isinstance(value, int) and 400 <= value <= 599:
             return value
     return None
-
-
-def _kind_of(status: int) -> ErrorKind:
-    return STATUS_KINDS.get(status, ErrorKind.PROVIDER if status >= 500 else ErrorKind.INVALID_REQUEST)
-
-
-def _retryable(status: int) -> bool:
-    return status in {408, 429} or status >= 500

@@ -4,8 +4,9 @@ Facts that events carry: how a step ended, what it cost, what failed, who issued
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, Final, final
 
 import attrs
@@ -71,6 +72,32 @@ class ErrorKind(StrEnum):
 
 CUT_KINDS: Final = frozenset({ErrorKind.INTERRUPTED, ErrorKind.ABORTED, ErrorKind.NETWORK, ErrorKind.TIMEOUT})
 """Errors after which the provider may still be at work: the stream was lost, the answer did not fail."""
+
+_KINDS_BY_STATUS: Final[Mapping[int, ErrorKind]] = MappingProxyType(
+    {
+        401: ErrorKind.AUTH,
+        402: ErrorKind.QUOTA,
+        403: ErrorKind.AUTH,
+        404: ErrorKind.NOT_FOUND,
+        408: ErrorKind.TIMEOUT,
+        410: ErrorKind.NOT_FOUND,
+        429: ErrorKind.RATE_LIMIT,
+        501: ErrorKind.INVALID_REQUEST,  # the server does not support what the request asks for
+        503: ErrorKind.OVERLOADED,
+        504: ErrorKind.TIMEOUT,
+        529: ErrorKind.OVERLOADED,  # Anthropic's `overloaded_error`
+    }
+)
+
+
+def kind_of_status(status: int) -> ErrorKind:
+    """Return the kind of an HTTP error: by its row, else `provider` from 500 on and `invalid-request` below."""
+    return _KINDS_BY_STATUS.get(status, ErrorKind.PROVIDER if status >= 500 else ErrorKind.INVALID_REQUEST)
+
+
+def is_retryable_status(status: int) -> bool:
+    """Tell whether the same request may succeed a little later."""
+    return status in (408, 429) or (status >= 500 and status != 501)
 
 
 def to_finish(value: Finish | str) -> Finish:

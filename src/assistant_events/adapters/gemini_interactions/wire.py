@@ -10,6 +10,7 @@ from typing import Final
 
 from assistant_events.adapters.reading import Fields, array, count, flag, integer, mapping, mappings, said, string
 from assistant_events.values import ErrorInfo, ErrorKind, Finish, Usage
+from assistant_events.values.facts import kind_of_status
 
 MEDIA: Final = frozenset({"image", "audio", "document", "video"})
 
@@ -41,19 +42,6 @@ _FINISH: Final[dict[str | None, Finish]] = {
     "incomplete": Finish.LENGTH,
     "budget_exceeded": Finish.LENGTH,
     "requires_continuation": Finish.PAUSE,
-}
-
-_KINDS_BY_STATUS: Final[dict[int, ErrorKind]] = {
-    400: ErrorKind.INVALID_REQUEST,
-    401: ErrorKind.AUTH,
-    403: ErrorKind.AUTH,
-    404: ErrorKind.NOT_FOUND,
-    408: ErrorKind.TIMEOUT,
-    429: ErrorKind.RATE_LIMIT,
-    500: ErrorKind.PROVIDER,
-    501: ErrorKind.INVALID_REQUEST,
-    503: ErrorKind.OVERLOADED,
-    504: ErrorKind.TIMEOUT,
 }
 
 _KINDS_BY_CODE: Final[dict[str, ErrorKind]] = {
@@ -248,7 +236,7 @@ def error_info(error: Fields, *, status: int | None = None, grpc: bool = False) 
     if kind is None and grpc and number is not None:
         kind = _GRPC.get(number)
     if kind is None and http is not None:
-        kind = _KINDS_BY_STATUS.get(http, ErrorKind.PROVIDER if http >= 500 else ErrorKind.INVALID_REQUEST)
+        kind = kind_of_status(http)
     kind = kind or ErrorKind.PROVIDER
     message = string(error, "message")
     if kind == ErrorKind.INVALID_REQUEST and message is not None and _HIGH_DEMAND in message:

@@ -25,6 +25,7 @@ from assistant_events.clients.gemini_interactions.bodies import GZIP, Body, Body
 from assistant_events.clients.gemini_interactions.recovery import Policy
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json
+from assistant_events.values.facts import is_retryable_status
 
 if TYPE_CHECKING:
     from assistant_events.clients.gemini_interactions.censoring import Censor
@@ -75,8 +76,7 @@ class RequestFailedError(Exception):
     @property
     def passing(self) -> bool:
         """Whether the same request may go through a little later."""
-        # 501 says that there is no such thing, not that it is broken.
-        return self.status is None or self.status in (408, 429) or (self.status >= 500 and self.status != 501)
+        return self.status is None or is_retryable_status(self.status)
 
 
 @final
