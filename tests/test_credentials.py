@@ -8,7 +8,14 @@ import httpx2
 import pytest
 import requests
 
-from assistant_events.values.credentials import MAX_MESSAGE, error_text, secrets_of, without_credentials
+from assistant_events.values.credentials import (
+    MAX_MESSAGE,
+    Secrets,
+    error_text,
+    secrets_of,
+    secrets_of_header,
+    without_credentials,
+)
 
 KEY = "c4n4ry-k3y-0123456789"
 PASSWORD = "c4n4ry:p4ss/w0rd"
@@ -84,6 +91,52 @@ def test_secrets_that_are_known():
     assert "no [hidden]; too many requests" == without_credentials(
         f"no {KEY}; too many requests", [KEY[:9], KEY, "any"]
     )
+
+
+SPELLINGS = {
+    "plain": ('CANARY+"key"/=', 'no CANARY+"key"/=.'),
+    "in a URL": ('CANARY+"key"/=', "no CANARY%2B%22key%22%2F%3D."),
+    "in JSON": ('CANARY+"key"/=', 'no CANARY+\\"key\\"/=.'),
+    "half a character in a URL": ("CANARY-\ud800", "no CANARY-%ED%A0%80."),
+}
+
+
+@pytest.mark.parametrize(("secret", "text"), SPELLINGS.values(), ids=SPELLINGS)
+def test_spellings_of_a_secret(secret, text):
+    """
+    A secret is masked in text and bytes as it is, and escaped as in a URL or in JSON.
+    """
+    secrets = Secrets([secret])
+
+    assert "no [hidden]." == secrets.text(text)
+    assert b"no [hidden]." == secrets.data(text.encode(errors="surrogatepass"))
+
+
+def test_keys_and_strings_of_plain_json():
+    """
+    Credentials are removed at any depth; other values stay as they are.
+    """
+    found = Secrets(["CANARY-key"]).json({"CANARY-key": [{"a": "b CANARY-key"}, 1, None, True]})
+
+    assert {"[hidden]": [{"a": "b [hidden]"}, 1, None, True]} == found
+
+
+HEADERS = {
+    "a key": ("AIza Key", {"AIza Key"}),
+    "a token": ("Bearer c4n4ry-t0ken", {"Bearer c4n4ry-t0ken", "c4n4ry-t0ken"}),
+    "cookies": ("a=c4n4ry one; b=c4n4ry-two", {"c4n4ry one", "c4n4ry-two"}),
+    # base64 of "me:pässw0rd" in UTF-8 and in Latin-1
+    "a password": ("Basic bWU6cMOkc3N3MHJk", {"p\u00e4ssw0rd"}),
+    "a password in Latin-1": ("Basic bWU6cORzc3cwcmQ=", {"p\u00e4ssw0rd"}),
+}
+
+
+@pytest.mark.parametrize(("header", "secrets"), HEADERS.values(), ids=HEADERS)
+def test_secrets_of_a_header(header, secrets):
+    """
+    The value of a header gives the key, the token, the password or the cookies in it.
+    """
+    assert secrets <= {*secrets_of_header(header)}
 
 
 def refused(request):

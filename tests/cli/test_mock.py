@@ -261,10 +261,10 @@ def test_recording_prints_no_key(start, tmp_path):
         out, err = running.stop()
 
     assert [
-        "POST /v1/interactions 400 bad key ***",
-        "GET /v1/interactions/***?stream=true&last_event_id=*** 400 bad key ***",
+        "POST /v1/interactions 400 bad key [hidden]",
+        "GET /v1/interactions/[hidden]?stream=true&last_event_id=[hidden] 400 bad key [hidden]",
     ] == out.splitlines()
-    assert "recorded: user_text='My key is ***', model='***'" in err
+    assert "recorded: user_text='My key is [hidden]', model='[hidden]'" in err
     assert key not in out + err + (tmp_path / "a.json").read_text()
 
 

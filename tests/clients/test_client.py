@@ -216,7 +216,7 @@ def test_the_key_is_never_shown(caplog):
 
     shown = f"{client(provider)!r} {event!r} {report!r} {caplog.text}"
     assert "secret-key" not in shown
-    assert "bad key [key]" == event.error.message
+    assert "bad key [hidden]" == event.error.message
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_a_key_that_a_stream_says_again(end):
     """
     event, report = ended(Provider(*hello(end)))
 
-    assert "bad key [key]" == event.error.message
+    assert "bad key [hidden]" == event.error.message
     assert "secret-key" not in f"{event!r} {report!r}"
 
 
@@ -449,7 +449,7 @@ def test_an_encoded_stream_is_refused(encoding):
     """
     body = Pieces(GZIPPED)
     event, [request] = answered_with(body, "text/event-stream; charset=utf-8", encoding=encoding)
-    name = encoding.replace("secret-key", "[key]")
+    name = encoding.replace("secret-key", "[hidden]")
 
     assert ("identity", 0) == (request.headers["accept-encoding"], body.read)
     assert ("protocol", f"the stream has the content encoding {name!r}, expected none") == (

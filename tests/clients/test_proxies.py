@@ -119,7 +119,7 @@ def test_a_tunnel_that_is_refused(proxy, environment):
     [event] = ask("https://provider.example")[-1:]
 
     assert proxy.received[0].startswith(b"CONNECT provider.example:443")
-    assert ("network", "ProxyError: 403 [key]") == (event.error.kind, event.error.message)
+    assert ("network", "ProxyError: 403 [hidden]") == (event.error.kind, event.error.message)
 
 
 SOCKS = "ALL_PROXY names a SOCKS proxy, which needs socksio: pip install 'httpx2[socks]', or unset it"

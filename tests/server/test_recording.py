@@ -219,8 +219,8 @@ def test_keys_reach_the_endpoint_and_nothing_else(upstream, recording, path, not
     """
     recording.create("Weather?", stream=True, tools=TOOLS)
 
-    assert "***" == upstream.requests[0].headers["x-goog-api-key"]
-    assert "***" == upstream.requests[0].query["key"]
+    assert "[hidden]" == upstream.requests[0].headers["x-goog-api-key"]
+    assert "[hidden]" == upstream.requests[0].query["key"]
     assert SECRET not in path.read_text()
     assert SECRET not in repr(notes)
     assert ["recorded: user_text='Weather?', model='m', previous_interaction_id='', turn=1"] == notes
@@ -237,7 +237,7 @@ def test_a_key_that_an_endpoint_says_again(path):
     desk.create("Again")
 
     assert SECRET not in path.read_text()
-    assert ["bad key ***"] * 2 == [fixture.answers[0].http_error.message for fixture in load_fixtures(path)]
+    assert ["bad key [hidden]"] * 2 == [fixture.answers[0].http_error.message for fixture in load_fixtures(path)]
 
 
 def test_a_short_key_is_no_secret(path):
@@ -630,7 +630,7 @@ def test_passwords_are_keys(path, header):
 
     asyncio.run(main())
 
-    assert ["bad ***"] == [fixture.answers[0].http_error.message for fixture in load_fixtures(path)]
+    assert ["bad [hidden]"] == [fixture.answers[0].http_error.message for fixture in load_fixtures(path)]
 
 
 def test_the_password_of_a_proxy_is_a_key(environment, path):
@@ -645,7 +645,7 @@ def test_the_password_of_a_proxy_is_a_key(environment, path):
         environment.setenv("http_proxy", serving.url.replace("://", "://me:passw0rd12@"))
         Desk(RecordingProxy("http://upstream.test", path)).create("Hi")
 
-    assert ["bad ***"] == [fixture.answers[0].http_error.message for fixture in load_fixtures(path)]
+    assert ["bad [hidden]"] == [fixture.answers[0].http_error.message for fixture in load_fixtures(path)]
 
 
 def test_a_log_of_the_http_library_has_no_key(environment, path, caplog):

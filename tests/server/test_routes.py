@@ -279,8 +279,10 @@ def test_requests_are_kept_without_keys():
     asked(provider, "POST", f"{V1}?key=secret&a=1", create("hi"), headers)
     (request,) = provider.requests
 
-    assert ("POST", V1, {"key": "***", "a": "1"}) == (request.method, request.path, request.query)
-    assert "***" == request.headers["x-goog-api-key"] == request.headers["authorization"] == request.headers["cookie"]
+    assert ("POST", V1, {"key": "[hidden]", "a": "1"}) == (request.method, request.path, request.query)
+    assert (
+        "[hidden]" == request.headers["x-goog-api-key"] == request.headers["authorization"] == request.headers["cookie"]
+    )
     assert "1" == request.headers["x-mine"]
     assert create("hi") == request.body
     assert "secret" not in repr(provider.requests)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from assistant_events.server.mock import Fixtures
-    from assistant_events.server.mock.asking import Secrets
+    from assistant_events.values.credentials import Secrets
 
 PORT: Final = 4010
 """Where it listens by default; aimock has the same."""
@@ -122,15 +122,15 @@ def _refused(error: FixtureError) -> CommandError:
 
 def _run(app: ASGIApp, what: str, notes: PatientWriter, *, host: str, port: int, before_stop: Any) -> None:
     # Any: a function that takes nothing.
-    from assistant_events.server.mock.asking import Secrets
     from assistant_events.server.mock.serving import Serving
+    from assistant_events.values.credentials import Secrets
 
     # An endpoint that is recorded may repeat a key.
     secrets = Secrets()
     with ExitStack() as stack:
         lines = stack.enter_context(PatientWriter(sys.stdout))
-        stack.enter_context(_logging_to(lambda text: notes.write(one_line(secrets.masked(text)))))
-        logged = _Logged(app, secrets, lambda text: lines.write(one_line(secrets.masked(text))))
+        stack.enter_context(_logging_to(lambda text: notes.write(one_line(secrets.text(text)))))
+        logged = _Logged(app, secrets, lambda text: lines.write(one_line(secrets.text(text))))
         try:
             serving = stack.enter_context(Serving(logged, host=host, port=port, before_stop=before_stop))
         except (OSError, ValueError) as error:
@@ -177,7 +177,9 @@ class _Logged:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         from starlette.requests import Request
 
-        self._secrets.add(Request(scope))
+        from assistant_events.server.mock.asking import secrets_of_request
+
+        self._secrets.add(secrets_of_request(Request(scope)))
         await self._app(scope, receive, _Line(scope, send, self._print_line).send)
 
 

@@ -1,9 +1,11 @@
-"""Properties of URLs that decide where a key and a prompt may go. Needs no extra."""
+"""Properties of URLs that decide where a key and a prompt may go, and the proxies between. Needs no extra."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from ipaddress import ip_address
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import getproxies
 
 
 def service_url(url: str) -> SplitResult | None:
@@ -31,4 +33,18 @@ def is_loopback(host: str) -> bool:
         return name == "localhost" or name.endswith(".localhost")
 
 
-__all__ = ["is_loopback", "service_url"]
+def proxy_secrets() -> list[str]:
+    """Return the passwords of the proxies that the environment names, as they stand there and as they are sent."""
+    secrets: list[str] = []
+    for url in getproxies().values():
+        try:
+            parts = urlsplit(url if "://" in url else f"http://{url}")
+        except ValueError:
+            continue
+        if parts.password:
+            user, password = unquote(parts.username or ""), unquote(parts.password)
+            secrets += [parts.password, password, b64encode(f"{user}:{password}".encode()).decode()]
+    return secrets
+
+
+__all__ = ["is_loopback", "proxy_secrets", "service_url"]

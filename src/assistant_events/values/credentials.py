@@ -1,19 +1,28 @@
 """
-The text of exceptions without credentials.
+Removal of credentials: from what a server repeats, and from the text of exceptions.
 
-HTTP libraries write the URL of a request into their exceptions, and a server can repeat a key in the status line that
-they quote. Such a text goes into a log that is kept, so it is cleaned here, in two ways: the values of credentials that
-the exception's own request shows are masked wherever they occur, and so is what looks like a credential.
+`Secrets` masks the credentials that are known, however they are spelled. HTTP libraries write the URL of a request into
+their exceptions, and a server can repeat a key in the status line that they quote. Such a text goes into a log that is
+kept, so it is cleaned here, in two ways: the values of credentials that the exception's own request shows are masked
+wherever they occur, and so is what looks like a credential.
 """
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from json import dumps
+from typing import Any, Final, final
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+import attrs
+
+from assistant_events.values.facts import ErrorInfo
 
 MAX_MESSAGE: Final = 500
 """Characters kept of the text of an exception. Some quote a whole answer."""
@@ -56,15 +65,79 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
 )
 
 
+@final
+class Secrets:
+    """
+    Credentials to be masked wherever they occur: plain, and escaped as in a URL or in JSON.
+
+    Args:
+        secrets: The credentials, see `add`.
+    """
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._spellings: tuple[tuple[str, bytes], ...] = ()
+        self.add(secrets)
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Add credentials; those under `SHORTEST_SECRET` characters are ignored."""
+        spellings = dict(self._spellings)
+        for secret in secrets:
+            if len(secret) >= SHORTEST_SECRET:
+                for text in (secret, quote(secret, safe="", errors="surrogatepass"), dumps(secret)[1:-1]):
+                    spellings[text] = text.encode(errors="surrogatepass")
+        # The longest first: one may be a part of another.
+        self._spellings = tuple(sorted(spellings.items(), key=lambda each: len(each[0]), reverse=True))
+
+    def text(self, text: str) -> str:
+        """Return text without credentials."""
+        for secret, _ in self._spellings:
+            text = text.replace(secret, MASK)
+        return text
+
+    def data(self, data: bytes) -> bytes:
+        """Return bytes without credentials. One that is cut, or has an escape for an ordinary character, stays."""
+        for _, secret in self._spellings:
+            data = data.replace(secret, MASK.encode())
+        return data
+
+    def error(self, error: ErrorInfo) -> ErrorInfo:
+        """Return an error without credentials in its message and code."""
+        code = None if error.code is None else self.text(error.code)
+        return attrs.evolve(error, message=self.text(error.message), code=code)
+
+    def json(self, value: Any, source: bytes | None = None) -> Any:
+        """
+        Return plain JSON without credentials, in keys and strings at any depth.
+
+        Args:
+            value: The parsed document.
+
+            source: Its bytes, when they are known: most hold no escape and no credential that came in two chunks, and
+                are not searched further.
+        """
+        # Any: plain JSON of unknown shape.
+        if not self._spellings or (source is not None and not self._may_hold(source)):
+            return value
+        return self._json(value)
+
+    def _may_hold(self, source: bytes) -> bool:
+        return b"\\" in source or any(secret in source for _, secret in self._spellings)
+
+    def _json(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {self.text(name): self._json(item) for name, item in value.items()}
+        return [self._json(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
 def without_credentials(text: str, secrets: Iterable[str] = ()) -> str:
     """
     Return *text* with its credentials masked: *secrets*, and what looks like one.
 
     URLs lose their user, password, parameters and fragment.
     """
-    # The longest first: one may be a part of another.
-    for secret in sorted({secret for secret in secrets if len(secret) >= SHORTEST_SECRET}, key=len, reverse=True):
-        text = text.replace(secret, MASK)
+    text = Secrets(secrets).text(text)
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
     return text
@@ -134,14 +207,18 @@ def _secrets_of_headers(headers: Iterable[tuple[Any, Any]]) -> Iterator[str]:
     # Any: names and values are text or bytes.
     for name, value in headers:
         if _NAMES.search(_text(name)):
-            yield _text(value)
-            for word in re.split(r"[\s;,]+", _text(value)):
-                yield from (word, word.partition("=")[2])
-            scheme, _, encoded = _text(value).partition(" ")
-            if scheme.lower() == "basic":
-                with suppress(ValueError):
-                    user, _, password = b64decode(encoded).decode().partition(":")
-                    yield from (user, password)
+            yield from secrets_of_header(_text(value))
+
+
+def secrets_of_header(value: str) -> Iterator[str]:
+    """Yield the credentials in the value of a header: a key, a token, a user and a password, the values of cookies."""
+    for part in (value, *re.split(r"\s*;\s*", value), *re.split(r"[\s;,]+", value)):
+        yield from (part, part.partition("=")[2])
+    scheme, _, encoded = value.partition(" ")
+    if scheme.lower() == "basic":
+        for encoding in ("utf-8", "latin-1"):
+            with suppress(ValueError):
+                yield from b64decode(encoded).decode(encoding).partition(":")
 
 
 def _text(value: str | bytes) -> str:

@@ -15,7 +15,6 @@ import httpx2
 
 from assistant_events.adapters.base import Prior
 from assistant_events.adapters.reading import Fields, flag, plain_json, string
-from assistant_events.clients.gemini_interactions.censoring import Censor, proxy_secrets
 from assistant_events.clients.gemini_interactions.clock import Clock
 from assistant_events.clients.gemini_interactions.course import Course
 from assistant_events.clients.gemini_interactions.recovery import Policy, read_document
@@ -23,10 +22,11 @@ from assistant_events.clients.gemini_interactions.running import RunStream
 from assistant_events.clients.gemini_interactions.starts import Ask, Create, Follow, Start
 from assistant_events.clients.gemini_interactions.transport import Fetched, RequestFailedError, Stream, Transport
 from assistant_events.clients.gemini_interactions.watching import WatchedDecoder
-from assistant_events.clients.hosts import is_loopback, service_url
+from assistant_events.clients.hosts import is_loopback, proxy_secrets, service_url
 from assistant_events.errors import LocalProtocolError
 from assistant_events.messages import AssistantMessage, MessageStatus
 from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values.credentials import Secrets
 
 BASE_URL: Final = "https://generativelanguage.googleapis.com"
 
@@ -301,7 +301,7 @@ class GeminiInteractions:
 
     def _run(self, start: Start, message_id: str, request: Fields, prior: Prior) -> RunStream:
         transport = self._transport()
-        decoder = WatchedDecoder(message_id, request=request, prior=prior, censor=transport.censor)
+        decoder = WatchedDecoder(message_id, request=request, prior=prior, secrets=transport.secrets)
         course = Course(start, decoder, transport, self._policy, self._clock)
         run = RunStream(course, message_id)
         self._runs.add(run)
@@ -320,7 +320,7 @@ class GeminiInteractions:
             key=key,
             policy=self._policy,
             clock=self._clock,
-            censor=Censor([key, *proxy_secrets()]),
+            secrets=Secrets([key, *proxy_secrets()]),
             streams=self._streams,
         )
 

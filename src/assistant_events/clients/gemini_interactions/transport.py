@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from urllib.parse import quote
 
 import attrs
@@ -25,10 +25,10 @@ from assistant_events.clients.gemini_interactions.bodies import GZIP, Body, Body
 from assistant_events.clients.gemini_interactions.recovery import Policy
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json
+from assistant_events.values.credentials import Secrets
 from assistant_events.values.facts import is_retryable_status
 
 if TYPE_CHECKING:
-    from assistant_events.clients.gemini_interactions.censoring import Censor
     from assistant_events.clients.gemini_interactions.clock import Clock
 
 MAX_ERROR_BYTES: Final = 1 << 16
@@ -110,7 +110,7 @@ class Stream:
         """
         try:
             async for chunk in self._chunks:
-                return self._transport.censor.data(chunk)  # httpx gives no empty ones
+                return self._transport.secrets.data(chunk)  # httpx gives no empty ones
         except Exception as error:  # noqa: BLE001 - whatever breaks a stream is an error of the message
             raise self._transport.failure(error) from None
         return b""
@@ -143,7 +143,7 @@ class Transport:
 
         key: Sent as `x-goog-api-key`; empty for none.
 
-        censor: Removes the key from everything that is read.
+        secrets: The credentials to remove from everything that is read.
 
         streams: Holds the streams that are not closed.
     """
@@ -157,7 +157,7 @@ class Transport:
         key: str,
         policy: Policy,
         clock: Clock,
-        censor: Censor,
+        secrets: Secrets,
         streams: set[Stream],
     ) -> None:
         self._http = http
@@ -166,7 +166,7 @@ class Transport:
         self._key = key
         self._policy = policy
         self._clock = clock
-        self.censor = censor
+        self.secrets = secrets
         self.streams = streams
 
     async def create(self, body: bytes, *, stream: bool) -> Answer:
@@ -210,7 +210,7 @@ class Transport:
         said = f"{type(error).__name__}: {words}" if words else type(error).__name__
         if isinstance(error, _UNCONNECTED):
             said = f"no connection to {httpx2.URL(self._url).netloc.decode()}: {said}"
-        said = self.censor.text(said)
+        said = self.secrets.text(said)
         return RequestFailedError(
             ErrorInfo(kind=kind, message=said[:MAX_MESSAGE], retryable=None if kind is ErrorKind.UNKNOWN else True),
             unsent=isinstance(error, _UNSENT),
@@ -309,7 +309,7 @@ class Transport:
             return RequestFailedError(error, status=status)
         error = http_error(status, response.headers, await self._error_body(response))
         return RequestFailedError(
-            self.censor.error(error), status=status, retry_after=self._retry_after(response.headers)
+            self.secrets.error(error), status=status, retry_after=self._retry_after(response.headers)
         )
 
     async def _error_body(self, response: httpx2.Response) -> bytes:
@@ -336,16 +336,14 @@ class Transport:
             raise self._late(timeout_s) if type(error) is TimeoutError else self.failure(error) from None
         finally:
             await _close(response)
-        data = self.censor.data(bytes(body.data))
+        data = self.secrets.data(bytes(body.data))
         try:
             resource = read_json(data)
         except JsonError as error:
             raise self._unusable(f"the document of the run, {len(data)} bytes, is {error}") from None
         if not isinstance(resource, dict):
             raise self._unusable(f"the document of the run holds {type(resource).__name__} where an object belongs")
-        # cast: a JSON reader gives objects with keys that are text.
-        fields = self.censor.fields(cast("Fields", resource), data)
-        return Fetched(fields, _http_date(response.headers.get("date")))
+        return Fetched(self.secrets.json(resource, data), _http_date(response.headers.get("date")))
 
     def _check_type(self, response: httpx2.Response, expected: str) -> None:
         kind = self._header(response, "content-type")
@@ -369,18 +367,18 @@ class Transport:
     def _header(self, response: httpx2.Response, name: str) -> str:
         """Return a header that names something, without parameters and credentials."""
         value: str = response.headers.get(name, "").partition(";")[0]
-        return self.censor.text(value).strip().lower()[:100]
+        return self.secrets.text(value).strip().lower()[:100]
 
     def _own(self, fetched: Fetched, run_id: str) -> Fetched:
         """Return a document, unless it is that of another run."""
         said = string(fetched.resource, "id")
-        if said and said != self.censor.text(run_id):
+        if said and said != self.secrets.text(run_id):
             raise self._unusable(f"asked for run {run_id[:100]!r}, got the document of {said[:100]!r}", final=True)
         return fetched
 
     def _unusable(self, message: str, *, final: bool = False) -> RequestFailedError:
         """Return the failure of a response that cannot be used; with *final*, the next one would be the same."""
-        error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=self.censor.text(message))
+        error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=self.secrets.text(message))
         return RequestFailedError(error, status=200 if final else None)
 
     def _retry_after(self, headers: httpx2.Headers) -> float | None:

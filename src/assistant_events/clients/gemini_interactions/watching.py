@@ -8,10 +8,10 @@ from typing import Any, final
 from assistant_events.adapters.base import Prior
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, wire
 from assistant_events.adapters.reading import Fields, flag, integer, mapping, string
-from assistant_events.clients.gemini_interactions.censoring import Censor
 from assistant_events.clients.gemini_interactions.recovery import parse_time, wants_usage
 from assistant_events.events import Event
 from assistant_events.values import ErrorInfo
+from assistant_events.values.credentials import Secrets
 
 _CREATED = ("interaction.created", "interaction.start")
 _COMPLETED = ("interaction.completed", "interaction.complete")
@@ -23,7 +23,7 @@ class WatchedDecoder(GeminiInteractionsDecoder):
     Holds back two ends that are none yet: one of a run that goes on, and one that does not say what the run cost.
 
     Args:
-        censor: Removes credentials from what is read; by default nothing is removed.
+        secrets: The credentials to remove from what is read.
     """
 
     def __init__(
@@ -32,10 +32,10 @@ class WatchedDecoder(GeminiInteractionsDecoder):
         *,
         request: Fields | None = None,
         prior: Prior = None,
-        censor: Censor | None = None,
+        secrets: Secrets | None = None,
     ) -> None:
         super().__init__(message_id, request=request, prior=prior)
-        self._censor = Censor() if censor is None else censor
+        self._secrets = Secrets() if secrets is None else secrets
         self.run_id = ""
         """The newest that was told; empty while none was."""
 
@@ -123,7 +123,7 @@ class WatchedDecoder(GeminiInteractionsDecoder):
         """Read one event, unless it is to be held back."""
         if self.idle:
             return
-        event = self._censor.fields(event, self.payload)
+        event = self._secrets.json(event, self.payload)
         name = self.event_name(event)
         if self._at_cursor:
             self._at_cursor = False
@@ -158,7 +158,7 @@ class WatchedDecoder(GeminiInteractionsDecoder):
     def fail_step(self, error: ErrorInfo, **more: Any) -> None:
         """Fail the step, with credentials removed from the error."""
         # Any: passed on, see `DecoderBase.fail_step`.
-        super().fail_step(self._censor.error(error), **more)
+        super().fail_step(self._secrets.error(error), **more)
 
     # -- inside
 

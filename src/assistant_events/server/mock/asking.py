@@ -1,17 +1,10 @@
 """Requests as they come in: read within limits, kept in a log, and never with a key."""
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
-from base64 import b64decode
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from json import dumps
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, final
-from urllib.parse import quote
 
 import attrs
 from starlette.requests import Request
@@ -19,58 +12,19 @@ from starlette.requests import Request
 from assistant_events.errors import JsonError
 from assistant_events.server.mock.refusals import Refusal
 from assistant_events.values import read_json
-from assistant_events.values.credentials import SHORTEST_SECRET
-
-MASK: Final = "***"
+from assistant_events.values.credentials import MASK, secrets_of_header
 
 _SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization", "x-goog-api-key"})
 _SECRET_PARAMETERS: Final = frozenset({"access_token", "key"})
 
 
-@final
-class Secrets:
-    """Keys and passwords that requests brought, to be taken out of what is printed or written."""
-
-    def __init__(self) -> None:
-        self._spellings: set[str] = set()
-
-    def add(self, request: Request) -> None:
-        """Note what a request is let in with."""
-        given = [value for name in _SECRET_PARAMETERS for value in request.query_params.getlist(name)]
-        for name in _SECRET_HEADERS:
-            given += [secret for value in request.headers.getlist(name) for secret in _in(value)]
-        self.hide(given)
-
-    def hide(self, secrets: Iterable[str]) -> None:
-        """Note secrets; those under `SHORTEST_SECRET` characters are ignored."""
-        for secret in secrets:
-            if len(secret) >= SHORTEST_SECRET:
-                self._spellings |= {secret, quote(secret, safe=""), dumps(secret)[1:-1]}
-
-    def masked(self, text: str) -> str:
-        """Return *text* with `***` for every secret in it, also where it is quoted as in a URL or in JSON."""
-        for secret in sorted(self._spellings, key=len, reverse=True):
-            text = text.replace(secret, MASK)
-        return text
-
-    def masked_json(self, value: Any) -> Any:
-        """Return plain JSON in which every text and every name is masked."""
-        # Any: JSON of any shape.
-        if isinstance(value, str):
-            return self.masked(value)
-        if isinstance(value, Mapping):
-            return {self.masked(name): self.masked_json(item) for name, item in value.items()}
-        return [self.masked_json(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-
-def _in(header: str) -> Iterator[str]:
-    """Yield the secrets in the value of a header: a key as it stands, a token, a password, the values of cookies."""
-    scheme, _, token = header.partition(" ")
-    yield token.strip() or scheme
-    if scheme.lower() == "basic":
-        with suppress(ValueError):
-            yield b64decode(token).decode("latin-1").partition(":")[2]
-    yield from [cookie.partition("=")[2].strip() for cookie in header.split(";")]
+def secrets_of_request(request: Request) -> Iterator[str]:
+    """Yield the keys and passwords that a request is let in with."""
+    for name in _SECRET_PARAMETERS:
+        yield from request.query_params.getlist(name)
+    for name in _SECRET_HEADERS:
+        for value in request.headers.getlist(name):
+            yield from secrets_of_header(value)
 
 
 @final
@@ -81,10 +35,10 @@ class LoggedRequest:
     method: str
     path: str
     query: Mapping[str, str]
-    """Of a parameter that stands there twice the last; keys are `***`."""
+    """Of a parameter that stands there twice the last; keys are `[hidden]`."""
 
     headers: Mapping[str, str]
-    """By their names in small letters; keys are `***`."""
+    """By their names in small letters; keys are `[hidden]`."""
 
     body: Any
     """Parsed JSON; `None` when there was none, or none that could be read."""

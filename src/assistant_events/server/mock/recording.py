@@ -29,20 +29,20 @@ from starlette.types import Receive, Scope, Send
 from assistant_events.adapters.framing import Sse
 from assistant_events.adapters.gemini_interactions import decode_resource, emit_resource, http_error
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
-from assistant_events.clients.gemini_interactions.censoring import proxy_secrets
-from assistant_events.clients.hosts import is_loopback, service_url
+from assistant_events.clients.hosts import is_loopback, proxy_secrets, service_url
 from assistant_events.errors import FixtureError, JsonError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
 from assistant_events.reducer import fold
 from assistant_events.server.mock.answering import default_status
-from assistant_events.server.mock.asking import Secrets
+from assistant_events.server.mock.asking import secrets_of_request
 from assistant_events.server.mock.entries import read_file_text
 from assistant_events.server.mock.fixtures import Answer, Fixture, HttpError, Match, StreamError
 from assistant_events.server.mock.loading import fixture_document, load_fixtures
 from assistant_events.server.mock.matching import asked
 from assistant_events.server.mock.refusals import Refusal
 from assistant_events.values import ErrorKind, read_json
+from assistant_events.values.credentials import Secrets
 
 _PATH: Final = re.compile(r"/interactions(?:/([^/:]+))?/?$")
 
@@ -99,8 +99,7 @@ class RecordingProxy:
     ) -> None:
         self._upstream = _origin(upstream)
         self.upstream = str(self._upstream).rstrip("/")
-        self._secrets = Secrets()
-        self._secrets.hide(proxy_secrets())
+        self._secrets = Secrets(proxy_secrets())
         self._tape = Tape(path, self._secrets)
         self._tell = note
         self._transport = transport
@@ -113,7 +112,7 @@ class RecordingProxy:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Ask the endpoint what was asked here, and give its answer."""
         request = Request(scope, receive)
-        self._secrets.add(request)
+        self._secrets.add(secrets_of_request(request))
         body = await request.body()
         try:
             asked = self._request(request, body)
@@ -173,7 +172,7 @@ class RecordingProxy:
             raise ValueError(f"the proxy that the environment names cannot be used: {type(error).__name__}") from None
 
     def _note(self, text: str) -> None:
-        self._tell(self._secrets.masked(text))
+        self._tell(self._secrets.text(text))
 
     def _take(self, request: Request, body: bytes, response: httpx2.Response, data: bytes) -> None:
         found = _PATH.search(request.scope["path"])
@@ -392,7 +391,7 @@ class Tape:
 
     def _document(self, fixtures: Sequence[Fixture]) -> Any:
         # Any: plain JSON.
-        return self._secrets.masked_json(fixture_document(fixtures))
+        return self._secrets.json(fixture_document(fixtures))
 
     def _write(self) -> None:
         document = self._document(self._fixtures)
