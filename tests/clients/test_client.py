@@ -254,6 +254,8 @@ FAILURES = {
     "no words, unknown": (ZeroDivisionError(), "ZeroDivisionError"),
     "no connection": (httpx2.ConnectError("refused"), "no connection to gone.example:81: ConnectError: refused"),
     "none in time": (httpx2.ConnectTimeout(""), "no connection to gone.example:81: ConnectTimeout: it took too long"),
+    "a URL": (httpx2.ReadError("at http://me:word@x.example/y?a=b"), "ReadError: at http://x.example/y?…"),
+    "a long text": (httpx2.ReadError("x" * 1000), f"ReadError: {'x' * 488}…"),
 }
 
 

@@ -143,10 +143,22 @@ def without_credentials(text: str, secrets: Iterable[str] = ()) -> str:
     return text
 
 
-def error_text(error: BaseException, secrets: Iterable[str] = ()) -> str:
-    """Return the class and the text of an exception, without credentials and with a bounded length."""
-    name, text = type(error).__name__, without_credentials(str(error), (*secrets, *secrets_of(error)))
-    text = f"{name}: {text}" if text else name
+def error_text(error: BaseException, secrets: Secrets | None = None, *, before: str = "", default: str = "") -> str:
+    """
+    Return the class and the text of an exception, without credentials and with a bounded length.
+
+    Args:
+        error: The exception.
+
+        secrets: Credentials beside those that its own request shows.
+
+        before: Put before the class.
+
+        default: Stands for the text of an exception that has none, as that of a reset connection.
+    """
+    text = str(error) or default
+    text = without_credentials(text if secrets is None else secrets.text(text), secrets_of(error))
+    text = f"{before}{type(error).__name__}{': ' if text else ''}{text}"
     return text if len(text) <= MAX_MESSAGE else f"{text[: MAX_MESSAGE - 1]}…"
 
 

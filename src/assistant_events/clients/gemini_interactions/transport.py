@@ -25,7 +25,7 @@ from assistant_events.clients.gemini_interactions.bodies import GZIP, Body, Body
 from assistant_events.clients.gemini_interactions.recovery import Policy
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json
-from assistant_events.values.credentials import Secrets
+from assistant_events.values.credentials import Secrets, error_text
 from assistant_events.values.facts import is_retryable_status
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
 MAX_ERROR_BYTES: Final = 1 << 16
 """How much of the body of an HTTP error is read. Real ones have some hundred bytes; a gateway may send a whole page."""
-
-MAX_MESSAGE: Final = 500
-"""Characters kept of what an exception says."""
 
 _SSE: Final = "text/event-stream"
 _JSON: Final = "application/json"
@@ -206,13 +203,11 @@ class Transport:
             # It may as well be a mistake of a transport that the app brought, whose place only the traceback tells.
             _log.warning("a request raised", exc_info=error)
             kind = ErrorKind.UNKNOWN
-        words = str(error) or _WORDLESS.get(kind)
-        said = f"{type(error).__name__}: {words}" if words else type(error).__name__
-        if isinstance(error, _UNCONNECTED):
-            said = f"no connection to {httpx2.URL(self._url).netloc.decode()}: {said}"
-        said = self.secrets.text(said)
+        unconnected = isinstance(error, _UNCONNECTED)
+        before = f"no connection to {httpx2.URL(self._url).netloc.decode()}: " if unconnected else ""
+        said = error_text(error, self.secrets, before=before, default=_WORDLESS.get(kind, ""))
         return RequestFailedError(
-            ErrorInfo(kind=kind, message=said[:MAX_MESSAGE], retryable=None if kind is ErrorKind.UNKNOWN else True),
+            ErrorInfo(kind=kind, message=said, retryable=None if kind is ErrorKind.UNKNOWN else True),
             unsent=isinstance(error, _UNSENT),
         )
 
