@@ -433,9 +433,10 @@ class Life:
                 self._answered = self._answered or not cut
         if after is not call.phase:
             call.phase = after  # type: ignore[assignment]
-            if _keeps_open(call):
+            # `_keeps_open` without its call: an input that has ended was open before.
+            if after is _INPUT_OPEN or (after is _CALLED and call.provider_executed):
                 self._unsettled[event.call_id] = None
-            else:
+            elif after is not _INPUT_ENDED:
                 self._unsettled.pop(event.call_id, None)
         return None
 

@@ -7,7 +7,7 @@ one to the next. A frame of any other shape takes the plain way; a standing test
 
 from __future__ import annotations
 
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 from assistant_events.adapters.reading import Fields
 from assistant_events.adapters.templates import Template
@@ -23,13 +23,12 @@ _new = object.__new__
 _DRAFTS: dict[type, Any] = {cls: draft_of(cls) for cls in (TextDelta, ReasoningDelta, ToolInputDelta)}
 
 
-class _Shape(tuple[bytes, bytes, int, int]):
-    """The constant bytes before and after a string, and where it begins and ends."""
+_Shape: TypeAlias = tuple[bytes, bytes, int, int]
+"""The constant bytes before and after a string, and where it begins and ends."""
 
-    __slots__ = ()
 
-    def __new__(cls, prefix: bytes, suffix: bytes) -> Self:
-        return super().__new__(cls, (prefix, suffix, len(prefix), -len(suffix)))
+def _shape(prefix: bytes, suffix: bytes) -> _Shape:
+    return prefix, suffix, len(prefix), -len(suffix)
 
 
 class Lane:
@@ -69,17 +68,18 @@ class Lane:
     ) -> None:
         # Any: items as they were parsed.
         before, after = around
-        self.bare = _Shape(template.prefix, template.suffix)
+        begin = before + template.prefix
+        self.bare = _shape(template.prefix, template.suffix)
         """What a payload looks like."""
 
-        self.framed = _Shape(before + template.prefix, template.suffix + after)
+        self.framed = _shape(begin, template.suffix + after)
         """What a whole frame looks like. A JSON string holds no line end, so it is one frame and not more."""
 
-        self.unended = _Shape(before + template.prefix, template.suffix)
+        self.unended = _shape(begin, template.suffix)
         """What a whole frame looks like without its end."""
 
         # A character takes up to 12 bytes, two escapes. A frame that may be too long goes the plain way, which counts.
-        self._longest = (max_frame_bytes - len(self.framed[0]) - len(self.framed[1])) // 12
+        self._longest = (max_frame_bytes - len(begin) - len(template.suffix) - len(after)) // 12
         self._message_id = message_id
         self._cls = cls
         self._draft = _DRAFTS[cls]

@@ -136,7 +136,8 @@ class PartedStep(WireStep):
     def kept(self) -> dict[str, Any]:
         """Return the place, and what is not in a part yet; whoever asks puts it into one."""
         kept = super().kept()
-        self.extra, self.deltas = {}, []
+        if len(kept) > 1:
+            self.extra, self.deltas = {}, []
         return kept
 
     def opening(self, kind: str) -> State:
@@ -147,7 +148,7 @@ class PartedStep(WireStep):
         """Return the state that ends a part: what it was opened with, what is new since, and *more*."""
         kept = self.kept()
         fragment = self.recorder.open_fragment(kind)
-        if fragment is not None and fragment.key is self:
+        if fragment is not None and fragment.key is self and len(fragment.state) > 1:  # more than the place
             extra, deltas = fragment.state.get("extra"), fragment.state.get("deltas")
             if isinstance(extra, Mapping):
                 kept["extra"] = {**extra, **kept.get("extra", {})}
@@ -273,6 +274,8 @@ class OutputStep(PartedStep):
 
     def _all_annotations(self) -> list[dict[str, Any]]:
         """Return the annotations of the text, each once, with places in the whole of it."""
+        if not self._annotations:
+            return []
         text = "" if self._cited is None else self._cited.buffer.value()
         annotations = citations.unique(citations.shifted(self._annotations, text))
         self._annotations, self._cited = [], None
@@ -491,11 +494,13 @@ class CallStep(WireStep):
         if wire.CALLS[self.type] is None:
             self._name = string(fields, "name") or self._name
         for key in _ARGUMENTS:
-            arguments = fields.get(key)
-            if isinstance(arguments, Mapping):
-                self._arguments = arguments
-            elif isinstance(arguments, str):
+            if key not in fields:
+                continue
+            arguments = fields[key]
+            if isinstance(arguments, str):
                 self._add(arguments) if self._opened else self._raw.append(arguments)
+            elif isinstance(arguments, Mapping):
+                self._arguments = arguments
             elif arguments is not None:
                 self._keep_odd(key, arguments)
         for key in _DETAILS:

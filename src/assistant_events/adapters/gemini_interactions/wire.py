@@ -196,9 +196,10 @@ def summary_of(fields: Fields) -> list[Fields]:
     """Return the items of the summary of a thought, or of a delta of one; those that two fields name count once."""
     items: list[Fields] = []
     for key in SUMMARIES:
-        found = [said(item) for item in _items(fields.get(key))]
-        if found != items:
-            items += found
+        if key in fields:
+            found = [said(item) for item in _items(fields[key])]
+            if found != items:
+                items += found
     return items
 
 
