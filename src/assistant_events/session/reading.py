@@ -12,7 +12,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
-from assistant_events.session.transport import traceback_of
+from assistant_events.values.credentials import traceback_text
 
 BYTES: Final[tuple[type, ...]] = (bytes, bytearray, memoryview)
 """What is fed as bytes. Alone it is one chunk, though Python could iterate over it."""
@@ -80,4 +80,4 @@ def awaited_reader(chunks: AsyncIterable[object] | Iterable[object]) -> tuple[Re
 
 
 def _not_closed(error: Exception) -> None:
-    _log.warning("the chunks of a stream could not be closed\n%s", traceback_of(error))
+    _log.warning("the chunks of a stream could not be closed\n%s", traceback_text(error))

@@ -25,9 +25,10 @@ from assistant_events.events import (
 from assistant_events.lifecycle import Outcome
 from assistant_events.session.reading import BYTES
 from assistant_events.session.standing import Batch, Standing
-from assistant_events.session.transport import abortion, traceback_of, transport_error
+from assistant_events.session.transport import abortion, transport_error
 from assistant_events.stores.base import StoredEvent
 from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values.credentials import traceback_text
 
 STORED: Final = (*DURABLE_EVENTS, UnknownEvent)
 """Classes of what a log can hold."""
@@ -128,7 +129,7 @@ class Reception:
         info = transport_error(error)
         if info.kind == ErrorKind.UNKNOWN:
             # It may as well be a mistake of the app, whose place only the traceback tells.
-            _log.warning("the stream of message %r raised\n%s", self.decoder.message_id, traceback_of(error))
+            _log.warning("the stream of message %r raised\n%s", self.decoder.message_id, traceback_text(error))
         self._close(info)
 
     def abort(self, reason: BaseException) -> None:

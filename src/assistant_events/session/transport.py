@@ -2,12 +2,11 @@
 What a transport raised, as an error of the message that it carried.
 
 Clients are told by the names of their exceptions and by the status that they carry, so none of them is imported.
-Messages and tracebacks are without the credentials of the request, see `assistant_events.values.credentials`.
+Messages are without the credentials of the request, see `assistant_events.values.credentials`.
 """
 
 from __future__ import annotations
 
-import traceback
 from asyncio import CancelledError
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -62,11 +61,6 @@ def abortion(reason: BaseException) -> ErrorInfo:
     """Return what goes into a message that nobody receives any more because of *reason*."""
     said = _ABORTED.get(type(reason), f"the app stopped listening with {type(reason).__name__}")
     return ErrorInfo(kind=ErrorKind.ABORTED, message=said)
-
-
-def traceback_of(error: Exception) -> str:
-    """Return the traceback of *error* as Python prints it, without credentials."""
-    return without_credentials("".join(traceback.format_exception(error)), secrets_of(error))
 
 
 def _status(error: Exception) -> int | None:

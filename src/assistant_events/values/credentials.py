@@ -13,6 +13,7 @@ wherever they occur, and so is what looks like a credential.
 from __future__ import annotations
 
 import re
+import traceback
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -160,6 +161,12 @@ def error_text(error: BaseException, secrets: Secrets | None = None, *, before: 
     text = without_credentials(text if secrets is None else secrets.text(text), secrets_of(error))
     text = f"{before}{type(error).__name__}{': ' if text else ''}{text}"
     return text if len(text) <= MAX_MESSAGE else f"{text[: MAX_MESSAGE - 1]}…"
+
+
+def traceback_text(error: BaseException, secrets: Secrets | None = None) -> str:
+    """Return the traceback of an exception as Python prints it, without credentials."""
+    text = "".join(traceback.format_exception(error))
+    return without_credentials(text if secrets is None else secrets.text(text), secrets_of(error))
 
 
 def secrets_of(error: BaseException) -> set[str]:

@@ -25,7 +25,7 @@ from assistant_events.clients.gemini_interactions.bodies import GZIP, Body, Body
 from assistant_events.clients.gemini_interactions.recovery import Policy
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json
-from assistant_events.values.credentials import Secrets, error_text
+from assistant_events.values.credentials import Secrets, error_text, traceback_text
 from assistant_events.values.facts import is_retryable_status
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class Transport:
             kind = ErrorKind.NETWORK
         else:
             # It may as well be a mistake of a transport that the app brought, whose place only the traceback tells.
-            _log.warning("a request raised", exc_info=error)
+            _log.warning("a request raised\n%s", traceback_text(error, self.secrets))
             kind = ErrorKind.UNKNOWN
         unconnected = isinstance(error, _UNCONNECTED)
         before = f"no connection to {httpx2.URL(self._url).netloc.decode()}: " if unconnected else ""
