@@ -176,3 +176,17 @@ def test_the_password_of_a_proxy(monkeypatch):
     said = "407 CANARY%40word CANARY@word bWU6Q0FOQVJZQHdvcmQ= another-canary"
 
     assert "407 [hidden] [hidden] [hidden] [hidden]" == secrets.text(said)
+
+
+def test_the_traceback_of_an_unknown_error(caplog):
+    """
+    A transport may raise anything. Its traceback is logged, because it may be a mistake of the app, without the key.
+    """
+    provider = Provider(plans=[Plan(fails=ZeroDivisionError(f"the key was {KEY}"))])
+    events, shown = flow(provider)
+
+    assert "unknown" == events[-1].error.kind
+    assert KEY not in shown
+    assert "a request raised" in caplog.text
+    assert "ZeroDivisionError: the key was [hidden]" in caplog.text
+    assert KEY not in caplog.text
