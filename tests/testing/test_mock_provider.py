@@ -289,7 +289,7 @@ def test_requests():
         first, second = provider.requests
 
     assert ("POST", "/v1beta/interactions", ASKED) == (first.method, first.path, first.body)
-    assert "***" == first.headers["x-goog-api-key"]
+    assert "[hidden]" == first.headers["x-goog-api-key"]
     assert "Nobody knows this" == second.body["input"]
     assert "secret" not in repr(provider.requests)
 
