@@ -13,7 +13,7 @@ ARGS ?=
 JOBS ?= 2
 # Arguments of the fuzzer: make fuzz FUZZ="--seed 7" FUZZ_SECONDS=60
 FUZZ ?=
-# Arguments of the sampler of mutants: make mutants MUTANTS="--seed 7 --count 40 replay"
+# Arguments of the sampler of mutants: make mutants MUTANTS="--seed 7 --count 40 history"
 MUTANTS ?=
 # Keeps the environment of this clone apart from one that happens to be active
 unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH

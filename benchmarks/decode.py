@@ -107,10 +107,10 @@ def check_message(answer: Answer, message: AssistantMessage) -> None:
     signatures = [str(thaw(part.state)) for part in message.parts if isinstance(part, ReasoningPart)]
     for signature, state in zip(answer.signatures, signatures, strict=True):
         assert signature in state, f"{name}: a signature got lost"
-    assert len(message.calls) == len(answer.calls), (
-        f"{name}: expected {len(answer.calls)} calls, got {len(message.calls)}"
+    assert len(message.tool_calls) == len(answer.calls), (
+        f"{name}: expected {len(answer.calls)} calls, got {len(message.tool_calls)}"
     )
-    for call, part in zip(answer.calls, message.calls, strict=True):
+    for call, part in zip(answer.calls, message.tool_calls, strict=True):
         assert (part.call_id, part.name) == (call.call_id, call.name), f"{name}: call {call.call_id} is another one"
         assert part.pending, f"{name}: call {call.call_id} is not waiting for an answer"
         assert part.arguments == json.loads("".join(call.pieces)), f"{name}: call {call.call_id} has another input"

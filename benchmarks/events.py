@@ -11,14 +11,14 @@ from assistant_events import (
     ErrorInfo,
     ErrorKind,
     Event,
-    Finish,
+    FinishReason,
     JsonObject,
     Origin,
     PromptSubmitted,
     ReasoningDelta,
     ReasoningEnded,
     ReasoningStarted,
-    Run,
+    RemoteRun,
     State,
     StepEnded,
     StepFailed,
@@ -40,8 +40,8 @@ from benchmarks.answers import make_signature, words
 _ORIGIN = Origin(
     provider="google", model="gemini-3-flash", dialect="gemini-interactions", served_model="gemini-3-flash-001"
 )
-_RUN = Run(id="v1_bench", resumable=True, kind="interaction")
-_USAGE = Usage(input=1234, cache_read=100, output=567, reasoning=89)
+_RUN = RemoteRun(id="v1_bench", resumable=True, kind="interaction")
+_USAGE = Usage(input_tokens=1234, cache_read_tokens=100, output_tokens=567, reasoning_tokens=89)
 
 
 def mixed(count: int) -> list[Event]:
@@ -79,7 +79,9 @@ def session(turns: int) -> Iterator[DurableEvent]:
             name="search_orders",
             input=JsonObject({"limit": 10, "query": str(number)}),
         )
-        yield StepEnded(message_id=message, finish=Finish.TOOL_CALLS, raw_finish="requires_action", usage=_USAGE)
+        yield StepEnded(
+            message_id=message, finish_reason=FinishReason.TOOL_CALLS, raw_finish_reason="requires_action", usage=_USAGE
+        )
         result = {"orders": [number, number + 1], "note": words(random, 100)}
         yield ToolSuccess(message_id=message, call_id=call, output=as_content(result))
 
@@ -99,7 +101,13 @@ def _round(random: Random, message: str) -> Iterator[Event]:
     yield ToolCalled(message_id=message, call_id=call, name="get_weather", input=arguments, provider_executed=True)
     yield ToolSuccess(message_id=message, call_id=call, output=as_content(arguments), provider_executed=True)
     yield ToolFailed(message_id=message, call_id=call, error=error, output=as_content(text))
-    yield StepEnded(message_id=message, finish=Finish.STOP, raw_finish="completed", usage=_USAGE, state=_state(random))
+    yield StepEnded(
+        message_id=message,
+        finish_reason=FinishReason.STOP,
+        raw_finish_reason="completed",
+        usage=_USAGE,
+        state=_state(random),
+    )
     yield StepFailed(message_id=message, error=error, usage=_USAGE, run=_RUN)
 
 

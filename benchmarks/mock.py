@@ -22,8 +22,8 @@ from typing import Any, Final
 import attrs
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from assistant_events.server.mock import Answer, Fixture, Fixtures, MockProvider, Timing
-from assistant_events.server.mock.serving import Serving
+from assistant_events.mock import Answer, Fixture, Fixtures, MockProvider, Timing
+from assistant_events.mock.threaded_server import ThreadedServer
 from benchmarks.measure import Figure, Settings
 
 _STREAMS: Final = 1_000
@@ -208,7 +208,7 @@ SERVERS: Final[Mapping[str, Callable[[float], ASGIApp]]] = {"floor": _Floor, "mo
 
 def main() -> None:
     """Serve until the input ends."""
-    with Serving(SERVERS[sys.argv[2]](float(sys.argv[3]))) as served:
+    with ThreadedServer(SERVERS[sys.argv[2]](float(sys.argv[3]))) as served:
         print(json.dumps({"port": served.port}), flush=True)
         for _ in sys.stdin:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -50,21 +50,28 @@ from assistant_events import (
     ToolInputStarted,
     ToolPart,
     Transcript,
-    problems,
-    public,
+    find_problems,
+    redact,
 )
 from assistant_events.adapters.gemini_interactions import encode
-from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions, Mode, Policy, RunStream, Stage
+from assistant_events.clients.gemini_interactions import (
+    Clock,
+    FailureMode,
+    GeminiInteractions,
+    RecoveryPolicy,
+    RunStream,
+    Stage,
+)
 from assistant_events.converters import structure, unstructure
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import MemoryStore, SqliteStore, Store
 from assistant_events.values import write_json
 
 # One replay that is cut is enough to take the document. Waits are generous: this machine may be busy.
-POLICY = Policy(recuts=1, connect_s=1200, response_s=6000, silence_s=6000)
+POLICY = RecoveryPolicy(recuts=1, connect_s=1200, response_s=6000, silence_s=6000)
 WORDS = {
-    Mode.CUT: "✂ The provider cuts the stream after ten minutes; the client goes on.",
-    Mode.RECUT: "✂ The stream that was resumed is cut, too.",
+    FailureMode.CUT: "✂ The provider cuts the stream after ten minutes; the client goes on.",
+    FailureMode.RECUT: "✂ The stream that was resumed is cut, too.",
 }
 KILLED_AFTER_TEXT_DELTAS = 5  # behind the first cut
 INDENT = len(f"00:00  · {'':<20} ")
@@ -120,7 +127,7 @@ def work(database: str, url: str, scale: float) -> None:
 
 def tell_parent(*, event: Event | None = None, **told: object) -> None:
     """Print what happens as a line of JSON, for the parent to show."""
-    document = told if event is None else {"event": unstructure(public(event))}
+    document = told if event is None else {"event": unstructure(redact(event))}
     sys.stdout.buffer.write(write_json(document) + b"\n")
     sys.stdout.buffer.flush()
 
@@ -196,7 +203,7 @@ def content_of(event: Event) -> str:
         case StepStarted():
             return f"{event.origin.provider} {event.origin.model}"
         case StepEnded():
-            return event.finish.value
+            return event.finish_reason.value
         case _:
             return ""
 
@@ -240,7 +247,7 @@ def demonstrate(screen: Screen, database: str, clock: StageClock, *, fast: bool)
         run_child(screen, database, running.url, clock, fast=fast)
     result = stored(database)
     with SqliteStore(database) as store:
-        found = problems(store.read("demo"))
+        found = find_problems(store.read("demo"))
     equal = result.messages == uncut().messages and not found
 
     screen.say("\n" + ("✓ Equal" if equal else "✗ Not equal") + " to the conversation that was never cut:")

@@ -19,7 +19,7 @@ from fastapi import FastAPI, Header, HTTPException
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
-from assistant_events import AssistantMessage, Event, PromptSubmitted, StepEnded, StepFailed, public
+from assistant_events import AssistantMessage, Event, PromptSubmitted, StepEnded, StepFailed, redact
 from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.clients.gemini_interactions import GeminiInteractions, RunStream
 from assistant_events.converters import dumps
@@ -34,7 +34,7 @@ BODY = {"model": "gemini-3.6-flash", "background": True, "store": True}
 def frame(event: Event, seq: int | None) -> bytes:
     """Return one server-sent event. Only what is stored has an id, so that a browser comes back to where it was."""
     head = b"" if seq is None else b"id: %d\n" % seq
-    return b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), dumps(public(event)))
+    return b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), dumps(redact(event)))
 
 
 class Chat:

@@ -36,11 +36,11 @@ PACKAGE: Final = Path("src/assistant_events")
 
 ENCODER: Final = [f"tests/adapters/test_encoder{part}.py" for part in ("", "_signatures", "_replay")]
 EMITTER: Final = [
-    *[f"tests/adapters/test_{name}.py" for name in ("emitter", "emitter_resources", "writing")],
+    *[f"tests/adapters/test_{name}.py" for name in ("emitter", "emitter_resources", "wire_steps")],
     "tests/laws/test_emitting.py",
 ]
 CORE: Final[dict[str, list[str]]] = {
-    "values": ["tests/test_values.py", "tests/test_reading.py", "tests/test_immutable.py", "tests/test_credentials.py"],
+    "values": ["tests/test_values.py", "tests/test_json_io.py", "tests/test_immutable.py", "tests/test_credentials.py"],
     "events.py": ["tests/test_events.py", "tests/test_immutable.py"],
     "messages.py": ["tests/test_messages.py", "tests/test_immutable.py", "tests/laws/test_failing_anew.py"],
     "upcasting.py": ["tests/test_upcasting.py"],
@@ -53,7 +53,7 @@ CORE: Final[dict[str, list[str]]] = {
     ],
     "recorder": ["tests/recorder"],
     "reducer": ["tests/reducer", "tests/test_behaviours.py"],
-    "replay": ["tests/test_replay.py"],
+    "history": ["tests/test_history.py"],
     "adapters": ["tests/adapters"],
     "adapters/gemini_interactions": [
         *[
@@ -62,14 +62,16 @@ CORE: Final[dict[str, list[str]]] = {
         ],
         *("tests/adapters/test_hostile.py", "tests/adapters/test_cutting.py"),
     ],
-    **dict.fromkeys([f"adapters/gemini_interactions/{name}.py" for name in ("encoder", "speaking")], ENCODER),
-    **dict.fromkeys([f"adapters/gemini_interactions/{name}.py" for name in ("emitter", "telling", "writing")], EMITTER),
+    **dict.fromkeys([f"adapters/gemini_interactions/{name}.py" for name in ("encoder", "request_items")], ENCODER),
+    **dict.fromkeys(
+        [f"adapters/gemini_interactions/{name}.py" for name in ("emitter", "step_writer", "wire_steps")], EMITTER
+    ),
     "stores": ["tests/stores"],
     "session": ["tests/session"],
-    "clients/gemini_interactions/recovery.py": ["tests/clients"],
-    "clients/gemini_interactions/course.py": ["tests/clients"],
-    "server/mock/matching.py": ["tests/server"],
-    "server/mock/signing.py": ["tests/server"],
+    "clients/recovery.py": ["tests/clients"],
+    "clients/run_driver.py": ["tests/clients"],
+    "mock/matching.py": ["tests/mock"],
+    "mock/signatures.py": ["tests/mock"],
 }
 """Modules and packages that are changed, with the tests that belong to them."""
 
@@ -466,7 +468,7 @@ def main(arguments: Sequence[str]) -> int:
     Try a sample of mutants and return 1 if one survived, 130 after Ctrl-C.
     """
     parser = argparse.ArgumentParser(prog="mutants", description="Try a sample of mutants of the core.")
-    parser.add_argument("modules", nargs="*", help="modules or packages, such as replay or reducer/builder.py")
+    parser.add_argument("modules", nargs="*", help="modules or packages, such as history or reducer/builder.py")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(10**6), help="which mutants are picked")
     parser.add_argument("--count", type=int, default=20, help="how many are picked")
     parser.add_argument("--jobs", type=int, default=1, help="how many are tried at the same time")

@@ -17,7 +17,7 @@ from assistant_events import (
     ErrorInfo,
     ErrorKind,
     Event,
-    Finish,
+    FinishReason,
     HistoryRewound,
     JsonContent,
     JsonObject,
@@ -37,7 +37,7 @@ from assistant_events import (
     ReasoningPart,
     ReasoningStarted,
     Record,
-    Run,
+    RemoteRun,
     State,
     StepEnded,
     StepFailed,
@@ -67,7 +67,7 @@ from assistant_events.testing import origin, run
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 250, tzinfo=UTC)
 
-_RUN = Run(id="int_1", resumable=True, kind="interaction")
+_RUN = RemoteRun(id="int_1", resumable=True, kind="interaction")
 
 EVENTS: tuple[Event, ...] = (
     PromptSubmitted(
@@ -100,19 +100,19 @@ EVENTS: tuple[Event, ...] = (
             dialect="gemini-interactions",
             served_model="gemini-3-pro-001",
         ),
-        run=Run(id="int_2", resumable=False, kind="interaction"),
+        run=RemoteRun(id="int_2", resumable=False, kind="interaction"),
         state=State(cursor="c-7"),
     ),
     StepEnded(
         message_id="a1",
-        finish=Finish.TOOL_CALLS,
-        raw_finish="requires_action",
+        finish_reason=FinishReason.TOOL_CALLS,
+        raw_finish_reason="requires_action",
         usage=Usage(
-            input=120,
-            cache_read=3000,
-            cache_write=0,
-            output=55,
-            reasoning=700,
+            input_tokens=120,
+            cache_read_tokens=3000,
+            cache_write_tokens=0,
+            output_tokens=55,
+            reasoning_tokens=700,
             details=JsonObject(input_tokens_by_modality=[{"modality": "text", "tokens": 120}]),
         ),
         run=_RUN,
@@ -127,7 +127,7 @@ EVENTS: tuple[Event, ...] = (
             status=503,
             retryable=True,
         ),
-        usage=Usage(input=120),
+        usage=Usage(input_tokens=120),
         run=_RUN,
         state=State(id="int_1"),
     ),
@@ -249,9 +249,9 @@ MESSAGES: tuple[Message, ...] = (
         run=run(),
         parts=PARTS,
         status="completed",
-        finish="stop",
-        raw_finish="end_turn",
-        usage=Usage(input=0, details={"n": 1}),
+        finish_reason="stop",
+        raw_finish_reason="end_turn",
+        usage=Usage(input_tokens=0, details={"n": 1}),
         state={"id": "s"},
         times=Times(),
     ),
@@ -273,7 +273,7 @@ VALUES = (
     JsonContent({"a": [1, {"b": None}]}),
     MediaContent(media_type="image/png", data=b"\x89PNG"),
     MediaContent(media_type="image/png", uri="https://a.example/b.png"),
-    Usage(input=1, details={"n": [1]}),
+    Usage(input_tokens=1, details={"n": [1]}),
     ErrorInfo(kind="tool", message="no", code="E1", status=500, retryable=False),
     origin(served_model="acme-1a"),
     run(),

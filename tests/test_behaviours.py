@@ -51,8 +51,8 @@ from assistant_events import (
     ToolProgress,
     ToolSuccess,
     Usage,
+    find_problems,
     fold,
-    problems,
     reconcile,
     reduce,
 )
@@ -74,7 +74,7 @@ from assistant_events.testing.strategies import recut, sessions
 A = {"message_id": "a1"}
 C = {"message_id": "a1", "call_id": "c1"}
 START = StepStarted(**A, origin=origin())
-END = StepEnded(**A, finish="stop")
+END = StepEnded(**A, finish_reason="stop")
 CALLED = [START, ToolCalled(**C, name="search", input={"a": 1})]
 
 
@@ -264,8 +264,8 @@ def test_b16_happy_path():
     A call goes from streaming to called to success, and records fill its times.
     """
     log = records(answer(calls=[Call("t", output="x")]))
-    stages = [fold(log[: at + 1]).last.calls[0].status.value for at in range(1, len(log))]
-    times = fold(log).last.calls[0].times
+    stages = [fold(log[: at + 1]).last.tool_calls[0].status.value for at in range(1, len(log))]
+    times = fold(log).last.tool_calls[0].times
 
     assert ["streaming", "streaming", "called", "called", "success"] == stages
     assert Times(started=log[1].at, ended=log[-1].at) == times
@@ -280,7 +280,7 @@ def test_b17_interleaved_inputs():
     for one, two in zip(deltas("abcd", call_id="c1", size=1), deltas("1234", call_id="c2", size=1), strict=True):
         events += [one, two]
 
-    assert ["abcd", "1234"] == [call.raw_input for call in message(events).calls]
+    assert ["abcd", "1234"] == [call.raw_input for call in message(events).tool_calls]
 
 
 def test_b18_same_id_in_two_steps():
@@ -290,7 +290,7 @@ def test_b18_same_id_in_two_steps():
     events = [*answer(calls=[Call("t", call_id="c1")]), *answer(calls=[Call("t", call_id="c1")], message_id="a2")]
     transcript = fold([*events, ToolSuccess(message_id="a2", call_id="c1")], strict=True)
 
-    assert ["called", "success"] == [call.status.value for answer in transcript for call in answer.calls]
+    assert ["called", "success"] == [call.status.value for answer in transcript for call in answer.tool_calls]
 
 
 def test_b19_same_id_twice_in_a_step():
@@ -309,7 +309,7 @@ def test_b20_called_without_input():
     """
     `tool.called` has a name, so it makes a call on its own.
     """
-    assert [("search", {"a": 1})] == [(call.name, call.input) for call in message(CALLED).calls]
+    assert [("search", {"a": 1})] == [(call.name, call.input) for call in message(CALLED).tool_calls]
 
 
 def test_b21_success_too_early():
@@ -326,7 +326,7 @@ def test_b22_failed_while_streaming():
     """
     A call whose input was no object keeps the raw text and has no input.
     """
-    (call,) = message(answer(calls=[Call("t", "{broken")])).calls
+    (call,) = message(answer(calls=[Call("t", "{broken")])).tool_calls
 
     assert ("{broken", None, "invalid-input") == (call.raw_input, call.input, call.error.kind)
 
@@ -335,7 +335,7 @@ def test_b23_failed_while_called():
     """
     A call that failed while it ran keeps its input.
     """
-    (call,) = message([*CALLED, ToolFailed(**C, error=error("tool"))]).calls
+    (call,) = message([*CALLED, ToolFailed(**C, error=error("tool"))]).tool_calls
 
     assert {"a": 1} == call.input
 
@@ -374,10 +374,10 @@ def test_b27_progress():
     puts it there; the fold does not add it.
     """
     running = [*CALLED, ToolProgress(**C, output="a"), ToolProgress(**C, output="b")]
-    (failed,) = message([*running, ToolFailed(**C, error=error(), output="b")]).calls
+    (failed,) = message([*running, ToolFailed(**C, error=error(), output="b")]).tool_calls
 
     assert not ToolProgress.durable
-    assert ["b"] == [content.text for content in message(running).calls[0].output]
+    assert ["b"] == [content.text for content in message(running).tool_calls[0].output]
     assert ["b"] == [content.text for content in failed.output]
 
 
@@ -390,8 +390,8 @@ def test_b28_malformed_input(raw):
 
     assert ("completed", "invalid-input", raw) == (
         answered.status,
-        answered.calls[0].error.kind,
-        answered.calls[0].raw_input,
+        answered.tool_calls[0].error.kind,
+        answered.tool_calls[0].raw_input,
     )
 
 
@@ -400,7 +400,7 @@ def test_b29_input_that_is_no_object(raw):
     """
     Ours: input that is JSON but no object fails the call as `invalid-input`; nothing is wrapped.
     """
-    (call,) = message(answer(calls=[Call("t", raw)])).calls
+    (call,) = message(answer(calls=[Call("t", raw)])).tool_calls
 
     assert ("invalid-input", raw, None) == (call.error.kind, call.raw_input, call.input)
 
@@ -410,7 +410,7 @@ def test_b30_calls_of_the_provider():
     That the provider ran a call stays said, and the state of the result is apart from that of the call.
     """
     events = answer(calls=[Call("t", output="x", provider_executed=True, state={"c": 1}, result_state={"r": 1})])
-    (call,) = message(events).calls
+    (call,) = message(events).tool_calls
 
     assert (True, {"c": 1}, {"r": 1}) == (call.provider_executed, call.state, call.result_state)
 
@@ -419,7 +419,7 @@ def test_b31_call_of_the_provider_without_result():
     """
     It fails as `no-result` when the answer ends.
     """
-    (call,) = message(answer(calls=[Call("t", provider_executed=True)])).calls
+    (call,) = message(answer(calls=[Call("t", provider_executed=True)])).tool_calls
 
     assert ("failed", "no-result") == (call.status, call.error.kind)
 
@@ -450,10 +450,12 @@ def test_b34_the_end_of_a_step():
     """
     It brings finish, the provider's own word, usage and the time.
     """
-    log = records([START, StepEnded(**A, finish="length", raw_finish="MAX", usage=Usage(output=3))])
+    log = records(
+        [START, StepEnded(**A, finish_reason="length", raw_finish_reason="MAX", usage=Usage(output_tokens=3))]
+    )
     last = fold(log).last
 
-    assert ("length", "MAX", Usage(output=3)) == (last.finish, last.raw_finish, last.usage)
+    assert ("length", "MAX", Usage(output_tokens=3)) == (last.finish_reason, last.raw_finish_reason, last.usage)
     assert log[1].at == last.times.ended
 
 
@@ -491,7 +493,7 @@ def test_b37_second_step_terminal():
     The same again is a duplicate, another one a conflict.
     """
     assert ["duplicate", "conflict", "conflict"] == outcomes(
-        [START, END], END, StepEnded(**A, finish="length"), StepFailed(**A, error=error())
+        [START, END], END, StepEnded(**A, finish_reason="length"), StepFailed(**A, error=error())
     )
 
 
@@ -500,7 +502,12 @@ def test_b38_restart():
     Ours: a restart is an event of its own; it empties content, error, usage and finish. A second `step.started` is a
     conflict.
     """
-    failed = [START, TextStarted(**A), TextEnded(**A, text="a"), StepFailed(**A, error=error(), usage=Usage(output=1))]
+    failed = [
+        START,
+        TextStarted(**A),
+        TextEnded(**A, text="a"),
+        StepFailed(**A, error=error(), usage=Usage(output_tokens=1)),
+    ]
     restarted = message([*failed, StepRestarted(**A, reason="again")])
 
     assert message([START]) == restarted
@@ -521,11 +528,11 @@ def test_b41_content_filter():
     """
     Ours: a step that the provider withheld completes with finish `content-filter` and what came; no failure is made up.
     """
-    answered = message(answer("Hal", finish="content-filter"))
+    answered = message(answer("Hal", finish_reason="content-filter"))
 
     assert ("completed", "content-filter", "Hal", None) == (
         answered.status,
-        answered.finish,
+        answered.finish_reason,
         answered.text,
         answered.error,
     )
@@ -600,7 +607,7 @@ def test_b56_places_in_the_log():
     log = records([prompt(), *durable(answer("Hi"))])
 
     assert ["gap", "applied", "duplicate", "applied"] == outcomes([], log[1], log[0], log[0], log[1])
-    assert [] == problems(log[2:], start=fold(log[:2]))
+    assert [] == find_problems(log[2:], start=fold(log[:2]))
 
 
 @given(sessions())

@@ -202,13 +202,13 @@ class TestEvents:
         """
         What is stored and folded has no problems, and every call is answered.
         """
-        from assistant_events import fold, problems
+        from assistant_events import find_problems, fold
 
         made = list(events.session(3))
 
         assert 33 == len(made)
-        assert [] == list(problems(made))
-        assert () == fold(made).pending_calls
+        assert [] == list(find_problems(made))
+        assert () == fold(made).pending_tool_calls
 
 
 class TestLimit:

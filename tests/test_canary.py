@@ -26,7 +26,7 @@ import httpx2
 import pytest
 import requests
 
-from assistant_events import LocalProtocolError, public
+from assistant_events import LocalProtocolError, redact
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions, SyncGeminiInteractions
 from assistant_events.converters import dumps
@@ -127,7 +127,7 @@ class Handler(StreamRequestHandler):
 def kept(events):
     """Yield what a log and a browser see of events."""
     for event in events:
-        yield from (dumps(event).decode(), dumps(public(event)).decode(), repr(event))
+        yield from (dumps(event).decode(), dumps(redact(event)).decode(), repr(event))
 
 
 def log_of(session, store):

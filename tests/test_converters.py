@@ -25,7 +25,7 @@ from assistant_events import (
     DurableEvent,
     ErrorInfo,
     Event,
-    Finish,
+    FinishReason,
     JsonContent,
     JsonError,
     JsonObject,
@@ -43,7 +43,7 @@ from assistant_events import (
     ReasoningEnded,
     ReasoningPart,
     Record,
-    Run,
+    RemoteRun,
     State,
     StepEnded,
     StepFailed,
@@ -78,7 +78,7 @@ from assistant_events.converters.wire import kind_of
 from assistant_events.testing import origin, records
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH
-from assistant_events.values.fields import NO_FIELDS, NO_STATE
+from assistant_events.values.validators import NO_FIELDS, NO_STATE
 from tests.everything import MESSAGES, NOON, PARTS, TRANSCRIPT, label
 
 # -- there and back
@@ -145,7 +145,7 @@ VALUES = {
     Usage: made.usages(),
     ErrorInfo: made.errors(),
     Origin: made.origins(),
-    Run: made.runs(),
+    RemoteRun: made.runs(),
     Citation: made.citations(),
 }
 
@@ -342,12 +342,12 @@ def test_null_is_none_where_none_is_a_value():
     """
     What may be None may be null, and is left out when it is written.
     """
-    document = {"type": "step.ended", "v": 1, "message_id": "a1", "finish": "stop", "usage": None, "run": None}
+    document = {"type": "step.ended", "v": 1, "message_id": "a1", "finish_reason": "stop", "usage": None, "run": None}
 
     event = structure(document, Event)
 
-    assert StepEnded(message_id="a1", finish=Finish.STOP) == event == loads(json.dumps(document), Event)
-    assert {"type", "v", "message_id", "finish"} == set(unstructure(event))
+    assert StepEnded(message_id="a1", finish_reason=FinishReason.STOP) == event == loads(json.dumps(document), Event)
+    assert {"type", "v", "message_id", "finish_reason"} == set(unstructure(event))
 
 
 ENDED = {"type": "text.ended", "v": 1, "message_id": "a1", "text": "Hi"}
@@ -381,7 +381,7 @@ def test_unknown_fields_of_values_are_kept():
         "v": 1,
         "message_id": "a1",
         "error": {"kind": "tool", "message": "", "help": "https://a.example"},
-        "usage": {"input": 1, "pictures": 2},
+        "usage": {"input_tokens": 1, "pictures": 2},
         "run": {"id": "r", "kind": "k", "region": "eu"},
     }
 
@@ -842,7 +842,7 @@ PAGE = Page(
     title="One",
     events=[TextStarted(message_id="a1"), TextDelta(message_id="a1", offset=0, delta="x")],
     first=Record(session_id="s", seq=1, at=NOON, event=TextStarted(message_id="a1")),
-    usage=Usage(input=1),
+    usage=Usage(input_tokens=1),
     state=State(a=[1]),
     options=JsonObject(b={}),
     content=(TextContent("Hi"), JsonContent(1)),

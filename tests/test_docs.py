@@ -426,7 +426,7 @@ class TestPages:
         """
         A page whose examples need an extra gives the command that installs it.
         """
-        needs = {"http": "assistant_events.clients", "server": "mock_provider("}
+        needs = {"http": "assistant_events.clients", "web": "mock_provider("}
         silent = [
             f"{name_of(page)}: {extra}"
             for page in PAGES

@@ -24,7 +24,7 @@ TEXTS = {
     "local": (LocalProtocolError("text.ended is not allowed"), "text.ended is not allowed"),
     "remote": (RemoteProtocolError("overloaded", "try later"), "overloaded: try later"),
     "json": (JsonError("no UTF-8 at byte 3"), "no UTF-8 at byte 3"),
-    "structure": (StructureError("$.usage.input", "int", "str"), "$.usage.input: expected int, got str"),
+    "structure": (StructureError("$.usage.input_tokens", "int", "str"), "$.usage.input_tokens: expected int, got str"),
     "dialect": (UnknownDialectError("x", ("a", "b")), "unknown dialect 'x'; installed: a, b"),
     "no dialect": (UnknownDialectError("x", ()), "unknown dialect 'x'; installed: none"),
     "adapter": (AdapterError("x", "it does not load"), "adapter 'x': it does not load"),

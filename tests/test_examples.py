@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from assistant_events import fold, problems
+from assistant_events import find_problems, fold
 from assistant_events.converters import structure
 from assistant_events.events import Event
 from assistant_events.stores import SqliteStore
@@ -44,7 +44,7 @@ def environment(provider, tmp_path):
 
 def texts(database, session):
     with SqliteStore(database) as store:
-        assert [] == problems(store.read(session))
+        assert [] == find_problems(store.read(session))
         return [message.text for message in fold(store.read(session))]
 
 

@@ -38,8 +38,8 @@ def test_names_packages_and_extras(absent):
     """
     absent |= {"uvicorn", "httpx2"}
 
-    assert f"it needs uvicorn and httpx2: pip install '.[http,server]' {HINT}" == missing_extras(
-        "it", {"server": ("starlette", "uvicorn"), "http": ("httpx2",), "cli": ("rich",)}
+    assert f"it needs uvicorn and httpx2: pip install '.[http,web]' {HINT}" == missing_extras(
+        "it", {"web": ("starlette", "uvicorn"), "http": ("httpx2",), "cli": ("rich",)}
     )
     with pytest.raises(ModuleNotFoundError, match="it needs httpx2: pip install"):
         require("it", {"http": ("httpx2",)})
@@ -47,7 +47,6 @@ def test_names_packages_and_extras(absent):
 
 MODULES = {
     "the client": ("assistant_events.clients.gemini_interactions", "httpx2", "http"),
-    "a module of the client": ("assistant_events.clients.gemini_interactions.client", "stamina", "http"),
     "strategies": ("assistant_events.testing.strategies", "hypothesis", "testing"),
 }
 

@@ -33,10 +33,10 @@ from assistant_events import (
     UserMessage,
     as_content,
     freeze,
-    public,
+    redact,
 )
 from assistant_events.testing import strategies as made
-from assistant_events.values.fields import Frozen
+from assistant_events.values.validators import Frozen
 from tests.everything import EVENTS, EVERYTHING, MESSAGES, NOON, PARTS, RECORD, TRANSCRIPT, UNKNOWN
 
 CLASSES = [value for value in EVERYTHING if attrs.has(type(value))]
@@ -312,10 +312,10 @@ def test_public_is_of_the_same_class():
     What is public of a value is of its class, holds no state and no run, and is public itself.
     """
     for value in PUBLIC:
-        shown = public(value)
+        shown = redact(value)
 
         assert type(value) is type(shown)
-        assert shown == public(shown)
+        assert shown == redact(shown)
         for each in inside(shown):
             assert not getattr(each, "state", None)
             assert not getattr(each, "result_state", None)
@@ -330,7 +330,7 @@ def test_public_keeps_what_it_does_not_hide(event):
     if type(event) in EVENT_TYPES.values():
         for field in attrs.fields(type(event)):
             if field.name not in {"state", "run", "extra"}:
-                assert getattr(event, field.name) == getattr(public(event), field.name)
+                assert getattr(event, field.name) == getattr(redact(event), field.name)
 
 
 def test_deltas_keep_no_unknown_fields_by_default():

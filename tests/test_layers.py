@@ -28,7 +28,7 @@ LAYERS = {
     "lifecycle": 2,
     "recorder": 3,
     "reducer": 3,
-    "replay": 3,
+    "history": 3,
     "converters": 3,
     "adapters": 4,
     "stores": 4,
@@ -36,7 +36,7 @@ LAYERS = {
     "outward": 4,
     "session": 5,
     "clients": 5,
-    "server": 6,
+    "mock": 6,
     "testing": 7,
     "cli": 8,
     "__main__": 9,
@@ -63,7 +63,7 @@ OFFERED_BY_ROOT = {unit for unit, layer in LAYERS.items() if layer <= 3} - {"con
 WITHOUT_IO = {unit for unit, layer in LAYERS.items() if layer <= 3} | {"adapters", "outward", ROOT}
 
 # And inside of the packages that do all that, where nothing but decisions belongs.
-MODULES_WITHOUT_IO = {"clients.gemini_interactions.recovery"}
+MODULES_WITHOUT_IO = {"clients.recovery"}
 
 IO_MODULES = {
     "_thread",
@@ -117,7 +117,7 @@ OPTIONAL = {
     "cyclopts": {"cli"},
     # The transport for tests is a class of httpx2; who imports it has a client of httpx2 to give it to.
     # So is what the recording proxy asks with; it is imported where a command records.
-    "httpx2": {"clients", "server.mock.recording", "testing.transport"},
+    "httpx2": {"clients", "mock.proxy", "testing.transport"},
     "hypothesis": {"testing.strategies"},
     "msgspec": {"converters.structs"},
     "opentelemetry": set(),
@@ -125,8 +125,8 @@ OPTIONAL = {
     "redis": {"live.redis"},
     "rich": {"cli"},
     "stamina": {"clients"},
-    "starlette": {"server"},
-    "uvicorn": {"server"},
+    "starlette": {"mock"},
+    "uvicorn": {"mock"},
 }
 OPTIONAL_WITHOUT_IO = {"msgspec"}
 
@@ -524,7 +524,7 @@ ILLEGAL = {
     "clock": ({"events.py": "import time\n"}, "events.py:1: events does no I/O and imports time"),
     "randomness": ({"recorder.py": "import random\n"}, "recorder.py:1: recorder does no I/O and imports random"),
     "ids": ({"messages.py": "from uuid import uuid4\n"}, "messages.py:1: messages does no I/O and imports uuid"),
-    "files": ({"replay.py": "from pathlib import Path\n"}, "replay.py:1: replay does no I/O and imports pathlib"),
+    "files": ({"history.py": "from pathlib import Path\n"}, "history.py:1: history does no I/O and imports pathlib"),
     "request": (
         {"outward/sse.py": "import urllib.request\n"},
         "outward/sse.py:1: outward does no I/O and imports urllib.request",
@@ -539,8 +539,8 @@ ILLEGAL = {
     ),
     "print": ({"reducer.py": "print('x')\n"}, "reducer.py:1: reducer does no I/O and calls print"),
     "a clock where decisions are taken": (
-        {"clients/gemini_interactions/recovery.py": "from datetime import datetime\n\nx = datetime.now()\n"},
-        "clients/gemini_interactions/recovery.py:3: clients does no I/O and reads a clock: datetime.now",
+        {"clients/recovery.py": "from datetime import datetime\n\nx = datetime.now()\n"},
+        "clients/recovery.py:3: clients does no I/O and reads a clock: datetime.now",
     ),
     "date of today": (
         {"recorder.py": "from datetime import UTC, datetime\n\nx = datetime.now(UTC)\n"},

@@ -45,9 +45,9 @@ from assistant_events.lifecycle import (
     MESSAGE,
     CallPhase,
     FragmentPhase,
-    Life,
+    MessageLifecycle,
     MessagePhase,
-    Refusal,
+    Rejection,
 )
 from assistant_events.testing import error, origin
 
@@ -125,7 +125,7 @@ def cells(table, phases):
 
 
 def _expected(cell, phases):
-    return Refusal(cell) if cell in {refusal.value for refusal in Refusal} else phases[cell.upper()]
+    return Rejection(cell) if cell in {refusal.value for refusal in Rejection} else phases[cell.upper()]
 
 
 MESSAGE_CELLS = cells(MESSAGES, MessagePhase)
@@ -141,7 +141,7 @@ ONE_OF_EACH = {
         HistoryRewound(**ABOUT),
         StepStarted(**ABOUT, origin=origin()),
         StepRestarted(**ABOUT, reason="again"),
-        StepEnded(**ABOUT, finish="stop"),
+        StepEnded(**ABOUT, finish_reason="stop"),
         StepFailed(**ABOUT, error=error()),
         TextStarted(**ABOUT),
         TextDelta(**ABOUT, offset=0, delta="a"),
@@ -180,9 +180,9 @@ def running(*events):
     """
     Return the life of a step to which *events* have happened; a class stands for the one of its kind above.
     """
-    life = Life(MessagePhase.RUNNING)
+    life = MessageLifecycle(MessagePhase.RUNNING)
     for event in events:
-        assert life.step(ONE_OF_EACH.get(event, event)) is None
+        assert life.advance(ONE_OF_EACH.get(event, event)) is None
     return life
 
 
@@ -213,8 +213,8 @@ def test_a_message_stays_where_it_is_when_it_refuses(phase, cls, expected):
     """
     What the table refuses is refused for that reason, and the phase stays; no content can make it legal.
     """
-    life = Life(phase)
-    refusal = life.step(ONE_OF_EACH[cls])
+    life = MessageLifecycle(phase)
+    refusal = life.advance(ONE_OF_EACH[cls])
 
     assert refusal is expected or isinstance(expected, MessagePhase)
     assert phase is life.phase or refusal is None
@@ -228,7 +228,7 @@ def test_a_fragment(phase, cls, expected):
     kind = cls.type.partition(".")[0]
     start, end = EVENT_TYPES[f"{kind}.started"], EVENT_TYPES[f"{kind}.ended"]
     life = running(*{"ABSENT": [], "OPEN": [start], "CLOSED": [start, end]}[phase.name])
-    refusal = life.step(ONE_OF_EACH[cls])
+    refusal = life.advance(ONE_OF_EACH[cls])
 
     assert expected is (refusal or life.fragment(kind))
     assert refusal is None or phase is life.fragment(kind)
@@ -241,7 +241,7 @@ def test_a_call(phase, cls, expected):
     A call in this phase takes this event as the table says.
     """
     life = running(*TO_CALL_PHASE[phase])
-    refusal = life.step(ONE_OF_EACH[cls])
+    refusal = life.advance(ONE_OF_EACH[cls])
 
     assert expected is (refusal or life.call("c1"))
     assert refusal is None or phase is life.call("c1")
@@ -268,7 +268,7 @@ def test_a_step_does_not_end_before_what_is_in_it(cls, before):
     """
     life = running(*before)
 
-    assert Refusal.CONFLICT is life.step(ONE_OF_EACH[cls])
+    assert Rejection.CONFLICT is life.advance(ONE_OF_EACH[cls])
     assert MessagePhase.RUNNING is life.phase
 
 
@@ -279,7 +279,7 @@ def test_a_step_ends_before_the_calls_of_the_app(cls, phase):
     """
     life = running(ToolCalled)
 
-    assert life.step(ONE_OF_EACH[cls]) is None
+    assert life.advance(ONE_OF_EACH[cls]) is None
     assert phase is life.phase
 
 
@@ -289,15 +289,15 @@ def test_a_call_is_the_providers_when_any_event_says_so():
     """
     life = running(ToolInputStarted, ToolInputEnded)
 
-    assert life.step(ToolCalled(**CALLED, name="search", input={}, provider_executed=True)) is None
+    assert life.advance(ToolCalled(**CALLED, name="search", input={}, provider_executed=True)) is None
     assert ["c1"] == life.unsettled_calls()
 
 
 @pytest.mark.parametrize(
     ("answer", "refusal"),
     [
-        pytest.param(ToolSuccess(**CALLED), Refusal.CONFLICT, id="success"),
-        pytest.param(ToolFailed(**CALLED, error=error("tool")), Refusal.CONFLICT, id="failed"),
+        pytest.param(ToolSuccess(**CALLED), Rejection.CONFLICT, id="success"),
+        pytest.param(ToolFailed(**CALLED, error=error("tool")), Rejection.CONFLICT, id="failed"),
         pytest.param(ToolFailed(**CALLED, error=error("interrupted")), None, id="interrupted"),
         pytest.param(ToolSuccess(**CALLED, provider_executed=True), None, id="answered by the provider"),
     ],
@@ -308,7 +308,7 @@ def test_a_step_does_not_start_over_once_the_app_has_answered(answer, refusal):
     """
     life = running(ToolCalled, answer)
 
-    assert refusal is life.step(ONE_OF_EACH[StepRestarted])
+    assert refusal is life.advance(ONE_OF_EACH[StepRestarted])
 
 
 def test_an_input_that_was_no_object_is_not_an_answer():
@@ -317,7 +317,7 @@ def test_an_input_that_was_no_object_is_not_an_answer():
     """
     life = running(ToolInputStarted, ToolInputEnded, ToolFailed)
 
-    assert life.step(ONE_OF_EACH[StepRestarted]) is None
+    assert life.advance(ONE_OF_EACH[StepRestarted]) is None
 
 
 def test_a_restart_forgets_fragments_and_calls():
@@ -337,7 +337,7 @@ def test_a_call_keeps_its_name():
     """
     life = running(ToolInputStarted, ToolInputEnded)
 
-    assert Refusal.CONFLICT is life.step(ToolCalled(**CALLED, name="fetch", input={}))
+    assert Rejection.CONFLICT is life.advance(ToolCalled(**CALLED, name="fetch", input={}))
     assert CallPhase.INPUT_ENDED is life.call("c1")
 
 
@@ -345,16 +345,16 @@ def test_a_call_keeps_its_name():
 @pytest.mark.parametrize(
     ("before", "event", "expected"),
     [
-        pytest.param([TextStarted, TextEnded], TextEnded, Refusal.AGAIN, id="text"),
-        pytest.param([], TextEnded, Refusal.LATE, id="text that never was"),
-        pytest.param([ReasoningStarted, ReasoningEnded], ReasoningEnded, Refusal.AGAIN, id="reasoning"),
-        pytest.param([MediaStarted, MediaEnded], MediaEnded, Refusal.AGAIN, id="media"),
-        pytest.param([TextStarted, TextEnded], TextDelta, Refusal.LATE, id="delta"),
-        pytest.param([ToolCalled], ToolCalled, Refusal.AGAIN, id="call"),
-        pytest.param([ToolInputStarted, ToolInputEnded, ToolCalled], ToolInputEnded, Refusal.AGAIN, id="input"),
-        pytest.param([], ToolCalled, Refusal.LATE, id="call that never was"),
-        pytest.param([ToolCalled, ToolSuccess], ToolSuccess, Refusal.AGAIN, id="success"),
-        pytest.param([ToolCalled, ToolFailed], ToolFailed, Refusal.AGAIN, id="failed"),
+        pytest.param([TextStarted, TextEnded], TextEnded, Rejection.AGAIN, id="text"),
+        pytest.param([], TextEnded, Rejection.LATE, id="text that never was"),
+        pytest.param([ReasoningStarted, ReasoningEnded], ReasoningEnded, Rejection.AGAIN, id="reasoning"),
+        pytest.param([MediaStarted, MediaEnded], MediaEnded, Rejection.AGAIN, id="media"),
+        pytest.param([TextStarted, TextEnded], TextDelta, Rejection.LATE, id="delta"),
+        pytest.param([ToolCalled], ToolCalled, Rejection.AGAIN, id="call"),
+        pytest.param([ToolInputStarted, ToolInputEnded, ToolCalled], ToolInputEnded, Rejection.AGAIN, id="input"),
+        pytest.param([], ToolCalled, Rejection.LATE, id="call that never was"),
+        pytest.param([ToolCalled, ToolSuccess], ToolSuccess, Rejection.AGAIN, id="success"),
+        pytest.param([ToolCalled, ToolFailed], ToolFailed, Rejection.AGAIN, id="failed"),
     ],
 )
 def test_a_closed_step_knows_ends_that_come_again(end, before, event, expected):
@@ -363,7 +363,7 @@ def test_a_closed_step_knows_ends_that_come_again(end, before, event, expected):
     """
     life = running(*before, end)
 
-    assert expected is life.step(ONE_OF_EACH[event])
+    assert expected is life.advance(ONE_OF_EACH[event])
 
 
 def test_guards_name_the_events_that_look_across():
@@ -377,7 +377,7 @@ def test_a_known_message_is_adopted():
     """
     Where fragments and calls of a known message stand can be set.
     """
-    life = Life(MessagePhase.RUNNING)
+    life = MessageLifecycle(MessagePhase.RUNNING)
     life.adopt_fragment("text", FragmentPhase.OPEN)
     life.adopt_call("c1", "search", CallPhase.CALLED, provider_executed=True, answered=False)
 

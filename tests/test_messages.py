@@ -1,5 +1,5 @@
 """
-What messages, calls and transcripts offer beside their fields, and what `public` takes away.
+What messages, calls and transcripts offer beside their fields, and what `redact` takes away.
 """
 
 from datetime import datetime
@@ -12,7 +12,7 @@ from assistant_events import (
     CompactionFailed,
     CompactionMessage,
     ErrorInfo,
-    Finish,
+    FinishReason,
     JsonContent,
     JsonObject,
     LocalProtocolError,
@@ -43,7 +43,7 @@ from assistant_events import (
     UnknownEvent,
     UserMessage,
     fold,
-    public,
+    redact,
 )
 from assistant_events.messages import MESSAGE_CLASSES, PART_CLASSES, closing
 from assistant_events.testing import Call, answer, compaction, deltas, error, message, origin, prompt, records, run
@@ -97,8 +97,8 @@ def test_pending_calls(events, pending):
     """
     Calls that the app still has to answer, in the message and in the transcript.
     """
-    assert pending == [each.call_id for each in message(events).pending_calls]
-    assert pending == [each.call_id for each in fold([prompt(), *compaction(), *events]).pending_calls]
+    assert pending == [each.call_id for each in message(events).pending_tool_calls]
+    assert pending == [each.call_id for each in fold([prompt(), *compaction(), *events]).pending_tool_calls]
 
 
 def test_calls_of_a_failed_step_are_not_pending():
@@ -109,7 +109,7 @@ def test_calls_of_a_failed_step_are_not_pending():
     failed = [*events[:-1], *closing(message(events[:-1]), error())]
     failed = [event for event in failed if not isinstance(event, ToolFailed)]
 
-    assert () == message(failed).pending_calls
+    assert () == message(failed).pending_tool_calls
 
 
 def test_arguments_are_fresh():
@@ -276,7 +276,7 @@ def test_turns_of_a_transcript_that_begins_with_a_prompt():
     assert ("u1", (), "u2", ()) == (first.prompt.id, first.messages, second.prompt.id, second.messages)
 
 
-# -- public
+# -- redact
 
 
 SECRET = {"signature": "secret"}
@@ -287,15 +287,15 @@ def test_public_events():
     State, run and unknown fields are left out of events; the rest stays.
     """
     start = StepStarted(message_id="a1", origin=origin(), run=run(), state=SECRET, extra={"new": 1})
-    end = StepEnded(message_id="a1", finish="stop", run=run(), state=SECRET)
+    end = StepEnded(message_id="a1", finish_reason="stop", run=run(), state=SECRET)
 
-    assert StepStarted(message_id="a1", origin=origin()) == public(start)
-    assert StepEnded(message_id="a1", finish="stop") == public(end)
-    assert TextEnded(message_id="a1", text="Hi") == public(TextEnded(message_id="a1", text="Hi", state=SECRET))
-    assert ToolCalled(**C, name="t", input={}) == public(ToolCalled(**C, name="t", input={}, state=SECRET))
-    assert OpaqueReceived(message_id="a1") == public(OpaqueReceived(message_id="a1", state=SECRET))
-    assert deltas("Hi") == [public(delta) for delta in deltas("Hi")]
-    assert prompt() == public(PromptSubmitted(message_id="u1", content="hi", extra={"new": 1}))
+    assert StepStarted(message_id="a1", origin=origin()) == redact(start)
+    assert StepEnded(message_id="a1", finish_reason="stop") == redact(end)
+    assert TextEnded(message_id="a1", text="Hi") == redact(TextEnded(message_id="a1", text="Hi", state=SECRET))
+    assert ToolCalled(**C, name="t", input={}) == redact(ToolCalled(**C, name="t", input={}, state=SECRET))
+    assert OpaqueReceived(message_id="a1") == redact(OpaqueReceived(message_id="a1", state=SECRET))
+    assert deltas("Hi") == [redact(delta) for delta in deltas("Hi")]
+    assert prompt() == redact(PromptSubmitted(message_id="u1", content="hi", extra={"new": 1}))
 
 
 def test_public_unknown_events():
@@ -304,7 +304,7 @@ def test_public_unknown_events():
     """
     event = UnknownEvent(type="new", version=2, data={"type": "new", "v": 2, "message_id": "a1", "state": SECRET})
 
-    assert {"type": "new", "v": 2, "message_id": "a1"} == public(event).data
+    assert {"type": "new", "v": 2, "message_id": "a1"} == redact(event).data
 
 
 def test_public_records():
@@ -314,9 +314,9 @@ def test_public_records():
     (record,) = records([TextEnded(message_id="a1", text="Hi", state=SECRET)], meta={"user": 1})
 
     assert (TextEnded(message_id="a1", text="Hi"), 1, {"user": 1}) == (
-        public(record).event,
-        public(record).seq,
-        public(record).meta,
+        redact(record).event,
+        redact(record).seq,
+        redact(record).meta,
     )
 
 
@@ -325,12 +325,12 @@ def test_public_transcripts():
     No state, run or opaque part is left in any message; everything else is.
     """
     hosted = Call("t", output="x", provider_executed=True, state=SECRET, result_state=SECRET)
-    shown = answer("Hi", reasoning="Hm", calls=[hosted], finish="stop")
+    shown = answer("Hi", reasoning="Hm", calls=[hosted], finish_reason="stop")
     full = answer(
         "Hi",
         reasoning="Hm",
         calls=[hosted],
-        finish="stop",
+        finish_reason="stop",
         run=run(),
         state=SECRET,
         text_state=SECRET,
@@ -338,9 +338,9 @@ def test_public_transcripts():
     )
     full.insert(1, OpaqueReceived(message_id="a1", state=SECRET))
     bare = Call("t", output="x", provider_executed=True)
-    expected = fold([prompt(), *answer("Hi", reasoning="Hm", calls=[bare], finish="stop"), *compaction()])
+    expected = fold([prompt(), *answer("Hi", reasoning="Hm", calls=[bare], finish_reason="stop"), *compaction()])
 
-    assert expected == public(fold([prompt(), *full, *compaction()]))
+    assert expected == redact(fold([prompt(), *full, *compaction()]))
     assert expected != fold([prompt(), *shown, *compaction()])
 
 
@@ -349,7 +349,7 @@ def test_public_takes_what_can_be_shown():
     Anything else is a mistake.
     """
     with pytest.raises(TypeError, match="expected an event, record, part, message or transcript, got dict"):
-        public({})
+        redact({})
 
 
 # -- what constructors take and refuse
@@ -425,7 +425,7 @@ def test_statuses_are_words():
     assert PartStatus.COMPLETED is TextPart(**PART).status
     assert CallStatus.CALLED is call().status
     assert MessageStatus.RUNNING is AssistantMessage(**A).status
-    assert Finish.STOP is AssistantMessage(**A, finish="stop").finish
+    assert FinishReason.STOP is AssistantMessage(**A, finish_reason="stop").finish_reason
 
 
 def test_texts_of_messages_are_valid():
@@ -438,7 +438,7 @@ def test_texts_of_messages_are_valid():
         TextPart(text=half, status="completed").text,
         call(raw_input=half).raw_input,
         CompactionMessage(id="c", reason="auto", text=half).text,
-        AssistantMessage(**A, raw_finish=half).raw_finish,
+        AssistantMessage(**A, raw_finish_reason=half).raw_finish_reason,
         UserMessage(id="u", content=half).text,
     }
 

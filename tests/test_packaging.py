@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parent.parent
 
 CORE = {"attrs", "cattrs", "typing-extensions"}
-EXTRAS = {"all", "cli", "fast", "http", "server", "testing"}
+EXTRAS = {"all", "cli", "fast", "http", "testing", "web"}
 ENTRY_POINTS = {
     "assistant_events.adapters": {"gemini-interactions": "assistant_events.adapters.gemini_interactions:dialect"},
     "console_scripts": {"assistant-events": "assistant_events.cli:main"},
@@ -129,7 +129,7 @@ def test_pins_satisfy_the_requirements():
     extras = project["optional-dependencies"]
     lines = (ROOT / "requirements" / "dev.txt").read_text("utf-8").splitlines()
     pins = {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
-    chosen = ("fast", "http", "server", "cli", "testing")
+    chosen = ("fast", "http", "web", "cli", "testing")
     wanted = [*project["dependencies"], *(each for name in chosen for each in extras[name])]
     unmet = [
         text

@@ -135,13 +135,13 @@ FAULTS = [
     ),
     (
         Event,
-        {"type": "step.ended", "v": 1, "message_id": "a", "finish": "done"},
-        "$.finish: expected one of stop, length, tool-calls, content-filter, pause, other, got 'done'",
+        {"type": "step.ended", "v": 1, "message_id": "a", "finish_reason": "done"},
+        "$.finish_reason: expected one of stop, length, tool-calls, content-filter, pause, other, got 'done'",
     ),
     (
         Event,
-        {"type": "step.ended", "v": 1, "message_id": "a", "finish": ["stop"]},
-        "$.finish: expected one of stop, length, tool-calls, content-filter, pause, other, got an array",
+        {"type": "step.ended", "v": 1, "message_id": "a", "finish_reason": ["stop"]},
+        "$.finish_reason: expected one of stop, length, tool-calls, content-filter, pause, other, got an array",
     ),
     (
         Event,
@@ -184,8 +184,8 @@ FAULTS = [
         {"type": "media", "media_type": "a/b"},
         "$: expected either data or uri, got an object with type, media_type",
     ),
-    (Usage, {"input": 1.0}, "$.input: expected an integer of 0 or more, got a number"),
-    (Usage, {"input": "1"}, "$.input: expected an integer of 0 or more, got a string"),
+    (Usage, {"input_tokens": 1.0}, "$.input_tokens: expected an integer of 0 or more, got a number"),
+    (Usage, {"input_tokens": "1"}, "$.input_tokens: expected an integer of 0 or more, got a string"),
     (Usage, {"details": None}, "$.details: expected an object, got null"),
     (Usage, [], "$: expected an object, got an array"),
     (ErrorInfo, {"kind": "tool", "message": "", "retryable": 0}, "$.retryable: expected true or false, got an integer"),

@@ -16,12 +16,12 @@ from assistant_events import (
     Citation,
     ErrorInfo,
     ErrorKind,
-    Finish,
+    FinishReason,
     JsonContent,
     JsonObject,
     MediaContent,
     Origin,
-    Run,
+    RemoteRun,
     State,
     TextContent,
     Usage,
@@ -34,8 +34,8 @@ from assistant_events.testing import origin
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH, own, valid_text
 from assistant_events.values.buffers import COMPACT_AT, Buffer
-from assistant_events.values.frozen import json_type, plain_mapping, same_as, same_json
-from assistant_events.values.unicode import has_surrogates, is_high_surrogate, joined_pairs
+from assistant_events.values.json_values import json_type, plain_mapping, same_as, same_json
+from assistant_events.values.text import has_surrogates, is_high_surrogate, joined_pairs
 
 # -- frozen JSON
 
@@ -554,7 +554,7 @@ def test_words():
     """
     Words of the model are strings, and stay as they are in logs; an error may be of a kind that is not known.
     """
-    assert "tool-calls" == Finish.TOOL_CALLS
+    assert "tool-calls" == FinishReason.TOOL_CALLS
     assert ErrorKind.RATE_LIMIT is ErrorInfo(kind="rate-limit", message="").kind
     assert "of-tomorrow" == ErrorInfo(kind="of-tomorrow", message="").kind
     assert {
@@ -568,9 +568,14 @@ def test_total_of_usage():
     """
     The total is the sum of what is known, and unknown when nothing is.
     """
-    assert 15 == Usage(input=1, cache_read=2, cache_write=3, output=4, reasoning=5).total
-    assert 0 == Usage(output=0).total
-    assert Usage().total is None
+    assert (
+        15
+        == Usage(
+            input_tokens=1, cache_read_tokens=2, cache_write_tokens=3, output_tokens=4, reasoning_tokens=5
+        ).total_tokens
+    )
+    assert 0 == Usage(output_tokens=0).total_tokens
+    assert Usage().total_tokens is None
 
 
 def test_origins_of_replay():
@@ -608,12 +613,12 @@ WRONG = [
     (ErrorInfo, {**ERROR, "status": "5"}, TypeError, "ErrorInfo.status: expected int, got str"),
     (ErrorInfo, {**ERROR, "status": True}, TypeError, "ErrorInfo.status: expected int, got bool"),
     (ErrorInfo, {**ERROR, "retryable": 1}, TypeError, "ErrorInfo.retryable: expected bool or None, got int"),
-    (Usage, {"input": -1}, ValueError, "Usage.input: expected 0 or more, got -1"),
-    (Usage, {"output": 1.0}, TypeError, "Usage.output: expected int, got float"),
+    (Usage, {"input_tokens": -1}, ValueError, "Usage.input_tokens: expected 0 or more, got -1"),
+    (Usage, {"output_tokens": 1.0}, TypeError, "Usage.output_tokens: expected int, got float"),
     (Origin, {**PLACE, "provider": ""}, ValueError, "Origin.provider: expected a non-empty string"),
     (Origin, {**PLACE, "model": 1}, TypeError, "Origin.model: expected str or None, got int"),
-    (Run, {"id": "r", "kind": "k", "resumable": 1}, TypeError, "Run.resumable: expected bool, got int"),
-    (Run, {"id": None, "kind": "k"}, TypeError, "Run.id: expected str, got NoneType"),
+    (RemoteRun, {"id": "r", "kind": "k", "resumable": 1}, TypeError, "RemoteRun.resumable: expected bool, got int"),
+    (RemoteRun, {"id": None, "kind": "k"}, TypeError, "RemoteRun.id: expected str, got NoneType"),
     (Citation, {"start": -1}, ValueError, "Citation.start: expected 0 or more, got -1"),
     (Citation, {"start": 3, "end": 2}, ValueError, "Citation.end: expected start (3) or more, got 2"),
     (Citation, {"end": "2"}, TypeError, "Citation.end: expected int, got str"),

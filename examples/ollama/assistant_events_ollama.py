@@ -4,12 +4,12 @@ Ollama's native chat to events: `POST /api/chat`, one JSON document a line.
 A line adds to the thinking or the content, or brings whole calls; the last one has `done` and says why it is.
 """
 
-from assistant_events import ErrorInfo, ErrorKind, Finish, JsonError, Usage
+from assistant_events import ErrorInfo, ErrorKind, FinishReason, JsonError, Usage
 from assistant_events.adapters import DecoderBase, Dialect, JsonLines
-from assistant_events.adapters.reading import count, flag, mapping, mappings, string
+from assistant_events.adapters.json_fields import count, flag, mapping, mappings, string
 from assistant_events.values import read_json
 
-FINISHES = {"stop": Finish.STOP, "length": Finish.LENGTH}
+FINISHES = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
 
 
 class OllamaChatDecoder(DecoderBase):
@@ -45,12 +45,12 @@ class OllamaChatDecoder(DecoderBase):
 
     def on_end(self, event):
         reason = string(event, "done_reason")
-        finish = FINISHES.get(reason or "stop", Finish.OTHER)
-        if finish is Finish.STOP and self.recorder.unanswered(provider_executed=False):
-            finish = Finish.TOOL_CALLS
+        finish = FINISHES.get(reason or "stop", FinishReason.OTHER)
+        if finish is FinishReason.STOP and self.recorder.unanswered(provider_executed=False):
+            finish = FinishReason.TOOL_CALLS
         read, written = count(event, "prompt_eval_count"), count(event, "eval_count")
         details = {key: value for key, value in event.items() if key.endswith(("_count", "_duration"))}
-        usage = Usage(input=read, output=written, details=details) if details else None
+        usage = Usage(input_tokens=read, output_tokens=written, details=details) if details else None
         self.finish_step(finish, reason, usage=usage)
 
 

@@ -54,6 +54,7 @@ from assistant_events.events import (
     ToolSuccess,
     UnknownEvent,
 )
+from assistant_events.history import Drop, DropReason, Selection, describe_rules, select
 from assistant_events.messages import (
     AssistantMessage,
     CallStatus,
@@ -71,7 +72,7 @@ from assistant_events.messages import (
     Transcript,
     Turn,
     UserMessage,
-    public,
+    redact,
 )
 from assistant_events.recorder import (
     Recorder,
@@ -81,25 +82,24 @@ from assistant_events.reducer import (
     Outcome,
     Problem,
     Reduced,
+    find_problems,
     fold,
-    problems,
     reconcile,
     reduce,
 )
-from assistant_events.replay import Drop, DropReason, Selection, describe_rules, select
 from assistant_events.upcasting import Upcasters
 from assistant_events.values import (
     Citation,
     Content,
     ErrorInfo,
     ErrorKind,
-    Finish,
+    FinishReason,
     JsonContent,
     JsonObject,
     JsonValue,
     MediaContent,
     Origin,
-    Run,
+    RemoteRun,
     State,
     TextContent,
     Usage,
@@ -131,7 +131,7 @@ __all__ = [
     "ErrorInfo",
     "ErrorKind",
     "Event",
-    "Finish",
+    "FinishReason",
     "FixtureError",
     "HistoryRewound",
     "JsonContent",
@@ -164,7 +164,7 @@ __all__ = [
     "Recorder",
     "Reduced",
     "RemoteProtocolError",
-    "Run",
+    "RemoteRun",
     "Selection",
     "State",
     "StepEnded",
@@ -196,11 +196,11 @@ __all__ = [
     "UserMessage",
     "as_content",
     "describe_rules",
+    "find_problems",
     "fold",
     "freeze",
-    "problems",
-    "public",
     "reconcile",
+    "redact",
     "reduce",
     "select",
     "thaw",

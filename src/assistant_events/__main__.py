@@ -4,7 +4,7 @@ import sys
 
 
 def _main() -> int:
-    from assistant_events.cli.entry import main
+    from assistant_events.cli.entry_point import main
 
     return main()
 

@@ -54,7 +54,7 @@ class StructureError(AssistantEventsError, ValueError):
     """
     A stored or received document does not have the shape of what it claims to be.
 
-    `path` names the place in the document, from `$` down, for example `$.usage.input`.
+    `path` names the place in the document, from `$` down, for example `$.usage.input_tokens`.
     """
 
     def __init__(self, path: str, expected: str, got: str) -> None:

@@ -21,23 +21,23 @@ from assistant_events.values import (
     Citation,
     Content,
     ErrorInfo,
-    Finish,
+    FinishReason,
     JsonObject,
     Origin,
-    Run,
+    RemoteRun,
     State,
     Usage,
-    fields,
     valid_text,
+    validators,
 )
 from assistant_events.values.content import as_content, size_only, to_bytes
-from assistant_events.values.facts import as_citations, to_finish
-from assistant_events.values.fields import NO_FIELDS, NO_STATE, Extensible, Frozen
+from assistant_events.values.info import as_citations, to_finish
+from assistant_events.values.validators import NO_FIELDS, NO_STATE, Extensible, Frozen
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class _Event(Extensible):
-    message_id: str = attrs.field(validator=fields.check_name)
+    message_id: str = attrs.field(validator=validators.check_name)
     """The message that this event belongs to."""
 
 
@@ -72,12 +72,12 @@ class StepStarted(_Durable):
 
     type: ClassVar[Literal["step.started"]] = "step.started"
 
-    origin: Origin = attrs.field(validator=fields.IsA(Origin))
+    origin: Origin = attrs.field(validator=validators.IsA(Origin))
 
-    run: Run | None = attrs.field(default=None, validator=fields.IsA(Run, optional=True))
+    run: RemoteRun | None = attrs.field(default=None, validator=validators.IsA(RemoteRun, optional=True))
     """The response on the provider's side; `None` when it does not live there."""
 
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
 
 @final
@@ -87,14 +87,14 @@ class StepRestarted(_Durable):
 
     type: ClassVar[Literal["step.restarted"]] = "step.restarted"
 
-    reason: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
+    reason: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
     """Why, for people."""
 
-    origin: Origin | None = attrs.field(default=None, validator=fields.IsA(Origin, optional=True))
+    origin: Origin | None = attrs.field(default=None, validator=validators.IsA(Origin, optional=True))
     """Fills in the model names that the start of the step did not know; `None` when it adds nothing."""
 
-    run: Run | None = attrs.field(default=None, validator=fields.IsA(Run, optional=True))
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    run: RemoteRun | None = attrs.field(default=None, validator=validators.IsA(RemoteRun, optional=True))
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
 
 @final
@@ -108,20 +108,20 @@ class StepEnded(_Durable):
 
     type: ClassVar[Literal["step.ended"]] = "step.ended"
 
-    finish: Finish = attrs.field(converter=to_finish)
+    finish_reason: FinishReason = attrs.field(converter=to_finish)
 
-    raw_finish: str | None = attrs.field(
-        default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none
+    raw_finish_reason: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
     )
     """The provider's own word; `None` when it gave none."""
 
-    usage: Usage | None = attrs.field(default=None, validator=fields.IsA(Usage, optional=True))
+    usage: Usage | None = attrs.field(default=None, validator=validators.IsA(Usage, optional=True))
     """`None` when the provider did not report any."""
 
-    run: Run | None = attrs.field(default=None, validator=fields.IsA(Run, optional=True))
+    run: RemoteRun | None = attrs.field(default=None, validator=validators.IsA(RemoteRun, optional=True))
     """Replaces the one of the start when it is not `None`."""
 
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     """Replaces the one of the start when it is not empty."""
 
 
@@ -132,10 +132,10 @@ class StepFailed(_Durable):
 
     type: ClassVar[Literal["step.failed"]] = "step.failed"
 
-    error: ErrorInfo = attrs.field(validator=fields.IsA(ErrorInfo))
-    usage: Usage | None = attrs.field(default=None, validator=fields.IsA(Usage, optional=True))
-    run: Run | None = attrs.field(default=None, validator=fields.IsA(Run, optional=True))
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    error: ErrorInfo = attrs.field(validator=validators.IsA(ErrorInfo))
+    usage: Usage | None = attrs.field(default=None, validator=validators.IsA(Usage, optional=True))
+    run: RemoteRun | None = attrs.field(default=None, validator=validators.IsA(RemoteRun, optional=True))
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
 
 @final
@@ -153,13 +153,13 @@ class TextEnded(_Durable):
 
     type: ClassVar[Literal["text.ended"]] = "text.ended"
 
-    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
+    text: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
 
-    complete: bool = attrs.field(default=True, validator=fields.check_flag)
+    complete: bool = attrs.field(default=True, validator=validators.check_flag)
     """False when it was cut; its state then never goes back to a provider."""
 
     citations: tuple[Citation, ...] = attrs.field(default=(), converter=as_citations)
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
 
 @final
@@ -177,9 +177,9 @@ class ReasoningEnded(_Durable):
 
     type: ClassVar[Literal["reasoning.ended"]] = "reasoning.ended"
 
-    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
-    complete: bool = attrs.field(default=True, validator=fields.check_flag)
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    text: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
+    complete: bool = attrs.field(default=True, validator=validators.check_flag)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
 
 @final
@@ -189,7 +189,7 @@ class MediaStarted(_Durable):
 
     type: ClassVar[Literal["media.started"]] = "media.started"
 
-    media_type: str = attrs.field(validator=fields.check_name)
+    media_type: str = attrs.field(validator=validators.check_name)
 
 
 @final
@@ -199,13 +199,15 @@ class MediaEnded(_Durable):
 
     type: ClassVar[Literal["media.ended"]] = "media.ended"
 
-    media_type: str = attrs.field(validator=fields.check_name)
+    media_type: str = attrs.field(validator=validators.check_name)
     data: bytes | None = attrs.field(
-        default=None, converter=to_bytes, validator=fields.IsA(bytes, optional=True), repr=size_only
+        default=None, converter=to_bytes, validator=validators.IsA(bytes, optional=True), repr=size_only
     )
-    uri: str | None = attrs.field(default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none)
-    complete: bool = attrs.field(default=True, validator=fields.check_flag)
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    uri: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
+    )
+    complete: bool = attrs.field(default=True, validator=validators.check_flag)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
     def __attrs_post_init__(self) -> None:
         if self.data is not None and self.uri is not None:
@@ -221,11 +223,11 @@ class ToolInputStarted(_Durable):
 
     type: ClassVar[Literal["tool.input.started"]] = "tool.input.started"
 
-    call_id: str = attrs.field(validator=fields.check_name)
+    call_id: str = attrs.field(validator=validators.check_name)
     """Unique inside its message."""
 
-    name: str = attrs.field(validator=fields.check_name)
-    provider_executed: bool = attrs.field(default=False, validator=fields.check_flag)
+    name: str = attrs.field(validator=validators.check_name)
+    provider_executed: bool = attrs.field(default=False, validator=validators.check_flag)
 
 
 @final
@@ -235,14 +237,14 @@ class ToolInputEnded(_Durable):
 
     type: ClassVar[Literal["tool.input.ended"]] = "tool.input.ended"
 
-    call_id: str = attrs.field(validator=fields.check_name)
+    call_id: str = attrs.field(validator=validators.check_name)
 
-    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
+    text: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
     """Raw and unparsed."""
 
-    complete: bool = attrs.field(default=True, validator=fields.check_flag)
+    complete: bool = attrs.field(default=True, validator=validators.check_flag)
 
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     """State of the call."""
 
 
@@ -253,12 +255,12 @@ class ToolCalled(_Durable):
 
     type: ClassVar[Literal["tool.called"]] = "tool.called"
 
-    call_id: str = attrs.field(validator=fields.check_name)
-    name: str = attrs.field(validator=fields.check_name)
-    input: JsonObject = attrs.field(converter=fields.as_input)
-    provider_executed: bool = attrs.field(default=False, validator=fields.check_flag)
+    call_id: str = attrs.field(validator=validators.check_name)
+    name: str = attrs.field(validator=validators.check_name)
+    input: JsonObject = attrs.field(converter=validators.as_input)
+    provider_executed: bool = attrs.field(default=False, validator=validators.check_flag)
 
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     """Replaces the state of `tool.input.ended` when it is not empty."""
 
 
@@ -269,11 +271,11 @@ class ToolSuccess(_Durable):
 
     type: ClassVar[Literal["tool.success"]] = "tool.success"
 
-    call_id: str = attrs.field(validator=fields.check_name)
+    call_id: str = attrs.field(validator=validators.check_name)
     output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
-    provider_executed: bool = attrs.field(default=False, validator=fields.check_flag)
+    provider_executed: bool = attrs.field(default=False, validator=validators.check_flag)
 
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     """State of the result."""
 
 
@@ -284,11 +286,11 @@ class ToolFailed(_Durable):
 
     type: ClassVar[Literal["tool.failed"]] = "tool.failed"
 
-    call_id: str = attrs.field(validator=fields.check_name)
-    error: ErrorInfo = attrs.field(validator=fields.IsA(ErrorInfo))
+    call_id: str = attrs.field(validator=validators.check_name)
+    error: ErrorInfo = attrs.field(validator=validators.IsA(ErrorInfo))
     output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
-    provider_executed: bool = attrs.field(default=False, validator=fields.check_flag)
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    provider_executed: bool = attrs.field(default=False, validator=validators.check_flag)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
 
 @final
@@ -298,7 +300,7 @@ class OpaqueReceived(_Durable):
 
     type: ClassVar[Literal["opaque.received"]] = "opaque.received"
 
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
 
 @final
@@ -308,8 +310,8 @@ class CompactionStarted(_Durable):
 
     type: ClassVar[Literal["compaction.started"]] = "compaction.started"
 
-    reason: Literal["auto", "manual"] = attrs.field(validator=fields.check_reason)
-    origin: Origin | None = attrs.field(default=None, validator=fields.IsA(Origin, optional=True))
+    reason: Literal["auto", "manual"] = attrs.field(validator=validators.check_reason)
+    origin: Origin | None = attrs.field(default=None, validator=validators.IsA(Origin, optional=True))
     """The model that writes it; `None` when no model does."""
 
 
@@ -320,8 +322,8 @@ class CompactionEnded(_Durable):
 
     type: ClassVar[Literal["compaction.ended"]] = "compaction.ended"
 
-    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    text: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
 
 @final
@@ -331,7 +333,7 @@ class CompactionFailed(_Durable):
 
     type: ClassVar[Literal["compaction.failed"]] = "compaction.failed"
 
-    error: ErrorInfo = attrs.field(validator=fields.IsA(ErrorInfo))
+    error: ErrorInfo = attrs.field(validator=validators.IsA(ErrorInfo))
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
@@ -441,7 +443,7 @@ class ToolProgress(_Live):
 
     type: ClassVar[Literal["tool.progress"]] = "tool.progress"
 
-    call_id: str = attrs.field(validator=fields.check_name)
+    call_id: str = attrs.field(validator=validators.check_name)
     output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
 
 
@@ -456,10 +458,10 @@ class UnknownEvent(Frozen):
 
     durable: ClassVar[Literal[True]] = True
 
-    type: str = attrs.field(validator=fields.check_name)
-    version: int = attrs.field(validator=fields.check_count)
+    type: str = attrs.field(validator=validators.check_name)
+    version: int = attrs.field(validator=validators.check_count)
 
-    data: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    data: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     """The whole document. Hidden like a state, since it may hold one."""
 
     @property
@@ -557,17 +559,17 @@ def _check_seq(instance: object, field: Attribute[Any], value: object) -> None:
 class Record(Frozen):
     """A durable event with its place in a log."""
 
-    session_id: str = attrs.field(validator=fields.check_name)
+    session_id: str = attrs.field(validator=validators.check_name)
 
     seq: int = attrs.field(validator=_check_seq)
     """1, 2, 3, … without gaps."""
 
-    at: datetime = attrs.field(validator=fields.check_utc)
+    at: datetime = attrs.field(validator=validators.check_utc)
     """When it was appended, in UTC."""
 
     event: DurableEvent | UnknownEvent = attrs.field(
         validator=attrs.validators.instance_of((*DURABLE_EVENTS, UnknownEvent))
     )
 
-    meta: JsonObject = attrs.field(default=NO_FIELDS, converter=fields.as_meta)
+    meta: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_meta)
     """The app's own; never read by the library, never sent to a provider."""

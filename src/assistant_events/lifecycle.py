@@ -107,7 +107,7 @@ class CallPhase(_Phase):
     SETTLED = "settled"
 
 
-class Refusal(_Phase):
+class Rejection(_Phase):
     """Why an event is out of place in a phase."""
 
     AGAIN = "again"
@@ -145,8 +145,8 @@ ALL_EVENTS: Final[tuple[KnownType, ...]] = (*DurableEvent.__args__, *LiveEvent._
 
 
 def _row(
-    allowed: Mapping[KnownType, _P], refused: Mapping[KnownType, Refusal], otherwise: Refusal
-) -> Mapping[KnownType, _P | Refusal]:
+    allowed: Mapping[KnownType, _P], refused: Mapping[KnownType, Rejection], otherwise: Rejection
+) -> Mapping[KnownType, _P | Rejection]:
     return MappingProxyType({cls: allowed.get(cls, refused.get(cls, otherwise)) for cls in ALL_EVENTS})
 
 
@@ -154,14 +154,14 @@ def _each(events: frozenset[KnownType], value: _P) -> dict[KnownType, _P]:
     return dict.fromkeys(events, value)
 
 
-def _refuse(events: frozenset[KnownType], why: Refusal) -> dict[KnownType, Refusal]:
+def _refuse(events: frozenset[KnownType], why: Rejection) -> dict[KnownType, Rejection]:
     return dict.fromkeys(events, why)
 
 
-_AGAIN, _CONFLICT, _LATE, _ORPHAN = Refusal.AGAIN, Refusal.CONFLICT, Refusal.LATE, Refusal.ORPHAN
+_AGAIN, _CONFLICT, _LATE, _ORPHAN = Rejection.AGAIN, Rejection.CONFLICT, Rejection.LATE, Rejection.ORPHAN
 _REWIND: Final[dict[KnownType, MessagePhase]] = {HistoryRewound: MessagePhase.REWOUND}
 
-MESSAGE: Final[Mapping[MessagePhase, Mapping[KnownType, MessagePhase | Refusal]]] = MappingProxyType(
+MESSAGE: Final[Mapping[MessagePhase, Mapping[KnownType, MessagePhase | Rejection]]] = MappingProxyType(
     {
         MessagePhase.UNKNOWN: _row(
             {
@@ -212,7 +212,7 @@ MESSAGE: Final[Mapping[MessagePhase, Mapping[KnownType, MessagePhase | Refusal]]
 )
 """Phase of a message x event. Content that is allowed here is then looked up in `FRAGMENT` or `CALL`."""
 
-FRAGMENT: Final[Mapping[str, Mapping[FragmentPhase, Mapping[KnownType, FragmentPhase | Refusal]]]] = MappingProxyType(
+FRAGMENT: Final[Mapping[str, Mapping[FragmentPhase, Mapping[KnownType, FragmentPhase | Rejection]]]] = MappingProxyType(
     {
         kind: MappingProxyType(
             {
@@ -228,7 +228,7 @@ FRAGMENT: Final[Mapping[str, Mapping[FragmentPhase, Mapping[KnownType, FragmentP
 )
 """Kind x phase x event. The kind is the address: a message has at most one open fragment of each."""
 
-CALL: Final[Mapping[CallPhase, Mapping[KnownType, CallPhase | Refusal]]] = MappingProxyType(
+CALL: Final[Mapping[CallPhase, Mapping[KnownType, CallPhase | Rejection]]] = MappingProxyType(
     {
         CallPhase.UNKNOWN: MappingProxyType(
             {
@@ -290,8 +290,8 @@ GUARDS: Final[Mapping[KnownType, str]] = MappingProxyType(
 
 _KIND_OF: Final[dict[KnownType, str]] = {cls: kind for kind, three in _FRAGMENTS.items() for cls in three}
 
-_FragmentColumn: TypeAlias = Mapping[FragmentPhase, FragmentPhase | Refusal]
-_CallColumn: TypeAlias = Mapping[CallPhase, CallPhase | Refusal]
+_FragmentColumn: TypeAlias = Mapping[FragmentPhase, FragmentPhase | Rejection]
+_CallColumn: TypeAlias = Mapping[CallPhase, CallPhase | Rejection]
 
 
 def _fragment_column(cls: KnownType) -> _FragmentColumn | None:
@@ -307,7 +307,7 @@ def _call_column(cls: KnownType) -> _CallColumn | None:
 _STEPS: Final[
     dict[
         MessagePhase,
-        dict[KnownType, tuple[MessagePhase | Refusal, str, _FragmentColumn | None, _CallColumn | None]],
+        dict[KnownType, tuple[MessagePhase | Rejection, str, _FragmentColumn | None, _CallColumn | None]],
     ]
 ] = {
     phase: {cls: (after, _KIND_OF.get(cls, ""), _fragment_column(cls), _call_column(cls)) for cls, after in row.items()}
@@ -337,7 +337,7 @@ def _keeps_open(call: _Call) -> bool:
     return phase is _INPUT_OPEN or phase is _INPUT_ENDED or (phase is _CALLED and call.provider_executed)
 
 
-class Life:
+class MessageLifecycle:
     """Where one message and everything inside it stand. Mutable; `step` is the only way to move it."""
 
     __slots__ = ("_answered", "_calls", "_fragments", "_unsettled", "phase")
@@ -353,17 +353,17 @@ class Life:
         self._unsettled: dict[str, None] = {}
         self._answered = False
 
-    def step(self, event: KnownEvent) -> Refusal | None:
+    def advance(self, event: KnownEvent) -> Rejection | None:
         """Move to where *event* leads and return `None`, or stay and return why it is out of place."""
         cls = event.__class__
         after, kind, fragment_moves, call_moves = _STEPS[self.phase][cls]
         # For an enum, `isinstance` takes longer than the rest of a step.
-        if type(after) is Refusal:
+        if type(after) is Rejection:
             return self._refused(event, after)
         # What stands inside a message never moves the message itself.
         if fragment_moves is not None:
             moved = fragment_moves[self._fragments[kind]]
-            if type(moved) is Refusal:
+            if type(moved) is Rejection:
                 return moved
             self._fragments[kind] = moved  # type: ignore[assignment]
             return None
@@ -371,10 +371,10 @@ class Life:
             return self._step_call(event, call_moves)
         if cls in _STEP_TERMINALS:
             if self._unsettled or _OPEN in self._fragments.values():
-                return Refusal.CONFLICT
+                return Rejection.CONFLICT
         elif cls is StepRestarted:
             if self._answered:
-                return Refusal.CONFLICT
+                return Rejection.CONFLICT
             self._fragments = _NO_FRAGMENTS.copy()
             self._calls = {}
             self._unsettled = {}
@@ -411,11 +411,11 @@ class Life:
         if _keeps_open(call):
             self._unsettled[call_id] = None
 
-    def _step_call(self, event: Any, moves: _CallColumn) -> Refusal | None:
+    def _step_call(self, event: Any, moves: _CallColumn) -> Rejection | None:
         # Any: an event of a call; what is read of it is looked at by its class.
         call = self._calls.get(event.call_id)
         after = moves[_NO_CALL if call is None else call.phase]
-        if type(after) is Refusal:
+        if type(after) is Rejection:
             return after
         cls = event.__class__
         if call is None:
@@ -424,7 +424,7 @@ class Life:
             call.provider_executed = event.provider_executed
         elif cls is ToolCalled:
             if call.name != event.name:
-                return Refusal.CONFLICT
+                return Rejection.CONFLICT
             call.provider_executed = call.provider_executed or event.provider_executed
         elif cls is ToolSuccess or cls is ToolFailed:
             call.provider_executed = call.provider_executed or event.provider_executed
@@ -440,15 +440,15 @@ class Life:
                 self._unsettled.pop(event.call_id, None)
         return None
 
-    def _refused(self, event: KnownEvent, why: Refusal) -> Refusal:
+    def _refused(self, event: KnownEvent, why: Rejection) -> Rejection:
         # A closed message still tells an equal second end of a fragment or call from a stranger.
-        if why is Refusal.LATE and self.phase is not MessagePhase.REWOUND:
+        if why is Rejection.LATE and self.phase is not MessagePhase.REWOUND:
             kind = _KIND_OF.get(event.__class__)
-            if kind is not None and FRAGMENT[kind][self.fragment(kind)][event.__class__] is Refusal.AGAIN:
-                return Refusal.AGAIN
+            if kind is not None and FRAGMENT[kind][self.fragment(kind)][event.__class__] is Rejection.AGAIN:
+                return Rejection.AGAIN
             if (
                 isinstance(event, (ToolInputEnded, ToolCalled, ToolSuccess))
-                and CALL[self.call(event.call_id)][event.__class__] is Refusal.AGAIN
+                and CALL[self.call(event.call_id)][event.__class__] is Rejection.AGAIN
             ):
-                return Refusal.AGAIN
+                return Rejection.AGAIN
         return why

@@ -43,22 +43,22 @@ from assistant_events.values import (
     Content,
     ErrorInfo,
     ErrorKind,
-    Finish,
+    FinishReason,
     JsonContent,
     JsonObject,
     MediaContent,
     Origin,
-    Run,
+    RemoteRun,
     State,
     TextContent,
     Usage,
-    fields,
     thaw,
+    validators,
     write_json,
 )
 from assistant_events.values.content import ContentInput, as_content, size_only, to_bytes
-from assistant_events.values.facts import as_citations
-from assistant_events.values.fields import NO_FIELDS, NO_STATE, Frozen
+from assistant_events.values.info import as_citations
+from assistant_events.values.validators import NO_FIELDS, NO_STATE, Frozen
 
 
 class MessageStatus(StrEnum):
@@ -97,8 +97,8 @@ class CallStatus(StrEnum):
 class Times(Frozen):
     """When something began and ended, in UTC, as the records of its first and last event say."""
 
-    started: datetime | None = attrs.field(default=None, validator=fields.check_utc_or_none)
-    ended: datetime | None = attrs.field(default=None, validator=fields.check_utc_or_none)
+    started: datetime | None = attrs.field(default=None, validator=validators.check_utc_or_none)
+    ended: datetime | None = attrs.field(default=None, validator=validators.check_utc_or_none)
 
 
 @final
@@ -108,10 +108,10 @@ class TextPart(Frozen):
 
     type: ClassVar[Literal["text"]] = "text"
 
-    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
+    text: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
     status: PartStatus = attrs.field(converter=PartStatus)
     citations: tuple[Citation, ...] = attrs.field(default=(), converter=as_citations)
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
 
@@ -122,9 +122,9 @@ class ReasoningPart(Frozen):
 
     type: ClassVar[Literal["reasoning"]] = "reasoning"
 
-    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
+    text: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
     status: PartStatus = attrs.field(converter=PartStatus)
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
 
@@ -135,16 +135,18 @@ class MediaPart(Frozen):
 
     type: ClassVar[Literal["media"]] = "media"
 
-    media_type: str = attrs.field(validator=fields.check_name)
+    media_type: str = attrs.field(validator=validators.check_name)
 
     data: bytes | None = attrs.field(
-        default=None, converter=to_bytes, validator=fields.IsA(bytes, optional=True), repr=size_only
+        default=None, converter=to_bytes, validator=validators.IsA(bytes, optional=True), repr=size_only
     )
     """What has come so far while it streams; `None` when it is elsewhere (`uri`) or nothing came."""
 
-    uri: str | None = attrs.field(default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none)
+    uri: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
+    )
     status: PartStatus = attrs.field(converter=PartStatus)
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
 
@@ -155,40 +157,40 @@ class ToolPart(Frozen):
 
     type: ClassVar[Literal["tool"]] = "tool"
 
-    message_id: str = attrs.field(validator=fields.check_name)
+    message_id: str = attrs.field(validator=validators.check_name)
     """The message that the call stands in; call ids are unique only there."""
 
-    call_id: str = attrs.field(validator=fields.check_name)
+    call_id: str = attrs.field(validator=validators.check_name)
     """The id that the recorder gave it: the provider's, made unique within the message; never empty."""
 
-    name: str = attrs.field(validator=fields.check_name)
+    name: str = attrs.field(validator=validators.check_name)
     """Name of the tool."""
 
-    provider_executed: bool = attrs.field(default=False, validator=fields.check_flag)
+    provider_executed: bool = attrs.field(default=False, validator=validators.check_flag)
     """Whether the provider runs it. Otherwise the app does."""
 
     status: CallStatus = attrs.field(converter=CallStatus)
     """How far the call is: input, answer or failure."""
 
-    raw_input: str = attrs.field(default="", converter=fields.to_text, validator=fields.check_text)
+    raw_input: str = attrs.field(default="", converter=validators.to_text, validator=validators.check_text)
     """The input as the model wrote it, unparsed; empty when it came whole (`tool.called` alone)."""
 
     input_status: PartStatus | None = attrs.field(default=None, converter=attrs.converters.optional(PartStatus))
     """How far `raw_input` is; `None` when the input did not stream."""
 
-    input: JsonObject | None = attrs.field(default=None, validator=fields.IsA(JsonObject, optional=True))
+    input: JsonObject | None = attrs.field(default=None, validator=validators.IsA(JsonObject, optional=True))
     """The input once it stands; `None` before, and for ever when the input was no object."""
 
     output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
     """The answer; before it the last progress."""
 
-    error: ErrorInfo | None = attrs.field(default=None, validator=fields.IsA(ErrorInfo, optional=True))
+    error: ErrorInfo | None = attrs.field(default=None, validator=validators.IsA(ErrorInfo, optional=True))
     """Why the call failed; `None` unless it did."""
 
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     """What the provider wants back with the call, verbatim; empty when nothing."""
 
-    result_state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    result_state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     """What the provider wants back with the result; empty when nothing, and for results of the app."""
 
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
@@ -260,7 +262,7 @@ class OpaquePart(Frozen):
     type: ClassVar[Literal["opaque"]] = "opaque"
 
     status: PartStatus = attrs.field(default=PartStatus.COMPLETED, converter=PartStatus)
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
 
@@ -269,7 +271,7 @@ PART_CLASSES: tuple[type[Part], ...] = Part.__args__
 
 
 def _as_parts(value: Iterable[Part]) -> tuple[Part, ...]:
-    return fields.tuple_of(value, PART_CLASSES, "parts", "a part")
+    return validators.tuple_of(value, PART_CLASSES, "parts", "a part")
 
 
 @final
@@ -279,7 +281,7 @@ class UserMessage(Frozen):
 
     type: ClassVar[Literal["user"]] = "user"
 
-    id: str = attrs.field(validator=fields.check_name)
+    id: str = attrs.field(validator=validators.check_name)
     content: tuple[Content, ...] = attrs.field(converter=as_content)
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
@@ -296,13 +298,13 @@ class AssistantMessage(Frozen):
 
     type: ClassVar[Literal["assistant"]] = "assistant"
 
-    id: str = attrs.field(validator=fields.check_name)
+    id: str = attrs.field(validator=validators.check_name)
     """Unique in the session; given by whoever made the decoder."""
 
-    origin: Origin = attrs.field(validator=fields.IsA(Origin))
+    origin: Origin = attrs.field(validator=validators.IsA(Origin))
     """Who issued it."""
 
-    run: Run | None = attrs.field(default=None, validator=fields.IsA(Run, optional=True))
+    run: RemoteRun | None = attrs.field(default=None, validator=validators.IsA(RemoteRun, optional=True))
     """The response at the provider; `None` when it gave no id."""
 
     parts: tuple[Part, ...] = attrs.field(default=(), converter=_as_parts)
@@ -311,21 +313,21 @@ class AssistantMessage(Frozen):
     status: MessageStatus = attrs.field(default=MessageStatus.RUNNING, converter=MessageStatus)
     """How far the step is. Its calls may still wait for answers when it is completed."""
 
-    finish: Finish | None = attrs.field(default=None, converter=attrs.converters.optional(Finish))
+    finish_reason: FinishReason | None = attrs.field(default=None, converter=attrs.converters.optional(FinishReason))
     """Why the provider ended the step; `None` unless completed."""
 
-    raw_finish: str | None = attrs.field(
-        default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none
+    raw_finish_reason: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
     )
     """The provider's own word for `finish`; `None` unless completed, and where it gave none."""
 
-    usage: Usage | None = attrs.field(default=None, validator=fields.IsA(Usage, optional=True))
+    usage: Usage | None = attrs.field(default=None, validator=validators.IsA(Usage, optional=True))
     """Tokens of this step alone; `None` while it runs and when the provider gave no counts."""
 
-    error: ErrorInfo | None = attrs.field(default=None, validator=fields.IsA(ErrorInfo, optional=True))
+    error: ErrorInfo | None = attrs.field(default=None, validator=validators.IsA(ErrorInfo, optional=True))
     """Why the step failed; `None` unless it did."""
 
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     """What the provider wants back with the message as a whole; empty when nothing."""
 
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
@@ -342,16 +344,16 @@ class AssistantMessage(Frozen):
         return "".join([part.text for part in self.parts if isinstance(part, ReasoningPart)])
 
     @property
-    def calls(self) -> tuple[ToolPart, ...]:
+    def tool_calls(self) -> tuple[ToolPart, ...]:
         """All calls, those that the provider ran included."""
         return tuple([part for part in self.parts if isinstance(part, ToolPart)])
 
     @property
-    def pending_calls(self) -> tuple[ToolPart, ...]:
+    def pending_tool_calls(self) -> tuple[ToolPart, ...]:
         """Calls that the app still owes an answer to. None in a failed message: its calls are not to be run."""
         if self.status is MessageStatus.FAILED:
             return ()
-        return tuple([call for call in self.calls if call.pending])
+        return tuple([call for call in self.tool_calls if call.pending])
 
     @property
     def media(self) -> tuple[MediaPart, ...]:
@@ -366,13 +368,13 @@ class CompactionMessage(Frozen):
 
     type: ClassVar[Literal["compaction"]] = "compaction"
 
-    id: str = attrs.field(validator=fields.check_name)
-    reason: Literal["auto", "manual"] = attrs.field(validator=fields.check_reason)
-    origin: Origin | None = attrs.field(default=None, validator=fields.IsA(Origin, optional=True))
+    id: str = attrs.field(validator=validators.check_name)
+    reason: Literal["auto", "manual"] = attrs.field(validator=validators.check_reason)
+    origin: Origin | None = attrs.field(default=None, validator=validators.IsA(Origin, optional=True))
     status: MessageStatus = attrs.field(default=MessageStatus.RUNNING, converter=MessageStatus)
-    text: str = attrs.field(default="", converter=fields.to_text, validator=fields.check_text)
-    error: ErrorInfo | None = attrs.field(default=None, validator=fields.IsA(ErrorInfo, optional=True))
-    state: State = attrs.field(default=NO_STATE, converter=fields.as_state)
+    text: str = attrs.field(default="", converter=validators.to_text, validator=validators.check_text)
+    error: ErrorInfo | None = attrs.field(default=None, validator=validators.IsA(ErrorInfo, optional=True))
+    state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
 
@@ -381,11 +383,11 @@ MESSAGE_CLASSES: tuple[type[Message], ...] = Message.__args__
 
 
 def _as_messages(value: Iterable[Message]) -> tuple[Message, ...]:
-    return fields.tuple_of(value, MESSAGE_CLASSES, "messages", "a message")
+    return validators.tuple_of(value, MESSAGE_CLASSES, "messages", "a message")
 
 
 def _as_ids(value: Iterable[str]) -> frozenset[str]:
-    return frozenset(fields.tuple_of(value, str, "rewound", "a str"))
+    return frozenset(validators.tuple_of(value, str, "rewound", "a str"))
 
 
 @final
@@ -406,7 +408,7 @@ class Transcript(Frozen):
 
     messages: tuple[Message, ...] = attrs.field(default=(), converter=_as_messages)
 
-    seq: int = attrs.field(default=0, validator=fields.check_count)
+    seq: int = attrs.field(default=0, validator=validators.check_count)
     """Place of the last record that was folded; 0 when there was none."""
 
     rewound: frozenset[str] = attrs.field(default=frozenset(), converter=_as_ids)
@@ -448,14 +450,14 @@ class Transcript(Frozen):
         return next((message for message in reversed(self.messages) if isinstance(message, AssistantMessage)), None)
 
     @property
-    def pending_calls(self) -> tuple[ToolPart, ...]:
+    def pending_tool_calls(self) -> tuple[ToolPart, ...]:
         """Calls of all messages that the app still owes an answer to, oldest first."""
         return tuple(
             [
                 call
                 for message in self.messages
                 if isinstance(message, AssistantMessage)
-                for call in message.pending_calls
+                for call in message.pending_tool_calls
             ]
         )
 
@@ -516,7 +518,7 @@ def closing(message: AssistantMessage | CompactionMessage, error: ErrorInfo) -> 
         end = _cut(message.id, part)
         if end is not None:
             ends.append(end)
-    ends += [call.fail(interrupted()) for call in message.calls if not call.settled]
+    ends += [call.fail(interrupted()) for call in message.tool_calls if not call.settled]
     return [*ends, StepFailed(message_id=message.id, error=error)]
 
 
@@ -549,7 +551,7 @@ def failed_anew(message: AssistantMessage, error: ErrorInfo, reason: str) -> lis
 
         reason: Of the restart.
     """
-    if message.status is not MessageStatus.FAILED or any(call.answered for call in message.calls):
+    if message.status is not MessageStatus.FAILED or any(call.answered for call in message.tool_calls):
         return []
     run = None if message.run is None else attrs.evolve(message.run, resumable=False)
     again: list[DurableEvent] = [StepRestarted(message_id=message.id, reason=reason, run=run, state=message.state)]
@@ -648,13 +650,13 @@ def interrupted(message: str = "the stream stopped before its end") -> ErrorInfo
     return ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message)
 
 
-_Public = TypeVar("_Public", bound=DurableEvent | LiveEvent | UnknownEvent | Record | Part | Message | Transcript)
+_Redacted = TypeVar("_Redacted", bound=DurableEvent | LiveEvent | UnknownEvent | Record | Part | Message | Transcript)
 
 _HIDDEN: dict[str, Any] = {"state": NO_STATE, "result_state": NO_STATE, "run": None, "extra": NO_FIELDS}
 _KEPT_OF_UNKNOWN = ("type", "v", "message_id")
 
 
-def public(value: _Public) -> _Public:
+def redact(value: _Redacted) -> _Redacted:
     """
     Return the same without what is only between us and the provider: state, run, opaque parts, unknown fields.
 
@@ -663,14 +665,14 @@ def public(value: _Public) -> _Public:
     if isinstance(value, UnknownEvent):
         return attrs.evolve(value, data={key: value.data[key] for key in _KEPT_OF_UNKNOWN if key in value.data})
     if isinstance(value, Record):
-        return attrs.evolve(value, event=public(value.event))
+        return attrs.evolve(value, event=redact(value.event))
     if isinstance(value, Transcript):
-        return attrs.evolve(value, messages=tuple([public(message) for message in value.messages]))
+        return attrs.evolve(value, messages=tuple([redact(message) for message in value.messages]))
     if not isinstance(value, (*DURABLE_EVENTS, *LIVE_EVENTS, *PART_CLASSES, *MESSAGE_CLASSES)):
         raise TypeError(f"expected an event, record, part, message or transcript, got {type(value).__name__}")
     hidden = {name: _HIDDEN[name] for name in _names(type(value)) if name in _HIDDEN}
     if isinstance(value, AssistantMessage):
-        hidden["parts"] = tuple([public(part) for part in value.parts if not isinstance(part, OpaquePart)])
+        hidden["parts"] = tuple([redact(part) for part in value.parts if not isinstance(part, OpaquePart)])
     return attrs.evolve(value, **hidden) if hidden else value
 
 

@@ -20,7 +20,7 @@ from assistant_events import (
     Origin,
     ReasoningEnded,
     ReasoningStarted,
-    Run,
+    RemoteRun,
     StepEnded,
     StepFailed,
     StepStarted,
@@ -31,8 +31,8 @@ from assistant_events import (
     ToolInputEnded,
     ToolInputStarted,
     ToolSuccess,
+    find_problems,
     fold,
-    problems,
 )
 from assistant_events.adapters import load_dialect
 from assistant_events.values import ErrorInfo, Usage
@@ -180,7 +180,7 @@ def decoded(data, **how):
     made = decoder(**how)
     caused = made.feed(data) + made.close()
     assert made.failure is None
-    assert [] == problems(caused)
+    assert [] == find_problems(caused)
     assert fold(caused) == fold([event for event in caused if event.durable])
     return made, caused
 
@@ -225,7 +225,7 @@ def codes(data, **how):
 
 def started(id="v1", model=MODEL, *, served=MODEL, message_id="m", state=None, run=...):
     if run is ...:
-        run = Run(id=id, kind="interaction") if id else None
+        run = RemoteRun(id=id, kind="interaction") if id else None
     known = {"interaction_id": id} if id else {}
     return StepStarted(
         message_id=message_id,
@@ -235,16 +235,16 @@ def started(id="v1", model=MODEL, *, served=MODEL, message_id="m", state=None, r
     )
 
 
-def ended(finish="stop", raw="completed", *, id="v1", usage=..., message_id="m", state=None):
+def ended(finish_reason="stop", raw="completed", *, id="v1", usage=..., message_id="m", state=None):
     if usage is ...:
-        usage = Usage(input=10, output=3, details=USAGE)
+        usage = Usage(input_tokens=10, output_tokens=3, details=USAGE)
     known = {"interaction_id": id} if id else {}
     return StepEnded(
         message_id=message_id,
-        finish=finish,
-        raw_finish=raw,
+        finish_reason=finish_reason,
+        raw_finish_reason=raw,
         usage=usage,
-        run=Run(id=id, kind="interaction") if id else None,
+        run=RemoteRun(id=id, kind="interaction") if id else None,
         state=known if state is None else state,
     )
 
@@ -255,7 +255,7 @@ def failed(error, *, id="v1", usage=None, state=None):
         message_id="m",
         error=error,
         usage=usage,
-        run=Run(id=id, kind="interaction") if id else None,
+        run=RemoteRun(id=id, kind="interaction") if id else None,
         state=known if state is None else state,
     )
 

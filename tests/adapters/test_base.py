@@ -14,13 +14,13 @@ from assistant_events import (
     StepFailed,
     TextDelta,
     Transcript,
+    find_problems,
     fold,
-    problems,
 )
 from assistant_events.adapters import DecoderBase, JsonLines, Note
 from assistant_events.adapters.base import MAX_NOTES
 from assistant_events.adapters.gemini_interactions import decode_resource
-from assistant_events.adapters.reading import array, count, flag, integer, mapping, mappings, plain_json, string
+from assistant_events.adapters.json_fields import array, count, flag, integer, mapping, mappings, plain_json, string
 from assistant_events.testing import answer as session
 from assistant_events.testing import message, prompt
 from assistant_events.values import ErrorInfo
@@ -89,7 +89,7 @@ def test_an_adapter_that_raises():
     assert isinstance(found[-1], StepFailed)
     assert ErrorInfo(kind="adapter", message="the adapter 'words' failed with KeyError") == found[-1].error
     assert isinstance(made.failure, KeyError)
-    assert [] == problems(found + made.close())
+    assert [] == find_problems(found + made.close())
 
 
 def test_an_adapter_that_raises_after_its_step_has_ended():
@@ -121,7 +121,7 @@ def test_hooks_that_raise(hook):
 
     assert "adapter" == found[-1].error.kind
     assert isinstance(made.failure, ZeroDivisionError)
-    assert [] == problems(found)
+    assert [] == find_problems(found)
 
 
 def test_an_author_who_forgets_to_say_that_the_answer_is_over():
@@ -384,7 +384,7 @@ def test_what_only_looks_like_unknown_to_an_sdk_stays(given):
     for each in (C(), S(0, fc(arguments=given)), X(0), K("requires_action")):
         made.feed_event(each)
 
-    assert given == made.message.calls[0].arguments
+    assert given == made.message.tool_calls[0].arguments
 
 
 def test_notes_are_bounded():
@@ -443,7 +443,7 @@ def test_the_message_that_is_rejoined_may_be_longer_than_the_replay():
     made.rejoin()
     found += made.feed(b'{"say":"hi"}\n') + made.close()
 
-    assert [] == problems(found)
+    assert [] == find_problems(found)
     assert "hihi" == fold(found).last.text
 
 

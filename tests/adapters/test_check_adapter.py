@@ -10,7 +10,7 @@ import pytest
 
 from assistant_events import TextDelta
 from assistant_events.adapters import DecoderBase, Dialect, JsonLines
-from assistant_events.adapters.reading import string
+from assistant_events.adapters.json_fields import string
 from assistant_events.testing.adapters import check_adapter
 from assistant_events.testing.mutations import HOSTILE_JSON, MUTATIONS, mutated
 

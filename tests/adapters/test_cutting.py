@@ -4,7 +4,7 @@ Streams that are cut: at every byte, closed or rejoined in every way, the senten
 
 import pytest
 
-from assistant_events import AssistantMessage, fold, problems
+from assistant_events import AssistantMessage, find_problems, fold
 from assistant_events.testing.adapters import Trial, check_adapter
 
 from .notation import DIALECT, THOROUGH, D, S, X, answer, decoder, frame, mo, stream, text
@@ -35,7 +35,7 @@ def raw(body, at):
     """
     made = decoder("a1")
     found = made.feed(body[:at]) + made.feed(body) + made.close()
-    assert [] == problems(found)
+    assert [] == find_problems(found)
     assert made.failure is None
     return fold(found)
 
@@ -76,7 +76,7 @@ def test_a_replay_that_is_cut_into_other_deltas(pieces):
         made.rejoin()
         after = made.feed(recut(*pieces)) + made.close()
 
-        assert [] == problems(before + after)
+        assert [] == find_problems(before + after)
         assert whole == fold(before + after)
         prior = [each for each in fold(before).messages if isinstance(each, AssistantMessage)]
         second = decoder("a1", prior=prior)
@@ -109,7 +109,7 @@ def test_a_replay_that_says_something_else():
     found = before + made.feed(recut("Goodbye")) + made.close()
 
     assert "step.restarted" in [event.type for event in found]
-    assert [] == problems(found)
+    assert [] == find_problems(found)
     assert "Goodbye" == fold(found).last.text
 
 

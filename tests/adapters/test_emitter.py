@@ -19,7 +19,7 @@ from assistant_events import (
     ReasoningDelta,
     ReasoningEnded,
     ReasoningStarted,
-    Run,
+    RemoteRun,
     StepEnded,
     StepRestarted,
     StepStarted,
@@ -791,7 +791,7 @@ def test_usage_that_was_said_on_the_way():
     """
     Counts that no end confirmed are told before it.
     """
-    usage = Usage(input=10, output=3, details={**USAGE, "partial": True})
+    usage = Usage(input_tokens=10, output_tokens=3, details={**USAGE, "partial": True})
     frames = told(started(), ended(usage=usage))
 
     assert USAGE == frames[2]["usage"]
@@ -803,7 +803,10 @@ def test_usage_of_others():
     Counts without the provider's own words are put into them.
     """
     end = StepEnded(
-        message_id="m", finish="stop", raw_finish="completed", usage=Usage(input=8, cache_read=2, output=3, reasoning=1)
+        message_id="m",
+        finish_reason="stop",
+        raw_finish_reason="completed",
+        usage=Usage(input_tokens=8, cache_read_tokens=2, output_tokens=3, reasoning_tokens=1),
     )
     frames = GeminiInteractionsEmitter()
     frames.emit(started(""))
@@ -821,7 +824,7 @@ def test_usage_that_has_no_word():
     """
     Tokens that were written into a cache have none.
     """
-    end = ended(usage=Usage(input=1, cache_write=2))
+    end = ended(usage=Usage(input_tokens=1, cache_write_tokens=2))
 
     assert ["step.ended"] == reasons(started(), end)
 
@@ -835,7 +838,7 @@ def test_finishes_of_others(finish):
     emitter = GeminiInteractionsEmitter()
     emitter.emit(StepStarted(message_id="m", origin=origin()))
 
-    [end] = emitter.emit(StepEnded(message_id="m", finish=finish, raw_finish="x"))
+    [end] = emitter.emit(StepEnded(message_id="m", finish_reason=finish, raw_finish_reason="x"))
 
     assert expected.get(finish, "incomplete") == end["interaction"]["status"]
 
@@ -865,7 +868,7 @@ def test_an_error_with_counts():
     """
     With counts it is an interaction that failed: the event has no place for them.
     """
-    end = told(started(), failed(BOOM, usage=Usage(input=10, output=3, details=USAGE)))[-2]
+    end = told(started(), failed(BOOM, usage=Usage(input_tokens=10, output_tokens=3, details=USAGE)))[-2]
 
     assert ("failed", [{"code": "internal", "message": "boom"}]) == (
         end["interaction"]["status"],
@@ -955,7 +958,7 @@ def test_a_cut_keeps_its_checkpoint():
     """
     The token and the counts of a run that was cut are told before the silence.
     """
-    usage = Usage(input=10, output=3, details={**USAGE, "partial": True})
+    usage = Usage(input_tokens=10, output_tokens=3, details={**USAGE, "partial": True})
     state = {"interaction_id": "v1", "continuation_token": "dG9r"}
 
     [update] = told(started(), failed(interrupted(), usage=usage, state=state))[2:]
@@ -989,7 +992,7 @@ def test_restarts():
     emitter = GeminiInteractionsEmitter()
     for event in [started(), *text_of("a")]:
         emitter.emit(event)
-    run = Run(id="v1", kind="interaction")
+    run = RemoteRun(id="v1", kind="interaction")
     frames = emitter.emit(StepRestarted(message_id="m", reason="again", run=run, state={"interaction_id": "v1"}))
 
     assert [CREATED, UPDATE] == frames
@@ -1005,7 +1008,10 @@ def test_a_restart_names_the_model_that_the_start_did_not_know():
     emitter = GeminiInteractionsEmitter(status_updates=False)
     emitter.emit(StepStarted(message_id="m", origin=unknown))
     restarted = StepRestarted(message_id="m", reason="again", origin=attrs.evolve(unknown, served_model="g"))
-    frames = [*emitter.emit(restarted), *emitter.emit(StepEnded(message_id="m", finish="stop", raw_finish="completed"))]
+    frames = [
+        *emitter.emit(restarted),
+        *emitter.emit(StepEnded(message_id="m", finish_reason="stop", raw_finish_reason="completed")),
+    ]
 
     assert [
         ("interaction.created", "g"),
@@ -1594,7 +1600,7 @@ def test_counts_in_the_words_of_others():
     """
     Details that are not in the words of this provider are left behind.
     """
-    end = ended(usage=Usage(input=1, output=2, details={"prompt_tokens": 1}))
+    end = ended(usage=Usage(input_tokens=1, output_tokens=2, details={"prompt_tokens": 1}))
 
     assert {"total_input_tokens": 1, "total_output_tokens": 2, "total_tokens": 3} == (
         told(started(), end)[-2]["interaction"]["usage"]

@@ -148,7 +148,7 @@ def test_answers_of_others():
     """
     An answer of another provider becomes one of this wire, without state.
     """
-    document = of(*answer("Hi", usage=Usage(input=1), state={"interaction_id": "secret"}))
+    document = of(*answer("Hi", usage=Usage(input_tokens=1), state={"interaction_id": "secret"}))
 
     assert {"total_input_tokens": 1, "total_tokens": 1} == document["usage"]
     assert ("completed", "acme-1") == (document["status"], document["model"])

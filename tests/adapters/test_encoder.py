@@ -22,7 +22,7 @@ from assistant_events import (
 )
 from assistant_events.adapters import Encoded, load_dialect
 from assistant_events.adapters.gemini_interactions import decode_resource, encode
-from assistant_events.replay import REASONS, REPAIRS, RULES, DropReason
+from assistant_events.history import POLICIES, REASONS, REPAIRS, DropReason
 from assistant_events.testing import Call, answer, compaction, error, prompt, records, rewind
 from assistant_events.values import ErrorInfo, MediaContent
 
@@ -53,7 +53,7 @@ def succeeded(transcript, *outputs):
     """
     Answer the calls that wait, in their order.
     """
-    calls = transcript.pending_calls
+    calls = transcript.pending_tool_calls
     return fold([call.succeed(output) for call, output in zip(calls, outputs, strict=True)], start=transcript)
 
 
@@ -327,7 +327,7 @@ def test_c109_results_are_what_is_new():
     Answers of calls go in the order of the calls, before what the user says, however late they came.
     """
     transcript = conversation(prompt("Hi"), said(fc("c1"), fc("c2", "g"), status="requires_action"))
-    one, two = transcript.pending_calls
+    one, two = transcript.pending_tool_calls
     transcript = fold([two.succeed("2"), prompt("Hurry", message_id="u2"), one.succeed("1")], start=transcript)
     encoded = encode(transcript, BODY)
 
@@ -458,7 +458,7 @@ def test_records_tell_nothing_new():
     A conversation whose events happened one after another is chained.
     """
     first = stored(prompt("Hi"), said(fc(), status="requires_action"))
-    events = [prompt("Hi"), *said(fc(), status="requires_action"), first.pending_calls[0].succeed("x")]
+    events = [prompt("Hi"), *said(fc(), status="requires_action"), first.pending_tool_calls[0].succeed("x")]
     transcript = stored(events, said(mo("Done"), id="v2", message_id="a2"), prompt("More", message_id="u2"))
 
     assert "chained" == encode(transcript, BODY).mode
@@ -469,7 +469,7 @@ def test_an_answer_that_came_too_late_for_the_chain():
     When a call was answered after the last answer had begun, the service does not know that: everything is sent.
     """
     asked = [prompt("Hi"), *said(fc(), status="requires_action")]
-    call = stored(asked).pending_calls[0]
+    call = stored(asked).pending_tool_calls[0]
     transcript = stored(
         asked, said(mo("Done"), id="v2", message_id="a2"), call.succeed("late"), prompt("More", message_id="u2")
     )
@@ -515,7 +515,9 @@ def test_models_that_read_each_other():
     """
     The app's rules say which models go on with each other's answers.
     """
-    rules = attrs.evolve(RULES["gemini-interactions"], readers=(frozenset({MODEL, "gemini-4-argon"}),))
+    rules = attrs.evolve(
+        POLICIES["gemini-interactions"], interchangeable_models=(frozenset({MODEL, "gemini-4-argon"}),)
+    )
     transcript = conversation(*TURN)
 
     assert "full" == encode(transcript, {"model": "gemini-4-argon"}).mode
@@ -801,7 +803,7 @@ def test_c108_forms_of_a_result(output, sent):
     Text goes as it is, JSON as JSON text, media and several as blocks; the name of the tool always.
     """
     transcript = conversation(prompt("Hi"), said(fc(), status="requires_action"))
-    transcript = fold([transcript.pending_calls[0].succeed(output)], start=transcript)
+    transcript = fold([transcript.pending_tool_calls[0].succeed(output)], start=transcript)
 
     assert [result(result=sent)] == steps(transcript, "chained")
 
@@ -822,7 +824,7 @@ def test_c108_a_call_that_failed(fault, output, sent):
     A failed call is answered with `is_error`, what was wrong, and what there was of an output.
     """
     transcript = conversation(prompt("Hi"), said(fc(), status="requires_action"))
-    transcript = fold([transcript.pending_calls[0].fail(fault, output=output)], start=transcript)
+    transcript = fold([transcript.pending_tool_calls[0].fail(fault, output=output)], start=transcript)
     encoded = encode(transcript, BODY)
 
     assert [result(result=sent, is_error=True)] == encoded.body["input"]
@@ -944,7 +946,7 @@ def failed_with_answers(*steps, outputs):
     """
     events = said(*steps, status="requires_action")
     ran = fold(events[:-1])
-    answers = [call.succeed(output) for call, output in zip(ran.messages[0].calls, outputs, strict=True)]
+    answers = [call.succeed(output) for call, output in zip(ran.messages[0].tool_calls, outputs, strict=True)]
     decoder = load_dialect("gemini-interactions").decoder("a1")
     wire = [{"event_type": "interaction.created", "interaction": {"id": "v1", "model": MODEL}}]
     for at, each in enumerate(steps):
@@ -1004,7 +1006,7 @@ def test_a_failed_call_that_lost_its_thought():
     In words it says that it failed.
     """
     transcript = conversation(prompt("Hi"), said(th(signature="a"), fc(), status="requires_action"))
-    transcript = fold([transcript.pending_calls[0].fail("no such city", output="")], start=transcript)
+    transcript = fold([transcript.pending_tool_calls[0].fail("no such city", output="")], start=transcript)
 
     assert [user("Hi"), user("f was called with {}. It failed: no such city")] == encode(
         transcript, BODY, strip=True
@@ -1017,7 +1019,7 @@ def test_a_call_that_nobody_answered(mode):
     A call that waits is answered by the request, in its place among the others.
     """
     transcript = conversation(prompt("Hi"), said(fc("c1"), fc("c2", "g"), status="requires_action"))
-    transcript = fold([transcript.pending_calls[1].succeed("2")], start=transcript)
+    transcript = fold([transcript.pending_tool_calls[1].succeed("2")], start=transcript)
     encoded = encode(transcript, BODY, mode=mode)
 
     assert [

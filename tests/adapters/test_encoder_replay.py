@@ -10,8 +10,8 @@ import pytest
 
 from assistant_events import fold
 from assistant_events.adapters.gemini_interactions import decode_resource, encode
-from assistant_events.replay import DropReason
-from assistant_events.server.mock import Answer, Contains, Fixture, Match
+from assistant_events.history import DropReason
+from assistant_events.mock import Answer, Contains, Fixture, Match
 from assistant_events.testing import answer, mock_provider, prompt
 
 from .notation import fc, mo, step, th
@@ -84,7 +84,7 @@ class Conversation:
         self.add(*decode_resource(resource, f"a{self.count}", request=encoded.body))
 
     async def run_tools(self, *outputs):
-        calls = self.transcript.pending_calls
+        calls = self.transcript.pending_tool_calls
         await self.ask(*[call.succeed(output) for call, output in zip(calls, outputs, strict=True)])
 
 

@@ -74,7 +74,7 @@ def test_rules_of_signatures(given, sent, model):
     Rules 1 to 6 and 8: what goes back of an answer in full, to its own model and to another one.
     """
     transcript = conversation(prompt("Hi"), said(*given, status="requires_action"))
-    transcript = succeeded(transcript, *["x"] * len(transcript.pending_calls))
+    transcript = succeeded(transcript, *["x"] * len(transcript.pending_tool_calls))
 
     assert [user("Hi"), *sent] == encode(transcript, {"model": model}, mode="full").body["input"]
 

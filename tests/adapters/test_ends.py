@@ -8,7 +8,7 @@ import pytest
 
 from assistant_events import Origin
 from assistant_events.adapters.gemini_interactions import http_error
-from assistant_events.values import ErrorInfo, Run, write_json
+from assistant_events.values import ErrorInfo, RemoteRun, write_json
 
 from .notation import (
     DONE,
@@ -83,7 +83,7 @@ def test_c69_a_call_in_an_answer_that_is_cut(status):
     """
     Elsewhere a call does not hide why the answer stopped.
     """
-    assert FINISHES[status] == terminal(stream(C(), S(0, fc()), X(0), K(status))).finish
+    assert FINISHES[status] == terminal(stream(C(), S(0, fc()), X(0), K(status))).finish_reason
 
 
 @pytest.mark.parametrize(("wire", "finish"), [((S(0, mo("a")), X(0)), "stop"), ((), "other")], ids=["some", "none"])
@@ -424,7 +424,7 @@ def test_a_run_is_resumable_as_the_request_says(request_, resumable):
     """
     found = durable(answer(), request=request_)
 
-    assert [Run(id="v1", resumable=resumable, kind="interaction")] * 2 == [event.run for event in found]
+    assert [RemoteRun(id="v1", resumable=resumable, kind="interaction")] * 2 == [event.run for event in found]
 
 
 def test_a_cut_run_says_where_it_is():
@@ -433,7 +433,7 @@ def test_a_cut_run_says_where_it_is():
     """
     last = terminal(stream(C(environment_id="0b7e")), request={"background": True})
 
-    assert Run(id="v1", resumable=True, kind="interaction") == last.run
+    assert RemoteRun(id="v1", resumable=True, kind="interaction") == last.run
     assert {"interaction_id": "v1", "environment_id": "0b7e"} == last.state
 
 
@@ -513,5 +513,5 @@ def test_a_number_that_is_no_code(number):
     body = stream(C()) + b"data: " + write_json(end) + b"\n\n"
 
     assert ErrorInfo(kind="provider", message="boom") == terminal(body).error
-    assert (number if number == 1 << 31 else None) == terminal(body).usage.input
+    assert (number if number == 1 << 31 else None) == terminal(body).usage.input_tokens
     assert "boom" in repr(terminal(body))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant_events import Finish, JsonObject, fold
+from assistant_events import FinishReason, JsonObject, fold
 from assistant_events.adapters import detect_dialect, load_dialect
 from assistant_events.testing.adapters import check_adapter
 from assistant_events.values import ErrorInfo, Usage
@@ -125,9 +125,9 @@ def test_calls(dialect):
     found = message(dialect, "calls")
 
     assert [("call-1", "get_weather", {"city": "Oslo"}), ("call-2", "get_time", {})] == [
-        (each.call_id, each.name, each.arguments) for each in found.pending_calls
+        (each.call_id, each.name, each.arguments) for each in found.pending_tool_calls
     ]
-    assert (Finish.TOOL_CALLS, "stop") == (found.finish, found.raw_finish)
+    assert (FinishReason.TOOL_CALLS, "stop") == (found.finish_reason, found.raw_finish_reason)
 
 
 def test_usage(dialect):
@@ -136,7 +136,7 @@ def test_usage(dialect):
     """
     details = {"prompt_eval_count": 11, "eval_count": 7, "total_duration": 5}
 
-    assert Usage(input=11, output=7, details=JsonObject(details)) == message(dialect, "text").usage
+    assert Usage(input_tokens=11, output_tokens=7, details=JsonObject(details)) == message(dialect, "text").usage
     assert None is message(dialect, "length").usage
 
 
@@ -145,7 +145,7 @@ def test_finish(dialect, name, finish):
     """
     The reason of the last line is how the step finished.
     """
-    assert finish == message(dialect, name).finish
+    assert finish == message(dialect, name).finish_reason
 
 
 def test_an_error_line(dialect):

@@ -291,7 +291,10 @@ def test_c16_usage_normalised():
         "total_tokens": 20,
     }
 
-    assert Usage(input=8, cache_read=4, output=3, reasoning=5, details=raw) == terminal(stream(C(), K(usage=raw))).usage
+    assert (
+        Usage(input_tokens=8, cache_read_tokens=4, output_tokens=3, reasoning_tokens=5, details=raw)
+        == terminal(stream(C(), K(usage=raw))).usage
+    )
 
 
 def test_c16_absent_counts_are_unknown():
@@ -300,7 +303,7 @@ def test_c16_absent_counts_are_unknown():
     """
     raw = {"total_output_tokens": 3, "weird": [1]}
 
-    assert Usage(output=3, details=raw) == terminal(stream(C(), K(usage=raw))).usage
+    assert Usage(output_tokens=3, details=raw) == terminal(stream(C(), K(usage=raw))).usage
 
 
 def test_usage_on_the_way_counts_when_the_end_has_none():
@@ -309,7 +312,7 @@ def test_usage_on_the_way_counts_when_the_end_has_none():
     """
     told = {**X(0), "usage": USAGE}
 
-    assert Usage(input=10, output=3, details={**USAGE, "partial": True}) == (
+    assert Usage(input_tokens=10, output_tokens=3, details={**USAGE, "partial": True}) == (
         terminal(stream(C(), S(0, mo()), D(0, text("a")), told, K(usage=None))).usage
     )
 
@@ -320,7 +323,10 @@ def test_usage_of_the_end_wins():
     """
     told = {**D(0, text("a")), "metadata": {"total_usage": {"total_output_tokens": 1}}}
 
-    assert Usage(input=10, output=3, details=USAGE) == terminal(stream(C(), S(0, mo()), told, X(0), K())).usage
+    assert (
+        Usage(input_tokens=10, output_tokens=3, details=USAGE)
+        == terminal(stream(C(), S(0, mo()), told, X(0), K())).usage
+    )
 
 
 def test_two_texts_of_the_start_are_one():

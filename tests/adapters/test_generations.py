@@ -4,7 +4,7 @@ Cases 60 to 68 of the wire reference: 1.x, 2.x, both in one stream, and answers 
 
 import pytest
 
-from assistant_events import problems
+from assistant_events import find_problems
 from assistant_events.values import Citation, ErrorInfo
 
 from .notation import (
@@ -133,7 +133,7 @@ def of(document, **how):
     Return the events of a document, having checked that they are legal.
     """
     found = DIALECT.decode_resource(document, "m", **how)
-    assert [] == problems(found)
+    assert [] == find_problems(found)
     return found
 
 
@@ -261,7 +261,7 @@ def test_c65_lyria():
     }
 
     assert media_of("audio/mpeg", b"\0\0\0", type="audio") == kept(document)[1:-1]
-    assert "stop" == kept(document)[-1].finish
+    assert "stop" == kept(document)[-1].finish_reason
 
 
 def test_c66_document_equals_stream():
@@ -394,7 +394,7 @@ def test_status_updates_cause_nothing():
     body = answer(U("queued"), S(0, mo()), D(0, text("a")), U("completed"), D(0, text("b")), X(0))
 
     assert text_of("ab") == inner(body)
-    assert "completed" == terminal(body).raw_finish
+    assert "completed" == terminal(body).raw_finish_reason
 
 
 def test_other_names_of_the_status():

@@ -13,7 +13,7 @@ from assistant_events import Citation, Event, State, fold, thaw
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, decode_resource
 from assistant_events.converters import dumps, loads
 from assistant_events.testing.mutations import mutated
-from assistant_events.values import reading, standard
+from assistant_events.values import json_io, stdlib_json
 
 from .notation import (
     C,
@@ -60,7 +60,7 @@ def reader(request, monkeypatch):
         pytest.importorskip("msgspec")
         yield
         return
-    cached = [each for each in vars(reading).values() if hasattr(each, "cache_clear")]
+    cached = [each for each in vars(json_io).values() if hasattr(each, "cache_clear")]
     for each in cached:
         each.cache_clear()
     with monkeypatch.context() as hidden:
@@ -81,7 +81,7 @@ def test_the_fixture_hides_msgspec(request):
     """
     Without msgspec the plain reader is at work.
     """
-    plain = reading.fast_reader() is standard.read_plain
+    plain = json_io.fast_reader() is stdlib_json.read_plain
 
     assert ("standard library" in request.node.name) == plain
 
@@ -102,7 +102,7 @@ def test_halves_of_a_pair_in_two_deltas():
     found = message(body)
 
     assert ("a🚀b", "🚀") == (found.text, found.reasoning)
-    assert {"a": "🚀"} == found.calls[0].arguments
+    assert {"a": "🚀"} == found.tool_calls[0].arguments
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_integers_of_any_size():
     dream = raw(b'{"event_type":"step.start","index":2,"step":{"type":"dream","a":-%b}}' % DIGITS)
     found = message(stream(C()) + call + stream(X(0)) + pieces + dream + stream(X(2), K()))
 
-    assert [HUGE, HUGE] == [each.arguments["a"] for each in found.calls]
+    assert [HUGE, HUGE] == [each.arguments["a"] for each in found.tool_calls]
     assert -HUGE == found.parts[2].state["step"]["a"]
 
 

@@ -157,7 +157,7 @@ def test_c48_start_of_the_same_call():
     results = [step("google_search_result", call_id=one, result=[]) for one in ("x", "x", "y")]
     body = answer(*[S(0, result) for result in results], X(0))
 
-    assert ["x", "y"] == [call.call_id for call in message(body).calls]
+    assert ["x", "y"] == [call.call_id for call in message(body).tool_calls]
 
 
 def test_c49_double_stop():

@@ -4,7 +4,7 @@ Cases 94 to 104 of the wire reference: replays, cursors, documents that finish a
 
 import pytest
 
-from assistant_events import AssistantMessage, Origin, UserMessage, fold, problems
+from assistant_events import AssistantMessage, Origin, UserMessage, find_problems, fold
 from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.testing import durable as kept
 
@@ -47,7 +47,7 @@ def priors(found):
 
 
 def assert_whole(found, body):
-    assert [] == problems(found)
+    assert [] == find_problems(found)
     assert fold(events(body)) == fold(found)
 
 
@@ -113,8 +113,8 @@ def test_c98_recover_from_a_document(status, outcome):
     after = DIALECT.decode_resource(document, "m", request={"background": True}, prior=priors(before))
     last = (before + after)[-1]
 
-    assert [] == problems(before + after)
-    assert outcome == (last.type, last.finish if last.type == "step.ended" else last.error.kind)
+    assert [] == find_problems(before + after)
+    assert outcome == (last.type, last.finish_reason if last.type == "step.ended" else last.error.kind)
     assert "Hello" == fold(before + after).last.text
 
 
@@ -127,7 +127,7 @@ def test_c98_a_document_that_holds_less():
     document = {"id": "v1", "model": MODEL, "status": "in_progress", "steps": []}
     found = before + DIALECT.decode_resource(document, "m", prior=priors(before))
 
-    assert [] == problems(found)
+    assert [] == find_problems(found)
     assert ("Hello", "failed") == (fold(found).last.text, fold(found).last.status)
 
 
@@ -156,14 +156,14 @@ def test_c100_a_second_hop_that_is_cut():
     found = durable(stream(*hops(FIRST, SECOND)[:-3]))
 
     assert ("m.2", interrupted()) == (found[-1].message_id, found[-1].error)
-    assert ("m", "pause") == (found[3].message_id, found[3].finish)
+    assert ("m", "pause") == (found[3].message_id, found[3].finish_reason)
 
 
 def test_c100_a_second_hop_that_never_comes():
     """
     A pause is an end: nothing fails when nobody goes on.
     """
-    assert "pause" == terminal(stream(C(), K("requires_continuation", continuation_token="t"), DONE)).finish
+    assert "pause" == terminal(stream(C(), K("requires_continuation", continuation_token="t"), DONE)).finish_reason
 
 
 @pytest.mark.parametrize("stray", [S(0, mo("b")), D(0, text("b")), X(0), K("failed"), U(), {"event_type": "error"}])
@@ -223,7 +223,7 @@ def test_c102_requires_continuation_without_a_token():
     """
     last = terminal(stream(C(), K("requires_continuation")))
 
-    assert ("pause", "requires_continuation") == (last.finish, last.raw_finish)
+    assert ("pause", "requires_continuation") == (last.finish_reason, last.raw_finish_reason)
     assert {"interaction_id": "v1"} == last.state
 
 

@@ -7,7 +7,7 @@ import traceback
 
 import pytest
 
-from assistant_events import AdapterError, LocalProtocolError, fold, problems, public
+from assistant_events import AdapterError, LocalProtocolError, find_problems, fold, redact
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, decode_resource
 from assistant_events.converters import dumps, loads
 from assistant_events.testing import records
@@ -49,7 +49,7 @@ def test_signatures_survive_decoding_storing_and_folding():
     message, again = fold(found).last, fold(stored).last
 
     assert SIGNATURE == message.parts[0].state["signature"]
-    assert SIGNATURE == message.calls[0].state["signature"] == message.calls[0].result_state["signature"]
+    assert SIGNATURE == message.tool_calls[0].state["signature"] == message.tool_calls[0].result_state["signature"]
     assert SIGNATURE == message.state["continuation_token"]
     assert 6 == sum(kept(each).count(SIGNATURE) for each in message.parts)
     assert [kept(each) for each in message.parts] == [kept(each) for each in again.parts]
@@ -67,9 +67,9 @@ def test_nothing_shows_a_signature(caplog):
     damaged.feed(BODY.replace(b"}", b"", 3).replace(b'"index":3', b'"index":"3"'))
     shown = [
         *(repr(each) for each in (made, found, transcript, transcript.last, transcript.last.parts, made.notes)),
-        *(repr(each) for each in (records(found), made.error, made.tail, problems(found[1:]), damaged.notes)),
-        *(str(each) for each in (*found, *transcript.last.parts, *problems(found[1:]), *damaged.notes)),
-        repr(public(transcript)),
+        *(repr(each) for each in (records(found), made.error, made.tail, find_problems(found[1:]), damaged.notes)),
+        *(str(each) for each in (*found, *transcript.last.parts, *find_problems(found[1:]), *damaged.notes)),
+        repr(redact(transcript)),
         caplog.text,
     ]
 

@@ -5,7 +5,7 @@ Cases 17 to 41 of the wire reference: calls of the app and of the provider, and 
 import pytest
 
 from assistant_events import CallStatus, JsonContent, TextContent
-from assistant_events.adapters.gemini_interactions.wire import CALLS
+from assistant_events.adapters.gemini_interactions.vocabulary import CALLS
 
 from .notation import (
     C,
@@ -107,7 +107,7 @@ def test_c22_invalid_json():
 
     assert input_of("c1", '{"a":') == opened
     assert ("tool.failed", "invalid-input", False) == (failed.type, failed.error.kind, failed.provider_executed)
-    assert () == message(body).pending_calls
+    assert () == message(body).pending_tool_calls
 
 
 @pytest.mark.parametrize("raw", ["[1]", "1", '"a"', "null", "true"])
@@ -205,7 +205,7 @@ def test_c29_call_arguments_replaced():
         X(0),
     )
 
-    assert {"queries": ["c"]} == message(body).calls[0].arguments
+    assert {"queries": ["c"]} == message(body).tool_calls[0].arguments
 
 
 def test_c30_code_execution_error():
@@ -309,10 +309,10 @@ def test_c35_sandbox_function_result():
         X(1),
     )
     request = {"agent": "antigravity-preview-05-2026"}
-    [call] = message(body, request=request).calls
+    [call] = message(body, request=request).tool_calls
 
     assert (CallStatus.SUCCESS, True) == (call.status, call.provider_executed)
-    assert "stop" == terminal(body, request=request).finish
+    assert "stop" == terminal(body, request=request).finish_reason
 
 
 def test_c35_function_result_without_a_known_agent():
@@ -322,10 +322,10 @@ def test_c35_function_result_without_a_known_agent():
     body = answer(
         S(0, fc("f1", "odd")), X(0), S(1, step("function_result", call_id="f1", name="odd", result={"a": 1})), X(1)
     )
-    [call] = message(body).calls
+    [call] = message(body).tool_calls
 
     assert (True, (JsonContent({"a": 1}),)) == (call.provider_executed, call.output)
-    assert "stop" == terminal(body).finish
+    assert "stop" == terminal(body).finish_reason
 
 
 def test_c35_a_function_of_the_app_in_a_sandbox():
@@ -335,7 +335,7 @@ def test_c35_a_function_of_the_app_in_a_sandbox():
     body = answer(S(0, fc("f1", "get_weather")), X(0))
 
     assert ["f1"] == [
-        call.call_id for call in message(body, request={"agent": "antigravity-preview-09-2026"}).pending_calls
+        call.call_id for call in message(body, request={"agent": "antigravity-preview-09-2026"}).pending_tool_calls
     ]
 
 
@@ -350,10 +350,10 @@ def test_c35_a_function_of_the_app_named_like_a_tool_of_the_sandbox(request_, na
     Without an agent that has a sandbox the app runs its own function, whatever its name is.
     """
     body = answer(S(0, fc("f1", name)), X(0))
-    [call] = message(body, request=request_).pending_calls
+    [call] = message(body, request=request_).pending_tool_calls
 
     assert ("f1", False) == (call.call_id, call.provider_executed)
-    assert "tool-calls" == terminal(body, request=request_).finish
+    assert "tool-calls" == terminal(body, request=request_).finish_reason
 
 
 def test_c36_completed_with_a_call_of_the_app():
@@ -413,7 +413,7 @@ def test_c39_huge_signature():
     )
 
     assert huge == inner(body)[-1].state["signature"]
-    assert huge == message(body).calls[0].result_state["signature"]
+    assert huge == message(body).tool_calls[0].result_state["signature"]
 
 
 def test_c40_bash_and_a_list_as_result():
@@ -429,7 +429,7 @@ def test_c40_bash_and_a_list_as_result():
         D(1, delta("code_execution_result", result=result)),
         X(1),
     )
-    [call] = message(body).calls
+    [call] = message(body).tool_calls
 
     assert {"code": "ls", "language": "bash"} == call.arguments
     assert (JsonContent(result),) == call.output
@@ -498,7 +498,7 @@ def test_a_second_result_is_left_out():
         *(S(1, search_result(result=[1])), X(1), S(2, search_result(result=[2])), X(2)),
     )
 
-    assert (JsonContent([1]),) == message(body).calls[0].output
+    assert (JsonContent([1]),) == message(body).tool_calls[0].output
     assert ["second-result"] == codes(body)
 
 
@@ -566,7 +566,7 @@ def test_a_call_whose_only_input_is_not_understood_is_not_run():
 
     assert ("", {"i": 0, "deltas": [odd]}) == (end.text, end.state)
     assert failure("c1", "invalid-input", UNREAD, provider=False) == failed
-    assert () == message(body).pending_calls
+    assert () == message(body).pending_tool_calls
 
 
 @pytest.mark.parametrize(

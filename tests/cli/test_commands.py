@@ -122,9 +122,14 @@ def test_show_json(run, db):
     shown = run("show", "s", "--db", db, "--json").json
 
     assert ("s", ["m1", "m2"]) == (shown["session_id"], [message["id"] for message in shown["messages"]])
-    assert {"input": 20, "cache_read": None, "cache_write": None, "output": 10, "reasoning": 4, "total": 34} == shown[
-        "usage"
-    ]
+    assert {
+        "input_tokens": 20,
+        "cache_read_tokens": None,
+        "cache_write_tokens": None,
+        "output_tokens": 10,
+        "reasoning_tokens": 4,
+        "total_tokens": 34,
+    } == shown["usage"]
     assert shown["state_bytes"]["m1"] > 3 * len(CANARY) > shown["state_bytes"]["m2"]
     assert CANARY not in json.dumps(shown)
 
@@ -190,7 +195,7 @@ def test_verify_finds_what_is_out_of_place(run, db):
     """
     A log with events out of place is a problem, in a database and in a file, and the exit code says so.
     """
-    odd = [StepEnded(message_id="a1", finish="stop"), *durable(answer("Hi")), TextStarted(message_id="a1")]
+    odd = [StepEnded(message_id="a1", finish_reason="stop"), *durable(answer("Hi")), TextStarted(message_id="a1")]
     with SqliteStore(db) as store:
         store.append("good", durable(answer("Hi")))
         store.append("bad", odd)

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from assistant_events import extras
-from assistant_events.cli import databases, entry, main, recognising
-from assistant_events.cli.exits import Exit
+from assistant_events.cli import detect_input, entry_point, open_store
+from assistant_events.cli.exit_codes import Exit
 from assistant_events.errors import AdapterError, ConflictError, StoreError
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable
@@ -194,7 +194,7 @@ def test_a_database_that_cannot_be_read(run, tmp_path, monkeypatch, error, code,
             raise StoreError(f"{place}: {error.strerror}") from error
         raise error
 
-    monkeypatch.setattr(databases, "SqliteStore", fail)
+    monkeypatch.setattr(open_store, "SqliteStore", fail)
     ran = run("sessions", "--db", tmp_path / "db")
 
     assert (code, f"assistant-events: {tmp_path / 'db'}: {error.strerror}\n") == (ran.code, ran.err)
@@ -205,7 +205,7 @@ def test_a_database_that_is_locked(run, tmp_path, monkeypatch):
     Who waits for another writer is told to come again, not which argument of a class to change.
     """
     files(tmp_path)
-    monkeypatch.setattr(databases, "SqliteStore", lambda place: SqliteStore(place, timeout_s=0.01))
+    monkeypatch.setattr(open_store, "SqliteStore", lambda place: SqliteStore(place, timeout_s=0.01))
     other = sqlite3.connect(tmp_path / "db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     ran = run("fold", tmp_path / "stream", "--db", tmp_path / "db")
@@ -243,7 +243,7 @@ def test_what_is_raised_below(run, monkeypatch, error, code, said):
         raise error
 
     monkeypatch.setattr("assistant_events.cli.commands.run", fail)
-    monkeypatch.setattr(entry, "_let_go_of_output", lambda: None)
+    monkeypatch.setattr(entry_point, "_let_go_of_output", lambda: None)
     ran = run("fold", "-")
 
     assert code == ran.code
@@ -259,7 +259,7 @@ def test_output_that_is_no_utf8(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(HELLO.replace(b"Oslo", "Tromsø".encode()))))
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, "ascii"))
 
-    assert 0 == main(["fold", "-", "--json"])
+    assert 0 == entry_point.main(["fold", "-", "--json"])
     assert "Hello, Tromsø!" == json.loads(written.getvalue())["messages"][0]["parts"][0]["text"]
 
 
@@ -271,7 +271,7 @@ def test_a_dialect_that_does_not_load(run, monkeypatch):
     def fail(documents):
         raise AdapterError("broken", "it does not load")
 
-    monkeypatch.setattr(recognising, "detect_dialect", fail)
+    monkeypatch.setattr(detect_input, "detect_dialect", fail)
     ran = run("fold", "-", stdin=HELLO)
 
     assert "assistant-events: adapter 'broken': it does not load; name another dialect with --dialect\n" == ran.err
@@ -295,7 +295,7 @@ def test_output_goes_nowhere_when_nobody_reads(tmp_path, monkeypatch):
     path = tmp_path / "out"
     with path.open("w") as out:
         monkeypatch.setattr(sys, "stdout", out)
-        entry._let_go_of_output()
+        entry_point._let_go_of_output()
         out.write("late")
 
     assert "" == path.read_text()
@@ -319,4 +319,4 @@ def test_arguments_of_the_process(run, monkeypatch):
     """
     monkeypatch.setattr(sys, "argv", ["assistant-events", "--version"])
 
-    assert 0 == main()
+    assert 0 == entry_point.main()

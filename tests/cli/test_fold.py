@@ -53,7 +53,7 @@ def test_json_names_every_field(run, stream):
     reasoning, search, answer, call = message["parts"]
 
     assert ("assistant", "m1", "completed", "tool-calls") == tuple(
-        message[name] for name in ("type", "id", "status", "finish")
+        message[name] for name in ("type", "id", "status", "finish_reason")
     )
     assert {"type": "reasoning", "text": "I look it up.", "status": "completed"} == reasoning
     assert {"type": "text", "text": "It rains in Bergen.", "status": "completed", "citations": []} == answer

@@ -13,9 +13,9 @@ from starlette.responses import PlainTextResponse
 
 from assistant_events import extras
 from assistant_events.cli import main, mock
-from assistant_events.server.mock import load_fixtures
-from assistant_events.server.mock.demo import DEMO
-from assistant_events.server.mock.serving import Serving
+from assistant_events.mock import load_fixtures
+from assistant_events.mock.demo import DEMO
+from assistant_events.mock.threaded_server import ThreadedServer
 from assistant_events.testing import mock_provider
 from tests.children import SECONDS, Child
 
@@ -238,7 +238,7 @@ def test_an_odd_error(start, tmp_path, text):
     """
     An error whose body says nothing that can be read is a line without a reason.
     """
-    with Serving(PlainTextResponse(text, 500)) as upstream:
+    with ThreadedServer(PlainTextResponse(text, 500)) as upstream:
         running = start("--record", upstream.url, "--fixtures", tmp_path / "a.json")
         ask(running.url)
         out, _ = running.stop()
@@ -253,7 +253,7 @@ def test_recording_prints_no_key(start, tmp_path):
     key = "AIzaRepeatedKey"
     said = json.dumps({"error": {"code": 400, "message": f"bad key {key}"}})
 
-    with Serving(PlainTextResponse(said, 400, headers={"x-key": key})) as upstream:
+    with ThreadedServer(PlainTextResponse(said, 400, headers={"x-key": key})) as upstream:
         running = start("--record", upstream.url, "--fixtures", tmp_path / "a.json")
         with httpx2.Client(headers={"x-goog-api-key": key}) as client:
             client.post(f"{running.url}/v1/interactions?key={key}", json={"model": key, "input": f"My key is {key}"})
@@ -375,12 +375,12 @@ def test_list_faults(run):
 @pytest.mark.parametrize(
     ("arguments", "missing", "said"),
     [
-        (["--list-faults"], {"starlette", "uvicorn"}, "starlette and uvicorn: pip install '.[server]'"),
-        ([], {"uvicorn"}, "uvicorn: pip install '.[server]'"),
+        (["--list-faults"], {"starlette", "uvicorn"}, "starlette and uvicorn: pip install '.[web]'"),
+        ([], {"uvicorn"}, "uvicorn: pip install '.[web]'"),
         (
             ["--record", "https://x.test"],
             {"uvicorn", "httpx2"},
-            "uvicorn and httpx2: pip install '.[http,server]'",
+            "uvicorn and httpx2: pip install '.[http,web]'",
         ),
     ],
 )

@@ -13,10 +13,10 @@ import httpx2
 import pytest
 
 from assistant_events import extras, fold
-from assistant_events.cli import conversing, endpoints
+from assistant_events.cli import endpoints, run_conversation
 from assistant_events.cli.live import Live
-from assistant_events.clients.gemini_interactions import Policy
-from assistant_events.server.mock import Match
+from assistant_events.clients.gemini_interactions import RecoveryPolicy
+from assistant_events.mock import Match
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable, mock_provider, prompt
 from assistant_events.testing import run as run_of
@@ -31,7 +31,7 @@ COUNT = {
     "timing": {"delta_chars": 4},
 }
 WITHOUT_SERVER = (
-    "run without an API key needs httpx2 and uvicorn: pip install '.[http,server]' in a clone of assistant-events, "
+    "run without an API key needs httpx2 and uvicorn: pip install '.[http,web]' in a clone of assistant-events, "
     "or set GEMINI_API_KEY"
 )
 NO_BASE = "--base-url: expected an http or https URL without user, password, query and fragment"
@@ -180,7 +180,7 @@ class TestAsking:
         """
         An answer that is continued again and again has an end, because each response is billed.
         """
-        monkeypatch.setattr(conversing, "Policy", lambda: Policy(hops=3))
+        monkeypatch.setattr(run_conversation, "RecoveryPolicy", lambda: RecoveryPolicy(hops=3))
         tokens = ["", "a", "b", "c", "d", "e"]
         hops = pairwise(tokens)
         running = provider(

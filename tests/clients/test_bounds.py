@@ -8,10 +8,10 @@ from datetime import datetime
 import httpx2
 import pytest
 
-from assistant_events import fold, problems
-from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions, Outcome, Policy
-from assistant_events.clients.gemini_interactions.recovery import History, Mode, Move, next_move
-from assistant_events.clients.gemini_interactions.watching import WatchedDecoder
+from assistant_events import find_problems, fold
+from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions, RecoveryPolicy, RunOutcome
+from assistant_events.clients.recovery import AttemptHistory, FailureMode, NextAction, next_move
+from assistant_events.clients.tracking_decoder import TrackingDecoder
 from tests.adapters.notation import C, D, K, S, U, X, mo, text
 from tests.adapters.notation import stream as as_bytes
 
@@ -68,7 +68,7 @@ def followed(provider, body=BODY, policy=None):
         return events, made.report, asyncio.get_running_loop().time()
 
     events, report, lasted_s = run(work())
-    assert [] == problems(events)
+    assert [] == find_problems(events)
     return events, report, lasted_s
 
 
@@ -105,7 +105,7 @@ def test_heartbeats_do_not_keep_a_dead_stream_alive(beats):
 
     events, report, lasted_s = followed(provider)
 
-    assert ("Hello", Outcome.COMPLETED) == (last(events).text, report.outcome)
+    assert ("Hello", RunOutcome.COMPLETED) == (last(events).text, report.outcome)
     assert ["create", "document"] == provider.asked
     assert 60 <= lasted_s <= 81
 
@@ -139,7 +139,7 @@ def test_heartbeats_do_not_keep_a_dead_replay_alive(beats):
 
     events, report, message = run(work())
 
-    assert ("Hello", Outcome.COMPLETED) == (
+    assert ("Hello", RunOutcome.COMPLETED) == (
         [event for event in events if event.type == "text.ended"][-1].text,
         report.outcome,
     )
@@ -182,7 +182,7 @@ def test_heartbeats_of_a_run_that_works():
 
     events, report, lasted_s = followed(provider)
 
-    assert (Outcome.RUNNING, "interrupted") == (report.outcome, events[-1].error.kind)
+    assert (RunOutcome.RUNNING, "interrupted") == (report.outcome, events[-1].error.kind)
     assert ["create"] == [word for word in provider.asked if word != "document"]
     assert 3600 <= lasted_s <= 3700
 
@@ -225,7 +225,7 @@ def test_a_silent_stream_whose_document_cannot_be_fetched():
 
     events, report, _ = followed(provider)
 
-    assert ("Hello", [Mode.DROP, None]) == (last(events).text, [attempt.mode for attempt in report.attempts])
+    assert ("Hello", [FailureMode.DROP, None]) == (last(events).text, [attempt.mode for attempt in report.attempts])
     assert ["create", "document", "replay"] == provider.asked
 
 
@@ -299,7 +299,7 @@ def test_a_replay_without_a_byte():
 
     events, report, lasted_s = followed(provider)
 
-    assert ("Hello", Mode.RECUT) == (last(events).text, report.mode)
+    assert ("Hello", FailureMode.RECUT) == (last(events).text, report.mode)
     assert ["create", "replay", "document", "document", "document"] == provider.asked
     assert 60 <= lasted_s <= 64
 
@@ -323,9 +323,9 @@ def test_replays_that_all_differ():
     """
     provider = Differing(documents=[HELLO], date=DATE)
 
-    events, report, _ = followed(provider, policy=Policy(follows=5))
+    events, report, _ = followed(provider, policy=RecoveryPolicy(follows=5))
 
-    assert ("Hello", Outcome.COMPLETED) == (last(events).text, report.outcome)
+    assert ("Hello", RunOutcome.COMPLETED) == (last(events).text, report.outcome)
     assert ["create", *["replay"] * 5, "document"] == provider.asked
 
 
@@ -359,21 +359,21 @@ def test_cursors_that_lead_astray_again_and_again():
 
     provider = Astray(documents=[HELLO], date=DATE)
 
-    events, _, _ = followed(provider, policy=Policy(follows=6))
+    events, _, _ = followed(provider, policy=RecoveryPolicy(follows=6))
 
     assert "Hello" == last(events).text
     assert 6 == len([word for word in provider.asked if word not in ("create", "document")])
 
 
-@pytest.mark.parametrize("mode", [Mode.CUT, Mode.DROP, Mode.UNFINISHED, Mode.RECUT])
+@pytest.mark.parametrize("mode", [FailureMode.CUT, FailureMode.DROP, FailureMode.UNFINISHED, FailureMode.RECUT])
 def test_follows_are_bounded(mode):
     """
     Whatever a stream ends with, the limit decides.
     """
-    policy = Policy(follows=3)
+    policy = RecoveryPolicy(follows=3)
 
-    assert [Move.REPLAY, Move.FETCH] == [
-        next_move(mode, History(resumable=True, follows=follows), policy) for follows in (2, 3)
+    assert [NextAction.REPLAY, NextAction.FETCH] == [
+        next_move(mode, AttemptHistory(resumable=True, follows=follows), policy) for follows in (2, 3)
     ]
 
 
@@ -401,13 +401,13 @@ def test_a_flood_of_comments_is_silence(monkeypatch):
     """
     Comments that come faster than they are read leave no time to wait in: the time that they take is silence, too.
     """
-    feed = WatchedDecoder.feed
+    feed = TrackingDecoder.feed
 
     def slow(decoder, data):
         asyncio.get_running_loop().late += 1.0
         return feed(decoder, data)
 
-    monkeypatch.setattr(WatchedDecoder, "feed", slow)
+    monkeypatch.setattr(TrackingDecoder, "feed", slow)
     events, _, lasted_s = followed(FloodingProvider(*hello()[:5]), MODEL_BODY)
 
     assert "the stream gave nothing new for 120 s" == events[-1].error.message
@@ -440,7 +440,7 @@ def test_a_replay_of_another_run(wire):
 
     events, report, _ = followed(provider)
 
-    assert ("Hello", "v1", Outcome.COMPLETED) == (last(events).text, last(events).run.id, report.outcome)
+    assert ("Hello", "v1", RunOutcome.COMPLETED) == (last(events).text, last(events).run.id, report.outcome)
     assert ["create", "replay", "document"] == provider.asked
 
 
@@ -462,7 +462,7 @@ def test_a_replay_of_several_hops(upto):
     messages = fold(events).messages
 
     assert [("one", "v1"), ("two", "v2")] == [(message.text, message.run.id) for message in messages]
-    assert (Outcome.COMPLETED, ["create", "replay"]) == (report.outcome, provider.asked)
+    assert (RunOutcome.COMPLETED, ["create", "replay"]) == (report.outcome, provider.asked)
 
 
 def test_a_stream_that_ends_between_two_hops():
@@ -473,7 +473,7 @@ def test_a_stream_that_ends_between_two_hops():
 
     events, report, _ = followed(provider)
 
-    assert ("pause", Outcome.COMPLETED) == (last(events).finish, report.outcome)
+    assert ("pause", RunOutcome.COMPLETED) == (last(events).finish_reason, report.outcome)
     assert ["create"] == provider.asked
 
 
@@ -486,7 +486,7 @@ def test_a_document_of_another_run():
 
     events, report, _ = followed(provider)
 
-    assert ("Hel", "v1", Outcome.FAILED) == (last(events).text, last(events).run.id, report.outcome)
+    assert ("Hel", "v1", RunOutcome.FAILED) == (last(events).text, last(events).run.id, report.outcome)
     assert ("protocol", "asked for run 'v1', got the document of 'v2'") == (
         events[-1].error.kind,
         events[-1].error.message,
@@ -552,10 +552,10 @@ def test_a_document_without_an_id():
 
 
 ZOMBIES = {
-    "the server's time is late": ("Sun, 22 Nov 2026 11:00:01 GMT", "2026-11-22T10:30:00+00:00", Outcome.ZOMBIE),
-    "the server's time is early": ("Sun, 22 Nov 2026 11:00:00 GMT", "2026-11-22T12:00:00+00:00", Outcome.RUNNING),
-    "only our time, late": (None, "2026-11-22T11:00:01+00:00", Outcome.ZOMBIE),
-    "only our time, early": (None, "2026-11-22T11:00:00+00:00", Outcome.RUNNING),
+    "the server's time is late": ("Sun, 22 Nov 2026 11:00:01 GMT", "2026-11-22T10:30:00+00:00", RunOutcome.ZOMBIE),
+    "the server's time is early": ("Sun, 22 Nov 2026 11:00:00 GMT", "2026-11-22T12:00:00+00:00", RunOutcome.RUNNING),
+    "only our time, late": (None, "2026-11-22T11:00:01+00:00", RunOutcome.ZOMBIE),
+    "only our time, early": (None, "2026-11-22T11:00:00+00:00", RunOutcome.RUNNING),
 }
 
 
@@ -571,17 +571,17 @@ def test_whose_time_tells_a_zombie(date, ours, outcome, silent):
 
     async def work():
         clock = Clock(now=lambda: datetime.fromisoformat(ours))
-        made = client(provider, clock=clock, policy=Policy(poll_agent_s=100.0)).create(BODY, "m")
+        made = client(provider, clock=clock, policy=RecoveryPolicy(poll_agent_s=100.0)).create(BODY, "m")
         return await events_of(made), made.report
 
     events, report = run(work())
 
     assert outcome == report.outcome
-    assert ("zombie", True) == (events[-1].error.code, events[-1].error.retryable) or outcome is Outcome.RUNNING
+    assert ("zombie", True) == (events[-1].error.code, events[-1].error.retryable) or outcome is RunOutcome.RUNNING
 
 
 def test_how_long_an_agent_is_waited_for():
     """
     An hour, as its manual says; a model half of that.
     """
-    assert (3600, 1800) == (Policy().poll_agent_s, Policy().poll_model_s)
+    assert (3600, 1800) == (RecoveryPolicy().poll_agent_s, RecoveryPolicy().poll_model_s)

@@ -12,16 +12,16 @@ import attrs
 import httpx2
 import pytest
 
-from assistant_events import LocalProtocolError, fold, problems
+from assistant_events import LocalProtocolError, find_problems, fold
+from assistant_events.clients import http as wire
 from assistant_events.clients.gemini_interactions import (
     Clock,
     GeminiInteractions,
-    Outcome,
-    Policy,
+    RecoveryPolicy,
+    RunOutcome,
     Situation,
     Stage,
 )
-from assistant_events.clients.gemini_interactions import transport as wire
 from tests.adapters.notation import C, D, E, K, S, mo, text
 from tests.adapters.notation import stream as as_bytes
 
@@ -49,7 +49,7 @@ def ended(provider, body=BODY, **options):
         return events, made.report
 
     events, report = run(work())
-    assert [] == problems(events)
+    assert [] == find_problems(events)
     return events[-1], report
 
 
@@ -322,7 +322,7 @@ def test_a_first_request_that_fails(plan, kind, tries):
 
     assert ("step.failed", kind) == (event.type, event.error.kind)
     assert ["create"] * tries == provider.asked
-    assert report.outcome in (Outcome.FAILED, Outcome.INTERRUPTED)
+    assert report.outcome in (RunOutcome.FAILED, RunOutcome.INTERRUPTED)
     assert Situation.LOST == report.situation
 
 
@@ -405,7 +405,7 @@ def test_a_stream_that_is_none(chunks, kind):
 
     events = run(work())
 
-    assert [] == problems(events)
+    assert [] == find_problems(events)
     assert ("step.failed", kind) == (events[-1].type, events[-1].error.kind)
 
 
@@ -491,7 +491,7 @@ def test_a_document_is_read_up_to_its_limits(options, body, said):
     A document beyond a limit is refused at the piece that passes it, without being asked for again.
     """
     pieces = Pieces(*[body[at : at + 100] for at in range(0, len(body), 100)], *[b"more"] * 99)
-    policy = Policy(document_bytes=2000, inflated_bytes=1000)
+    policy = RecoveryPolicy(document_bytes=2000, inflated_bytes=1000)
     event, requests = answered_with(pieces, policy=policy, **options)
 
     assert f"the document of the run {said}" == event.error.message
@@ -528,7 +528,7 @@ def test_inflating_is_bounded(steps):
     """
     No step inflates more than one byte beyond the limit, however small the bomb is.
     """
-    answered_with(Pieces(BOMB), policy=Policy(inflated_bytes=1000))
+    answered_with(Pieces(BOMB), policy=RecoveryPolicy(inflated_bytes=1000))
 
     assert [(len(BOMB), 1001)] == steps
 
@@ -570,7 +570,7 @@ def test_a_document_that_is_too_large():
     """
     provider = Provider(plans=[Plan(body=json.dumps(HELLO).encode(), headers={"content-type": "application/json"})])
 
-    event, _ = ended(provider, policy=Policy(document_bytes=100))
+    event, _ = ended(provider, policy=RecoveryPolicy(document_bytes=100))
 
     assert "the document of the run has more than 100 bytes" == event.error.message
     assert ["create"] == provider.asked
@@ -630,7 +630,7 @@ def test_a_whole_document():
 
     event, report = ended(provider, {**MODEL_BODY, "stream": False})
 
-    assert ("step.ended", Outcome.COMPLETED) == (event.type, report.outcome)
+    assert ("step.ended", RunOutcome.COMPLETED) == (event.type, report.outcome)
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -748,7 +748,7 @@ def test_a_run_that_works_for_ever():
 
     event, report = ended(provider)
 
-    assert (Outcome.RUNNING, Situation.RUNNING) == (report.outcome, report.situation)
+    assert (RunOutcome.RUNNING, Situation.RUNNING) == (report.outcome, report.situation)
     assert ("interrupted", True) == (event.error.kind, event.run.resumable)
     assert 60 <= provider.asked.count("document") <= 61
 
@@ -762,7 +762,7 @@ def test_polling_gives_up():
 
     event, report = ended(provider, {**MODEL_BODY, "background": True})
 
-    assert (Outcome.RUNNING, "interrupted") == (report.outcome, event.error.kind)
+    assert (RunOutcome.RUNNING, "interrupted") == (report.outcome, event.error.kind)
     assert 180 <= provider.asked.count("document") <= 190
 
 
@@ -786,7 +786,7 @@ def test_a_run_that_vanishes_while_its_stream_is_silent():
 
     event, report = ended(provider)
 
-    assert (Outcome.GONE, "not-found") == (report.outcome, event.error.kind)
+    assert (RunOutcome.GONE, "not-found") == (report.outcome, event.error.kind)
 
 
 def test_a_network_that_stays_away():
@@ -798,7 +798,7 @@ def test_a_network_that_stays_away():
 
     event, report = ended(provider)
 
-    assert (Outcome.INTERRUPTED, Situation.DROPPED) == (report.outcome, report.situation)
+    assert (RunOutcome.INTERRUPTED, Situation.DROPPED) == (report.outcome, report.situation)
     assert ("network", True) == (event.error.kind, event.run.resumable)
     assert ["create", *["replay"] * 3, *["document"] * 4] == provider.asked
 
@@ -879,7 +879,7 @@ def test_usage_that_is_refused():
     out = Provider(*hello(K(usage=None)), documents=[500, 500, HELLO])
 
     assert None is ended(gone)[0].usage
-    assert 13 == ended(out)[0].usage.total
+    assert 13 == ended(out)[0].usage.total_tokens
     assert ["create", "document"] == gone.asked
 
 
@@ -890,7 +890,7 @@ def test_left_while_the_usage_is_asked_for():
 
     async def work():
         provider = Provider(*hello(K(usage=None)), documents=[HELLO])
-        made = client(provider, policy=Policy(usage_delays_s=(100.0,))).create(BODY, "m")
+        made = client(provider, policy=RecoveryPolicy(usage_delays_s=(100.0,))).create(BODY, "m")
         events = []
         while made.report.stage != Stage.BACKFILLING:
             reader = asyncio.create_task(made.read())
@@ -906,7 +906,7 @@ def test_left_while_the_usage_is_asked_for():
     events, stage, situation, report = run(work())
 
     assert (Stage.BACKFILLING, Situation.BACKFILLING) == (stage, situation)
-    assert ("step.ended", Outcome.COMPLETED, "missing") == (events[-1].type, report.outcome, report.backfill)
+    assert ("step.ended", RunOutcome.COMPLETED, "missing") == (events[-1].type, report.outcome, report.backfill)
 
 
 # -- leaving
@@ -978,7 +978,7 @@ def test_closed_while_somebody_reads():
 
     provider, events, report = run(work())
 
-    assert ("step.failed", Outcome.ABORTED) == (events[-1].type, report.outcome)
+    assert ("step.failed", RunOutcome.ABORTED) == (events[-1].type, report.outcome)
     assert provider.bodies[0].closed
 
 
@@ -1218,7 +1218,7 @@ def test_a_client_that_is_closed_while_it_reads():
     provider, events, report, took_s = run(work())
 
     assert ("step.failed", "interrupted") == (events[-1].type, events[-1].error.kind)
-    assert (Outcome.INTERRUPTED, Situation.DROPPED) == (report.outcome, report.situation)
+    assert (RunOutcome.INTERRUPTED, Situation.DROPPED) == (report.outcome, report.situation)
     assert ["create"] == provider.asked
     assert 10 == took_s
 
@@ -1229,7 +1229,7 @@ def test_a_closed_client():
     """
 
     async def work():
-        async with GeminiInteractions("k", base_url="http://127.0.0.1:9", policy=Policy(tries=1)) as made:
+        async with GeminiInteractions("k", base_url="http://127.0.0.1:9", policy=RecoveryPolicy(tries=1)) as made:
             events = await events_of(made.create(BODY, "m"))
             own = made._own
         with pytest.raises(LocalProtocolError, match="the client is closed"):

@@ -9,9 +9,9 @@ from functools import cache
 
 import pytest
 
-from assistant_events import fold, problems
+from assistant_events import find_problems, fold
 from assistant_events.adapters.gemini_interactions import dialect
-from assistant_events.clients.gemini_interactions import Outcome
+from assistant_events.clients.gemini_interactions import RunOutcome
 from tests.adapters.notation import DONE, E, K, U
 from tests.adapters.notation import stream as as_bytes
 
@@ -96,9 +96,9 @@ def test_a_cut_run_comes_to_the_uncut_message(failure, name, ids):
         provider.running = running_of(name)
         events, report = followed(provider)
 
-        assert (at, []) == (at, problems(events))
+        assert (at, []) == (at, find_problems(events))
         assert (at, expected) == (at, fold(events).last)
-        assert (at, Outcome.COMPLETED) == (at, report.outcome)
+        assert (at, RunOutcome.COMPLETED) == (at, report.outcome)
         assert all(body.closed for body in provider.bodies)
 
 
@@ -134,7 +134,7 @@ def test_completed_while_in_progress(name):
         provider = Provider(*STREAMS[name], plans=[early])
         events, report = followed(provider)
 
-        assert (at, []) == (at, problems(events))
+        assert (at, []) == (at, find_problems(events))
         assert (at, uncut(name)) == (at, fold(events).last)
         assert ["create", "replay"] == provider.asked
         assert "unfinished" == report.mode
@@ -150,7 +150,7 @@ def test_a_last_status_and_nothing_more(name):
         provider = Provider(*STREAMS[name], plans=[early], documents=[document_of(name)], date=DATE)
         events, report = followed(provider)
 
-        assert (at, []) == (at, problems(events))
+        assert (at, []) == (at, find_problems(events))
         assert (at, uncut(name)) == (at, fold(events).last)
         assert ["create", "document"] == provider.asked
         assert "no-end" == report.mode
@@ -182,8 +182,8 @@ def test_zombies(name):
         provider = Provider(*STREAMS[name], plans=[Plan(upto=at, how="stall")] * MANY, documents=[dead], date=DATE)
         events, report = followed(provider)
 
-        assert (at, []) == (at, problems(events))
-        assert (at, Outcome.ZOMBIE, "zombie") == (at, report.outcome, events[-1].error.code)
+        assert (at, []) == (at, find_problems(events))
+        assert (at, RunOutcome.ZOMBIE, "zombie") == (at, report.outcome, events[-1].error.code)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -195,8 +195,8 @@ def test_gone(name):
         provider = Provider(*STREAMS[name], plans=[Plan(upto=at), Plan(status=404)])
         events, report = followed(provider)
 
-        assert (at, []) == (at, problems(events))
-        assert (at, Outcome.GONE, "not-found") == (at, report.outcome, events[-1].error.kind)
+        assert (at, []) == (at, find_problems(events))
+        assert (at, RunOutcome.GONE, "not-found") == (at, report.outcome, events[-1].error.kind)
         assert uncut(name).text.startswith(fold(events).last.text)
 
 
@@ -220,8 +220,8 @@ def test_stopped(answers, name):
     for at in places(name):
         provider, stopped, events, report = run(work(at))
 
-        assert (at, []) == (at, problems(events))
-        assert (at, Outcome.CANCELLED, "cancelled") == (at, report.outcome, events[-1].error.kind)
+        assert (at, []) == (at, find_problems(events))
+        assert (at, RunOutcome.CANCELLED, "cancelled") == (at, report.outcome, events[-1].error.kind)
         assert ["create", "cancel", "delete"] == provider.asked
         assert (True, cancel == 200) == (stopped.ok, stopped.cancelled)
         assert provider.bodies[0].closed
@@ -248,7 +248,7 @@ def test_the_process_dies(name, how, ids):
     for at in places(name):
         provider, log, events = run(work(at))
 
-        assert (at, []) == (at, problems([*log, *events]))
+        assert (at, []) == (at, find_problems([*log, *events]))
         assert (at, uncut(name)) == (at, fold([*log, *events]).last)
         assert ["replay" if how == "resume" else "document"] == provider.asked
 
@@ -274,5 +274,5 @@ def test_left_and_resumed(name):
     for at in places(name):
         log, events = run(work(at))
 
-        assert (at, []) == (at, problems([*log, *events]))
+        assert (at, []) == (at, find_problems([*log, *events]))
         assert (at, uncut(name)) == (at, fold([*log, *events]).last)

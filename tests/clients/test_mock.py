@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import pytest
 
-from assistant_events import fold, problems
-from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions, Outcome
+from assistant_events import find_problems, fold
+from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions, RunOutcome
 from assistant_events.testing import mock_provider
 
 from .answers import AGENT, events_of
@@ -66,9 +66,9 @@ def test_without_a_fault():
     """
     events, report, asked = followed()
 
-    assert [] == problems(events)
+    assert [] == find_problems(events)
     assert "Tromsø: snø.Ta på lue." == fold(events).last.text.replace("\n", "")
-    assert (Outcome.COMPLETED, 1) == (report.outcome, len(asked))
+    assert (RunOutcome.COMPLETED, 1) == (report.outcome, len(asked))
 
 
 OVERCOME = [
@@ -115,18 +115,18 @@ def test_a_fault_is_overcome(fault):
 
     events, report, asked = followed(fault, *(["drop@3"] if fault in ("silent-replay", "http-503@get") else ()))
 
-    assert [] == problems(events)
-    assert (Outcome.COMPLETED, fold(whole).last.text) == (report.outcome, fold(events).last.text)
+    assert [] == find_problems(events)
+    assert (RunOutcome.COMPLETED, fold(whole).last.text) == (report.outcome, fold(events).last.text)
     added = [part for part in fold(events).last.parts if part.type == "opaque"]
     assert len(fold(whole).last.parts) + len(added) == len(fold(events).last.parts)
     assert ["POST {}"] == asked[:1]
 
 
 ENDS = {
-    "zombie": (Outcome.ZOMBIE, "provider"),
-    "error@5": (Outcome.FAILED, None),
-    "http-500@create": (Outcome.FAILED, "provider"),
-    "http-400@create": (Outcome.FAILED, "invalid-request"),
+    "zombie": (RunOutcome.ZOMBIE, "provider"),
+    "error@5": (RunOutcome.FAILED, None),
+    "http-500@create": (RunOutcome.FAILED, "provider"),
+    "http-400@create": (RunOutcome.FAILED, "invalid-request"),
 }
 
 
@@ -138,6 +138,6 @@ def test_a_fault_is_the_end(fault, end):
     events, report, _ = followed(fault)
     outcome, kind = end
 
-    assert [] == problems(events)
+    assert [] == find_problems(events)
     assert (outcome, "step.failed") == (report.outcome, events[-1].type)
     assert kind in (None, events[-1].error.kind)

@@ -7,19 +7,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from assistant_events import AssistantMessage, ErrorInfo, Origin, Run, fold
-from assistant_events.clients.gemini_interactions.recovery import (
+from assistant_events import AssistantMessage, ErrorInfo, Origin, RemoteRun, fold
+from assistant_events.clients.recovery import (
     DECISIONS,
     LETTERS,
     Action,
-    Connection,
-    Document,
-    Handling,
-    History,
-    Mode,
-    Move,
-    Phase,
-    Policy,
+    AttemptHistory,
+    ConnectionPhase,
+    ConnectionState,
+    DocumentVerdict,
+    FailureMode,
+    NextAction,
+    RecoveryPolicy,
+    RunSummary,
     Situation,
     classify,
     handle,
@@ -43,51 +43,69 @@ def connection(**seen):
     """
     A create stream of a stored run in the background that was lost after 42 s, but for what *seen* says.
     """
-    usual = {"phase": Phase.CREATE, "opened": 1000.0, "ended": 1042.0, "stored": True, "status": "in_progress"}
-    return Connection(**{**usual, **seen})
+    usual = {
+        "phase": ConnectionPhase.CREATE,
+        "opened": 1000.0,
+        "ended": 1042.0,
+        "stored": True,
+        "status": "in_progress",
+    }
+    return ConnectionState(**{**usual, **seen})
 
 
 def document(status="in_progress", *, age=timedelta(minutes=5), outputs=0):
-    return Document(status=status, created=None if age is None else NOW - age, outputs=outputs)
+    return RunSummary(status=status, created=None if age is None else NOW - age, outputs=outputs)
 
 
 # -- how a connection ended
 
 ENDED = {
-    "84 the tail of the cut": (connection(ended=1600.0, tail=CUT), None, Mode.CUT),
-    "84 the tail at any time": (connection(ended=1005.0, tail=CUT), None, Mode.CUT),
-    "85 a tail without its end": (connection(tail=CUT.replace("]", "")), None, Mode.CUT),
-    "85 a tail that stops in its middle": (connection(tail=CUT[:40]), None, Mode.CUT),
-    "86 without a tail at 600.2 s": (connection(ended=1600.2), None, Mode.CUT),
-    "86 without a tail at 300 s": (connection(ended=1300.0), None, Mode.DROP),
-    "86 at 595 s": (connection(ended=1595.0), None, Mode.CUT),
-    "86 just before": (connection(ended=1594.9), None, Mode.DROP),
-    "86 at 610 s": (connection(ended=1610.0), None, Mode.CUT),
-    "86 just after": (connection(ended=1610.1), None, Mode.DROP),
+    "84 the tail of the cut": (connection(ended=1600.0, tail=CUT), None, FailureMode.CUT),
+    "84 the tail at any time": (connection(ended=1005.0, tail=CUT), None, FailureMode.CUT),
+    "85 a tail without its end": (connection(tail=CUT.replace("]", "")), None, FailureMode.CUT),
+    "85 a tail that stops in its middle": (connection(tail=CUT[:40]), None, FailureMode.CUT),
+    "86 without a tail at 600.2 s": (connection(ended=1600.2), None, FailureMode.CUT),
+    "86 without a tail at 300 s": (connection(ended=1300.0), None, FailureMode.DROP),
+    "86 at 595 s": (connection(ended=1595.0), None, FailureMode.CUT),
+    "86 just before": (connection(ended=1594.9), None, FailureMode.DROP),
+    "86 at 610 s": (connection(ended=1610.0), None, FailureMode.CUT),
+    "86 just after": (connection(ended=1610.1), None, FailureMode.DROP),
     "87 a tail after the end": (connection(terminal=True, status="completed", has_usage=True, tail=CUT), None, None),
-    "88 a replay that is cut again": (connection(phase=Phase.REPLAY, ended=1600.0, tail=CUT), None, Mode.RECUT),
-    "88 by time alone": (connection(phase=Phase.REPLAY, ended=1600.0), None, Mode.RECUT),
-    "89 a silent replay of a running run": (connection(phase=Phase.REPLAY, silent=True), document(), Mode.RECUT),
-    "89 a silent replay of a run that is done": (
-        connection(phase=Phase.REPLAY),
-        document("completed", outputs=1),
-        Mode.RECUT,
+    "88 a replay that is cut again": (
+        connection(phase=ConnectionPhase.REPLAY, ended=1600.0, tail=CUT),
+        None,
+        FailureMode.RECUT,
     ),
-    "89 a silent replay that nobody asked about": (connection(phase=Phase.REPLAY, silent=True), None, None),
-    "a replay that ends while the run runs": (connection(phase=Phase.REPLAY), document(outputs=1), Mode.DROP),
+    "88 by time alone": (connection(phase=ConnectionPhase.REPLAY, ended=1600.0), None, FailureMode.RECUT),
+    "89 a silent replay of a running run": (
+        connection(phase=ConnectionPhase.REPLAY, silent=True),
+        document(),
+        FailureMode.RECUT,
+    ),
+    "89 a silent replay of a run that is done": (
+        connection(phase=ConnectionPhase.REPLAY),
+        document("completed", outputs=1),
+        FailureMode.RECUT,
+    ),
+    "89 a silent replay that nobody asked about": (connection(phase=ConnectionPhase.REPLAY, silent=True), None, None),
+    "a replay that ends while the run runs": (
+        connection(phase=ConnectionPhase.REPLAY),
+        document(outputs=1),
+        FailureMode.DROP,
+    ),
     "a silent stream of a running run": (connection(silent=True), document(outputs=1), None),
-    "a silent stream of a run that is done": (connection(silent=True), document("completed"), Mode.NO_END),
-    "a silent stream whose run cannot be asked for": (connection(silent=True, failed=True), None, Mode.DROP),
-    "90 an hour to the second": (connection(), document(age=timedelta(minutes=60)), Mode.DROP),
-    "90 a second more": (connection(), document(age=timedelta(minutes=60, seconds=1)), Mode.ZOMBIE),
-    "91 days, with content": (connection(), document(age=timedelta(days=3), outputs=1), Mode.DROP),
-    "a zombie that is queued": (connection(), document("queued", age=timedelta(days=3)), Mode.ZOMBIE),
-    "92 a reset after 42 s": (connection(failed=True), None, Mode.DROP),
-    "an end without anything": (connection(status=None, stored=False), None, Mode.DROP),
-    "99 somebody left": (connection(aborted=True), None, Mode.ABORT),
-    "99 somebody left at ten minutes": (connection(aborted=True, ended=1600.0, tail=CUT), None, Mode.ABORT),
-    "E usage missing": (connection(terminal=True, status="completed"), None, Mode.NO_USAGE),
-    "E of a limit": (connection(terminal=True, status="incomplete"), None, Mode.NO_USAGE),
+    "a silent stream of a run that is done": (connection(silent=True), document("completed"), FailureMode.NO_END),
+    "a silent stream whose run cannot be asked for": (connection(silent=True, failed=True), None, FailureMode.DROP),
+    "90 an hour to the second": (connection(), document(age=timedelta(minutes=60)), FailureMode.DROP),
+    "90 a second more": (connection(), document(age=timedelta(minutes=60, seconds=1)), FailureMode.ZOMBIE),
+    "91 days, with content": (connection(), document(age=timedelta(days=3), outputs=1), FailureMode.DROP),
+    "a zombie that is queued": (connection(), document("queued", age=timedelta(days=3)), FailureMode.ZOMBIE),
+    "92 a reset after 42 s": (connection(failed=True), None, FailureMode.DROP),
+    "an end without anything": (connection(status=None, stored=False), None, FailureMode.DROP),
+    "99 somebody left": (connection(aborted=True), None, FailureMode.ABORT),
+    "99 somebody left at ten minutes": (connection(aborted=True, ended=1600.0, tail=CUT), None, FailureMode.ABORT),
+    "E usage missing": (connection(terminal=True, status="completed"), None, FailureMode.NO_USAGE),
+    "E of a limit": (connection(terminal=True, status="incomplete"), None, FailureMode.NO_USAGE),
     "E without an id": (connection(terminal=True, status="completed", stored=False), None, None),
     "E of a failure": (connection(terminal=True, status="failed"), None, None),
     "E of a cancellation": (connection(terminal=True, status="cancelled"), None, None),
@@ -95,14 +113,14 @@ ENDED = {
     "F empty errors": (
         connection(terminal=True, status="completed", has_usage=True, empty_errors=2),
         None,
-        Mode.EMPTY_ERROR,
+        FailureMode.EMPTY_ERROR,
     ),
-    "G completed in progress": (connection(terminal=True, status="in_progress"), None, Mode.UNFINISHED),
-    "G completed but queued": (connection(terminal=True, status="queued"), None, Mode.UNFINISHED),
-    "H an end after a last status": (connection(status="completed"), None, Mode.NO_END),
-    "H of a failure": (connection(status="failed"), None, Mode.NO_END),
-    "H of a status of tomorrow": (connection(status="napping"), None, Mode.NO_END),
-    "A before H": (connection(status="completed", tail=CUT), None, Mode.CUT),
+    "G completed in progress": (connection(terminal=True, status="in_progress"), None, FailureMode.UNFINISHED),
+    "G completed but queued": (connection(terminal=True, status="queued"), None, FailureMode.UNFINISHED),
+    "H an end after a last status": (connection(status="completed"), None, FailureMode.NO_END),
+    "H of a failure": (connection(status="failed"), None, FailureMode.NO_END),
+    "H of a status of tomorrow": (connection(status="napping"), None, FailureMode.NO_END),
+    "A before H": (connection(status="completed", tail=CUT), None, FailureMode.CUT),
 }
 
 
@@ -118,7 +136,7 @@ def test_a_zombie_needs_a_time():
     """
     Without a time of day nothing is called a zombie.
     """
-    assert Mode.DROP == classify(connection(), document(age=timedelta(days=3)))
+    assert FailureMode.DROP == classify(connection(), document(age=timedelta(days=3)))
 
 
 TAILS = {
@@ -153,23 +171,23 @@ def test_letters():
     Every failure mode has the letter that others call it by; an abort is none.
     """
     assert "ABCDEFGH" == "".join(LETTERS.values())
-    assert {Mode.ABORT} == set(Mode) - set(LETTERS)
+    assert {FailureMode.ABORT} == set(FailureMode) - set(LETTERS)
 
 
 # -- documents
 
 HANDLED = {
-    "completed": Handling.FOLD,
-    "failed": Handling.FOLD,
-    "cancelled": Handling.FOLD,
-    "incomplete": Handling.FOLD,
-    "budget_exceeded": Handling.FOLD,
-    "requires_action": Handling.FOLD,
-    "requires_continuation": Handling.FOLD,
-    "weird": Handling.FOLD,
-    None: Handling.FOLD,
-    "in_progress": Handling.WAIT,
-    "queued": Handling.WAIT,
+    "completed": DocumentVerdict.FOLD,
+    "failed": DocumentVerdict.FOLD,
+    "cancelled": DocumentVerdict.FOLD,
+    "incomplete": DocumentVerdict.FOLD,
+    "budget_exceeded": DocumentVerdict.FOLD,
+    "requires_action": DocumentVerdict.FOLD,
+    "requires_continuation": DocumentVerdict.FOLD,
+    "weird": DocumentVerdict.FOLD,
+    None: DocumentVerdict.FOLD,
+    "in_progress": DocumentVerdict.WAIT,
+    "queued": DocumentVerdict.WAIT,
 }
 
 
@@ -185,7 +203,7 @@ def test_c98_a_zombie():
     """
     One that only seems to run is not waited for.
     """
-    assert Handling.ZOMBIE is handle(document(age=timedelta(minutes=61)), NOW)
+    assert DocumentVerdict.ZOMBIE is handle(document(age=timedelta(minutes=61)), NOW)
 
 
 ZOMBIES = {
@@ -225,7 +243,7 @@ def test_read_document():
         "usage": {"total_tokens": 58},
     }
 
-    expected = Document(
+    expected = RunSummary(
         status="completed",
         created=datetime(2026, 5, 15, 18, 51, 55, tzinfo=UTC),
         updated=datetime(2026, 5, 15, 18, 52, 1, 123456, tzinfo=UTC),
@@ -246,28 +264,32 @@ def test_parse_time():
 
 # -- what a client does by itself
 
-RESUMABLE = History(resumable=True)
-WITH_CURSOR = History(resumable=True, cursor=True)
+RESUMABLE = AttemptHistory(resumable=True)
+WITH_CURSOR = AttemptHistory(resumable=True, cursor=True)
 MOVES = {
-    "nothing wrong": (None, RESUMABLE, Move.END),
-    "A": (Mode.CUT, RESUMABLE, Move.REPLAY),
-    "A with a cursor": (Mode.CUT, WITH_CURSOR, Move.CURSOR),
-    "A of a run that is not resumable": (Mode.CUT, History(resumable=False), Move.END),
-    "B once": (Mode.RECUT, History(resumable=True, recuts=1), Move.REPLAY),
-    "B once, with a cursor": (Mode.RECUT, History(resumable=True, cursor=True, recuts=1), Move.CURSOR),
-    "B twice": (Mode.RECUT, History(resumable=True, cursor=True, recuts=2), Move.FETCH),
-    "B by silence": (Mode.RECUT, History(resumable=True, recuts=1, stalled=True), Move.FETCH),
-    "C": (Mode.ZOMBIE, RESUMABLE, Move.END),
-    "D": (Mode.DROP, RESUMABLE, Move.REPLAY),
-    "D for the third time": (Mode.DROP, History(resumable=True, idle=2), Move.REPLAY),
-    "D for the fourth time": (Mode.DROP, History(resumable=True, cursor=True, idle=3), Move.FETCH),
-    "D of a run that is not resumable": (Mode.DROP, History(resumable=False), Move.END),
-    "E": (Mode.NO_USAGE, History(resumable=False), Move.BACKFILL),
-    "F": (Mode.EMPTY_ERROR, RESUMABLE, Move.END),
-    "G": (Mode.UNFINISHED, RESUMABLE, Move.REPLAY),
-    "G of a run that is not resumable": (Mode.UNFINISHED, History(resumable=False), Move.END),
-    "H": (Mode.NO_END, RESUMABLE, Move.FETCH),
-    "abort": (Mode.ABORT, RESUMABLE, Move.END),
+    "nothing wrong": (None, RESUMABLE, NextAction.END),
+    "A": (FailureMode.CUT, RESUMABLE, NextAction.REPLAY),
+    "A with a cursor": (FailureMode.CUT, WITH_CURSOR, NextAction.CURSOR),
+    "A of a run that is not resumable": (FailureMode.CUT, AttemptHistory(resumable=False), NextAction.END),
+    "B once": (FailureMode.RECUT, AttemptHistory(resumable=True, recuts=1), NextAction.REPLAY),
+    "B once, with a cursor": (
+        FailureMode.RECUT,
+        AttemptHistory(resumable=True, cursor=True, recuts=1),
+        NextAction.CURSOR,
+    ),
+    "B twice": (FailureMode.RECUT, AttemptHistory(resumable=True, cursor=True, recuts=2), NextAction.FETCH),
+    "B by silence": (FailureMode.RECUT, AttemptHistory(resumable=True, recuts=1, stalled=True), NextAction.FETCH),
+    "C": (FailureMode.ZOMBIE, RESUMABLE, NextAction.END),
+    "D": (FailureMode.DROP, RESUMABLE, NextAction.REPLAY),
+    "D for the third time": (FailureMode.DROP, AttemptHistory(resumable=True, idle=2), NextAction.REPLAY),
+    "D for the fourth time": (FailureMode.DROP, AttemptHistory(resumable=True, cursor=True, idle=3), NextAction.FETCH),
+    "D of a run that is not resumable": (FailureMode.DROP, AttemptHistory(resumable=False), NextAction.END),
+    "E": (FailureMode.NO_USAGE, AttemptHistory(resumable=False), NextAction.BACKFILL),
+    "F": (FailureMode.EMPTY_ERROR, RESUMABLE, NextAction.END),
+    "G": (FailureMode.UNFINISHED, RESUMABLE, NextAction.REPLAY),
+    "G of a run that is not resumable": (FailureMode.UNFINISHED, AttemptHistory(resumable=False), NextAction.END),
+    "H": (FailureMode.NO_END, RESUMABLE, NextAction.FETCH),
+    "abort": (FailureMode.ABORT, RESUMABLE, NextAction.END),
 }
 
 
@@ -276,24 +298,24 @@ def test_next_move(mode, history, move):
     """
     A run is followed as long as that may help, then taken from its document.
     """
-    assert move is next_move(mode, history, Policy())
+    assert move is next_move(mode, history, RecoveryPolicy())
 
 
 def test_next_move_goes_by_the_policy():
     """
     How often is for the policy to say.
     """
-    policy = Policy(reconnects=0, recuts=9)
+    policy = RecoveryPolicy(reconnects=0, recuts=9)
 
-    assert Move.FETCH is next_move(Mode.DROP, RESUMABLE, policy)
-    assert Move.REPLAY is next_move(Mode.DROP, RESUMABLE, Policy(reconnects=1))
+    assert NextAction.FETCH is next_move(FailureMode.DROP, RESUMABLE, policy)
+    assert NextAction.REPLAY is next_move(FailureMode.DROP, RESUMABLE, RecoveryPolicy(reconnects=1))
 
 
 def test_poll_delays():
     """
     The document is asked for after 1, 2, 4 and 8 s, and then every 10 s.
     """
-    policy = Policy()
+    policy = RecoveryPolicy()
 
     assert [1, 2, 4, 8, 10, 10] == [policy.poll_delay(polls) for polls in range(6)]
     assert 10 == policy.poll_delay(5000)
@@ -362,7 +384,7 @@ def message(*, status="failed", kind="interrupted", code=None, resumable=True, r
     return AssistantMessage(
         id="m",
         origin=Origin(provider="google", model="deep-research", dialect="gemini-interactions"),
-        run=Run(id="v1", resumable=resumable, kind="interaction") if run else None,
+        run=RemoteRun(id="v1", resumable=resumable, kind="interaction") if run else None,
         status=status,
         error=None if kind is None else ErrorInfo(kind=kind, code=code, message="…"),
     )

@@ -7,8 +7,8 @@ import asyncio
 import attrs
 import pytest
 
-from assistant_events import ErrorInfo, problems
-from assistant_events.clients.gemini_interactions import Mode, Outcome, Situation, Stage
+from assistant_events import ErrorInfo, find_problems
+from assistant_events.clients.gemini_interactions import FailureMode, RunOutcome, Situation, Stage
 from tests.adapters.notation import C, E, K, S, mo
 
 from .answers import BODY, DATE, client, document, events_of, hello
@@ -41,7 +41,7 @@ def at(seconds, provider, body=BODY):
         reader.cancel()
         await asyncio.wait([reader])
         events += made.close(LEFT)
-        assert [] == problems(events)
+        assert [] == find_problems(events)
         return before, made.report
 
     return run(work())
@@ -69,7 +69,7 @@ def test_moments(seconds, plans, stage, busy, left):
     before, after = at(seconds, provider)
 
     assert (stage, busy, None) == (before.stage, before.situation, before.outcome)
-    assert (Stage.OVER, left, Outcome.ABORTED) == (after.stage, after.situation, after.outcome)
+    assert (Stage.OVER, left, RunOutcome.ABORTED) == (after.stage, after.situation, after.outcome)
     assert before.stop.available
     assert before.error is None
     assert "closed" == after.error.message
@@ -82,8 +82,8 @@ def test_a_cut_whose_resume_failed():
     _, cut = at(600.2, Provider(*hello(), plans=[CUT], documents=[RUNNING], date=DATE))
     _, refused = at(600.7, Provider(*hello(), plans=[CUT, Plan(status=503)], documents=[RUNNING], date=DATE))
 
-    assert (Mode.CUT, True, False) == (cut.mode, cut.resume.primary, cut.recover.primary)
-    assert (Mode.CUT, False, True) == (refused.mode, refused.resume.primary, refused.recover.primary)
+    assert (FailureMode.CUT, True, False) == (cut.mode, cut.resume.primary, cut.recover.primary)
+    assert (FailureMode.CUT, False, True) == (refused.mode, refused.resume.primary, refused.recover.primary)
 
 
 def test_an_error_of_the_stream():
@@ -102,7 +102,7 @@ def test_an_error_of_the_stream():
 
     first, second = run(work())
 
-    assert (Situation.ERRED, Outcome.FAILED) == (first.situation, first.outcome)
+    assert (Situation.ERRED, RunOutcome.FAILED) == (first.situation, first.outcome)
     assert Situation.ERRED_TWICE == second.situation
     assert (True, False) == (first.resume.available, second.resume.available)
 
@@ -208,4 +208,4 @@ def test_a_run_in_the_foreground_that_met_the_cut():
     event, report = run(work())
 
     assert "the provider cut the stream after ten minutes" == event.error.message
-    assert (Mode.CUT, Situation.STORED) == (report.mode, report.situation)
+    assert (FailureMode.CUT, Situation.STORED) == (report.mode, report.situation)

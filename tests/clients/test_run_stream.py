@@ -7,8 +7,8 @@ import asyncio
 import httpx2
 import pytest
 
-from assistant_events import AssistantMessage, Origin, Run, Transcript, fold, problems
-from assistant_events.clients.gemini_interactions import GeminiInteractions, Mode, Outcome, Situation
+from assistant_events import AssistantMessage, Origin, RemoteRun, Transcript, find_problems, fold
+from assistant_events.clients.gemini_interactions import FailureMode, GeminiInteractions, RunOutcome, Situation
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
 from tests.adapters.notation import K, U
@@ -29,7 +29,7 @@ def test_an_uncut_run():
 
     assert ["create"] == provider.asked
     assert "Hello" == last(events).text
-    assert [] == problems(events)
+    assert [] == find_problems(events)
 
 
 def without_looks(asked):
@@ -63,8 +63,8 @@ def test_a_cut_run_goes_on(plans, asked):
 
     assert asked == without_looks(provider.asked)
     assert ("Hello", "completed") == (last(events).text, last(events).status)
-    assert [] == problems(events)
-    assert (Outcome.COMPLETED, Situation.FINISHED) == (report.outcome, report.situation)
+    assert [] == find_problems(events)
+    assert (RunOutcome.COMPLETED, Situation.FINISHED) == (report.outcome, report.situation)
 
 
 def test_received_by_a_session():
@@ -96,7 +96,7 @@ def test_a_zombie_is_named():
 
     events = run(events_of(made))
 
-    assert (Outcome.ZOMBIE, Mode.ZOMBIE, 0) == (made.report.outcome, made.report.mode, made.report.outputs)
+    assert (RunOutcome.ZOMBIE, FailureMode.ZOMBIE, 0) == (made.report.outcome, made.report.mode, made.report.outputs)
     assert "zombie" == last(events).error.code
     assert made.report.stop.primary
 
@@ -124,7 +124,7 @@ def test_what_comes_behind_an_end_that_is_held_back():
 
     events = run(events_of(client(provider).create(BODY, "m")))
 
-    assert ("step.ended", 13) == (events[-1].type, events[-1].usage.total)
+    assert ("step.ended", 13) == (events[-1].type, events[-1].usage.total_tokens)
 
 
 def test_empty_pieces_are_no_end():
@@ -193,7 +193,7 @@ def test_a_run_that_failed():
     event = run(events_of(made))[-1]
 
     assert ("step.failed", "provider") == (event.type, event.error.kind)
-    assert (Outcome.FAILED, Situation.FINISHED) == (made.report.outcome, made.report.situation)
+    assert (RunOutcome.FAILED, Situation.FINISHED) == (made.report.outcome, made.report.situation)
 
 
 def test_a_zombie_that_its_document_tells():
@@ -206,7 +206,7 @@ def test_a_zombie_that_its_document_tells():
 
     run(events_of(made))
 
-    assert (Outcome.ZOMBIE, ["create", "replay", "document"]) == (made.report.outcome, provider.asked)
+    assert (RunOutcome.ZOMBIE, ["create", "replay", "document"]) == (made.report.outcome, provider.asked)
 
 
 def test_several_runs_of_one_client():
@@ -230,7 +230,7 @@ def test_several_runs_of_one_client():
     done, known, other = run(work())
 
     assert [True, False] == done
-    assert (Outcome.CANCELLED, Outcome.ABORTED) == (known.outcome, other.outcome)
+    assert (RunOutcome.CANCELLED, RunOutcome.ABORTED) == (known.outcome, other.outcome)
 
 
 def test_stopped_while_nobody_reads():
@@ -255,7 +255,7 @@ def test_a_message_whose_model_is_not_known():
     stored = AssistantMessage(
         id="m",
         origin=Origin(provider="google", dialect="gemini-interactions"),
-        run=Run(id="v1", resumable=True, kind="interaction"),
+        run=RemoteRun(id="v1", resumable=True, kind="interaction"),
         status="running",
     )
     provider = Provider(*hello())

@@ -8,7 +8,7 @@ import logging
 import httpx2
 import pytest
 
-from assistant_events import problems
+from assistant_events import find_problems
 from assistant_events.clients.gemini_interactions import GeminiInteractions
 from assistant_events.clients.hosts import proxy_secrets
 from assistant_events.converters import unstructure
@@ -47,7 +47,7 @@ def flow(provider, body=BODY):
         return events, shown
 
     events, shown = run(work())
-    assert [] == problems(events)
+    assert [] == find_problems(events)
     requested = "".join(str(request.url) for request in provider.requests)
     return events, "".join([*shown, requested, repr(events), json.dumps([unstructure(event) for event in events])])
 

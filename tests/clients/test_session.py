@@ -9,7 +9,7 @@ import pytest
 from assistant_events import StoreError
 from assistant_events.adapters.gemini_interactions import dialect
 from assistant_events.session import Session, SyncSession
-from assistant_events.session.running import Relay
+from assistant_events.session.answer_source import AnswerDecoder
 from assistant_events.stores import MemoryStore
 from tests.adapters.notation import stream
 
@@ -226,7 +226,7 @@ def test_a_relay_is_no_decoder():
     What stands for a run is never fed bytes.
     """
     with pytest.raises(TypeError, match="expected events, got bytes"):
-        Relay(client(Provider()).create(BODY, "m")).feed(b"")
+        AnswerDecoder(client(Provider()).create(BODY, "m")).feed(b"")
 
 
 def test_the_blocking_face_after_a_failure():

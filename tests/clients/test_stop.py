@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from assistant_events import fold, problems
+from assistant_events import find_problems, fold
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
 from assistant_events.values import ErrorInfo
@@ -85,7 +85,7 @@ def test_stop_and_leave_at_every_position(wire, plans, stop_at, leave):
         events = [record.event for record in run(received(wire, plans, stop_at, leave, leave_at))]
         ends = [event for event in events if event.type in ("step.ended", "step.failed")]
 
-        assert [] == problems(events)
+        assert [] == find_problems(events)
         assert "step.restarted" not in [event.type for event in events]
         assert len(ends) == (1 if events else 0)
         if stop_at and not 0 < leave_at <= stop_at:

@@ -41,8 +41,8 @@ def error_differences(error: Any, expected: Expected) -> list[str]:
 
 def _message(message: Any, expected: Expected) -> Iterator[str]:
     yield from _unequal("status", expected["status"], message.status)
-    yield from _unequal("finish", expected["finish"], message.finish)
-    yield from _unequal("raw_finish", expected["raw_finish"], message.raw_finish)
+    yield from _unequal("finish_reason", expected["finish_reason"], message.finish_reason)
+    yield from _unequal("raw_finish_reason", expected["raw_finish_reason"], message.raw_finish_reason)
     error, origin, usage = message.error, message.origin, message.usage
     yield from _unequal("error_kind", expected["error_kind"], _of(error, "kind"))
     for name in ("message", "code"):
@@ -53,7 +53,7 @@ def _message(message: Any, expected: Expected) -> Iterator[str]:
         yield from _unequal("model", expected["model"], origin.model)
     yield from _unequal("served_model", expected["served_model"], origin.served_model)
     yield from _unequal("run_id", expected["run_id"], _of(message.run, "id"))
-    counts = None if usage is None else {name: getattr(usage, name) for name in USAGE}
+    counts = None if usage is None else {name: getattr(usage, f"{name}_tokens") for name in USAGE}
     yield from _unequal("usage", expected["usage"], counts)
 
 

@@ -58,12 +58,12 @@ def message():
     """
     return SimpleNamespace(
         status=Word.COMPLETED,
-        finish=Word.STOP,
-        raw_finish="completed",
+        finish_reason=Word.STOP,
+        raw_finish_reason="completed",
         error=SimpleNamespace(kind="provider", message="boom", code="internal"),
         origin=SimpleNamespace(model="m-1", served_model="m-1"),
         run=SimpleNamespace(id="v1_a"),
-        usage=SimpleNamespace(input=8, cache_read=4, cache_write=None, output=3, reasoning=5),
+        usage=SimpleNamespace(input_tokens=8, cache_read_tokens=4, cache_write_tokens=None, output_tokens=3, reasoning_tokens=5),
         parts=[
             TextPart(
                 text=LONG,
@@ -91,8 +91,8 @@ def message():
 
 EXPECTED = {
     "status": "completed",
-    "finish": "stop",
-    "raw_finish": "completed",
+    "finish_reason": "stop",
+    "raw_finish_reason": "completed",
     "error_kind": "provider",
     "error_message": "boom",
     "error_code": "internal",
@@ -148,8 +148,8 @@ EXPECTED = {
 
 CHANGES = [
     ("status", "status", "failed"),
-    ("finish", "finish", None),
-    ("raw_finish", "raw_finish", "weird"),
+    ("finish_reason", "finish_reason", None),
+    ("raw_finish_reason", "raw_finish_reason", "weird"),
     ("error_kind", "error", None),
     ("error_kind", "error.kind", "timeout"),
     ("error_message", "error.message", "bang"),
@@ -159,11 +159,11 @@ CHANGES = [
     ("run_id", "run", None),
     ("run_id", "run.id", "v1_b"),
     ("usage", "usage", None),
-    ("usage", "usage.input", 9),
-    ("usage", "usage.cache_read", None),
-    ("usage", "usage.cache_write", 0),
-    ("usage", "usage.output", 4),
-    ("usage", "usage.reasoning", 6),
+    ("usage", "usage.input_tokens", 9),
+    ("usage", "usage.cache_read_tokens", None),
+    ("usage", "usage.cache_write_tokens", 0),
+    ("usage", "usage.output_tokens", 4),
+    ("usage", "usage.reasoning_tokens", 6),
     ("parts", "parts", ()),
     ("parts[0].text", "parts.0.text", "ä" * 200 + "b"),
     ("parts[0].text", "parts.0.text", "ä" * 200 + "\ud83d"),

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from assistant_events import fold, problems, reconcile
+from assistant_events import find_problems, fold, reconcile
 from assistant_events.testing import durable
 from assistant_events.testing.adapters import Trial, check_adapter
 
@@ -29,7 +29,7 @@ def assert_expected(events, file):
     expected = EXPECTATIONS[file]["messages"]
     messages = fold(events).messages
 
-    assert [] == problems(events)
+    assert [] == find_problems(events)
     assert [] == reconcile(fold(events))
     assert fold(durable(events)).messages == messages
     assert len(expected) == len(messages)

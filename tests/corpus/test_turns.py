@@ -76,7 +76,7 @@ def events_for(steps, transcript, number):
     events = []
     for step in steps:
         if step["type"] == "function_result":
-            [call] = [call for call in transcript.pending_calls if call.call_id == step["call_id"]]
+            [call] = [call for call in transcript.pending_tool_calls if call.call_id == step["call_id"]]
             value = step["result"]
             events.append(call.succeed(json.loads(value) if value.startswith("{") else value))
         else:

@@ -2,7 +2,7 @@
 What must hold whatever is fed: said in sentences, for one stream at a time.
 """
 
-from assistant_events import MessageStatus, fold, problems, reconcile
+from assistant_events import MessageStatus, find_problems, fold, reconcile
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 
 from .generated import pieces
@@ -40,7 +40,7 @@ def judged(events):
     """
     Return what is wrong with the events of one whole stream.
     """
-    found = problems(events)
+    found = find_problems(events)
     if found:
         return str(found[0])
     transcript = fold(events)

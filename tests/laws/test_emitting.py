@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import Origin, StepStarted, fold, problems
+from assistant_events import Origin, StepStarted, find_problems, fold
 from assistant_events.adapters import load_dialect
 from assistant_events.adapters.gemini_interactions import sse
 from assistant_events.testing.strategies import loose_events, recut, sessions
@@ -53,7 +53,7 @@ def told(events, **options):
     decoder = DIALECT.decoder("m")
     caused = decoder.feed(b"".join(map(sse, frames))) + decoder.close()
     assert decoder.failure is None
-    assert [] == problems(caused)
+    assert [] == find_problems(caused)
     return emitter, frames, caused
 
 

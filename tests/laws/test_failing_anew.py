@@ -5,7 +5,7 @@ A message that was closed by a cut and whose run turns out to be gone: it fails 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import MessageStatus, StepFailed, fold, problems
+from assistant_events import MessageStatus, StepFailed, find_problems, fold
 from assistant_events.messages import failed_anew
 from assistant_events.testing import Call, answer, durable, error, message, run
 from assistant_events.testing.strategies import Verb, steps
@@ -31,9 +31,9 @@ def test_everything_is_said_again(chosen, live):
     before = fold(events if live else durable(events))
     again = failed_anew(before["m1"], GONE, "the run is gone")
     after = fold(again, start=before)["m1"]
-    answered = any(call.answered for call in before["m1"].calls)
+    answered = any(call.answered for call in before["m1"].tool_calls)
 
-    assert [] == problems(again, start=before)
+    assert [] == find_problems(again, start=before)
     assert bool(again) is not answered
     assert before["m1"].parts == after.parts
     assert (before["m1"].usage, before["m1"].state) == (after.usage, after.state)
@@ -65,5 +65,5 @@ def test_a_result_of_the_provider_is_said_again():
     after = fold(failed_anew(before["a1"], GONE, "gone"), start=before)["a1"]
 
     assert before["a1"].parts == after.parts
-    assert {"signature": "c2ln"} == after.calls[0].result_state
+    assert {"signature": "c2ln"} == after.tool_calls[0].result_state
     assert GONE == after.error

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import Builder, PartStatus, Record, ToolPart, Transcript, fold, problems, reduce
+from assistant_events import Builder, PartStatus, Record, ToolPart, Transcript, find_problems, fold, reduce
 from assistant_events.testing import durable, records
 from assistant_events.testing.strategies import broken_sessions, loose_events, recut, sessions
 
@@ -77,7 +77,7 @@ def test_cutting_deltas_elsewhere_changes_nothing(events, data):
     again = data.draw(recut(events))
 
     assert_same(fold(events), fold(again))
-    assert [] == problems(again)
+    assert [] == find_problems(again)
 
 
 @given(sessions())
@@ -85,8 +85,8 @@ def test_a_legal_session_has_no_problems(events):
     """
     What recorders and `reconcile` give is in order, live or stored.
     """
-    assert [] == problems(events)
-    assert [] == problems(records(events))
+    assert [] == find_problems(events)
+    assert [] == find_problems(records(events))
     fold(events, strict=True)
 
 
@@ -100,9 +100,9 @@ def test_fold_is_a_fold(events, data):
     start = fold(log[:at])
 
     assert_same(fold(log), fold(log[at:], start=start))
-    assert problems(log)[len(problems(log[:at])) :] == [
+    assert find_problems(log)[len(find_problems(log[:at])) :] == [
         type(problem)(position=problem.position + at, item=problem.item, outcome=problem.outcome)
-        for problem in problems(log[at:], start=start)
+        for problem in find_problems(log[at:], start=start)
     ]
 
 
@@ -207,8 +207,8 @@ def test_records_again_change_nothing(events, data):
     again = [item for item in log[data.draw(st.integers(0, at)) : at] if isinstance(item, Record)]
     start = fold(log[:at])
 
-    assert {"duplicate"} >= {problem.outcome for problem in problems(again, start=start)}
-    assert len(again) == len(problems(again, start=start))
+    assert {"duplicate"} >= {problem.outcome for problem in find_problems(again, start=start)}
+    assert len(again) == len(find_problems(again, start=start))
     assert_same(fold(log), fold([*log[:at], *again, *log[at:]]))
 
 

@@ -24,14 +24,14 @@ from assistant_events import (
     ToolSuccess,
     fold,
 )
-from assistant_events.adapters import templates
+from assistant_events.adapters import frame_templates
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, GeminiInteractionsEmitter
 from assistant_events.adapters.gemini_interactions.citations import cited
 from assistant_events.converters import dumps
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import Call, answer, origin, prompt, records, rewind
 from assistant_events.values.buffers import Buffer
-from assistant_events.values.standard import spell
+from assistant_events.values.stdlib_json import spell
 from tests.fuzz.growing import GROWING, body_of, bytes_of, created, decoded, start
 
 SIZE = 600
@@ -171,7 +171,7 @@ def fold_late_duplicates(size):
 
 
 def fold_refused_ends(size):
-    ends = [StepEnded(message_id="a1", finish="stop")] * size
+    ends = [StepEnded(message_id="a1", finish_reason="stop")] * size
     fold([*a_message_of(size), ToolInputStarted(message_id="a1", call_id="open", name="t"), *ends])
 
 
@@ -295,7 +295,7 @@ def append_calls_of_the_app(size):
     yield [StepStarted(message_id="a1", origin=origin())]
     for number in range(size):
         yield [ToolCalled(message_id="a1", call_id=f"c{number}", name="t", input={})]
-    yield [StepEnded(message_id="a1", finish="tool-calls")]
+    yield [StepEnded(message_id="a1", finish_reason="tool-calls")]
     for number in range(size):
         yield [ToolSuccess(message_id="a1", call_id=f"c{number}")]
 
@@ -556,14 +556,14 @@ def test_a_frame_without_a_template_is_parsed_a_few_times(monkeypatch):
     A frame that names the key of its text again and again is not tried at each of them.
     """
     parsed = 0
-    read_json = templates.read_json
+    read_json = frame_templates.read_json
 
     def counted(data, **more):
         nonlocal parsed
         parsed += len(data)
         return read_json(data, **more)
 
-    monkeypatch.setattr(templates, "read_json", counted)
+    monkeypatch.setattr(frame_templates, "read_json", counted)
     texts = ",".join('"text":"a"' for _ in range(350))
     frame = f'{{"event_type":"step.delta","index":0,"delta":{{{texts},"type":"text"}}}}'
     events = decoded(bytes_of([frame]))

@@ -13,8 +13,8 @@ from assistant_events import (
     PartStatus,
     Recorder,
     UserMessage,
+    find_problems,
     fold,
-    problems,
     reconcile,
 )
 from assistant_events.testing import origin
@@ -70,7 +70,7 @@ def test_whatever_verbs_give_legal_events(chosen):
     recorder = Recorder("m1", sink=sink)
     events = flat(verb.attempt(recorder) for verb in chosen)
 
-    assert [] == problems(events)
+    assert [] == find_problems(events)
     assert events == sink
 
 
@@ -127,7 +127,7 @@ def test_reconcile_settles_what_it_may(events, abandon_calls, abandon_runs):
     assert all(event.durable for event in ends)
     assert [] == reconcile(after, abandon_calls=abandon_calls, abandon_runs=abandon_runs)
     assert not abandon_calls or () == tuple(
-        call for call in after.pending_calls if after[call.message_id].status is not MessageStatus.RUNNING
+        call for call in after.pending_tool_calls if after[call.message_id].status is not MessageStatus.RUNNING
     )
     assert not abandon_runs or [] == left_open(after)
 
@@ -141,7 +141,7 @@ def test_reconcile_settles_what_broken_logs_fold_to(events):
     after = fold(reconcile(transcript, abandon_calls=True, abandon_runs=True), start=transcript, strict=True)
 
     assert [] == left_open(after)
-    assert () == after.pending_calls
+    assert () == after.pending_tool_calls
 
 
 @given(sessions())
@@ -206,7 +206,7 @@ def test_how_an_input_is_cut_changes_nothing(text, data):
         del halves[:take]
     events += recorder.finish("stop")
 
-    assert units.decode("utf-16-le", "replace") == fold(events).last.calls[0].raw_input
+    assert units.decode("utf-16-le", "replace") == fold(events).last.tool_calls[0].raw_input
 
 
 def code_units(value):
@@ -236,7 +236,7 @@ def test_state_reaches_the_message_unit_for_unit(first, second, third):
     events += recorder.tool_success("c1", state=third)
     events += recorder.opaque(first) + recorder.finish("stop", state=second)
     message = fold(events, strict=True).last
-    call = message.calls[0]
+    call = message.tool_calls[0]
 
     expected = [second, third, first, second or first, first]
     assert [code_units(state) for state in expected] == [code_units(part.state) for part in message.parts]

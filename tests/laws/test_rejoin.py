@@ -5,7 +5,7 @@ Law 13 at the recorder: a step that was cut and rejoined folds to the transcript
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import MessageStatus, Recorder, StepEnded, fold, problems, reconcile
+from assistant_events import MessageStatus, Recorder, StepEnded, find_problems, fold, reconcile
 from assistant_events.testing import durable, error
 from assistant_events.testing.strategies import Verb, steps, verbs
 
@@ -24,7 +24,7 @@ def rejoined(chosen, start):
     """
     events = performed(chosen, start["m1"])
 
-    assert [] == problems(events, start=start)
+    assert [] == find_problems(events, start=start)
     return fold(events, start=start)
 
 
@@ -67,7 +67,7 @@ def whole_steps():
     """
     Steps that the provider ended.
     """
-    return steps().map(lambda chosen: [*chosen[:-1], Verb("finish", {"finish": "stop"})])
+    return steps().map(lambda chosen: [*chosen[:-1], Verb("finish", {"finish_reason": "stop"})])
 
 
 @given(whole_steps())
@@ -94,7 +94,9 @@ def test_a_step_that_was_closed_by_a_cut_is_uncut_after_its_replay(chosen):
 
     for start in cuts(events):
         closed = settled(start)
-        answered = any(call.answered for call in closed["m1"].calls) and closed["m1"].status is MessageStatus.FAILED
+        answered = (
+            any(call.answered for call in closed["m1"].tool_calls) and closed["m1"].status is MessageStatus.FAILED
+        )
         assert (closed if answered else uncut) == settled(rejoined(chosen, closed))
 
 
@@ -144,10 +146,10 @@ def test_what_the_app_answered_meanwhile_stays(chosen, data):
     end = data.draw(st.sampled_from([[], [Verb("fail", {"error": error()})]]))
 
     for start in cuts(events):
-        answers = [call.succeed("found") for call in start["m1"].calls if call.pending]
+        answers = [call.succeed("found") for call in start["m1"].tool_calls if call.pending]
         answered = fold(answers, start=start, strict=True)
         after = rejoined([*chosen[: -1 if end else None], *end], answered)
-        assert answers == [event for event in answers if after["m1"].calls and settles(after["m1"], event)]
+        assert answers == [event for event in answers if after["m1"].tool_calls and settles(after["m1"], event)]
         assert end or settled(fold(answers, start=uncut)) == settled(after)
 
 
@@ -155,7 +157,7 @@ def settles(message, event):
     """
     Tell whether the call of *event* has the output of it.
     """
-    return [call.output for call in message.calls if call.call_id == event.call_id] == [event.output]
+    return [call.output for call in message.tool_calls if call.call_id == event.call_id] == [event.output]
 
 
 @given(whole_steps())

@@ -149,7 +149,7 @@ DEEPEST = {
     "input": lambda: ToolCalled(message_id="a1", call_id="c1", name="n", input=deep(MAX_DEPTH)),
     "JSON content": lambda: PromptSubmitted(message_id="u1", content=JsonContent(deep(MAX_DEPTH))),
     "output": lambda: ToolSuccess(message_id="a1", call_id="c1", output=JsonContent(deep(MAX_DEPTH))),
-    "details": lambda: StepEnded(message_id="a1", finish="stop", usage=Usage(details=deep(MAX_DEPTH))),
+    "details": lambda: StepEnded(message_id="a1", finish_reason="stop", usage=Usage(details=deep(MAX_DEPTH))),
     "unknown field": lambda: OpaqueReceived(message_id="a1", extra=deep(MAX_DEPTH)),
     "unknown event": lambda: UnknownEvent(type="x", version=1, data={"type": "x", **deep(MAX_DEPTH)}),
     "event of a newer version": lambda: structure({"type": "x", "v": 1, "items": [deep(MAX_DEPTH + 5)]}, Event),

@@ -4,7 +4,7 @@ Every verb out of order, and with arguments that are none: the error names what 
 
 import pytest
 
-from assistant_events import LocalProtocolError, Recorder, fold, problems
+from assistant_events import LocalProtocolError, Recorder, find_problems, fold
 from assistant_events.testing import answer, error, message, origin
 
 VERBS = {
@@ -174,7 +174,7 @@ def test_a_message_id_is_a_non_empty_string(message_id):
 WRONG = {
     "start": (lambda recorder: Recorder("a1").start("gemini"), "StepStarted.origin"),
     "finish": (lambda recorder: recorder.finish("done"), "done"),
-    "finish, usage": (lambda recorder: recorder.finish("stop", usage={"input": 1}), "StepEnded.usage"),
+    "finish, usage": (lambda recorder: recorder.finish("stop", usage={"input_tokens": 1}), "StepEnded.usage"),
     "fail": (lambda recorder: recorder.fail("no"), "StepFailed.error"),
     "text": (lambda recorder: recorder.text(5), "text: expected str, got int"),
     "text, bytes": (lambda recorder: recorder.text(b"a"), "text: expected str, got bytes"),
@@ -230,6 +230,6 @@ def test_wrong_arguments_leave_a_recorder_that_can_be_closed(recorder, sink, ver
     with pytest.raises((TypeError, ValueError), match=said):
         verb(recorder)
     VERBS[end](recorder)
-    assert [] == problems(sink)
+    assert [] == find_problems(sink)
     assert "abc" == "".join(sorted(fold(sink).last.text))
     assert recorder.terminal

@@ -20,8 +20,8 @@ from assistant_events import (
     TextDelta,
     TextEnded,
     TextStarted,
+    find_problems,
     fold,
-    problems,
 )
 from assistant_events.testing import durable, error, origin
 
@@ -51,7 +51,7 @@ def parts(sink):
     """
     Return what the parts of the message say, with their state.
     """
-    assert [] == problems(sink)
+    assert [] == find_problems(sink)
     return [(part.type, getattr(part, "text", None), dict(part.state)) for part in fold(sink).last.parts]
 
 
@@ -218,7 +218,7 @@ def test_nothing_late_is_left_without_text(recorder):
     recorder.reasoning("one", key="A", state={"item": "A"})
     recorder.reasoning("two", key="B")
 
-    assert [ReasoningEnded(**A, text="two"), StepEnded(**A, finish="stop")] == recorder.finish("stop")
+    assert [ReasoningEnded(**A, text="two"), StepEnded(**A, finish_reason="stop")] == recorder.finish("stop")
 
 
 class TestMedia:
@@ -343,7 +343,7 @@ def test_case_5_inputs_that_alternate(recorder, sink):
         recorder.tool_input("c2", "two", piece)
     recorder.finish("tool-calls")
 
-    assert [{"a": 1}, {"a": 1}] == [call.input for call in fold(sink).last.calls]
+    assert [{"a": 1}, {"a": 1}] == [call.input for call in fold(sink).last.tool_calls]
 
 
 def test_case_6_results_in_another_order(recorder, sink):
@@ -356,7 +356,7 @@ def test_case_6_results_in_another_order(recorder, sink):
         recorder.tool_success(f"h{number}", number)
 
     assert [(f"h{number}", number) for number in range(5)] == [
-        (call.call_id, call.output[0].value) for call in fold(sink).last.calls
+        (call.call_id, call.output[0].value) for call in fold(sink).last.tool_calls
     ]
 
 
@@ -400,7 +400,7 @@ def test_case_10_a_second_start_in_a_log():
     recorder = Recorder("a1")
     log = [*recorder.start(origin()), *recorder.text("a"), TextStarted(**A)]
 
-    assert ["conflict"] == [problem.outcome for problem in problems(log)]
+    assert ["conflict"] == [problem.outcome for problem in find_problems(log)]
     with pytest.raises(LocalProtocolError):
         fold(log, strict=True)
 

@@ -78,9 +78,11 @@ def test_finish(recorder):
     """
     `finish` ends the step with all that the provider says of it.
     """
-    expected = StepEnded(**A, finish="length", raw_finish="MAX", usage=Usage(output=1), run=run(), state={"s": 1})
+    expected = StepEnded(
+        **A, finish_reason="length", raw_finish_reason="MAX", usage=Usage(output_tokens=1), run=run(), state={"s": 1}
+    )
 
-    assert [expected] == recorder.finish("length", "MAX", Usage(output=1), {"s": 1}, run())
+    assert [expected] == recorder.finish("length", "MAX", Usage(output_tokens=1), {"s": 1}, run())
     assert recorder.terminal
 
 
@@ -97,7 +99,7 @@ def test_finish_ends_what_is_open(recorder):
         ToolCalled(**C, name="search", input={"a": 1}),
         ReasoningEnded(**A, text="Hm"),
         TextEnded(**A, text="Hi"),
-        StepEnded(**A, finish="tool-calls"),
+        StepEnded(**A, finish_reason="tool-calls"),
     ] == recorder.finish("tool-calls")
 
 
@@ -119,16 +121,18 @@ def test_finish_fails_calls_of_the_provider(recorder, finish, kind, why):
     recorder.tool_call("c1", "search", {}, provider_executed=True)
     recorder.tool_call("c2", "fetch", {})
 
-    assert [failed("c1", why, kind, provider_executed=True), StepEnded(**A, finish=finish)] == recorder.finish(finish)
+    assert [failed("c1", why, kind, provider_executed=True), StepEnded(**A, finish_reason=finish)] == recorder.finish(
+        finish
+    )
 
 
 def test_fail(recorder):
     """
     `fail` says why, and what is known besides.
     """
-    expected = StepFailed(**A, error=error(), usage=Usage(output=1), run=run(), state={"s": 1})
+    expected = StepFailed(**A, error=error(), usage=Usage(output_tokens=1), run=run(), state={"s": 1})
 
-    assert [expected] == recorder.fail(error(), Usage(output=1), {"s": 1}, run())
+    assert [expected] == recorder.fail(error(), Usage(output_tokens=1), {"s": 1}, run())
     assert recorder.terminal
 
 

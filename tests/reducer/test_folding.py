@@ -15,7 +15,7 @@ from assistant_events import (
     CompactionMessage,
     CompactionStarted,
     ErrorInfo,
-    Finish,
+    FinishReason,
     JsonContent,
     MediaDelta,
     MediaEnded,
@@ -66,12 +66,12 @@ from assistant_events.testing import (
     rewind,
     run,
 )
-from assistant_events.testing.deterministic import START as DAWN
+from assistant_events.testing.fixed_ids_and_clock import START as DAWN
 
 A = {"message_id": "a1"}
 C = {"message_id": "a1", "call_id": "c1"}
 START = StepStarted(**A, origin=origin())
-END = StepEnded(**A, finish="stop")
+END = StepEnded(**A, finish_reason="stop")
 
 
 def only(events):
@@ -87,7 +87,7 @@ def call(events):
     """
     Return the one call of the one message.
     """
-    (part,) = only(events).calls
+    (part,) = only(events).tool_calls
     return part
 
 
@@ -115,11 +115,17 @@ def test_an_ended_step_is_completed():
     """
     The end brings finish, usage, run and state.
     """
-    end = StepEnded(**A, finish="length", raw_finish="MAX", usage=Usage(output=9), run=run(), state={"s": 1})
+    end = StepEnded(
+        **A, finish_reason="length", raw_finish_reason="MAX", usage=Usage(output_tokens=9), run=run(), state={"s": 1}
+    )
     message = only([START, end])
 
-    assert (MessageStatus.COMPLETED, Finish.LENGTH, "MAX") == (message.status, message.finish, message.raw_finish)
-    assert (Usage(output=9), run(), {"s": 1}) == (message.usage, message.run, message.state)
+    assert (MessageStatus.COMPLETED, FinishReason.LENGTH, "MAX") == (
+        message.status,
+        message.finish_reason,
+        message.raw_finish_reason,
+    )
+    assert (Usage(output_tokens=9), run(), {"s": 1}) == (message.usage, message.run, message.state)
     assert message.error is None
 
 
@@ -131,7 +137,7 @@ def test_a_failed_step_keeps_what_came():
         [START, TextStarted(**A), TextEnded(**A, text="Hel", complete=False), StepFailed(**A, error=error())]
     )
 
-    assert (MessageStatus.FAILED, None, error()) == (message.status, message.finish, message.error)
+    assert (MessageStatus.FAILED, None, error()) == (message.status, message.finish_reason, message.error)
     assert "Hel" == message.text
 
 
@@ -337,7 +343,7 @@ def test_a_restart_empties_the_message():
     Parts, error and usage go; origin, run and state stay unless they are said anew.
     """
     start = StepStarted(**A, origin=origin(), run=run(), state={"s": 1})
-    failed = StepFailed(**A, error=error(), usage=Usage(output=1))
+    failed = StepFailed(**A, error=error(), usage=Usage(output_tokens=1))
     restarted = only([start, TextStarted(**A), TextEnded(**A, text="a"), failed, StepRestarted(**A, reason="again")])
 
     assert AssistantMessage(id="a1", origin=origin(), run=run(), state={"s": 1}) == restarted
@@ -440,7 +446,7 @@ def test_the_same_call_id_in_two_messages_is_two_calls():
     ]
 
     assert [("a1", "success"), ("a2", "called")] == [
-        (part.message_id, part.status) for message in fold(events, strict=True) for part in message.calls
+        (part.message_id, part.status) for message in fold(events, strict=True) for part in message.tool_calls
     ]
 
 
@@ -613,7 +619,7 @@ def test_many_messages_are_found():
     builder.apply(ToolSuccess(message_id="m4", call_id="call-1", output="x"))
     transcript = builder.transcript
 
-    assert ["m3", "m4"] == [part.message_id for message in transcript for part in message.calls if part.settled]
+    assert ["m3", "m4"] == [part.message_id for message in transcript for part in message.tool_calls if part.settled]
     assert "new" == transcript.last.text
 
 
@@ -624,7 +630,7 @@ def test_an_input_of_a_call_goes_on_after_a_snapshot():
     start = fold([START, ToolInputStarted(**C, name="t"), *deltas('{"a"', call_id="c1")])
     after = fold([ToolInputDelta(**C, offset=4, delta=":1}")], start=start, strict=True)
 
-    assert '{"a":1}' == after.last.calls[0].raw_input
+    assert '{"a":1}' == after.last.tool_calls[0].raw_input
 
 
 def test_a_reasoning_may_be_empty():

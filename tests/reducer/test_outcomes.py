@@ -37,8 +37,8 @@ from assistant_events import (
     Transcript,
     UnknownEvent,
     Usage,
+    find_problems,
     fold,
-    problems,
     reduce,
 )
 from assistant_events.testing import Clock, answer, error, origin, prompt, records, rewind, run
@@ -49,8 +49,10 @@ K = {"message_id": "c1"}
 PNG = {"message_id": "a1", "media_type": "image/png"}
 
 START = StepStarted(**A, origin=origin())
-END = StepEnded(**A, finish="stop", raw_finish="done", usage=Usage(output=3), run=run(), state={"s": 1})
-FAIL = StepFailed(**A, error=error(), usage=Usage(output=3), state={"s": 1})
+END = StepEnded(
+    **A, finish_reason="stop", raw_finish_reason="done", usage=Usage(output_tokens=3), run=run(), state={"s": 1}
+)
+FAIL = StepFailed(**A, error=error(), usage=Usage(output_tokens=3), state={"s": 1})
 TEXT = [START, TextStarted(**A), TextDelta(**A, offset=0, delta="Hello")]
 TEXT_END = TextEnded(**A, text="Hello", state={"s": 1})
 TEXT_OVER = [*TEXT, TEXT_END]
@@ -112,8 +114,8 @@ CASES = {
         "the same answer in a failed step": ([*CALLED, SUCCESS, FAIL], SUCCESS),
         "the same end of a step": ([START, END], END),
         "the same end of a step without what it left alone": (
-            [StepStarted(**A, origin=origin(), run=run(), state={"s": 1}), StepEnded(**A, finish="stop")],
-            StepEnded(**A, finish="stop"),
+            [StepStarted(**A, origin=origin(), run=run(), state={"s": 1}), StepEnded(**A, finish_reason="stop")],
+            StepEnded(**A, finish_reason="stop"),
         ),
         "the same failure of a step": ([START, FAIL], FAIL),
         "the same end of a compaction": ([*COMPACTION, COMPACTION_END], COMPACTION_END),
@@ -161,11 +163,13 @@ CASES = {
             [START, ToolCalled(**C, name="search", input={}, provider_executed=True)],
             END,
         ),
-        "another end of the step": ([START, END], StepEnded(**A, finish="length")),
-        "an end with another run": ([START, END], StepEnded(**A, finish="stop", run=run("run-2"))),
+        "another end of the step": ([START, END], StepEnded(**A, finish_reason="length")),
+        "an end with another run": ([START, END], StepEnded(**A, finish_reason="stop", run=run("run-2"))),
         "an end with another state of the step": (
             [START, END],
-            StepEnded(**A, finish="stop", raw_finish="done", usage=Usage(output=3), state={"s": 2}),
+            StepEnded(
+                **A, finish_reason="stop", raw_finish_reason="done", usage=Usage(output_tokens=3), state={"s": 2}
+            ),
         ),
         "a failure after the end": ([START, END], FAIL),
         "an end after the failure": ([START, FAIL], END),
@@ -272,9 +276,9 @@ def test_outcome_in_one_go(before, event, outcome):
     """
     events = [*before, event]
 
-    assert [] == problems(before)
+    assert [] == find_problems(before)
     assert ([outcome] if outcome not in {"applied", "ignored"} else []) == [
-        problem.outcome for problem in problems(events)
+        problem.outcome for problem in find_problems(events)
     ]
 
 
@@ -352,7 +356,7 @@ def test_a_snapshot_says_where_the_log_goes_on():
             snapshot, records([prompt()])[0].__class__(session_id="s1", seq=42, at=Clock()(), event=prompt())
         ).outcome
     )
-    assert [] == problems(records([prompt(), *answer("Hi")], after=40), start=snapshot)
+    assert [] == find_problems(records([prompt(), *answer("Hi")], after=40), start=snapshot)
 
 
 @pytest.mark.parametrize("item", [None, "text.started", {"type": "text.started"}, object()])
@@ -368,11 +372,11 @@ def test_problems_say_where():
     """
     A problem names the place, the event, its call and the outcome, and nothing that the event carries.
     """
-    found = problems([*records([START])[:1], ToolSuccess(**C, output="secret")])
+    found = find_problems([*records([START])[:1], ToolSuccess(**C, output="secret")])
 
     assert ["event 1: tool.success of message 'a1', call 'c1' is out of place (orphan)"] == [str(one) for one in found]
     assert ["event 0: text.started of message 'a1' at seq 1 is out of place (orphan)"] == [
-        str(one) for one in problems(records([TextStarted(**A)]))
+        str(one) for one in find_problems(records([TextStarted(**A)]))
     ]
 
 

@@ -155,7 +155,7 @@ def test_append_judges_a_batch_in_its_order(session):
     """
     session.append(*ASKED, ToolSuccess(message_id="a1", call_id="c1", output="rain"))
 
-    assert () == session.transcript.pending_calls
+    assert () == session.transcript.pending_tool_calls
 
 
 def test_append_refuses_live_events(session, store):

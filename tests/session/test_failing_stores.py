@@ -7,7 +7,7 @@ import pytest
 from assistant_events.errors import ConflictError, LocalProtocolError, StoreError
 from assistant_events.events import ToolSuccess
 from assistant_events.messages import MessageStatus
-from assistant_events.reducer import fold, problems
+from assistant_events.reducer import find_problems, fold
 from assistant_events.testing import prompt
 from assistant_events.values import ErrorKind
 from tests.session.scripted import ASKS, HELLO, Scripted, line
@@ -225,7 +225,7 @@ def test_going_on_after_a_conflict(listener, store):
 
     assert WHOLE == listener.types
     assert "Hello" == listener.session.transcript["a1"].text
-    assert [] == problems(store.read("s1"))
+    assert [] == find_problems(store.read("s1"))
 
 
 def test_going_on_without_a_refresh(listener, store):
@@ -254,7 +254,7 @@ def test_answers_of_others_do_not_contest_a_message(session, store):
     finish(listening)
 
     assert ["step.started", "tool.called", "step.ended"] == listener.types
-    assert () == session.transcript.pending_calls
+    assert () == session.transcript.pending_tool_calls
 
 
 def test_two_writers_of_one_message(open_session, store):

@@ -13,7 +13,7 @@ from assistant_events import fold
 from assistant_events.errors import LocalProtocolError, StoreError
 from assistant_events.messages import MessageStatus
 from assistant_events.session import Session, SyncSession
-from assistant_events.session.finalising import whole
+from assistant_events.session.finalizers import whole
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import prompt
 from assistant_events.values import ErrorKind

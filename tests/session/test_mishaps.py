@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from assistant_events.errors import ConflictError, StoreError
 from assistant_events.recorder import Recorder
-from assistant_events.reducer import fold, problems
+from assistant_events.reducer import find_problems, fold
 from assistant_events.session import SyncSession
 from assistant_events.testing import durable, ids, prompt
 from assistant_events.testing.strategies import steps
@@ -81,5 +81,5 @@ def test_mishaps(verbs, data):
     told = [event for verb in verbs for event in verb.attempt(recorder)] + recorder.close()
 
     assert durable(told) == durable(handed_on) == [event for event in store.events if event.message_id == "a1"]
-    assert [] == problems(store.read("s1"))
+    assert [] == find_problems(store.read("s1"))
     assert fold(store.read("s1")) == store.load_snapshot("s1")

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 from assistant_events.messages import MessageStatus
-from assistant_events.reducer import fold, problems
+from assistant_events.reducer import find_problems, fold
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import ids
@@ -36,14 +36,14 @@ def test_tools_that_answer_while_the_stream_goes_on(store):
         async with asyncio.TaskGroup() as tools:
             async for event in session.receive(Scripted("a1"), asking(5)):
                 if event.type == "tool.called":
-                    (call,) = (call for call in session.transcript["a1"].calls if call.call_id == event.call_id)
+                    (call,) = (call for call in session.transcript["a1"].tool_calls if call.call_id == event.call_id)
                     tools.create_task(run(session, call))
         return session
 
     session = asyncio.run(main())
 
     assert 5 == store.types.count("tool.success")
-    assert [] == problems(store.read("s1"))
+    assert [] == find_problems(store.read("s1"))
     assert fold(store.read("s1")) == session.transcript
     assert MessageStatus.COMPLETED is session.transcript["a1"].status
 
@@ -95,7 +95,7 @@ def test_many_streams_in_one_session(store):
     session = asyncio.run(main())
 
     assert {f"a{at}" for at in range(5)} == {message.text for message in session.transcript}
-    assert [] == problems(store.read("s1"))
+    assert [] == find_problems(store.read("s1"))
 
 
 def test_sessions_in_one_database(tmp_path):

@@ -88,7 +88,7 @@ def test_a_snapshot_with_progress_of_a_call(session, store):
     list(session.receive(Live(ToolProgress(message_id="a1", call_id="c1", output="half")), b"-"))
     session.snapshot()
 
-    assert "half" == session.transcript.pending_calls[0].output[0].text
+    assert "half" == session.transcript.pending_tool_calls[0].output[0].text
     assert fold(store.read("s1")) == store.load_snapshot("s1")
 
 

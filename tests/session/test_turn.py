@@ -33,7 +33,7 @@ def ask(transcript):
     """Call the tool when the user has spoken, then say what it gave."""
     if transcript.last.type == "user":
         return ASKS
-    output = transcript.last.calls[0].output[0].text
+    output = transcript.last.tool_calls[0].output[0].text
     return [line(say="It is "), line(say=f"{output}."), line(stop="stop")]
 
 

@@ -8,7 +8,7 @@ from itertools import count, islice
 from assistant_events.errors import ConflictError
 from assistant_events.events import TextEnded
 from assistant_events.stores import SqliteStore
-from assistant_events.testing.logs import asked, called, ended, rewound, started, succeeded
+from assistant_events.testing.store_samples import asked, called, ended, rewound, started, succeeded
 
 
 def batch(name, number):

@@ -12,7 +12,7 @@ from assistant_events.errors import ConflictError, StoreError
 from assistant_events.events import TextEnded
 from assistant_events.reducer import fold
 from assistant_events.stores import AsyncStore, MemoryStore, SqliteStore, Store
-from assistant_events.testing.logs import TURN
+from assistant_events.testing.store_samples import TURN
 
 
 def texts(count):

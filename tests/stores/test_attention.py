@@ -9,10 +9,19 @@ from assistant_events.events import UnknownEvent
 from assistant_events.reducer import fold
 from assistant_events.stores import MemoryStore, SqliteStore, UnfinishedKind
 from assistant_events.testing.builders import durable
-from assistant_events.testing.logs import asked, called, ended, failed, input_started, rewound, started, succeeded
+from assistant_events.testing.store_samples import (
+    asked,
+    called,
+    ended,
+    failed,
+    input_started,
+    rewound,
+    started,
+    succeeded,
+)
 from assistant_events.testing.stores import unfinished_in
 from assistant_events.testing.strategies import sessions
-from assistant_events.values import CUT_KINDS, ErrorKind, Run
+from assistant_events.values import CUT_KINDS, ErrorKind, RemoteRun
 
 
 def in_any_order(found):
@@ -92,7 +101,7 @@ def test_every_kind_of_error_is_a_cut_or_none():
     """
     A failed step with a run that can be rejoined is a cut when we lost the stream, not when the provider failed.
     """
-    run = Run(id="r", resumable=True, kind="response")
+    run = RemoteRun(id="r", resumable=True, kind="response")
     for kind in ErrorKind:
         expected = [("m1", UnfinishedKind.CUT, None)] if kind in CUT_KINDS else []
 
@@ -103,10 +112,10 @@ def test_what_the_app_left_can_be_rejoined():
     """
     A step that was aborted here goes on at the provider, so it is a cut when its run can be resumed.
     """
-    run = Run(id="r", resumable=True, kind="response")
+    run = RemoteRun(id="r", resumable=True, kind="response")
 
     assert [("m1", UnfinishedKind.CUT, None)] == kinds_of(started(run=run), failed(kind=ErrorKind.ABORTED))
-    assert [] == kinds_of(started(run=Run(id="r", kind="response")), failed(kind=ErrorKind.ABORTED))
+    assert [] == kinds_of(started(run=RemoteRun(id="r", kind="response")), failed(kind=ErrorKind.ABORTED))
 
 
 def test_a_rewound_message_never_comes_back():

@@ -12,7 +12,7 @@ from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import MediaEnded, OpaqueReceived
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.stores.attention import Mark, Phase
-from assistant_events.stores.base import utc_now
+from assistant_events.stores.contract import utc_now
 from assistant_events.testing.stores import check_store
 
 

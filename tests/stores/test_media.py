@@ -8,9 +8,9 @@ import pytest
 from assistant_events.events import MediaEnded, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.messages import MediaPart, PartStatus, Transcript
 from assistant_events.reducer import fold
-from assistant_events.stores.media import APART_FROM_BYTES, HOLDERS, put_together, taken_apart
+from assistant_events.stores.media import APART_FROM_BYTES, HOLDERS, extract_media, restore_media
 from assistant_events.testing.builders import compaction, records
-from assistant_events.testing.logs import PICTURE, TURN, with_media
+from assistant_events.testing.store_samples import PICTURE, TURN, with_media
 
 HOLDING = [event for event in with_media("m") if type(event) in HOLDERS]
 
@@ -20,12 +20,12 @@ def test_apart_and_together_again(value):
     """
     Taken apart nothing of a value is a medium any more; put together it is what it was.
     """
-    apart, media = taken_apart(value)
+    apart, media = extract_media(value)
 
     assert set(media.values()) <= {PICTURE, b"GIF89a"}
     assert f"<{len(PICTURE)} bytes>" in repr(value)
     assert f"<{len(PICTURE)} bytes>" not in repr(apart)
-    assert value == put_together(apart, media.__getitem__)
+    assert value == restore_media(apart, media.__getitem__)
     assert type(value) is type(apart)
 
 
@@ -34,10 +34,10 @@ def test_every_place_of_a_transcript_is_counted():
     Media of prompts, answers and outputs of calls count; a summary and a message without media stay as they are.
     """
     whole = fold(records([*with_media("m"), *compaction(message_id="s"), *TURN]))
-    apart, media = taken_apart(whole)
+    apart, media = extract_media(whole)
 
     assert {PICTURE, b"GIF89a"} == set(media.values())
-    assert whole == put_together(apart, media.__getitem__)
+    assert whole == restore_media(apart, media.__getitem__)
     assert [message.id for message in whole] == [message.id for message in apart]
 
 
@@ -57,8 +57,8 @@ def test_what_holds_little_is_left(value):
     """
     A value without media, or with few bytes, comes back itself.
     """
-    assert (value, {}) == taken_apart(value)
-    assert value is taken_apart(value)[0]
+    assert (value, {}) == extract_media(value)
+    assert value is extract_media(value)[0]
 
 
 def test_media_elsewhere_stay_elsewhere():
@@ -70,10 +70,10 @@ def test_media_elsewhere_stay_elsewhere():
     message = transcript.messages[1]
 
     mixed = attrs.evolve(transcript, messages=(attrs.evolve(message, parts=(*message.parts, picture)),))
-    apart, media = taken_apart(mixed)
+    apart, media = extract_media(mixed)
 
     assert picture == apart.messages[0].parts[-1]
-    assert mixed == put_together(apart, media.__getitem__)
+    assert mixed == restore_media(apart, media.__getitem__)
 
 
 def test_failed_calls_may_hold_media():
@@ -82,4 +82,4 @@ def test_failed_calls_may_hold_media():
     """
     (failed,) = [event for event in with_media("m") if isinstance(event, ToolFailed)]
 
-    assert {PICTURE} == set(taken_apart(failed)[1].values())
+    assert {PICTURE} == set(extract_media(failed)[1].values())

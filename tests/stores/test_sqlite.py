@@ -24,13 +24,13 @@ from assistant_events.messages import Transcript
 from assistant_events.reducer import fold
 from assistant_events.stores import SqliteStore
 from assistant_events.stores.media import APART_FROM_BYTES
+from assistant_events.stores.sqlite.columns import media_held
 from assistant_events.stores.sqlite.marks import _UNFINISHED
-from assistant_events.stores.sqlite.pieces import PIECE_BYTES, PIECE_EVENTS, Encoded, write
-from assistant_events.stores.sqlite.rows import media_held
+from assistant_events.stores.sqlite.record_rows import PIECE_BYTES, PIECE_EVENTS, Encoded, write
 from assistant_events.stores.sqlite.schema import SCHEMA
 from assistant_events.testing import Clock
-from assistant_events.testing.logs import PICTURE, SIGNATURE, TURN, called, ended, started, with_media
-from assistant_events.values import MediaContent, Origin, Run
+from assistant_events.testing.store_samples import PICTURE, SIGNATURE, TURN, called, ended, started, with_media
+from assistant_events.values import MediaContent, Origin, RemoteRun
 
 CANARY = "c4n4ry+/=="
 
@@ -517,7 +517,7 @@ class TestDamage:
         """
         So is a run in the index, with the file.
         """
-        store.append("s", [started(run=Run(id="r", resumable=True, kind="response"))])
+        store.append("s", [started(run=RemoteRun(id="r", resumable=True, kind="response"))])
         change(store.path, "UPDATE steps SET run = 'c4n4ry'")
 
         with pytest.raises(StoreError, match="the file is damaged") as caught:
@@ -582,11 +582,11 @@ class TestDamage:
         A value that no store has written is a StoreError or does no harm, in every column and for every verb.
         """
         loose = [statement.replace(" NOT NULL", "") for statement in SCHEMA]
-        monkeypatch.setattr("assistant_events.stores.sqlite.opening.SCHEMA", loose)
+        monkeypatch.setattr("assistant_events.stores.sqlite.connection.SCHEMA", loose)
         table, _, name = column.partition(".")
         for value in ODD:
             with SqliteStore(":memory:") as store:
-                run = Run(id="r", resumable=True, kind="response")
+                run = RemoteRun(id="r", resumable=True, kind="response")
                 store.append("s", [started("m1", run=run), called("c1", "m1"), *with_media("m2")], meta={"a": 1})
                 store.snapshot("s", fold(store.read("s", limit=2)))
                 store.append("s", texts(1))

@@ -24,8 +24,8 @@ from assistant_events import (
     ToolInputDelta,
     UnknownEvent,
     Usage,
+    find_problems,
     fold,
-    problems,
 )
 from assistant_events.testing import (
     Call,
@@ -70,7 +70,7 @@ def test_a_whole_answer():
         TextDelta(**A, offset=0, delta="Hell"),
         TextDelta(**A, offset=4, delta="o"),
         TextEnded(**A, text="Hello"),
-        StepEnded(**A, finish="stop"),
+        StepEnded(**A, finish_reason="stop"),
     ] == answer("Hello", reasoning="Hm")
 
 
@@ -84,8 +84,8 @@ def test_an_answer_with_everything():
             message_id="m1",
             origin=origin("other"),
             run=run(),
-            finish="length",
-            usage=Usage(output=1),
+            finish_reason="length",
+            usage=Usage(output_tokens=1),
             citations=[Citation(url="https://x.test")],
             state={"s": 1},
             text_state={"t": 1},
@@ -93,8 +93,8 @@ def test_an_answer_with_everything():
         )
     )
 
-    assert ("m1", "other", run(), "length") == (built.id, built.origin.provider, built.run, built.finish)
-    assert (Usage(output=1), {"s": 1}) == (built.usage, built.state)
+    assert ("m1", "other", run(), "length") == (built.id, built.origin.provider, built.run, built.finish_reason)
+    assert (Usage(output_tokens=1), {"s": 1}) == (built.usage, built.state)
     assert [("", {"r": 1}), ("Hi", {"t": 1})] == [(part.text, part.state) for part in built.parts]
     assert "https://x.test" == built.parts[1].citations[0].url
 
@@ -118,9 +118,9 @@ def test_calls(call, expected):
     A call becomes what it says, and the step ends for the reason that follows.
     """
     events = answer(calls=[call])
-    (part,) = message(events).calls
+    (part,) = message(events).tool_calls
 
-    assert expected == (part.status, part.input, part.output, message(events).finish)
+    assert expected == (part.status, part.input, part.output, message(events).finish_reason)
     assert ("call-1", {}) == (part.call_id, part.state)
 
 
@@ -131,7 +131,7 @@ def test_an_answer_that_fails():
     events = answer("Hi", calls=[Call("t")], error=error("network"))
 
     assert "network" == message(events).error.kind
-    assert ["failed"] == [call.status for call in message(events).calls]
+    assert ["failed"] == [call.status for call in message(events).tool_calls]
 
 
 def test_all_of_it_is_legal():
@@ -141,8 +141,8 @@ def test_all_of_it_is_legal():
     events = [prompt(), *answer("Hi", calls=[Call("t", output=1)]), *compaction()]
     events += [prompt(message_id="u2"), rewind("u2")]
 
-    assert [] == problems(events)
-    assert [] == problems(records(events))
+    assert [] == find_problems(events)
+    assert [] == find_problems(records(events))
 
 
 def test_prompts_and_rewinds():

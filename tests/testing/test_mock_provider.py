@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from assistant_events import FixtureError
-from assistant_events.server.mock import MockProvider
+from assistant_events.mock import MockProvider
 from assistant_events.testing import mock_provider
 from assistant_events.testing.provider import ProviderOptions
 
@@ -410,7 +410,7 @@ def test_the_extra_is_missing():
         "except ImportError as error: print(error)\n"
     )
 
-    assert "the mock provider needs starlette: pip install '.[server]' in a clone of assistant-events\n" == printed
+    assert "the mock provider needs starlette: pip install '.[web]' in a clone of assistant-events\n" == printed
 
 
 def test_left_behind():

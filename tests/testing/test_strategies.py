@@ -11,7 +11,15 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from assistant_events import DURABLE_EVENTS, LIVE_EVENTS, LocalProtocolError, Recorder, UnknownEvent, fold, problems
+from assistant_events import (
+    DURABLE_EVENTS,
+    LIVE_EVENTS,
+    LocalProtocolError,
+    Recorder,
+    UnknownEvent,
+    find_problems,
+    fold,
+)
 from assistant_events.testing import answer, deltas, strategies
 from assistant_events.testing.strategies import (
     Verb,
@@ -91,7 +99,7 @@ def test_sessions_are_legal(session):
     """
     A session has no problems.
     """
-    assert [] == problems(session)
+    assert [] == find_problems(session)
 
 
 def test_broken_sessions_have_every_problem():
@@ -101,7 +109,9 @@ def test_broken_sessions_have_every_problem():
     every = {"duplicate", "conflict", "late", "orphan", "gap"}
     broken = st.one_of(broken_sessions(), loose_events())
 
-    assert every == draw_until(broken, every, lambda events: [problem.outcome.value for problem in problems(events)])
+    assert every == draw_until(
+        broken, every, lambda events: [problem.outcome.value for problem in find_problems(events)]
+    )
 
 
 @given(sessions(settled=True))
@@ -111,7 +121,7 @@ def test_settled_sessions_are_settled(session):
     """
     transcript = fold(session)
 
-    assert () == transcript.pending_calls
+    assert () == transcript.pending_tool_calls
     assert "running" not in {getattr(message, "status", None) for message in transcript}
 
 
@@ -139,7 +149,7 @@ def test_a_refused_verb():
     """
     A verb raises as the recorder does; an attempt gives nothing instead.
     """
-    verb = Verb("finish", {"finish": "stop"})
+    verb = Verb("finish", {"finish_reason": "stop"})
 
     assert [] == verb.attempt(Recorder("m1"))
     with pytest.raises(LocalProtocolError):

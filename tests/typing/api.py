@@ -24,7 +24,7 @@ from assistant_events import (
     ErrorInfo,
     ErrorKind,
     Event,
-    Finish,
+    FinishReason,
     HistoryRewound,
     JsonContent,
     JsonObject,
@@ -53,7 +53,7 @@ from assistant_events import (
     Record,
     Recorder,
     RemoteProtocolError,
-    Run,
+    RemoteRun,
     State,
     StepEnded,
     StepFailed,
@@ -78,17 +78,17 @@ from assistant_events import (
     Usage,
     UserMessage,
     as_content,
+    find_problems,
     fold,
     freeze,
-    problems,
-    public,
     reconcile,
+    redact,
     reduce,
     thaw,
 )
 from assistant_events.adapters import Encode, Encoded, load_dialect
 from assistant_events.adapters.gemini_interactions import encode
-from assistant_events.replay import Drop
+from assistant_events.history import Drop
 from assistant_events.testing import Call, Clock, answer, compaction, deltas, ids, message, prompt, records
 
 
@@ -194,10 +194,17 @@ def name_json(value: JsonValue) -> str:
             assert_never(never)
 
 
-def name_finish(finish: Finish) -> str:
-    match finish:
-        case Finish.STOP | Finish.LENGTH | Finish.TOOL_CALLS | Finish.CONTENT_FILTER | Finish.PAUSE | Finish.OTHER:
-            return finish.value
+def name_finish(finish_reason: FinishReason) -> str:
+    match finish_reason:
+        case (
+            FinishReason.STOP
+            | FinishReason.LENGTH
+            | FinishReason.TOOL_CALLS
+            | FinishReason.CONTENT_FILTER
+            | FinishReason.PAUSE
+            | FinishReason.OTHER
+        ):
+            return finish_reason.value
         case _ as never:
             assert_never(never)
 
@@ -239,7 +246,7 @@ def fold_a_session(log: list[Record], live: list[Event]) -> Transcript:
     builder.extend([*log, *live])
     assert_type(builder.apply(log[0]), Outcome)
     assert_type(builder.seq, int)
-    assert_type(problems(live, start=transcript), list[Problem])
+    assert_type(find_problems(live, start=transcript), list[Problem])
     assert_type(reconcile(transcript, abandon_calls=True, abandon_runs=True), list[DurableEvent])
     return builder.transcript
 
@@ -251,15 +258,15 @@ def read_a_transcript(transcript: Transcript) -> None:
     assert_type(transcript.get("m1"), Message | None)
     assert_type(transcript.turns(), tuple[Turn, ...])
     assert_type(transcript.context(), tuple[Message, ...])
-    assert_type(transcript.pending_calls, tuple[ToolPart, ...])
-    assert_type(public(transcript), Transcript)
+    assert_type(transcript.pending_tool_calls, tuple[ToolPart, ...])
+    assert_type(redact(transcript), Transcript)
     assert_type("m1" in transcript, bool)
     for each in transcript:
         assert_type(each, Message)
         if isinstance(each, AssistantMessage):
-            assert_type(public(each), AssistantMessage)
+            assert_type(redact(each), AssistantMessage)
             assert_type(each.media, tuple[MediaPart, ...])
-            for call in each.pending_calls:
+            for call in each.pending_tool_calls:
                 answer_a_call(call)
 
 
@@ -275,7 +282,7 @@ def answer_a_call(call: ToolPart) -> ToolSuccess | ToolFailed:
 def record_a_step() -> list[Event]:
     sink: list[Event] = []
     recorder = Recorder("m1", sink=sink)
-    recorder.start(Origin(provider="acme", model="acme-1", dialect="acme-chat"), Run(id="r1", kind="response"))
+    recorder.start(Origin(provider="acme", model="acme-1", dialect="acme-chat"), RemoteRun(id="r1", kind="response"))
     recorder.reasoning("Hm", key=("item", 1), state={"item": "x"})
     recorder.end_reasoning({"signature": "abc"}, key=("item", 1))
     recorder.text("Hi")
@@ -289,7 +296,7 @@ def record_a_step() -> list[Event]:
     recorder.tool_success("call-1", {"found": [1, 2]})
     recorder.tool_failed("c1", ErrorInfo(kind="tool", message="no"))
     recorder.opaque({"type": "new"})
-    recorder.finish("stop", "STOP", Usage(input=1, output=2))
+    recorder.finish("stop", "STOP", Usage(input_tokens=1, output_tokens=2))
     try:
         recorder.restart("again")
     except LocalProtocolError as refused:
@@ -305,8 +312,8 @@ def make_values(at: datetime) -> Record:
     assert_type(event.content, tuple[Content, ...])
     called = ToolCalled(message_id="m1", call_id="c1", name="search", input={"a": [1]})
     assert_type(called.input, JsonObject)
-    ended = StepEnded(message_id="m1", finish="stop", state={"id": "x"})
-    assert_type(ended.finish, Finish)
+    ended = StepEnded(message_id="m1", finish_reason="stop", state={"id": "x"})
+    assert_type(ended.finish_reason, FinishReason)
     assert_type(ended.state, State)
     return Record(session_id="s1", seq=1, at=at, event=event, meta={"user": 1})
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from generated_pages import catalogue, classes, dialects, errors, lifecycle, public, recovery, replay
+from generated_pages import catalogue, classes, dialects, errors, history, lifecycle, public, recovery
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -40,9 +40,9 @@ GENERATORS: Final[dict[str, Callable[[], str]]] = {
     "recovery-decisions": recovery.decisions,
     "recovery-modes": recovery.modes,
     "recovery-policy": recovery.policy,
-    "replay-reasons": replay.reasons,
-    "replay-rules": replay.rules,
-    "replay-treatments": replay.treatments,
+    "history-reasons": history.reasons,
+    "history-rules": history.rules,
+    "history-treatments": history.treatments,
     "words-call": classes.call_words,
     "words-finish": classes.finish_words,
     "words-message": classes.message_words,

@@ -14,7 +14,7 @@ from assistant_events import (
     ErrorInfo,
     Origin,
     Record,
-    Run,
+    RemoteRun,
     Usage,
 )
 from assistant_events.converters import dumps
@@ -41,12 +41,12 @@ _SAMPLES: dict[str, Any] = {
     "message_id": "a1",
     "content": "What is the weather in Oslo?",
     "origin": _ORIGIN,
-    "run": Run(id="v1_Qx", resumable=True, kind="interaction"),
+    "run": RemoteRun(id="v1_Qx", resumable=True, kind="interaction"),
     "state": {"i": 0},
     "reason": "the stream was rejoined after a cut",
-    "finish": "stop",
-    "raw_finish": "completed",
-    "usage": Usage(input=12, output=5),
+    "finish_reason": "stop",
+    "raw_finish_reason": "completed",
+    "usage": Usage(input_tokens=12, output_tokens=5),
     "error": ErrorInfo(kind="interrupted", message="the stream stopped before its end"),
     "text": "It rains.",
     "complete": False,
@@ -62,7 +62,7 @@ _SAMPLES: dict[str, Any] = {
 }
 _SHOWN = {
     # Fields that are worth showing although they have a default.
-    "step.ended": ("raw_finish", "usage"),
+    "step.ended": ("raw_finish_reason", "usage"),
     "text.ended": ("state",),
     "reasoning.ended": ("state",),
     "media.ended": ("data",),

@@ -10,7 +10,7 @@ from assistant_events import (
     Citation,
     CompactionMessage,
     ErrorInfo,
-    Finish,
+    FinishReason,
     JsonContent,
     MediaContent,
     MediaPart,
@@ -20,7 +20,7 @@ from assistant_events import (
     Outcome,
     PartStatus,
     ReasoningPart,
-    Run,
+    RemoteRun,
     TextContent,
     TextPart,
     Times,
@@ -38,7 +38,7 @@ _EXTRA = frozenset({"extra"})
 
 def facts() -> str:
     """Return what events carry beside text and JSON."""
-    return _sections([Origin, Run, Usage, ErrorInfo, Citation], _EXTRA)
+    return _sections([Origin, RemoteRun, Usage, ErrorInfo, Citation], _EXTRA)
 
 
 def content() -> str:
@@ -63,7 +63,7 @@ def outcomes() -> str:
 
 def finish_words() -> str:
     """Return why a step may have ended."""
-    return _words(Finish)
+    return _words(FinishReason)
 
 
 def message_words() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 
 from assistant_events.adapters import load_dialect
-from assistant_events.adapters.dialects import GROUP
+from assistant_events.adapters.dialect import GROUP
 
 _CAN = ("decoder", "decode_resource", "http_error", "detect", "encoder", "emitter", "emit_resource")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any, Final
 
-from assistant_events.lifecycle import ALL_EVENTS, CALL, FRAGMENT, GUARDS, MESSAGE, Refusal
+from assistant_events.lifecycle import ALL_EVENTS, CALL, FRAGMENT, GUARDS, MESSAGE, Rejection
 from generated_pages.diagrams import Edge, state_diagram
 
 _Table = Mapping[Any, Mapping[Any, Enum]]  # Any: the three tables differ in their phases
@@ -105,7 +105,7 @@ def _call() -> tuple[str, str]:
 
 
 def _moves(after: Enum) -> bool:
-    return not isinstance(after, Refusal)
+    return not isinstance(after, Rejection)
 
 
 def _changes(

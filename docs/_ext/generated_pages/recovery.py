@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assistant_events.clients.gemini_interactions.recovery import (
+from assistant_events.clients.recovery import (
     DECISIONS,
     LETTERS,
     Choice,
-    Mode,
-    Policy,
+    FailureMode,
+    RecoveryPolicy,
     Situation,
 )
 from generated_pages.reading import fields_of, members_of, one_line
@@ -26,14 +26,17 @@ def decisions() -> str:
 def modes() -> str:
     """Return a row for each failure mode."""
     lines = ["| | mode | |", "|---|---|---|"]
-    lines += [f"| {LETTERS.get(Mode(word), '')} | `{word}` | {one_line(doc)} |" for word, doc in members_of(Mode)]
+    lines += [
+        f"| {LETTERS.get(FailureMode(word), '')} | `{word}` | {one_line(doc)} |"
+        for word, doc in members_of(FailureMode)
+    ]
     return "\n".join(lines)
 
 
 def policy() -> str:
     """Return a row for each number of the policy, with its default and where that comes from."""
     lines = ["| number | default | |", "|---|---|---|"]
-    lines += [f"| `{field.name}` | `{field.default}` | {one_line(field.doc)} |" for field in fields_of(Policy)]
+    lines += [f"| `{field.name}` | `{field.default}` | {one_line(field.doc)} |" for field in fields_of(RecoveryPolicy)]
     return "\n".join(lines)
 
 

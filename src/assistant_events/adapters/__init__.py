@@ -5,14 +5,14 @@ Dialects: provider streams to events, one package for each wire format.
 """
 
 from assistant_events.adapters.base import DecoderBase, Note, Prior
-from assistant_events.adapters.dialects import (
+from assistant_events.adapters.dialect import (
     Dialect,
     detect_dialect,
     dialect_names,
     load_dialect,
 )
-from assistant_events.adapters.emitting import Emitter, Frame, LeftOut
-from assistant_events.adapters.encoding import Encode, Encoded, EncodeMode
+from assistant_events.adapters.emitter import Emitter, Frame, LeftOut
+from assistant_events.adapters.encoder import Encode, Encoded, EncodeMode
 from assistant_events.adapters.framing import Framing, JsonLines, Sse
 
 __all__ = [

@@ -16,18 +16,18 @@ from typing import Any, ClassVar, TypeAlias, final
 
 import attrs
 
+from assistant_events.adapters.fast_path import DeltaClass, DeltaFastPath
+from assistant_events.adapters.frame_templates import Template
 from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, Framing, Sse
-from assistant_events.adapters.lanes import DeltaClass, Lane
-from assistant_events.adapters.reading import FRAME_DEPTH, Fields, plain_json
-from assistant_events.adapters.templates import Template
+from assistant_events.adapters.json_fields import FRAME_DEPTH, Fields, plain_json
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, Transcript
 from assistant_events.recorder import Recorder
-from assistant_events.recorder.opened import OpenCall, OpenFragment
+from assistant_events.recorder.open_parts import OpenCall, OpenFragment
 from assistant_events.reducer import fold
-from assistant_events.values import ErrorInfo, ErrorKind, Finish, Origin, Run, read_json
-from assistant_events.values.fields import NO_STATE
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Origin, RemoteRun, read_json
+from assistant_events.values.validators import NO_STATE
 
 MAX_NOTES = 100
 """How many notes are kept; more are only counted."""
@@ -115,7 +115,7 @@ class DecoderBase(ABC):
         self.payload: bytes | None = None
         """The frame that is read, as it came; `None` when it was parsed elsewhere."""
 
-        self.lane: Lane | None = None
+        self.lane: DeltaFastPath | None = None
         """The short way for more frames like the last one, set by `on_event`; `None` when there is none."""
 
         self._prior = _by_id(prior)
@@ -148,7 +148,7 @@ class DecoderBase(ABC):
         lane, framing = self.lane, self._framing
         if lane is None and len(data) <= _PIECE:
             self.on_payloads(framing.feed(data))
-        elif lane is None or not framing.idle or not lane.take(data, lane.framed, self._sink):
+        elif lane is None or not framing.idle or not lane.try_append(data, lane.framed, self._sink):
             # A live stream brings one frame at a time, and most continue what is open: then nothing is left to do.
             self._feed_pieces(data)
         events = self._sink
@@ -314,14 +314,16 @@ class DecoderBase(ABC):
         self.lane = None
         self.on_rejoin()
 
-    def finish_step(self, finish: Finish | str, raw_finish: str | None = None, **more: Any) -> None:
+    def finish_step(self, finish_reason: FinishReason | str, raw_finish_reason: str | None = None, **more: Any) -> None:
         """End the step as the provider does, and with it the answer."""
         # Any: passed on to `Recorder.finish`, which names and types them.
         self.ensure_started()
-        self.recorder.finish(finish, raw_finish, **more)
+        self.recorder.finish(finish_reason, raw_finish_reason, **more)
         self.end_answer()
 
-    def fail_step(self, error: ErrorInfo, *, run: Run | None = None, state: Fields = NO_STATE, **more: Any) -> None:
+    def fail_step(
+        self, error: ErrorInfo, *, run: RemoteRun | None = None, state: Fields = NO_STATE, **more: Any
+    ) -> None:
         """Fail the step and with it the answer. A step that has ended stays as it is."""
         # Any: passed on to `Recorder.fail`, which names and types them.
         if not self.recorder.terminal:
@@ -343,14 +345,14 @@ class DecoderBase(ABC):
         sink = self._sink
         for payload in payloads:
             lane = self.lane
-            if lane is None or not lane.take(payload, lane.bare, sink):
+            if lane is None or not lane.try_append(payload, lane.bare, sink):
                 self.on_payload(payload)
                 if self.terminal:
                     return
         if self._framing.too_long:
             self._refuse_frame()
 
-    def open_lane(
+    def offer_fast_path(
         self,
         name: str,
         template: Template,
@@ -376,7 +378,7 @@ class DecoderBase(ABC):
 
             item: See *items*.
         """
-        self.lane = Lane(
+        self.lane = DeltaFastPath(
             self.recorder.message_id,
             template,
             self._framing.around(name),
@@ -441,7 +443,7 @@ class DecoderBase(ABC):
         *pieces, rest = data.split(framing.separator)
         for piece in pieces:
             lane = self.lane
-            if lane is None or not framing.idle or not lane.take(piece, lane.unended, sink):
+            if lane is None or not framing.idle or not lane.try_append(piece, lane.unended, sink):
                 self.on_payloads(framing.feed(piece + framing.separator))
                 if self.terminal:
                     return

@@ -12,20 +12,20 @@ from typing import Annotated, Final, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
 
-from assistant_events.cli import exits, mock, sheets
-from assistant_events.cli.databases import check_session, opened
-from assistant_events.cli.exits import CommandError, Exit, UnknownOption
-from assistant_events.cli.folding import events_of, fold_into
-from assistant_events.cli.inputs import reading
-from assistant_events.cli.printing import print_json, print_rows, print_table, print_text, transcript_document
-from assistant_events.cli.recognising import Content, ProviderStream, recognise
+from assistant_events.cli import exit_codes, mock, rendering
+from assistant_events.cli.detect_input import Content, ProviderStream, recognise
+from assistant_events.cli.exit_codes import CommandError, Exit, UnknownOption
+from assistant_events.cli.fold_input import events_of, fold_into
+from assistant_events.cli.open_store import check_session, opened
+from assistant_events.cli.output import print_json, print_rows, print_table, print_text, transcript_document
 from assistant_events.cli.run import run_command
-from assistant_events.cli.visible import one_line, size_of
+from assistant_events.cli.source import reading
+from assistant_events.cli.terminal_safe import one_line, size_of
 from assistant_events.converters import unstructure
 from assistant_events.errors import StoreError
 from assistant_events.events import Event, Record
-from assistant_events.messages import AssistantMessage, MessageStatus, Transcript, public
-from assistant_events.reducer import Problem, describe, fold, problems, reconcile
+from assistant_events.messages import AssistantMessage, MessageStatus, Transcript, redact
+from assistant_events.reducer import Problem, describe, find_problems, fold, reconcile
 from assistant_events.session import SyncSession
 from assistant_events.stores import SqliteStore
 
@@ -34,7 +34,7 @@ _app = App(
     help="Ask a model, be a provider, look at recorded streams and at stored sessions.",
     help_format="plaintext",
     help_formatter="plain",
-    help_epilogue=exits.HELP,
+    help_epilogue=exit_codes.HELP,
     version=lambda: version("assistant-events"),
     version_flags=("--version",),
     suppress_keyboard_interrupt=False,
@@ -116,7 +116,7 @@ def fold_command(
     if json:
         print_json(transcript_document(transcript))
     else:
-        print_rows(sheets.rows_of(transcript))
+        print_rows(rendering.rows_of(transcript))
     return Exit.PROBLEMS if check and _failed(transcript) else Exit.OK
 
 
@@ -145,7 +145,7 @@ def events_command(
         content = recognise(source, dialect)
         for item in events_of(content):
             if not durable or isinstance(item, Record) or item.durable:
-                print_json(unstructure(item if with_state else public(item)))
+                print_json(unstructure(item if with_state else redact(item)))
     _print_notes(content)
     return Exit.OK
 
@@ -163,16 +163,16 @@ def show_command(session: str, /, *, db: _Db, json: _Flag = False) -> int:
     with opened(db) as store:
         check_session(store, db, session)
         transcript = SyncSession.open(store, session).transcript
-    usage = sheets.usage_of(transcript)
-    sizes = {message.id: sum(size for _, size in sheets.state_sizes(message)) for message in transcript}
+    usage = rendering.usage_of(transcript)
+    sizes = {message.id: sum(size for _, size in rendering.state_sizes(message)) for message in transcript}
     if json:
-        totals = None if usage is None else {name: getattr(usage, name) for name in (*sheets.COUNTS, "total")}
+        totals = None if usage is None else {name: getattr(usage, name) for name in (*rendering.COUNTS, "total_tokens")}
         held = {name: size for name, size in sizes.items() if size}
         print_json({"session_id": session, **transcript_document(transcript), "usage": totals, "state_bytes": held})
         return Exit.OK
-    print_rows(sheets.rows_of(transcript))
+    print_rows(rendering.rows_of(transcript))
     print_text("")
-    totals_text = "" if usage is None else f", tokens: {sheets.usage_text(usage)}"
+    totals_text = "" if usage is None else f", tokens: {rendering.usage_text(usage)}"
     print_text(
         f"session {session!r}: {_count(len(transcript), 'message')} from {_count(transcript.seq, 'record')}, "
         f"{size_of(sum(sizes.values()))} of state{totals_text}"
@@ -297,7 +297,7 @@ def reconcile_command(
             open_session.append(*events)
         left = len(store.unfinished(session))
     if json:
-        print_json({"events": [unstructure(public(event)) for event in events], "written": write and bool(events)})
+        print_json({"events": [unstructure(redact(event)) for event in events], "written": write and bool(events)})
         return Exit.OK
     for event in events:
         print_text(one_line(describe(event)))
@@ -384,7 +384,7 @@ _Found = dict[str, object]
 
 def _problems_of(content: Content) -> Iterator[_Found]:
     try:
-        yield from map(_found, problems(events_of(content)))
+        yield from map(_found, find_problems(events_of(content)))
     finally:
         _print_notes(content)
 
@@ -397,7 +397,7 @@ def _problems_of_session(store: SqliteStore, session_id: str) -> Iterator[_Found
         records: Iterable[Event | Record] = store.read(
             session_id, start.seq if pruned and start is not None else pruned
         )
-        yield from map(_found, problems(records, start=start if pruned else None))
+        yield from map(_found, find_problems(records, start=start if pruned else None))
         if start is not None and not pruned and fold(_until(store, session_id, start.seq)) != start:
             yield _problem(session_id, None, "snapshot", f"the snapshot at seq {start.seq} is not what the records say")
     except StoreError as error:
@@ -469,7 +469,7 @@ def _sentence(error: CycloptsError, arguments: Sequence[str]) -> str:
             if given.startswith("--") and given.partition("=")[0] not in known:
                 return _unknown(arguments, given)
         left = error.unused_tokens or []
-        return f"{_count(len(left), 'argument')} too many: {sheets.first_of(left)}"
+        return f"{_count(len(left), 'argument')} too many: {rendering.first_of(left)}"
     text = " ".join(str(error).split()).rstrip(".")
     return text[:1].lower() + text[1:]
 

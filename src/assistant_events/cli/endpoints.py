@@ -11,8 +11,8 @@ from typing import Any, Final, TypeAlias, final
 
 import attrs
 
-from assistant_events.adapters.reading import mapping, string
-from assistant_events.cli.exits import CommandError
+from assistant_events.adapters.json_fields import mapping, string
+from assistant_events.cli.exit_codes import CommandError
 from assistant_events.clients.hosts import is_loopback, service_url
 from assistant_events.events import PromptSubmitted
 from assistant_events.extras import missing_extras
@@ -137,8 +137,8 @@ def check_extras(endpoint: Endpoint) -> None:
     """
     needed: dict[str, tuple[str, ...]] = {"http": ("httpx2", "stamina")}
     if endpoint.is_mock:
-        needed["server"] = ("starlette", "uvicorn")
-    without_key = endpoint.is_mock and missing_extras("", {"server": needed["server"]}) is not None
+        needed["web"] = ("starlette", "uvicorn")
+    without_key = endpoint.is_mock and missing_extras("", {"web": needed["web"]}) is not None
     sentence = missing_extras("run without an API key" if without_key else "run", needed)
     if sentence is not None:
         raise CommandError(f"{sentence}, or set {KEY_VARIABLE}" if without_key else sentence)

@@ -11,8 +11,8 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Final, TextIO, final
 
-from assistant_events.cli.printing import print_json
-from assistant_events.cli.visible import one_line, shortened, size_of, visible
+from assistant_events.cli.output import print_json
+from assistant_events.cli.terminal_safe import one_line, shortened, size_of, visible
 from assistant_events.converters import unstructure
 from assistant_events.events import (
     Event,
@@ -25,7 +25,7 @@ from assistant_events.events import (
     ToolCalled,
     ToolFailed,
 )
-from assistant_events.messages import AssistantMessage, PartStatus, ReasoningPart, TextPart, ToolPart, public
+from assistant_events.messages import AssistantMessage, PartStatus, ReasoningPart, TextPart, ToolPart, redact
 from assistant_events.values import write_json
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Live:
     def event(self, event: Event) -> None:
         """Show one event, if there is something to see."""
         if self._json:
-            print_json(unstructure(public(event)))
+            print_json(unstructure(redact(event)))
             sys.stdout.flush()
             return
         match event:

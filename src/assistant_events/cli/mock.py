@@ -14,10 +14,10 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 from urllib.parse import parse_qsl, urlencode
 
-from assistant_events.cli.exits import CommandError
+from assistant_events.cli.exit_codes import CommandError
+from assistant_events.cli.output import print_table
 from assistant_events.cli.patience import PatientWriter
-from assistant_events.cli.printing import print_table
-from assistant_events.cli.visible import one_line
+from assistant_events.cli.terminal_safe import one_line
 from assistant_events.errors import FixtureError, JsonError
 from assistant_events.extras import missing_extras
 from assistant_events.values import read_json
@@ -25,20 +25,20 @@ from assistant_events.values import read_json
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from assistant_events.server.mock import Fixtures
+    from assistant_events.mock import Fixtures
     from assistant_events.values.credentials import Secrets
 
 PORT: Final = 4010
 """Where it listens by default; aimock has the same."""
 
-_NEEDED: Final = {"server": ("starlette", "uvicorn")}
+_NEEDED: Final = {"web": ("starlette", "uvicorn")}
 _SHOWN_PARAMETERS: Final = frozenset({"stream", "last_event_id"})
 
 
 def list_faults() -> None:
     """Print how faults are written, and what they do."""
     _check_installed(_NEEDED)
-    from assistant_events.server.mock import fault_help
+    from assistant_events.mock import fault_help
 
     print_table(("fault", "what it does"), list(fault_help()))
 
@@ -61,7 +61,7 @@ def serve(
         CommandError: The fixtures, a fault, the scale or the address cannot be used.
     """
     _check_installed(_NEEDED)
-    from assistant_events.server.mock import MockProvider
+    from assistant_events.mock import MockProvider
 
     known = _loaded(fixtures)
     try:
@@ -85,7 +85,7 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> N
     _check_installed({**_NEEDED, "http": ("httpx2",)})
     if len(fixtures) != 1:
         raise CommandError("--record needs one --fixtures FILE to write to")
-    from assistant_events.server.mock.recording import RecordingProxy
+    from assistant_events.mock.proxy import RecordingProxy
 
     path = Path(fixtures[0])
     with PatientWriter(sys.stderr) as notes:
@@ -100,8 +100,8 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> N
 
 
 def _loaded(fixtures: Sequence[str]) -> Fixtures:
-    from assistant_events.server.mock import load_fixtures
-    from assistant_events.server.mock.demo import DEMO
+    from assistant_events.mock import load_fixtures
+    from assistant_events.mock.demo import DEMO
 
     try:
         known = load_fixtures(*fixtures) if fixtures else load_fixtures(DEMO)
@@ -122,7 +122,7 @@ def _refused(error: FixtureError) -> CommandError:
 
 def _run(app: ASGIApp, what: str, notes: PatientWriter, *, host: str, port: int, before_stop: Any) -> None:
     # Any: a function that takes nothing.
-    from assistant_events.server.mock.serving import Serving
+    from assistant_events.mock.threaded_server import ThreadedServer
     from assistant_events.values.credentials import Secrets
 
     # An endpoint that is recorded may repeat a key.
@@ -132,7 +132,7 @@ def _run(app: ASGIApp, what: str, notes: PatientWriter, *, host: str, port: int,
         stack.enter_context(_logging_to(lambda text: notes.write(one_line(secrets.text(text)))))
         logged = _Logged(app, secrets, lambda text: lines.write(one_line(secrets.text(text))))
         try:
-            serving = stack.enter_context(Serving(logged, host=host, port=port, before_stop=before_stop))
+            serving = stack.enter_context(ThreadedServer(logged, host=host, port=port, before_stop=before_stop))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise CommandError(
@@ -177,7 +177,7 @@ class _Logged:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         from starlette.requests import Request
 
-        from assistant_events.server.mock.asking import secrets_of_request
+        from assistant_events.mock.requests import secrets_of_request
 
         self._secrets.add(secrets_of_request(Request(scope)))
         await self._app(scope, receive, _Line(scope, send, self._print_line).send)

@@ -10,7 +10,7 @@ from threading import Condition, Thread
 from types import TracebackType
 from typing import Final, Self, TextIO, final
 
-from assistant_events.cli.visible import shortened
+from assistant_events.cli.terminal_safe import shortened
 
 MAX_WAITING: Final = 1_000
 """How many lines wait for their reader."""

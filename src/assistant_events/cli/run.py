@@ -13,10 +13,10 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 
 from assistant_events.cli import endpoints
-from assistant_events.cli.databases import check_session, opened
 from assistant_events.cli.endpoints import MOCK
-from assistant_events.cli.exits import CommandError, Exit, UnknownOption
+from assistant_events.cli.exit_codes import CommandError, Exit, UnknownOption
 from assistant_events.cli.live import Live
+from assistant_events.cli.open_store import check_session, opened
 
 DATABASE: Final = "assistant-events.db"
 """In the current folder: a file that is seen, moved and deleted like any other."""
@@ -87,7 +87,7 @@ def run_command(
             known = endpoints.endpoint_of(store, name)
             endpoint = endpoints.chosen(base_url) if base_url else endpoints.named(known)
             endpoints.check_extras(endpoint)
-            from assistant_events.cli.conversing import Conversation
+            from assistant_events.cli.run_conversation import Conversation
             from assistant_events.clients.gemini_interactions import Action
 
             return _until_stopped(Conversation(store, name, endpoint, Live(json=json), again).take_up(Action(action)))
@@ -102,7 +102,7 @@ def run_command(
             live.note(f"the conversation is kept in {db}")
         if endpoint.is_mock:
             live.note(f"no {endpoints.KEY_VARIABLE}: a mock provider answers, in session {name!r}")
-        from assistant_events.cli.conversing import Conversation
+        from assistant_events.cli.run_conversation import Conversation
 
         conversation = Conversation(store, name, endpoint, live, again)
         return _until_stopped(conversation.ask(said, model=model, agent=agent, system=system, background=background))

@@ -19,7 +19,7 @@ from assistant_events.converters.codecs import Codec, Packer, Reader, Unpacker, 
 from assistant_events.converters.plain import read_object, write_value
 from assistant_events.converters.plans import Plan, function, twin
 from assistant_events.values import JsonObject, valid_text
-from assistant_events.values.fields import NO_FIELDS
+from assistant_events.values.validators import NO_FIELDS
 
 
 class ClassCodec(Codec):

@@ -17,7 +17,7 @@ from assistant_events.converters.plain import owned
 from assistant_events.converters.unions import OnDemand
 from assistant_events.converters.wire import CLASSES, CODECS
 from assistant_events.values import read_json, write_json
-from assistant_events.values.unicode import has_surrogates
+from assistant_events.values.text import has_surrogates
 
 _T = TypeVar("_T")
 _Loader: TypeAlias = tuple[Callable[[bytes | str], Any], Reader]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 
 from assistant_events.errors import StructureError
-from assistant_events.values.frozen import json_type
+from assistant_events.values.json_values import json_type
 
 _SHOWN = 60
 """Characters of a word or of a path that are shown."""

@@ -20,7 +20,7 @@ from typing import Any
 from assistant_events.converters.codecs import ArrayCodec, ValueCodec, type_of
 from assistant_events.converters.faults import ShapeError, kind_of, wrong
 from assistant_events.values import MAX_DEPTH, JsonObject, State
-from assistant_events.values.unicode import joined_pairs
+from assistant_events.values.text import joined_pairs
 
 DOCUMENT_DEPTH = MAX_DEPTH + 8
 """How deep a document may nest: a value in a content, in a part, in a message, in a transcript."""

@@ -16,15 +16,15 @@ from attrs import NOTHING, Attribute, frozen
 from assistant_events.converters.codecs import ArrayCodec
 from assistant_events.converters.kinds import NAME, SEQ, SPAN_END, Kind, called, optional
 from assistant_events.events import Record
-from assistant_events.values import Citation, fields
-from assistant_events.values.fields import Extensible
+from assistant_events.values import Citation, validators
+from assistant_events.values.validators import Extensible
 
 KindOf: TypeAlias = Callable[[Any], Kind | None]
 """Tells the kind of a field from its annotation; `None` leaves `| None` and `tuple[..., ...]` to `Plan`."""
 
 # One annotation, several rules: the validator tells which.
 _BY_VALIDATOR: dict[tuple[object, object], Kind] = {
-    (fields.check_name, str): NAME,
+    (validators.check_name, str): NAME,
     (attrs.fields(Record).seq.validator, int): SEQ,
     (attrs.fields(Citation).end.validator, int): SPAN_END,
 }

@@ -18,7 +18,7 @@ from assistant_events.converters.codecs import Packer, Unpacker, Writer
 from assistant_events.converters.faults import span_end
 from assistant_events.converters.plans import Field, Plan, function, twin
 from assistant_events.values import JsonObject
-from assistant_events.values.fields import NO_FIELDS
+from assistant_events.values.validators import NO_FIELDS
 
 
 def struct_of(plan: Plan) -> type:

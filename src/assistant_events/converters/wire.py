@@ -45,12 +45,12 @@ from assistant_events.values import (
     Content,
     ErrorInfo,
     ErrorKind,
-    Finish,
+    FinishReason,
     JsonContent,
     JsonObject,
     MediaContent,
     Origin,
-    Run,
+    RemoteRun,
     State,
     TextContent,
     Usage,
@@ -61,7 +61,7 @@ TRANSCRIPT_VERSION = 1
 _CONTENTS: dict[str, type] = {"text": TextContent, "json": JsonContent, "media": MediaContent}
 _PARTS: dict[str, type] = {cls.type: cls for cls in PART_CLASSES}
 _MESSAGES: dict[str, type] = {cls.type: cls for cls in MESSAGE_CLASSES}
-_UNTAGGED: tuple[type, ...] = (Record, Times, Usage, ErrorInfo, Origin, Run, Citation)
+_UNTAGGED: tuple[type, ...] = (Record, Times, Usage, ErrorInfo, Origin, RemoteRun, Citation)
 
 _KINDS: dict[Any, Kind] = {
     str: kinds.TEXT,
@@ -74,7 +74,7 @@ _KINDS: dict[Any, Kind] = {
     # JsonValue names itself inside; this is how it looks once that is resolved.
     get_type_hints(JsonContent)["value"]: kinds.VALUE,
     ErrorKind | str: kinds.ERROR_KIND,
-    Finish: word_of(Finish),
+    FinishReason: word_of(FinishReason),
     MessageStatus: word_of(MessageStatus),
     PartStatus: word_of(PartStatus),
     CallStatus: word_of(CallStatus),

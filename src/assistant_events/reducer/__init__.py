@@ -2,7 +2,7 @@
 
 from assistant_events.lifecycle import Outcome
 from assistant_events.reducer.builder import Builder
-from assistant_events.reducer.folding import Problem, Reduced, describe, fold, problems, reduce
-from assistant_events.reducer.reconciling import reconcile
+from assistant_events.reducer.fold import Problem, Reduced, describe, find_problems, fold, reduce
+from assistant_events.reducer.reconcile import reconcile
 
-__all__ = ["Builder", "Outcome", "Problem", "Reduced", "describe", "fold", "problems", "reconcile", "reduce"]
+__all__ = ["Builder", "Outcome", "Problem", "Reduced", "describe", "find_problems", "fold", "reconcile", "reduce"]

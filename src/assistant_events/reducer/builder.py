@@ -51,10 +51,10 @@ from assistant_events.lifecycle import (
     CallPhase,
     FragmentPhase,
     KnownEvent,
-    Life,
+    MessageLifecycle,
     MessagePhase,
     Outcome,
-    Refusal,
+    Rejection,
 )
 from assistant_events.messages import (
     AssistantMessage,
@@ -73,10 +73,10 @@ from assistant_events.messages import (
     Transcript,
     UserMessage,
 )
-from assistant_events.values import Origin, Run, State
+from assistant_events.values import Origin, RemoteRun, State
 from assistant_events.values.buffers import COMPACT_AT, Buffer
-from assistant_events.values.drafts import draft_of
-from assistant_events.values.fields import NO_STATE, trusted
+from assistant_events.values.construct import draft_of
+from assistant_events.values.validators import NO_STATE, trusted
 
 _DELTAS: dict[str, type] = {"text": TextDelta, "reasoning": ReasoningDelta, "media": MediaDelta}
 _STREAMED = frozenset[type]({TextDelta, ReasoningDelta, ToolInputDelta})
@@ -104,7 +104,7 @@ _CALL_STREAMING, _CALLED, _CALL_SUCCESS = CallStatus.STREAMING, CallStatus.CALLE
 # Any: the message that is open, and the event.
 _Change: TypeAlias = Callable[[Any, Any, "_Moment"], Outcome]
 
-_OUTCOMES = {Refusal.CONFLICT: Outcome.CONFLICT, Refusal.LATE: Outcome.LATE, Refusal.ORPHAN: Outcome.ORPHAN}
+_OUTCOMES = {Rejection.CONFLICT: Outcome.CONFLICT, Rejection.LATE: Outcome.LATE, Rejection.ORPHAN: Outcome.ORPHAN}
 
 
 class Builder:
@@ -229,7 +229,7 @@ class Builder:
             current = self._current = found
         if cls is HistoryRewound:
             return self._rewind(current.at)
-        refusal = current.life.step(event)
+        refusal = current.life.advance(event)
         if refusal is not None:
             return current.refused(event, refusal)
         current.frozen = None
@@ -265,7 +265,7 @@ class Builder:
 
     def _begin(self, event: KnownEvent, moment: _Moment, phase: MessagePhase) -> Outcome:
         after = MESSAGE[phase][event.__class__]
-        if type(after) is Refusal:
+        if type(after) is Rejection:
             # Nothing else can be `AGAIN` here than a second rewind, which is always equal to the first.
             return _OUTCOMES.get(after, Outcome.DUPLICATE)
         previous = self._current
@@ -284,10 +284,10 @@ class Builder:
         if isinstance(event, StepStarted):
             draft = _answer_draft(event.message_id, event.origin, event.run, event.state)
             draft.times = moment.began
-            opened = _OpenAnswer(position, draft, Life(_MESSAGE_RUNNING))
+            opened = _OpenAnswer(position, draft, MessageLifecycle(_MESSAGE_RUNNING))
         elif isinstance(event, CompactionStarted):
             base = CompactionMessage(id=event.message_id, reason=event.reason, origin=event.origin, times=moment.began)
-            opened = _OpenCompaction(position, base, Life(_MESSAGE_COMPACTING))
+            opened = _OpenCompaction(position, base, MessageLifecycle(_MESSAGE_COMPACTING))
         else:  # pragma: no cover - the table lets nothing else begin a message
             raise AssertionError(event.type)  # noqa: TRY004
         opened.new = True
@@ -350,7 +350,7 @@ class _Open:
     changes: ClassVar[Mapping[type, _Change]]
     """What each event that the lifecycle lets through does."""
 
-    def __init__(self, at: int, base: Any, life: Life) -> None:
+    def __init__(self, at: int, base: Any, life: MessageLifecycle) -> None:
         self.at = at
         self.id: str = base.id
         self.base = base
@@ -369,9 +369,9 @@ class _Open:
         phase = self.life.phase
         return phase is not _MESSAGE_RUNNING and phase is not _MESSAGE_COMPACTING
 
-    def refused(self, event: KnownEvent, why: Refusal) -> Outcome:
+    def refused(self, event: KnownEvent, why: Rejection) -> Outcome:
         """Return what becomes of an event that the lifecycle does not let through."""
-        if why is not Refusal.AGAIN:
+        if why is not Rejection.AGAIN:
             return _OUTCOMES[why]
         return Outcome.DUPLICATE if self.same(event) else Outcome.CONFLICT
 
@@ -393,7 +393,7 @@ class _OpenPrompt(_Open):
     __slots__ = ()
 
     def __init__(self, at: int, base: UserMessage) -> None:
-        super().__init__(at, base, Life(MessagePhase.PROMPT))
+        super().__init__(at, base, MessageLifecycle(MessagePhase.PROMPT))
 
     @override
     def same(self, event: KnownEvent) -> bool:
@@ -410,14 +410,14 @@ class _OpenCompaction(_Open):
 
     base: CompactionMessage
 
-    def __init__(self, at: int, base: CompactionMessage, life: Life) -> None:
+    def __init__(self, at: int, base: CompactionMessage, life: MessageLifecycle) -> None:
         super().__init__(at, base, life)
         self.buffer = Buffer("", base.text)
 
     @classmethod
     def of(cls, at: int, base: CompactionMessage) -> _OpenCompaction:
         running = base.status is MessageStatus.RUNNING
-        return cls(at, base, Life(MessagePhase.COMPACTING if running else MessagePhase.COMPACTED))
+        return cls(at, base, MessageLifecycle(MessagePhase.COMPACTING if running else MessagePhase.COMPACTED))
 
     def grow(self, event: CompactionDelta, moment: _Moment) -> Outcome:
         return _append(self.buffer, event.offset, event.delta)
@@ -461,7 +461,7 @@ class _OpenAnswer(_Open):
 
     __slots__ = ("calls", "ended", "fragments", "parts")
 
-    def __init__(self, at: int, base: Any, life: Life) -> None:
+    def __init__(self, at: int, base: Any, life: MessageLifecycle) -> None:
         super().__init__(at, base, life)
         # Any: parts, drafts of calls, and `None` where a fragment is open.
         self.parts: list[Any] = list(base.parts)
@@ -478,7 +478,7 @@ class _OpenAnswer(_Open):
     @classmethod
     def of(cls, at: int, base: AssistantMessage) -> _OpenAnswer:
         """Open a message that is known already: where everything stands is read from its parts."""
-        life = Life(_PHASES[base.status])
+        life = MessageLifecycle(_PHASES[base.status])
         made = cls(at, _draft_from(base), life)
         made.frozen = base
         for place, part in enumerate(base.parts):
@@ -631,15 +631,15 @@ class _OpenAnswer(_Open):
     def end_step(self, event: StepEnded, moment: _Moment) -> Outcome:
         base = self.base
         base.status = _STEP_COMPLETED
-        base.finish = event.finish
-        base.raw_finish = event.raw_finish
+        base.finish_reason = event.finish_reason
+        base.raw_finish_reason = event.raw_finish_reason
         base.error = None
         return self._close_step(event, moment)
 
     def fail_step(self, event: StepFailed, moment: _Moment) -> Outcome:
         base = self.base
         base.status = MessageStatus.FAILED
-        base.finish = base.raw_finish = None
+        base.finish_reason = base.raw_finish_reason = None
         base.error = event.error
         return self._close_step(event, moment)
 
@@ -677,7 +677,8 @@ class _OpenAnswer(_Open):
                 same = _same_call(self.parts[self.calls[event.call_id]], event)
             case StepEnded():
                 same = base.status is MessageStatus.COMPLETED and (
-                    (event.finish, event.raw_finish, event.usage) == (base.finish, base.raw_finish, base.usage)
+                    (event.finish_reason, event.raw_finish_reason, event.usage)
+                    == (base.finish_reason, base.raw_finish_reason, base.usage)
                 )
             case StepFailed():
                 same = base.status is MessageStatus.FAILED and (event.error, event.usage) == (base.error, base.usage)
@@ -786,14 +787,14 @@ def _prompt(event: PromptSubmitted, moment: _Moment) -> UserMessage:
     return made
 
 
-def _answer_draft(message_id: str, origin: Origin, run: Run | None, state: State) -> Any:
+def _answer_draft(message_id: str, origin: Origin, run: RemoteRun | None, state: State) -> Any:
     draft: Any = _AnswerDraft()
     draft.id = message_id
     draft.origin = origin
     draft.run = run
     draft.parts = ()
     draft.status = _RUNNING
-    draft.finish = draft.raw_finish = draft.usage = draft.error = None
+    draft.finish_reason = draft.raw_finish_reason = draft.usage = draft.error = None
     draft.state = state
     return draft
 

@@ -11,7 +11,7 @@ A turn with tools, from the prompt to the last answer:
                 async for event in events:
                     if isinstance(event, TextDelta):
                         print(event.delta, end="", flush=True)
-            calls = session.transcript.pending_calls
+            calls = session.transcript.pending_tool_calls
             if not calls:
                 return session.transcript.last_answer
             await session.append(*[call.succeed(tools[call.name](**call.arguments)) for call in calls])
@@ -22,9 +22,9 @@ provider's answer. `async with` closes a message that is left before its end at 
 `with`.
 """
 
-from assistant_events.session.asynchronous import Session
-from assistant_events.session.reception import Decoder
-from assistant_events.session.stream import EventStream
-from assistant_events.session.synchronous import SyncSession
+from assistant_events.session.event_stream import EventStream
+from assistant_events.session.receiver import Decoder
+from assistant_events.session.session import Session
+from assistant_events.session.sync_session import SyncSession
 
 __all__ = ["Decoder", "EventStream", "Session", "SyncSession"]

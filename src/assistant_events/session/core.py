@@ -19,10 +19,10 @@ from assistant_events.events import LIVE_EVENTS, Event, Record
 from assistant_events.lifecycle import Outcome
 from assistant_events.messages import Transcript, UserMessage
 from assistant_events.reducer import describe, reconcile
-from assistant_events.session.finalising import whole
-from assistant_events.session.reception import KEPT, STORED, Decoder, Reception
-from assistant_events.session.standing import Batch, Standing
-from assistant_events.stores.base import Store, StoredEvent
+from assistant_events.session.finalizers import whole
+from assistant_events.session.projection import Batch, Projection
+from assistant_events.session.receiver import KEPT, STORED, Decoder, StreamReceiver
+from assistant_events.stores.contract import Store, StoredEvent
 
 Meta: TypeAlias = Mapping[str, object] | None
 
@@ -106,8 +106,8 @@ class Core:
         self._session_id = session_id
         self._snapshot_every = snapshot_every
         self._snapshot_seq = 0
-        self._standing = Standing()
-        self._receptions: list[Reception] = []
+        self._standing = Projection()
+        self._receptions: list[StreamReceiver] = []
 
     @property
     def session_id(self) -> str:
@@ -153,11 +153,11 @@ class Core:
 
     def _reading(self) -> Script[tuple[Record, ...]]:
         known = self.seq
-        doubtful = [batch.after for reception in self._receptions if (batch := reception.in_doubt) is not None]
+        doubtful = [batch.after for reception in self._receptions if (batch := reception.unconfirmed) is not None]
         after, records = yield from self._read(min([known, *doubtful]), None)
         self._standing.extend(records)
         for reception in self._receptions:
-            reception.recognise(records, after=after, known=known)
+            reception.match_log(records, after=after, known=known)
         return tuple([record for record in records if record.seq > known])
 
     def _read(self, after: int, limit: int | None) -> Script[tuple[int, tuple[Record, ...]]]:
@@ -179,18 +179,18 @@ class Core:
             return ()
         records: tuple[Record, ...] = yield Append(batch, meta)
         self._standing.extend(records)
-        self._standing.performed(batch)
+        self._standing.committed(batch)
         yield from self._keeping_snapshot()
         return records
 
-    def _storing(self, reception: Reception, meta: Meta) -> Script[list[Event]]:
+    def _storing(self, reception: StreamReceiver, meta: Meta) -> Script[list[Event]]:
         try:
-            if reception.in_doubt:
+            if reception.unconfirmed:
                 yield from self._reading()
             batch = reception.plan()
             records: tuple[Record, ...] = (yield Append(batch, meta)) if batch.events else ()
         except Exception as error:
-            reception.stick(error)
+            reception.park(error)
             raise
         handed_on = reception.accept(batch, records)
         yield from self._keeping_snapshot()
@@ -218,7 +218,7 @@ class Core:
 
     def _admitted(self, events: Sequence[Event]) -> Batch:
         """Return what of *events* is to be stored: all but equal duplicates."""
-        rehearsal = self._standing.rehearsal()
+        rehearsal = self._standing.dry_run()
         kept: list[StoredEvent] = []
         for event in events:
             if not isinstance(event, STORED):
@@ -243,7 +243,7 @@ class Core:
         assert isinstance(message, UserMessage), "a prompt that applies is the message of this id"
         return message
 
-    def _begin(self, decoder: Decoder) -> Reception:
+    def _begin(self, decoder: Decoder) -> StreamReceiver:
         """Return the reception of *decoder*: the one that the store cut short, or a new one."""
         for reception in list(self._receptions):
             if reception.decoder is decoder or decoder.message_id in reception.message_ids:
@@ -258,16 +258,16 @@ class Core:
                     reception.stuck = False
                     self._receptions.append(reception)
                     return reception
-        reception = Reception(self._standing, decoder)
+        reception = StreamReceiver(self._standing, decoder)
         self._receptions.append(reception)
         return reception
 
-    def _leave(self, reception: Reception) -> None:
+    def _leave(self, reception: StreamReceiver) -> None:
         reception.active = False
         if not reception.waiting:
             self._receptions.remove(reception)
 
-    def _log_running(self, reception: Reception, error: Exception) -> None:
+    def _log_running(self, reception: StreamReceiver, error: Exception) -> None:
         _log.warning(
             "session %r: message %r was left and could not be closed, it stays running: %s",
             self.session_id,
@@ -275,7 +275,7 @@ class Core:
             error,
         )
 
-    def _not_closed(self, reception: Reception, error: Exception, reason: BaseException) -> None:
+    def _not_closed(self, reception: StreamReceiver, error: Exception, reason: BaseException) -> None:
         """Say that the message could not be closed when its stream was left, unless what goes up can say it."""
         if isinstance(reason, GeneratorExit):
             raise error

@@ -12,7 +12,7 @@ from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar, final
 
 from assistant_events.errors import StoreError
 from assistant_events.events import Record
-from assistant_events.stores.base import Store
+from assistant_events.stores.contract import Store
 
 _PAGE: Final = 256
 """Records that are fetched by one call into the thread."""

@@ -32,8 +32,8 @@ from assistant_events.events import (
     ToolSuccess,
 )
 from assistant_events.messages import AssistantMessage, CompactionMessage, MessageStatus, Transcript
-from assistant_events.stores.base import StoredEvent, Unfinished, UnfinishedKind
-from assistant_events.values import CUT_KINDS, ErrorKind, Run
+from assistant_events.stores.contract import StoredEvent, Unfinished, UnfinishedKind
+from assistant_events.values import CUT_KINDS, ErrorKind, RemoteRun
 
 
 class Phase(StrEnum):
@@ -59,7 +59,7 @@ class Mark:
 
     __slots__ = ("answered", "closed", "emptied", "first", "message_id", "phase", "run", "waiting")
 
-    def __init__(self, message_id: str, first: int, phase: Phase, run: Run | None = None) -> None:
+    def __init__(self, message_id: str, first: int, phase: Phase, run: RemoteRun | None = None) -> None:
         self.message_id = message_id
 
         self.first = first
@@ -258,12 +258,12 @@ def _marks_of(transcript: Transcript) -> Iterator[Mark]:
 def _mark_answer(mark: Mark, message: AssistantMessage) -> None:
     mark.phase = Phase.RUNNING
     mark.run = message.run
-    for place, call in enumerate(message.calls, 1):
+    for place, call in enumerate(message.tool_calls, 1):
         if call.pending:
             mark.waiting[call.call_id] = place
         elif call.settled or call.provider_executed:
             mark.closed.add(call.call_id)
-    mark.answered = any(call.answered for call in message.calls)
+    mark.answered = any(call.answered for call in message.tool_calls)
     if message.status is MessageStatus.COMPLETED:
         mark.ended(message)
     elif message.status is MessageStatus.FAILED:

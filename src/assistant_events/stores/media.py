@@ -16,7 +16,7 @@ import attrs
 
 from assistant_events.events import MediaEnded, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.messages import AssistantMessage, MediaPart, Message, Part, ToolPart, Transcript, UserMessage
-from assistant_events.stores.base import StoredEvent
+from assistant_events.stores.contract import StoredEvent
 from assistant_events.values import Content, MediaContent
 
 APART_FROM_BYTES: Final = 256
@@ -53,7 +53,7 @@ def holders_in(events: Sequence[StoredEvent]) -> list[tuple[int, HolderEvent]]:
     return found
 
 
-def taken_apart(value: _Holder) -> tuple[_Holder, Media]:
+def extract_media(value: _Holder) -> tuple[_Holder, Media]:
     """Return *value* with digests in the place of its media, and these media; *value* itself when they are small."""
     if _size(value) < APART_FROM_BYTES:
         return value, {}
@@ -64,10 +64,10 @@ def taken_apart(value: _Holder) -> tuple[_Holder, Media]:
         found[name] = data
         return name
 
-    return put_together(value, digest), found
+    return restore_media(value, digest), found
 
 
-def put_together(value: _Holder, find: _Find) -> _Holder:
+def restore_media(value: _Holder, find: _Find) -> _Holder:
     """Return *value* with what *find* returns in the place of each of its media."""
     return cast(_Holder, _put_together(value, find))  # the same class comes back
 
@@ -109,7 +109,7 @@ def _size_of_message(message: Message) -> int:
         return _size_of(message.content)
     if isinstance(message, AssistantMessage):
         return sum([len(part.data or b"") for part in message.media]) + sum(
-            [_size_of(call.output) for call in message.calls]
+            [_size_of(call.output) for call in message.tool_calls]
         )
     return 0
 

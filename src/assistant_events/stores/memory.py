@@ -12,7 +12,7 @@ from assistant_events.errors import ConflictError, PrunedError, StoreError
 from assistant_events.events import Event, Record
 from assistant_events.messages import Transcript
 from assistant_events.stores.attention import Watch, of_concern, watch_from
-from assistant_events.stores.base import (
+from assistant_events.stores.contract import (
     SessionInfo,
     Unfinished,
     check_append,

@@ -23,7 +23,7 @@ from assistant_events.testing.builders import (
     rewind,
     run,
 )
-from assistant_events.testing.deterministic import Clock, ids
+from assistant_events.testing.fixed_ids_and_clock import Clock, ids
 from assistant_events.testing.provider import RunningProvider, mock_provider
 from assistant_events.testing.stores import check_store
 

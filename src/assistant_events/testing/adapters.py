@@ -13,8 +13,8 @@ from random import Random
 from typing import Any, Final, TypeAlias, cast
 
 from assistant_events.adapters.base import DecoderBase, Prior
-from assistant_events.adapters.dialects import Dialect
-from assistant_events.adapters.reading import Fields
+from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.json_fields import Fields
 from assistant_events.converters import dumps, loads
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.events import EVENT_TYPES, Event
@@ -28,7 +28,7 @@ from assistant_events.messages import (
     ToolPart,
     Transcript,
 )
-from assistant_events.reducer import fold, problems, reconcile
+from assistant_events.reducer import find_problems, fold, reconcile
 from assistant_events.testing.mutations import mutated
 from assistant_events.values import ErrorInfo, ErrorKind, read_json
 
@@ -242,7 +242,7 @@ class Trial:
     def check_events(self, events: Sequence[Event], where: str) -> None:
         """Check what must hold for the events of any whole answer."""
         name = f"{self.name}{where}"
-        found = problems(events)
+        found = find_problems(events)
         _require(not found, f"{name}: {found[0] if found else ''}")
         strangers = [each for each in {event.message_id or "" for event in events} if not _is_ours(each)]
         _require(not strangers, f"{name}: events of message {sorted(strangers)}, expected {_MESSAGE_ID!r} or its hops")

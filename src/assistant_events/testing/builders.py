@@ -29,20 +29,20 @@ from assistant_events.events import (
 from assistant_events.messages import AssistantMessage
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import fold
-from assistant_events.testing.deterministic import Clock
+from assistant_events.testing.fixed_ids_and_clock import Clock
 from assistant_events.values import (
     Citation,
     ContentInput,
     ErrorInfo,
     ErrorKind,
-    Finish,
+    FinishReason,
     JsonObject,
     Origin,
-    Run,
+    RemoteRun,
     Usage,
     write_json,
 )
-from assistant_events.values.fields import NO_FIELDS, NO_STATE
+from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
 _Json = Mapping[str, object]
 
@@ -58,9 +58,9 @@ def origin(
     return Origin(provider=provider, model=model, dialect=dialect, served_model=served_model)
 
 
-def run(id: str = "run-1", *, resumable: bool = True, kind: str = "response") -> Run:
+def run(id: str = "run-1", *, resumable: bool = True, kind: str = "response") -> RemoteRun:
     """Return a run that can be resumed unless *resumable* says otherwise."""
-    return Run(id=id, resumable=resumable, kind=kind)
+    return RemoteRun(id=id, resumable=resumable, kind=kind)
 
 
 def error(kind: ErrorKind | str = ErrorKind.PROVIDER, message: str = "it broke") -> ErrorInfo:
@@ -109,8 +109,8 @@ def answer(
     calls: Sequence[Call] = (),
     message_id: str = "a1",
     origin: Origin | None = None,
-    run: Run | None = None,
-    finish: Finish | str | None = None,
+    run: RemoteRun | None = None,
+    finish_reason: FinishReason | str | None = None,
     usage: Usage | None = None,
     error: ErrorInfo | None = None,
     citations: Sequence[Citation] = (),
@@ -135,7 +135,7 @@ def answer(
 
         run: The response on the provider's side.
 
-        finish: Why it ended; by default `tool-calls` when the app has a call to run, else `stop`.
+        finish_reason: Why it ended; by default `tool-calls` when the app has a call to run, else `stop`.
 
         usage: Tokens.
 
@@ -167,7 +167,7 @@ def answer(
         recorder.fail(error, usage)
         return sink
     runs = bool(recorder.unanswered(provider_executed=False))
-    recorder.finish(finish or (Finish.TOOL_CALLS if runs else Finish.STOP), None, usage)
+    recorder.finish(finish_reason or (FinishReason.TOOL_CALLS if runs else FinishReason.STOP), None, usage)
     for call, key in zip(calls, keys, strict=True):
         if not call.provider_executed:
             _record_answer(recorder, call, key)

@@ -16,9 +16,9 @@ from assistant_events.extras import require
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from assistant_events.server.mock import Fault, FixtureSource, LoggedRequest, MockProvider
-    from assistant_events.server.mock.serving import Serving
-    from assistant_events.server.mock.timing import ProviderClock
+    from assistant_events.mock import Fault, FixtureSource, LoggedRequest, MockProvider
+    from assistant_events.mock.clock import ProviderClock
+    from assistant_events.mock.threaded_server import ThreadedServer
     from assistant_events.testing.transport import StreamingTransport
 
 _T = TypeVar("_T")
@@ -51,19 +51,19 @@ def mock_provider(
 
     Args:
         fixtures: What it answers to what: `{"Hello": "Hi there"}`, a path, `Fixtures`, and everything else that
-            `assistant_events.server.mock.fixtures_of` takes.
+            `assistant_events.mock.fixtures_of` takes.
 
         port: Where it listens when it is asked for its `url`; 0 for any that is free.
 
-        **options: As for `assistant_events.server.mock.MockProvider`.
+        **options: As for `assistant_events.mock.MockProvider`.
 
     Raises:
         FixtureError: The fixtures make no sense.
 
         ImportError: The extra `server` is not installed.
     """
-    require("the mock provider", {"server": ("starlette", "uvicorn")})
-    from assistant_events.server.mock import MockProvider
+    require("the mock provider", {"web": ("starlette", "uvicorn")})
+    from assistant_events.mock import MockProvider
 
     return RunningProvider(MockProvider(fixtures, **options), port)
 
@@ -79,7 +79,7 @@ class RunningProvider:
     def __init__(self, provider: MockProvider, port: int) -> None:
         self._provider = provider
         self._port = port
-        self._serving: Serving | None = None
+        self._serving: ThreadedServer | None = None
         self._is_open = False
 
     @property
@@ -96,9 +96,9 @@ class RunningProvider:
         """
         self._check()
         if self._serving is None:
-            from assistant_events.server.mock.serving import Serving
+            from assistant_events.mock.threaded_server import ThreadedServer
 
-            self._serving = Serving(self._provider.app, port=self._port, before_stop=self._provider.close)
+            self._serving = ThreadedServer(self._provider.app, port=self._port, before_stop=self._provider.close)
         return self._serving.url
 
     @property

@@ -21,8 +21,8 @@ from assistant_events.errors import ConflictError, LocalProtocolError, PrunedErr
 from assistant_events.events import Event, OpaqueReceived, PromptSubmitted, Record, TextEnded
 from assistant_events.messages import AssistantMessage, CompactionMessage, MessageStatus, Transcript
 from assistant_events.reducer import fold
-from assistant_events.stores.base import Store, Unfinished, UnfinishedKind
-from assistant_events.testing.logs import LIVE, ODD, STORIES, TURN, UNKNOWN, called, started, with_media
+from assistant_events.stores.contract import Store, Unfinished, UnfinishedKind
+from assistant_events.testing.store_samples import LIVE, ODD, STORIES, TURN, UNKNOWN, called, started, with_media
 from assistant_events.values import CUT_KINDS
 
 _Try: TypeAlias = Callable[[Store], None]
@@ -36,7 +36,7 @@ _FINALISERS: Final = 1000
 
 def check_store(make_store: Callable[[], Store], *, again: Callable[[Store], Store] | None = None) -> None:
     """
-    Try every promise of `assistant_events.stores.base` on stores of one implementation.
+    Try every promise of `assistant_events.stores.contract` on stores of one implementation.
 
     Args:
         make_store: Return a new store that holds nothing. It is closed afterwards.
@@ -76,7 +76,7 @@ def unfinished_in(session_id: str, transcript: Transcript) -> list[Unfinished]:
         if isinstance(message, AssistantMessage):
             found += [
                 Unfinished(session_id=session_id, message_id=message.id, kind=UnfinishedKind.CALL, call_id=call.call_id)
-                for call in message.pending_calls
+                for call in message.pending_tool_calls
             ]
     return found
 

@@ -58,13 +58,13 @@ from assistant_events.values import (
     Content,
     ErrorInfo,
     ErrorKind,
-    Finish,
+    FinishReason,
     JsonContent,
     JsonObject,
     JsonValue,
     MediaContent,
     Origin,
-    Run,
+    RemoteRun,
     State,
     TextContent,
     Usage,
@@ -127,10 +127,10 @@ def origins() -> SearchStrategy[Origin]:
     return st.builds(Origin, provider=word, model=model, dialect=word, served_model=model, extra=_extra())
 
 
-def runs() -> SearchStrategy[Run]:
+def runs() -> SearchStrategy[RemoteRun]:
     """Return runs on the provider's side."""
     return st.builds(
-        Run, id=st.sampled_from(("r1", "r2")), resumable=st.booleans(), kind=st.just("response"), extra=_extra()
+        RemoteRun, id=st.sampled_from(("r1", "r2")), resumable=st.booleans(), kind=st.just("response"), extra=_extra()
     )
 
 
@@ -139,11 +139,11 @@ def usages() -> SearchStrategy[Usage]:
     count = st.none() | st.integers(0, 10**6)
     return st.builds(
         Usage,
-        input=count,
-        cache_read=count,
-        cache_write=count,
-        output=count,
-        reasoning=count,
+        input_tokens=count,
+        cache_read_tokens=count,
+        cache_write_tokens=count,
+        output_tokens=count,
+        reasoning_tokens=count,
         details=_JSON_OBJECTS,
         extra=_extra(),
     )
@@ -185,9 +185,9 @@ def contents() -> SearchStrategy[tuple[Content, ...]]:
     return st.lists(one, max_size=3).map(tuple)
 
 
-def finishes() -> SearchStrategy[Finish]:
+def finishes() -> SearchStrategy[FinishReason]:
     """Reasons why a step ended."""
-    return st.sampled_from(Finish)
+    return st.sampled_from(FinishReason)
 
 
 # -- events, one by one
@@ -520,8 +520,8 @@ _FIELDS: Mapping[EventClass, Mapping[str, SearchStrategy[object]]] = MappingProx
         StepStarted: {"origin": origins(), "run": _maybe(runs()), "state": _STATES},
         StepRestarted: {"reason": texts(), "origin": _maybe(origins()), "run": _maybe(runs()), "state": _STATES},
         StepEnded: {
-            "finish": finishes(),
-            "raw_finish": _maybe(texts()),
+            "finish_reason": finishes(),
+            "raw_finish_reason": _maybe(texts()),
             "usage": _maybe(usages()),
             "run": _maybe(runs()),
             "state": _STATES,
@@ -569,8 +569,8 @@ _VERBS: Mapping[str, SearchStrategy[Verb]] = MappingProxyType(
         "restart": _verb("restart", reason=texts(), origin=_maybe(origins()), run=_maybe(runs()), state=_STATES),
         "finish": _verb(
             "finish",
-            finish=finishes(),
-            raw_finish=_maybe(texts()),
+            finish_reason=finishes(),
+            raw_finish_reason=_maybe(texts()),
             usage=_maybe(usages()),
             state=_STATES,
             run=_maybe(runs()),

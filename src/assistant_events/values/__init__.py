@@ -12,17 +12,18 @@ from assistant_events.values.content import (
     TextContent,
     as_content,
 )
-from assistant_events.values.facts import (
+from assistant_events.values.info import (
     CUT_KINDS,
     Citation,
     ErrorInfo,
     ErrorKind,
-    Finish,
+    FinishReason,
     Origin,
-    Run,
+    RemoteRun,
     Usage,
 )
-from assistant_events.values.frozen import (
+from assistant_events.values.json_io import read_json, write_json
+from assistant_events.values.json_values import (
     MAX_DEPTH,
     JsonObject,
     JsonValue,
@@ -31,8 +32,7 @@ from assistant_events.values.frozen import (
     own,
     thaw,
 )
-from assistant_events.values.reading import read_json, write_json
-from assistant_events.values.unicode import valid_text
+from assistant_events.values.text import valid_text
 
 __all__ = [
     "CUT_KINDS",
@@ -42,13 +42,13 @@ __all__ = [
     "ContentInput",
     "ErrorInfo",
     "ErrorKind",
-    "Finish",
+    "FinishReason",
     "JsonContent",
     "JsonObject",
     "JsonValue",
     "MediaContent",
     "Origin",
-    "Run",
+    "RemoteRun",
     "State",
     "TextContent",
     "Usage",

@@ -10,9 +10,9 @@ from typing import TypeAlias, final
 
 import attrs
 
-from assistant_events.values import fields
-from assistant_events.values.fields import Extensible
-from assistant_events.values.frozen import JsonValue, freeze, same_as
+from assistant_events.values import validators
+from assistant_events.values.json_values import JsonValue, freeze, same_as
+from assistant_events.values.validators import Extensible
 
 
 @final
@@ -20,7 +20,7 @@ from assistant_events.values.frozen import JsonValue, freeze, same_as
 class TextContent(Extensible):
     """Plain text."""
 
-    text: str = attrs.field(converter=fields.to_text, validator=fields.check_text)
+    text: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
 
 
 @final
@@ -47,13 +47,15 @@ def size_only(value: bytes | None) -> str:
 class MediaContent(Extensible):
     """An image, a sound, a film or a document: its bytes, or where they are."""
 
-    media_type: str = attrs.field(validator=fields.check_name)
+    media_type: str = attrs.field(validator=validators.check_name)
     """MIME type with its parameters, for example `image/png`."""
 
     data: bytes | None = attrs.field(
-        default=None, converter=to_bytes, validator=fields.IsA(bytes, optional=True), repr=size_only
+        default=None, converter=to_bytes, validator=validators.IsA(bytes, optional=True), repr=size_only
     )
-    uri: str | None = attrs.field(default=None, converter=fields.to_optional_text, validator=fields.check_text_or_none)
+    uri: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
+    )
 
     def __attrs_post_init__(self) -> None:
         if (self.data is None) == (self.uri is None):

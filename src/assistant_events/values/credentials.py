@@ -23,7 +23,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import attrs
 
-from assistant_events.values.facts import ErrorInfo
+from assistant_events.values.info import ErrorInfo
 
 MAX_MESSAGE: Final = 500
 """Characters kept of the text of an exception. Some quote a whole answer."""

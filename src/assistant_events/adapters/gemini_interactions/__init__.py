@@ -1,12 +1,12 @@
 """The dialect of the Gemini Interactions API, generations 1.x and 2.x."""
 
-from assistant_events.adapters.dialects import Dialect
+from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder, decode_resource
-from assistant_events.adapters.gemini_interactions.detecting import detect
+from assistant_events.adapters.gemini_interactions.detection import detect
 from assistant_events.adapters.gemini_interactions.emitter import GeminiInteractionsEmitter, emit_resource
 from assistant_events.adapters.gemini_interactions.encoder import encode
 from assistant_events.adapters.gemini_interactions.errors import http_error
-from assistant_events.adapters.gemini_interactions.generation import sse
+from assistant_events.adapters.gemini_interactions.wire_versions import sse
 
 __all__ = [
     "GeminiInteractionsDecoder",

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assistant_events.adapters.reading import Fields, integer, string
+from assistant_events.adapters.json_fields import Fields, integer, string
 from assistant_events.values import Citation, thaw, write_json
 
 _CITATIONS = {

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, TypeAlias
 
 from assistant_events.adapters.base import DecoderBase, Prior
-from assistant_events.adapters.gemini_interactions import wire
-from assistant_events.adapters.gemini_interactions.steps import (
+from assistant_events.adapters.frame_templates import NumberedTemplate, Template
+from assistant_events.adapters.gemini_interactions import vocabulary
+from assistant_events.adapters.gemini_interactions.step_decoders import (
     CallStep,
     OpaqueStep,
     OutputStep,
@@ -23,10 +24,9 @@ from assistant_events.adapters.gemini_interactions.steps import (
     ThoughtStep,
     WireStep,
 )
-from assistant_events.adapters.reading import Fields, integer, mapping, plain_json, string
-from assistant_events.adapters.templates import NumberedTemplate, Template
+from assistant_events.adapters.json_fields import Fields, integer, mapping, plain_json, string
 from assistant_events.events import Event
-from assistant_events.values import ErrorInfo, ErrorKind, Finish, Run, Usage
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun, Usage
 
 _MAX_INDEX = 1 << 31
 """Indexes from here on, and those below 0, are none that a service counts."""
@@ -114,9 +114,9 @@ class GeminiInteractionsDecoder(DecoderBase):
             case "interaction.status_update" | "interaction.in_progress" | "interaction.requires_action":
                 self._on_status(event)
             case "error":
-                self._on_error(wire.error_of(event))
+                self._on_error(vocabulary.error_of(event))
             case None if "error" in event:
-                self._on_error(wire.error_of(event))
+                self._on_error(vocabulary.error_of(event))
             case "done" | "finish":
                 pass
             case _:
@@ -200,7 +200,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         usage = self._usage(interaction)
         match status:
             case "failed":
-                self._fail(wire.failure(interaction, self._output_error), usage)
+                self._fail(vocabulary.failure(interaction, self._output_error), usage)
             case "cancelled":
                 self._fail(ErrorInfo(kind=ErrorKind.CANCELLED, message="the interaction was cancelled"), usage)
             case "in_progress" | "queued":
@@ -218,11 +218,11 @@ class GeminiInteractionsDecoder(DecoderBase):
     def _finish(self, status: str | None, usage: Usage | None) -> None:
         self._settle_steps()
         pending = bool(self.recorder.unanswered(provider_executed=False))
-        finish = wire.finish(status, pending=pending, content=bool(self._order))
+        finish = vocabulary.finish(status, pending=pending, content=bool(self._order))
         if status == "requires_action" and not pending:
             self.note("no-call", "the interaction requires an action but holds no call to answer")
         self.recorder.finish(finish, status, usage, self._state(), self._run())
-        if finish is Finish.PAUSE:
+        if finish is FinishReason.PAUSE:
             self._paused = True
         else:
             self.end_answer()
@@ -232,7 +232,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         self.fail_step(error, usage=usage or self._usage({}), run=self._run(), state=self._state())
 
     def _on_error(self, error: Fields) -> None:
-        info = wire.stream_error(error)
+        info = vocabulary.stream_error(error)
         if info is None:
             # Seen live in runs that went on to their end (big-AGI, 2026).
             self.note("empty-error", "an error event without code and message was left out")
@@ -241,16 +241,16 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def _backfill(self, interaction: Fields) -> None:
         """Read the steps of the resource when none were streamed; documented as absent in a stream's terminal event."""
-        steps = wire.resource_steps(interaction)
+        steps = vocabulary.resource_steps(interaction)
         for step in steps:
             index = len(self._steps)
             self._on_start({"event_type": "step.start", "index": index}, step)
             self._on_stop({"event_type": "step.stop", "index": index})
 
-    def _run(self) -> Run | None:
+    def _run(self) -> RemoteRun | None:
         if not self._interaction_id:
             return None
-        return Run(id=self._interaction_id, resumable=wire.is_resumable(self.request), kind="interaction")
+        return RemoteRun(id=self._interaction_id, resumable=vocabulary.is_resumable(self.request), kind="interaction")
 
     def _state(self) -> dict[str, object]:
         state: dict[str, object] = {}
@@ -272,8 +272,8 @@ class GeminiInteractionsDecoder(DecoderBase):
     def _usage(self, interaction: Fields) -> Usage | None:
         usage = mapping(interaction, "usage")
         if usage:
-            return wire.usage(usage)
-        return None if self._running_usage is None else wire.usage({**self._running_usage, "partial": True})
+            return vocabulary.usage(usage)
+        return None if self._running_usage is None else vocabulary.usage({**self._running_usage, "partial": True})
 
     # -- wire steps
 
@@ -288,10 +288,10 @@ class GeminiInteractionsDecoder(DecoderBase):
             if known.implied and not known.ended and known.accepts(kind):
                 known.begin(fields)
                 return
-            if known.type == wire.step_type(kind) and known.same_item(fields):
+            if known.type == vocabulary.step_type(kind) and known.same_item(fields):
                 return
             known.stop()
-        if wire.step_type(kind) == "user_input":
+        if vocabulary.step_type(kind) == "user_input":
             self._steps[index] = WireStep(self, "user_input")
             return
         step = self._open_step(index, kind, implied=False)
@@ -303,7 +303,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         delta = mapping(event, "delta")
         if not delta:
             return
-        kind = wire.delta_type(delta) or ""
+        kind = vocabulary.delta_type(delta) or ""
         index = self._index(event)
         if index is None:
             self.note("no-index", "a delta without an index was taken for the step that is open")
@@ -311,7 +311,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             index = self._highest + 1 if latest is None else latest.index
         step = self._steps.get(index)
         if step is None:
-            step = self._open_step(index, wire.step_of_delta(kind), implied=True)
+            step = self._open_step(index, vocabulary.step_of_delta(kind), implied=True)
         step.delta(kind, delta)
         if self.fast and not self.recorder.rejoining:
             self._open_lane(step, kind, name, index, event)
@@ -334,7 +334,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             self._templates[event_type, kind] = template
         if isinstance(index, str):
             return
-        self.open_lane(
+        self.offer_fast_path(
             event_type,
             template.with_number(index),
             continued.cls,
@@ -359,15 +359,15 @@ class GeminiInteractionsDecoder(DecoderBase):
     def _open_step(self, index: Index, kind: str, *, implied: bool) -> WireStep:
         self.ensure_started()
         self._created_again = None
-        kind = wire.step_type(kind)
+        kind = vocabulary.step_type(kind)
         step: WireStep
         if kind == "model_output":
             step = OutputStep(self, kind)
         elif kind == "thought":
             step = ThoughtStep(self, kind)
-        elif kind in wire.CALLS:
+        elif kind in vocabulary.CALLS:
             step = CallStep(self, kind)
-        elif kind in wire.RESULTS:
+        elif kind in vocabulary.RESULTS:
             step = ResultStep(self, kind)
         else:
             self.note("unknown-step", "a step of an unknown type was kept raw")
@@ -401,7 +401,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             return
         self._created_again = None
         first = self._steps.get(index)
-        if first is not None and first is self._order[0] and first.type == wire.step_type(kind):
+        if first is not None and first is self._order[0] and first.type == vocabulary.step_type(kind):
             self.replay_begins()
             self._on_created(created)
 
@@ -482,15 +482,15 @@ def decode_resource(
 
 def resource_stream(resource: Fields) -> Iterator[Fields]:
     """Yield the events of a stream that says what *resource* (plain JSON) does: its steps come whole."""
-    if not string(resource, "status") and "error" in resource and not wire.resource_steps(resource):
+    if not string(resource, "status") and "error" in resource and not vocabulary.resource_steps(resource):
         yield {"event_type": "error", "error": resource["error"]}
         return
     head = {key: value for key, value in resource.items() if key not in ("steps", "outputs", "usage")}
     yield {"event_type": "interaction.created", "interaction": head}
-    for index, step in enumerate(wire.resource_steps(resource)):
+    for index, step in enumerate(vocabulary.resource_steps(resource)):
         yield {"event_type": "step.start", "index": index, "step": step}
         yield {"event_type": "step.stop", "index": index}
-    if string(resource, "status") in wire.UNFINISHED:
+    if string(resource, "status") in vocabulary.UNFINISHED:
         yield {**head, "event_type": "interaction.status_update"}
     else:
         end = {**head, "usage": mapping(resource, "usage")}

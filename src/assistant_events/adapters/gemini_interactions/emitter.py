@@ -13,11 +13,11 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-from assistant_events.adapters.emitting import Frame, LeftOut
-from assistant_events.adapters.gemini_interactions import endings, writing
-from assistant_events.adapters.gemini_interactions.generation import generation_of, is_text, sse
-from assistant_events.adapters.gemini_interactions.telling import Telling
-from assistant_events.adapters.reading import Fields, string
+from assistant_events.adapters.emitter import Frame, LeftOut
+from assistant_events.adapters.gemini_interactions import statuses, wire_steps
+from assistant_events.adapters.gemini_interactions.step_writer import StepWriter
+from assistant_events.adapters.gemini_interactions.wire_versions import generation_of, is_text, sse
+from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.events import (
     CompactionDelta,
     CompactionEnded,
@@ -48,8 +48,8 @@ from assistant_events.events import (
     ToolSuccess,
 )
 from assistant_events.messages import AssistantMessage
-from assistant_events.values import ErrorInfo, ErrorKind, Finish, Origin, Run, State, Usage, thaw
-from assistant_events.values.fields import NO_STATE
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Origin, RemoteRun, State, Usage, thaw
+from assistant_events.values.validators import NO_STATE
 
 _DIALECT = "gemini-interactions"
 
@@ -293,14 +293,14 @@ class GeminiInteractionsEmitter:
         usage, partial = self._usage(event.usage)
         if partial:
             self._update({"usage": partial})
-        status = endings.status_of(event.finish, event.raw_finish if self._own else None)
-        if status != event.raw_finish:
+        status = statuses.status_of(event.finish_reason, event.raw_finish_reason if self._own else None)
+        if status != event.raw_finish_reason:
             self._leave_out(_NO_STATUS)
         token = string(state, "continuation_token")
         fields = self._interaction(status, self._origin, state, usage=usage, continuation_token=token)
         self._frame(self._words.completed, {"interaction": fields})
         self._ended = True
-        self._over = event.finish is not Finish.PAUSE
+        self._over = event.finish_reason is not FinishReason.PAUSE
 
     def _on_failed(self, event: StepFailed) -> None:
         assert self._origin is not None
@@ -309,7 +309,7 @@ class GeminiInteractionsEmitter:
         known = self._id
         self._id = self._end_id(event)
         usage, partial = self._usage(event.usage)
-        failure = endings.failure_of(event.error)
+        failure = statuses.failure_of(event.error)
         if not failure.exact or (failure.status is None and event.error != _STOPPED):
             self._leave_out(_OTHER_ERROR)
         token = string(state, "continuation_token")
@@ -342,9 +342,9 @@ class GeminiInteractionsEmitter:
         """Return the counts of the end, and those that were said on the way only."""
         if usage is None:
             return None, None
-        if not endings.is_exact(usage):
+        if not statuses.is_exact(usage):
             self._leave_out(_OTHER_USAGE)
-        counts = endings.usage_of(usage)
+        counts = statuses.usage_of(usage)
         if counts.get("partial") is True:
             return None, {key: value for key, value in counts.items() if key != "partial"}
         return counts or None, None
@@ -484,8 +484,8 @@ class GeminiInteractionsEmitter:
 
     # -- frames
 
-    def _new_telling(self) -> Telling:
-        return Telling(self._words, self._frame, self._leave_out, whole=self._whole)
+    def _new_telling(self) -> StepWriter:
+        return StepWriter(self._words, self._frame, self._leave_out, whole=self._whole)
 
     def _frame(self, name: str, fields: dict[str, Any]) -> None:
         if not is_text(fields):
@@ -545,21 +545,21 @@ def emit_resource(
     interaction_id = _id_of(message.run, message.state if own else NO_STATE)
     if interaction_id:
         document["id"] = interaction_id
-    failure = endings.Failure("in_progress") if message.error is None else endings.failure_of(message.error)
+    failure = statuses.Failure("in_progress") if message.error is None else statuses.failure_of(message.error)
     status = failure.status or "in_progress"
-    if message.finish is not None:
-        status = endings.status_of(message.finish, message.raw_finish if own else None)
+    if message.finish_reason is not None:
+        status = statuses.status_of(message.finish_reason, message.raw_finish_reason if own else None)
     document["status"] = status
     document |= {**(fields or {}), "object": "interaction"}
     name = message.origin.served_model if own else message.origin.served_model or message.origin.model
     if name:
         document["agent" if agent else "model"] = name
-    steps = writing.wire_steps(message)
+    steps = wire_steps.wire_steps(message)
     if failure.output_error is not None:
         steps.append({"type": "model_output", "error": failure.output_error})
     document[words.items] = [block for step in steps for block in _flat(step)] if words.flat else steps
     if message.usage is not None:
-        document["usage"] = endings.usage_of(message.usage)
+        document["usage"] = statuses.usage_of(message.usage)
     if failure.error is not None:
         document["errors"] = [failure.error]
     state = message.state if own else NO_STATE
@@ -580,7 +580,7 @@ def _is_one(event: Event, classes: tuple[type, ...], call_id: str | None) -> boo
     return isinstance(event, classes) and (call_id is None or getattr(event, "call_id", None) == call_id)
 
 
-def _id_of(run: Run | None, state: State) -> str:
+def _id_of(run: RemoteRun | None, state: State) -> str:
     if run is not None:
         return run.id
     return string(state, "interaction_id") or ""

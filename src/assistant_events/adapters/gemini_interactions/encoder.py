@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from assistant_events.adapters.encoding import Encoded, EncodeMode
-from assistant_events.adapters.gemini_interactions.speaking import Spoken, Step, speak
-from assistant_events.adapters.gemini_interactions.writing import wire_id
-from assistant_events.adapters.reading import Fields, mapping, string
+from assistant_events.adapters.encoder import Encoded, EncodeMode
+from assistant_events.adapters.gemini_interactions.request_items import EncodedMessage, Step, encode_message
+from assistant_events.adapters.gemini_interactions.wire_steps import wire_id
+from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.errors import LocalProtocolError
+from assistant_events.history import POLICIES, REPAIRS, Drop, Policy, Relation
 from assistant_events.messages import (
     MESSAGE_CLASSES,
     AssistantMessage,
@@ -25,8 +26,7 @@ from assistant_events.messages import (
     Times,
     Transcript,
 )
-from assistant_events.replay import REPAIRS, RULES, Drop, Relation, Rules
-from assistant_events.values import Finish, JsonObject, Origin, thaw
+from assistant_events.values import FinishReason, JsonObject, Origin, thaw
 
 PROVIDER: Final = "google"
 DIALECT: Final = "gemini-interactions"
@@ -40,7 +40,7 @@ def encode(
     body: Mapping[str, Any],
     *,
     mode: EncodeMode = "auto",
-    rules: Rules | None = None,
+    rules: Policy | None = None,
     strip: bool = False,
 ) -> Encoded:
     """
@@ -85,7 +85,9 @@ def encode(
         raise ValueError("strip: the state that the service keeps cannot be left out; use the mode 'full'")
     if not isinstance(body, Mapping):
         raise TypeError(f"body: expected a mapping, got {type(body).__name__}")
-    request = _Request(_messages(transcript), thaw(JsonObject(body)), RULES[DIALECT] if rules is None else rules, strip)
+    request = _Request(
+        _messages(transcript), thaw(JsonObject(body)), POLICIES[DIALECT] if rules is None else rules, strip
+    )
     if mode == "full" or strip:
         return request.full()
     if request.pauses:
@@ -116,16 +118,16 @@ class _Chain(NamedTuple):
     answer: AssistantMessage
     """The answer that it goes on from."""
 
-    hops: list[Spoken]
+    hops: list[EncodedMessage]
     """That answer, after the hops before it."""
 
-    new: list[Spoken]
+    new: list[EncodedMessage]
 
 
 class _Request:
     """A request in the making."""
 
-    def __init__(self, messages: tuple[Message, ...], body: dict[str, Any], rules: Rules, strip: bool) -> None:
+    def __init__(self, messages: tuple[Message, ...], body: dict[str, Any], rules: Policy, strip: bool) -> None:
         self._messages = messages
         self._rules = rules
         self._strip = strip
@@ -181,7 +183,7 @@ class _Request:
 
     def chain(self) -> _Chain | str:
         """Return what a chained request is made of, or why there can be none."""
-        new: list[Spoken] = []
+        new: list[EncodedMessage] = []
         for at in range(len(self._messages) - 1, -1, -1):
             message = self._messages[at]
             spoken = self._speak(message)
@@ -200,13 +202,13 @@ class _Request:
         """Say why a chain does not hold; `None` when it does."""
         answer = chain.answer
         name = f"answer {answer.id!r}"
-        calls = [call for message in self._messages[first : at + 1] for call in getattr(message, "calls", ())]
+        calls = [call for message in self._messages[first : at + 1] for call in getattr(message, "tool_calls", ())]
         obstacles = [
             (not self._stored, "store is off"),
             (not _is_completed(answer), f"{name} is not completed"),
             (not self._is_own(answer), f"{name} is of another model or agent"),
             (not _known(answer)[0], f"{name} was not stored, it has no interaction id"),
-            (answer.finish is Finish.PAUSE, f"{name} was paused before its end"),
+            (answer.finish_reason is FinishReason.PAUSE, f"{name} was paused before its end"),
             (self._is_newer(self._messages[:first], self._messages[first]), f"{name} does not know all before it"),
             (
                 any(not wire_id(call) for call in calls if not call.provider_executed),
@@ -227,7 +229,7 @@ class _Request:
         for message in messages:
             times.append(message.times)
             if isinstance(message, AssistantMessage):
-                times += [call.times for call in message.calls]
+                times += [call.times for call in message.tool_calls]
         began = answer.times.started
         return any(each is not None and each.ended is not None and each.ended > began for each in times)
 
@@ -241,15 +243,15 @@ class _Request:
         return (
             isinstance(message, AssistantMessage)
             and _is_completed(message)
-            and message.finish is Finish.PAUSE
+            and message.finish_reason is FinishReason.PAUSE
             and self._is_own(message)
         )
 
     def _is_own(self, message: AssistantMessage) -> bool:
         return self._rules.relation(message.origin, self._target) is Relation.SAME_ORIGIN
 
-    def _speak(self, message: Message) -> Spoken:
-        return speak(message, self._target, self._rules, strip=self._strip)
+    def _speak(self, message: Message) -> EncodedMessage:
+        return encode_message(message, self._target, self._rules, strip=self._strip)
 
     def _steps(self, messages: tuple[Message, ...]) -> tuple[list[Step], list[Drop]]:
         """Return all of *messages*. The answers to calls stand behind the answer that made them, with all its hops."""

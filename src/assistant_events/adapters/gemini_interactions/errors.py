@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assistant_events.adapters.gemini_interactions import wire
-from assistant_events.adapters.reading import Fields, mappings
+from assistant_events.adapters.gemini_interactions import vocabulary
+from assistant_events.adapters.json_fields import Fields, mappings
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, read_json
 
@@ -28,7 +28,7 @@ def http_error(status: int, headers: Mapping[str, str], body: bytes) -> ErrorInf
     except JsonError:
         document = None
     documents = mappings({"all": document if isinstance(document, list) else [document]}, "all")
-    error: Fields = wire.error_of(documents[0]) if documents else {}
+    error: Fields = vocabulary.error_of(documents[0]) if documents else {}
     if not error:
         error = {"message": f"HTTP {status}"}
-    return wire.error_info(error, status=status)
+    return vocabulary.error_info(error, status=status)

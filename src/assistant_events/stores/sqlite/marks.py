@@ -9,9 +9,9 @@ from typing import Final, TypeAlias
 from assistant_events.converters import dumps, loads
 from assistant_events.events import ToolCalled, ToolFailed, ToolInputStarted, ToolSuccess
 from assistant_events.stores.attention import BEGINS, UNFINISHED, Mark, Phase, Watch, of_concern
-from assistant_events.stores.base import StoredEvent, Unfinished, UnfinishedKind
-from assistant_events.stores.sqlite.rows import Key, RowError, bytes_of, key_of, name_of, number_of
-from assistant_events.values import Run
+from assistant_events.stores.contract import StoredEvent, Unfinished, UnfinishedKind
+from assistant_events.stores.sqlite.columns import Key, RowError, bytes_of, key_of, name_of, number_of
+from assistant_events.values import RemoteRun
 
 _REWOUND: Final = -1
 
@@ -97,7 +97,7 @@ class MarkTable:
                 mark = marks[name] = Mark(name, number_of(first), Phase.REWOUND if first == _REWOUND else Phase.CLOSED)
                 if phase is not None:
                     mark.phase = _phase_of(phase)
-                    mark.run = None if run is None else loads(bytes_of(run), Run)
+                    mark.run = None if run is None else loads(bytes_of(run), RemoteRun)
                     mark.answered = bool(answered)
             if since is not None:
                 mark.waiting[name_of(call)] = number_of(since)
@@ -178,7 +178,7 @@ def unfinished(db: sqlite3.Connection, session: int | None) -> list[Unfinished]:
             message_id=name_of(message),
             kind=UnfinishedKind.CALL if call is not None else _kind_of(phase),
             call_id=None if call is None else name_of(call),
-            run=None if run is None else loads(bytes_of(run), Run),
+            run=None if run is None else loads(bytes_of(run), RemoteRun),
         )
         for session_key, message, phase, run, call in rows
     ]

@@ -14,7 +14,7 @@ from assistant_events.errors import ConflictError, PrunedError, StoreError
 from assistant_events.events import Event, Record
 from assistant_events.messages import Transcript
 from assistant_events.stores.attention import watch_from
-from assistant_events.stores.base import (
+from assistant_events.stores.contract import (
     SessionInfo,
     StoredEvent,
     Unfinished,
@@ -33,11 +33,24 @@ from assistant_events.stores.base import (
     make_records,
     utc_now,
 )
-from assistant_events.stores.media import Media, put_together, taken_apart
+from assistant_events.stores.media import Media, extract_media, restore_media
+from assistant_events.stores.sqlite.columns import (
+    LAST_SEQ,
+    SNAPSHOT,
+    hold_media,
+    key_of,
+    media_held,
+    micros_of,
+    name_of,
+    number_of,
+    place_of,
+    release_media,
+    time_of,
+)
+from assistant_events.stores.sqlite.connection import MEMORY, Synchronous, name_of_file, open_file, translated
 from assistant_events.stores.sqlite.marks import MarkTable, delete_marks, follow, unfinished
-from assistant_events.stores.sqlite.opening import MEMORY, Synchronous, name_of_file, open_file, translated
-from assistant_events.stores.sqlite.pieces import (
-    Piece,
+from assistant_events.stores.sqlite.record_rows import (
+    RecordRow,
     at_place,
     copy,
     cut_off,
@@ -51,22 +64,9 @@ from assistant_events.stores.sqlite.pieces import (
     records_after,
     write,
 )
-from assistant_events.stores.sqlite.rows import (
-    LAST_SEQ,
-    SNAPSHOT,
-    hold_media,
-    key_of,
-    media_held,
-    micros_of,
-    name_of,
-    number_of,
-    place_of,
-    release_media,
-    time_of,
-)
 from assistant_events.stores.turns import Turn
 from assistant_events.values import write_json
-from assistant_events.values.fields import NO_FIELDS
+from assistant_events.values.validators import NO_FIELDS
 
 _T = TypeVar("_T")
 
@@ -190,7 +190,7 @@ class SqliteStore:
         """See `Store.snapshot`."""
         check_session_id(session_id)
         check_transcript(transcript)
-        kept, media = taken_apart(transcript)
+        kept, media = extract_media(transcript)
         body = dumps(kept)
 
         def work(db: sqlite3.Connection) -> None:
@@ -374,12 +374,12 @@ class SqliteStore:
             yield make_record(record.session_id, record.seq, record.at, event, record.meta)
         return True
 
-    def _page(self, session_id: str, number: int, after: int, limit: int) -> list[Piece]:
+    def _page(self, session_id: str, number: int, after: int, limit: int) -> list[RecordRow]:
 
-        def work(db: sqlite3.Connection) -> list[Piece]:
+        def work(db: sqlite3.Connection) -> list[RecordRow]:
             if not _is_there(db, session_id, number, after):
                 return []
-            page: list[Piece] = []
+            page: list[RecordRow] = []
             size = 0
             for piece in pieces_after(db, number, after, limit=limit):
                 page.append(piece)
@@ -415,7 +415,7 @@ class SqliteStore:
 def _whole(value: Any, media: Media, session_id: str, seq: int) -> Any:
     # Any: the same class comes back.
     try:
-        return put_together(value, media.__getitem__)
+        return restore_media(value, media.__getitem__)
     except KeyError:
         raise StoreError(f"session {session_id!r}, {at_place(seq)} is damaged: a medium is missing") from None
 

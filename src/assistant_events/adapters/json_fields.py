@@ -1,0 +1,133 @@
+"""Reading fields of a parsed document. A wrong type counts as missing: what a provider sent never raises."""
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, TypeAlias
+
+from assistant_events.values import MAX_DEPTH, JsonObject
+from assistant_events.values.text import joined_pairs, valid_text
+
+Fields: TypeAlias = Mapping[str, Any]
+"""
+A parsed JSON object of the wire, in `dict`, `list` and scalars. `Any`, because nothing is known of it until it is
+read with the functions here.
+"""
+
+FRAME_DEPTH = MAX_DEPTH - 8
+"""
+How deep a frame or a document of a provider may nest. A state that keeps a part of it has a few levels around that
+part, and a state has no more than `MAX_DEPTH`.
+"""
+
+_NOTHING: Fields = {}
+_OBJECTS = (dict, JsonObject)
+
+
+def plain_json(value: object, depth: int = 0) -> Any:
+    """
+    Return a plain copy of what a caller parsed or dumped: `dict`, `list` and scalars, as a JSON reader gives them.
+
+    What is no JSON (objects, NaN, keys that are no strings, what nests too deeply) is left out of objects and is
+    `None` in arrays; bytes become base64. Where an SDK has wrapped what it does not know, the raw JSON inside is taken.
+    """
+    # Any: see `Fields`.
+    if isinstance(value, str):
+        return joined_pairs(str.__str__(value))
+    if isinstance(value, (Mapping, list, tuple)) and depth >= FRAME_DEPTH:
+        return None
+    if isinstance(value, Mapping):
+        if "is_unknown" in value and _is_wrapper(value):
+            return plain_json(value["raw"], depth + 1)
+        copies = {str.__str__(key): plain_json(item, depth + 1) for key, item in value.items() if isinstance(key, str)}
+        return {key: item for key, item in copies.items() if item is not None or value[key] is None}
+    if isinstance(value, (list, tuple)):
+        return [plain_json(item, depth + 1) for item in value]
+    if isinstance(value, (bytes, bytearray)):
+        return b64encode(value).decode()
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float) and isfinite(value):
+        return float(value)
+    return None
+
+
+def _is_wrapper(dumped: Mapping[Any, Any]) -> bool:
+    """Tell whether an SDK wrapped raw JSON, as google-genai 2.19 does: `type: "UNKNOWN"`, `raw`, `is_unknown: true`."""
+    return (
+        len(dumped) == 3
+        and dumped["is_unknown"] is True
+        and isinstance(dumped.get("raw"), Mapping)
+        and dumped.get("type", dumped.get("event_type")) == "UNKNOWN"
+    )
+
+
+def said(fields: Fields) -> Fields:
+    """Return the fields that have a value: a null says no more than a missing field (google-genai 1.75 dumps nulls)."""
+    if None not in fields.values():
+        return fields
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def string(fields: Fields, key: str) -> str | None:
+    """Return a string, or `None`."""
+    value = fields.get(key)
+    return value if isinstance(value, str) else None
+
+
+def integer(fields: Fields, key: str) -> int | None:
+    """Return an integer, or `None`; a float without a fraction is one, a bool is none."""
+    value = fields.get(key)
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) else None
+
+
+def count(fields: Fields, key: str) -> int | None:
+    """Return an integer of 0 or more that counts something, so below 2^63, or `None`."""
+    value = integer(fields, key)
+    return value if value is not None and 0 <= value < 1 << 63 else None
+
+
+def flag(fields: Fields, key: str) -> bool | None:
+    """Return a bool, or `None`."""
+    value = fields.get(key)
+    return value if isinstance(value, bool) else None
+
+
+def mapping(fields: Fields, key: str) -> Fields:
+    """Return an object, plain or frozen as it is; an empty one when there is none."""
+    value = fields.get(key)
+    return value if isinstance(value, _OBJECTS) else _NOTHING
+
+
+def mappings(fields: Fields, key: str) -> list[Fields]:
+    """Return the objects of an array; nothing when there is none. What is no object inside is left out."""
+    return [item for item in array(fields, key) if isinstance(item, _OBJECTS)]
+
+
+def array(fields: Fields, key: str) -> Sequence[Any]:
+    """Return an array; an empty one when there is none."""
+    value = fields.get(key)
+    return value if isinstance(value, (list, tuple)) else ()
+
+
+def valid_json(value: Any) -> Any:
+    """Return plain JSON with valid text everywhere: what is half a surrogate pair becomes U+FFFD."""
+    # Any: see `Fields`.
+    if isinstance(value, str):
+        return valid_text(value)
+    if isinstance(value, Mapping):
+        return {valid_text(key): valid_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [valid_json(item) for item in value]
+    return value

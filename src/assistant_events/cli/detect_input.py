@@ -1,0 +1,236 @@
+"""
+What an input holds: events of ours, a provider's stream, or a provider's answer in one document.
+
+As much of the input is read as that takes, and the input then begins anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from itertools import chain, islice
+from typing import Any, Final, TypeAlias, cast, final
+
+import attrs
+
+from assistant_events.adapters import DecoderBase, Dialect, Prior, Sse, detect_dialect, dialect_names, load_dialect
+from assistant_events.cli import documents
+from assistant_events.cli.exit_codes import CommandError
+from assistant_events.cli.source import Input
+from assistant_events.converters import structure
+from assistant_events.errors import AssistantEventsError, JsonError, StructureError
+from assistant_events.events import EVENT_TYPES, Event, Record
+from assistant_events.values import read_json
+
+_LOOKED_AT: Final = 100
+"""Frames that are looked at for one that a dialect knows. It is the first, unless a proxy speaks before it."""
+
+_MARK: Final = b"\xef\xbb\xbf"
+_SQLITE: Final = b"SQLite format 3\0"
+_SSE: Final = re.compile(rb"(?:event|data|id|retry)[ ]?:|:")
+_BLANK: Final = b" \t\r\n"
+
+
+class _Form(Enum):
+    FRAMES = "server-sent events"
+    LINES = "JSON lines"
+    OBJECTS = "JSON"
+
+
+_DOCUMENTS: Final = {_Form.LINES: documents.lines, _Form.OBJECTS: documents.objects}
+
+
+@final
+@attrs.define
+class OwnEvents:
+    """Events or records of this library, one a line or in an array."""
+
+    input: Input
+    form: _Form
+
+    def items(self) -> Iterator[Event | Record]:
+        """
+        Return them in their order.
+
+        Raises:
+            CommandError: One of them is damaged.
+        """
+        for place, payload in _DOCUMENTS[self.form](self.input.chunks(last=True)):
+            try:
+                document = read_json(payload)
+                if is_record(document):
+                    yield structure(document, Record)
+                else:
+                    yield structure(document, Event)
+            except (JsonError, StructureError) as error:
+                raise CommandError(f"{self.input.name}, {place}: {error}") from None
+
+
+@final
+@attrs.define
+class ProviderStream:
+    """What a provider streamed."""
+
+    input: Input
+    form: _Form
+    dialect: Dialect
+    unreadable: int = 0
+    """How many documents were no JSON objects; they were left out."""
+
+    used: DecoderBase | None = None
+    """The decoder that was made last."""
+
+    def decoder(self, message_id: str, prior: Prior = None) -> DecoderBase:
+        """Return a decoder for it."""
+        self.used = self.dialect.decoder(message_id, prior=prior)
+        return self.used
+
+    def chunks(self, *, last: bool = False) -> Iterator[object]:
+        """Return what a decoder takes, from the start: bytes, or parsed events."""
+        self.unreadable = 0
+        chunks = self.input.chunks(last=last)
+        if self.form is _Form.FRAMES:
+            yield from chunks
+            return
+        for _, payload in _DOCUMENTS[self.form](chunks):
+            document = _object(payload)
+            if document is None:
+                self.unreadable += 1
+            else:
+                yield document
+
+    def events(self, message_id: str, *, last: bool = True) -> Iterator[Event]:
+        """Return what a decoder makes of it, the end included."""
+        decoder = self.decoder(message_id)
+        for item in self.chunks(last=last):
+            yield from decoder.feed(item) if isinstance(item, bytes) else decoder.feed_event(item)
+        yield from decoder.close()
+
+
+@final
+@attrs.define
+class ProviderAnswer:
+    """A provider's answer in one JSON document."""
+
+    dialect: Dialect
+    document: Mapping[str, Any]
+
+
+Content: TypeAlias = OwnEvents | ProviderStream | ProviderAnswer
+
+
+def recognise(source: Input, dialect_name: str | None = None) -> Content:
+    """
+    Return what *source* holds.
+
+    Args:
+        source: What is read.
+
+        dialect_name: The dialect of the provider; looked for in the first frames by default.
+
+    Raises:
+        CommandError: It is nothing that can be read, or of no dialect that is installed.
+    """
+    dialect = None if dialect_name is None else _named(dialect_name)
+    form = _form_of(source)
+    if form is _Form.FRAMES:
+        return ProviderStream(source, form, dialect or _detected(source, _frames(source)))
+    first, *more = [_parsed(source, *found) for found in islice(_DOCUMENTS[form](source.chunks()), 2)] or [None]
+    if first is None:
+        raise CommandError(f"{source.name}: the JSON holds no object")
+    if dialect is None and (is_record(first) or is_own_event(first)):
+        return OwnEvents(source, form)
+    if dialect is None:
+        payloads = (payload for _, payload in _DOCUMENTS[form](source.chunks()))
+        dialect = _detected(source, filter(None, map(_object, payloads)))
+    if not more and dialect.decode_resource is not None and not dialect.decoder("m").feed_event(first):
+        return ProviderAnswer(dialect, first)
+    return ProviderStream(source, form, dialect)
+
+
+def is_record(document: object) -> bool:
+    """Tell whether *document* is a record of ours."""
+    return isinstance(document, Mapping) and "seq" in document and "event" in document
+
+
+def is_own_event(document: Mapping[str, Any]) -> bool:
+    """Tell whether *document* is an event of ours: providers, too, have one that is called `step.started`."""
+    kind, version = document.get("type"), document.get("v")
+    known = isinstance(kind, str) and (kind in EVENT_TYPES or isinstance(version, int))
+    return known and isinstance(document.get("message_id"), str)
+
+
+def _named(name: str) -> Dialect:
+    try:
+        return load_dialect(name)
+    except AssistantEventsError as error:
+        raise CommandError(str(error)) from None
+
+
+def _form_of(source: Input) -> _Form:
+    head = begun = line = b""
+    for chunk in source.chunks():
+        head += chunk
+        begun = head.removeprefix(_MARK).lstrip(_BLANK)
+        line, ended, _ = begun.partition(b"\n")
+        if ended or begun[:1] == b"[" or _SSE.match(begun):
+            break
+    if head.startswith(_SQLITE):
+        file = "FILE" if source.is_stdin else source.name
+        raise CommandError(
+            f"{source.name}: this is an SQLite database; assistant-events sessions --db {file} lists its sessions, "
+            f"assistant-events show SESSION --db {file} prints it"
+        )
+    if not begun:
+        raise CommandError(f"{source.name}: {'nothing came' if source.is_stdin else 'the file is empty'}")
+    if begun[:1] == b"[":
+        return _Form.OBJECTS
+    if begun[:1] == b"{":
+        return _Form.OBJECTS if _object(line) is None else _Form.LINES
+    if _SSE.match(begun):
+        return _Form.FRAMES
+    raise CommandError(f"{source.name}: expected server-sent events or JSON, this is neither")
+
+
+def _object(payload: bytes) -> dict[str, Any] | None:
+    # Any: a parsed document.
+    try:
+        document = read_json(payload)
+    except JsonError:
+        return None
+    # cast: isinstance leaves its items unknown.
+    return cast("dict[str, Any]", document) if isinstance(document, dict) else None
+
+
+def _parsed(source: Input, place: str, payload: bytes) -> Any:
+    # Any: a parsed document.
+    try:
+        return read_json(payload)
+    except JsonError as error:
+        raise CommandError(f"{source.name}, {place}: {error}") from None
+
+
+def _frames(source: Input) -> Iterator[Mapping[str, Any]]:
+    """Return the documents in the frames of a stream, with the name beside a frame as its type where it has none."""
+    framing = Sse()
+    for payload in chain(chain.from_iterable(map(framing.feed, source.chunks())), _closing(framing)):
+        document = _object(payload)
+        if document is not None:
+            name = framing.name(payload)
+            yield document if name is None else {"type": name, **document}
+
+
+def _closing(framing: Sse) -> Iterator[bytes]:
+    yield from framing.close()  # when it is asked for
+
+
+def _detected(source: Input, found: Iterable[Mapping[str, Any]]) -> Dialect:
+    try:
+        dialect = detect_dialect(islice(found, _LOOKED_AT))
+    except AssistantEventsError as error:
+        raise CommandError(f"{error}; name another dialect with --dialect") from None
+    if dialect is None:
+        installed = ", ".join(dialect_names())
+        raise CommandError(f"{source.name}: no dialect knows it; name one with --dialect (installed: {installed})")
+    return dialect

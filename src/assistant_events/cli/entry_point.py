@@ -1,0 +1,87 @@
+"""
+Where the command begins and ends: what goes wrong becomes one line and a code.
+
+Only the standard library is imported before it is known that the extra is there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+
+from assistant_events.cli.exit_codes import CommandError, Exit
+from assistant_events.cli.terminal_safe import one_line
+from assistant_events.errors import AssistantEventsError, StoreError
+from assistant_events.extras import missing_extras
+
+_NEEDED = {"cli": ("cyclopts", "rich")}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """
+    Run the command and return its exit code.
+
+    Args:
+        arguments: What stands behind the name of the command; that of the process by default.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    _open_what_is_closed()
+    try:
+        code = _run(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is still in the buffer has nowhere to go, and the interpreter would complain about that at its end.
+        _let_go_of_output()
+        return Exit.PIPE
+    except KeyboardInterrupt:
+        return _ended("stopped", Exit.STOPPED)
+    except CommandError as error:
+        return _ended(str(error), error.exit_code)
+    except StoreError as error:
+        return _ended(_told(error), Exit.STORE)
+    except (AssistantEventsError, OSError) as error:
+        return _ended(str(error), Exit.USAGE)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments == ["--version"]:
+        print(version("assistant-events"))
+        return Exit.OK
+    sentence = missing_extras("the command line", _NEEDED)
+    if sentence is not None:
+        raise CommandError(sentence, Exit.USAGE)
+    from assistant_events.cli.commands import run  # needs what was just looked for
+
+    return run(arguments)
+
+
+def _told(error: StoreError) -> str:
+    # What a store advises is for programs: they may open it with another `timeout_s`.
+    if getattr(error.__cause__, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
+        return f"{str(error).rpartition('; ')[0]}; another process is writing, try again when it is done"
+    return str(error)
+
+
+def _ended(text: str, code: Exit) -> Exit:
+    with suppress(OSError):
+        print(f"assistant-events: {one_line(text)}", file=sys.stderr)
+    return code
+
+
+def _open_what_is_closed() -> None:
+    # Python has `None` where the shell has closed a stream (`>&-`), though it is typed as a stream.
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - as long as the process
+
+
+def _let_go_of_output() -> None:
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -1,0 +1,117 @@
+"""What `fold` does: an input becomes a transcript, in memory or in a session of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Final, assert_never
+
+from assistant_events.adapters import Prior
+from assistant_events.cli.detect_input import Content, OwnEvents, ProviderAnswer, ProviderStream
+from assistant_events.cli.exit_codes import CommandError
+from assistant_events.events import DURABLE_EVENTS, Event, Record, StepFailed, StepStarted, UnknownEvent
+from assistant_events.messages import AssistantMessage, MessageStatus, Transcript
+from assistant_events.session import SyncSession
+from assistant_events.stores.contract import StoredEvent
+from assistant_events.values import CUT_KINDS, ErrorKind
+
+_STORED: Final = (*DURABLE_EVENTS, UnknownEvent)
+
+_BATCH: Final = 500
+"""Events that are appended at once."""
+
+FIRST_ID: Final = "m1"
+
+
+def events_of(content: Content, message_id: str = FIRST_ID) -> Iterator[Event | Record]:
+    """Return the events of an input; *message_id* is for what a provider sent."""
+    match content:
+        case OwnEvents():
+            return content.items()
+        case ProviderStream():
+            _first_start(content)
+            return content.events(message_id)
+        case ProviderAnswer():
+            return iter(_answered(content, message_id))
+        case _ as never:
+            assert_never(never)
+
+
+def fold_into(content: Content, session: SyncSession, message_id: str | None) -> None:
+    """
+    Append an input to a session. What it holds is not compared with what is stored.
+
+    Args:
+        content: The input.
+
+        session: The session.
+
+        message_id: The message of a provider's answer; by default the unfinished message of its run, else a new one.
+
+    Raises:
+        LocalProtocolError: An event of ours is out of place in the session.
+    """
+    match content:
+        case OwnEvents():
+            events = _durable(content.items())
+            while batch := list(islice(events, _BATCH)):
+                session.append(*batch)
+        case ProviderStream():
+            began = _first_start(content)
+            decoder = content.decoder(message_id or _message_of(began, session.transcript), session.transcript)
+            for _ in session.receive(decoder, content.chunks(last=True)):
+                pass
+        case ProviderAnswer():
+            began = next(event for event in _answered(content, FIRST_ID) if isinstance(event, StepStarted))
+            name = message_id or _message_of(began, session.transcript)
+            session.append(*_durable(_answered(content, name, session.transcript)))
+        case _ as never:
+            assert_never(never)
+
+
+def _answered(content: ProviderAnswer, message_id: str, prior: Prior = None) -> list[Event]:
+    decode = content.dialect.decode_resource
+    assert decode is not None, "only documents of a dialect that reads them are recognised as answers"
+    return decode(content.document, message_id, prior=prior)
+
+
+def _durable(items: Iterable[Event | Record]) -> Iterator[StoredEvent]:
+    for item in items:
+        event = item.event if isinstance(item, Record) else item
+        if isinstance(event, _STORED):
+            yield event
+
+
+def _message_of(began: StepStarted, transcript: Transcript) -> str:
+    """Return the id of the newest message of the same run that was cut or has not ended, else one never used."""
+    for message in reversed(transcript.messages):
+        if (
+            isinstance(message, AssistantMessage)
+            and message.run is not None
+            and began.run is not None
+            and message.run.id == began.run.id
+            and message.origin.same_as(began.origin)
+            and (message.status is MessageStatus.RUNNING or (message.error and message.error.kind in CUT_KINDS))
+        ):
+            return message.id
+    number = len(transcript.messages) + 1
+    while (name := f"m{number}") in transcript or name in transcript.rewound:
+        number += 1
+    return name
+
+
+def _first_start(content: ProviderStream) -> StepStarted:
+    """
+    Return how the answer begins.
+
+    Raises:
+        CommandError: There is no answer. A decoder makes a failed step of that, which nobody would want to store.
+    """
+    events = content.events(FIRST_ID, last=False)
+    started = next(event for event in events if isinstance(event, StepStarted))
+    if started.run is not None or started.origin.model is not None:
+        return started
+    after = next(events)
+    if not isinstance(after, StepFailed) or after.error.kind != ErrorKind.INTERRUPTED:
+        return started
+    raise CommandError(f"{content.input.name}: nothing in it is an answer of {content.dialect.name}")

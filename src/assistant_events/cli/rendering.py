@@ -1,0 +1,212 @@
+"""
+A transcript as rows for people: the same rows are printed on a terminal and into a pipe.
+
+State shows as its size alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, assert_never, final
+
+import attrs
+
+from assistant_events.cli.terminal_safe import shortened, size_of
+from assistant_events.messages import (
+    AssistantMessage,
+    CallStatus,
+    CompactionMessage,
+    MediaPart,
+    Message,
+    MessageStatus,
+    OpaquePart,
+    Part,
+    PartStatus,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    Transcript,
+    UserMessage,
+)
+from assistant_events.values import (
+    Citation,
+    Content,
+    ErrorInfo,
+    JsonContent,
+    MediaContent,
+    State,
+    TextContent,
+    Usage,
+    write_json,
+)
+
+_LONGEST: Final = 600
+"""Characters of an input or output of a tool that are shown; `--json` has all of them."""
+
+COUNTS: Final = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens")
+
+
+@final
+@attrs.frozen
+class Row:
+    """One thing about a message."""
+
+    label: str
+    text: str
+
+    tone: str = ""
+    """`dim`, `call`, `bad`, or nothing."""
+
+    deeper: bool = False
+    """Whether it belongs to the row before it."""
+
+    heading: bool = False
+    """Whether a message begins."""
+
+
+def rows_of(transcript: Transcript) -> Iterator[Row]:
+    """Return everything that there is to see of a transcript."""
+    for message in transcript.messages:
+        match message:
+            case UserMessage():
+                yield Row(message.id, "user", heading=True)
+                yield from [Row("text", _content(item)) for item in message.content]
+            case AssistantMessage():
+                yield from _assistant(message)
+            case CompactionMessage():
+                yield Row(message.id, f"compaction ({message.reason}) · {message.status.value}", heading=True)
+                yield Row("text", message.text + _cut(message.status is MessageStatus.FAILED))
+                yield from _error(message.error)
+            case _ as never:
+                assert_never(never)
+
+
+def usage_of(transcript: Transcript) -> Usage | None:
+    """Return the tokens of all answers together; `None` when none has any."""
+    known = [
+        message.usage for message in transcript.messages if isinstance(message, AssistantMessage) and message.usage
+    ]
+    if not known:
+        return None
+    return Usage(
+        input_tokens=_sum(usage.input_tokens for usage in known),
+        cache_read_tokens=_sum(usage.cache_read_tokens for usage in known),
+        cache_write_tokens=_sum(usage.cache_write_tokens for usage in known),
+        output_tokens=_sum(usage.output_tokens for usage in known),
+        reasoning_tokens=_sum(usage.reasoning_tokens for usage in known),
+    )
+
+
+def usage_text(usage: Usage) -> str:
+    """Return token counts for people; those that nobody knows are left out."""
+    counts = [(name.removesuffix("_tokens").replace("_", " "), getattr(usage, name)) for name in COUNTS]
+    known = [f"{name} {count:,}" for name, count in counts if count is not None]
+    return " · ".join([*known, f"total {usage.total_tokens:,}"] if usage.total_tokens is not None else ["unknown"])
+
+
+def state_sizes(message: Message) -> list[tuple[str, int]]:
+    """Return how many bytes of state a message holds, and where."""
+    if isinstance(message, UserMessage):
+        return []
+    held: list[tuple[str, State]] = [("message", message.state)]
+    if isinstance(message, AssistantMessage):
+        for part in message.parts:
+            name = part.name if isinstance(part, ToolPart) else part.type
+            held.append((name, part.state))
+            if isinstance(part, ToolPart):
+                held.append((f"result of {name}", part.result_state))
+    return [(name, len(write_json(state))) for name, state in held if state]
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _assistant(message: AssistantMessage) -> Iterator[Row]:
+    origin = message.origin
+    who = " ".join(filter(None, [origin.provider, origin.served_model or origin.model]))
+    how = (
+        message.status.value
+        if message.finish_reason is None
+        else f"{message.status.value} ({message.finish_reason.value})"
+    )
+    failed = message.status is MessageStatus.FAILED
+    yield Row(message.id, f"assistant · {who} · {how}", "bad" if failed else "", heading=True)
+    for part in message.parts:
+        yield from _part(part)
+    yield from _error(message.error)
+    if message.usage is not None:
+        yield Row("usage", usage_text(message.usage), "dim")
+    sizes = state_sizes(message)
+    if sizes:
+        yield Row("state", ", ".join([f"{name} {size_of(size)}" for name, size in sizes]), "dim")
+
+
+def _part(part: Part) -> Iterator[Row]:
+    match part:
+        case TextPart():
+            yield Row("text", part.text + _unfinished(part.status))
+            yield from [Row("cites", _citation(citation), "dim", deeper=True) for citation in part.citations]
+        case ReasoningPart():
+            yield Row("reasoning", (part.text or "(without text)") + _unfinished(part.status), "dim")
+        case MediaPart():
+            where = part.uri or size_of(len(part.data or b""))
+            yield Row("media", f"{part.media_type} · {where}{_unfinished(part.status)}")
+        case ToolPart():
+            yield from _call(part)
+        case OpaquePart():
+            yield Row("opaque", "an item of the provider, kept as it came", "dim")
+        case _ as never:
+            assert_never(never)
+
+
+def _call(call: ToolPart) -> Iterator[Row]:
+    by = " · run by the provider" if call.provider_executed else ""
+    status = "waits for the app" if call.pending else call.status.value
+    tone = "bad" if call.status is CallStatus.FAILED else "call"
+    yield Row("call", f"{call.name} {call.call_id} · {status}{by}", tone)
+    text = call.raw_input if call.input is None else write_json(call.input).decode()
+    if text:
+        yield Row("input", shortened(text, _LONGEST), deeper=True)
+    for item in call.output:
+        yield Row("output", shortened(_content(item), _LONGEST), deeper=True)
+    yield from [attrs.evolve(row, deeper=True) for row in _error(call.error)]
+
+
+def _error(error: ErrorInfo | None) -> Iterator[Row]:
+    if error is not None:
+        again = " (may be tried again)" if error.retryable else ""
+        yield Row("error", f"{error.kind}: {error.message}{again}", "bad")
+
+
+def _citation(citation: Citation) -> str:
+    span = "" if citation.start is None or citation.end is None else f"[{citation.start}:{citation.end}]"
+    return " ".join(filter(None, [span, citation.title, citation.url, citation.cited_text]))
+
+
+def _content(content: Content) -> str:
+    match content:
+        case TextContent():
+            return content.text
+        case JsonContent():
+            return write_json(content.value).decode()
+        case MediaContent():
+            return f"{content.media_type} · {content.uri or size_of(len(content.data or b''))}"
+        case _ as never:
+            assert_never(never)
+
+
+def _unfinished(status: PartStatus) -> str:
+    return " (still open)" if status is PartStatus.STREAMING else _cut(status is PartStatus.INCOMPLETE)
+
+
+def _cut(is_cut: bool) -> str:
+    return " (cut here)" if is_cut else ""
+
+
+def first_of(names: Iterable[str], limit: int = 10) -> str:
+    """Return the first names, quoted, and how many more there are."""
+    listed = list(names)
+    more = f" and {len(listed) - limit} more" if len(listed) > limit else ""
+    return ", ".join([repr(name) for name in listed[:limit]]) + more

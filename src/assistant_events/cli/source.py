@@ -1,0 +1,74 @@
+"""What a command reads: a file, or standard input, in chunks as they come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, Final, final
+
+from assistant_events.cli.exit_codes import CommandError, UnknownOption
+
+CHUNK_BYTES: Final = 1 << 16
+
+STDIN: Final = "-"
+
+
+@contextmanager
+def reading(place: str) -> Generator[Input]:
+    """
+    Open a file or, for `-`, standard input.
+
+    Raises:
+        CommandError: It cannot be opened.
+    """
+    source: AbstractContextManager[IO[bytes]]
+    if place == STDIN:
+        source = nullcontext(sys.stdin.buffer)
+    elif place.startswith("-"):
+        raise UnknownOption(place)
+    else:
+        source = _opened(place)
+    with source as stream:
+        yield Input(place, stream)
+
+
+@final
+class Input:
+    """Bytes that begin anew until they are read for the last time."""
+
+    def __init__(self, place: str, stream: IO[bytes]) -> None:
+        self.is_stdin = place == STDIN
+        self.name = "standard input" if self.is_stdin else place
+        """What errors call it."""
+
+        self._stream = stream
+        self._kept: list[bytes] = []
+
+    def chunks(self, *, last: bool = False) -> Iterator[bytes]:
+        """
+        Return everything from the start, as it comes.
+
+        Args:
+            last: Nobody will ask again, so nothing more is kept in memory.
+        """
+        yield from self._kept
+        # What is there is taken at once: a stream that is still being written is decoded as it comes.
+        read = getattr(self._stream, "read1", self._stream.read)
+        while chunk := read(CHUNK_BYTES):
+            if not last:
+                self._kept.append(chunk)
+            yield chunk
+
+
+def _opened(place: str) -> IO[bytes]:
+    path = Path(place)
+    try:
+        if path.is_dir():
+            raise CommandError(f"{place}: this is a folder, expected a file or - for standard input")
+        return path.open("rb")
+    except FileNotFoundError:
+        raise CommandError(f"{place}: no such file") from None
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{place}: {getattr(error, 'strerror', None) or error}") from None

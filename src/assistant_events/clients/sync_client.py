@@ -1,0 +1,240 @@
+"""The client for apps without an event loop: the same one, with a loop of its own in the background."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from threading import Lock, Thread
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar, final
+
+import httpx2
+
+from assistant_events.adapters.base import Prior
+from assistant_events.adapters.json_fields import Fields
+from assistant_events.clients.client import (
+    API_VERSION,
+    BASE_URL,
+    Body,
+    GeminiInteractions,
+    RunStatus,
+    StopResult,
+)
+from assistant_events.clients.clock import Clock
+from assistant_events.clients.recovery import RecoveryPolicy
+from assistant_events.clients.report import Report
+from assistant_events.clients.run_stream import RunStream
+from assistant_events.errors import LocalProtocolError
+from assistant_events.events import Event
+from assistant_events.messages import AssistantMessage
+from assistant_events.values import ErrorInfo
+
+_T = TypeVar("_T")
+
+_WIND_UP_S: Final = 5.0
+"""How long closing waits for tasks whose connections are closed already."""
+
+
+@final
+class _Background:
+    """An event loop in a thread, from the first call on."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: Thread | None = None
+        self._closed = False
+
+    def wait(self, work: Callable[[], Awaitable[_T]]) -> _T:
+        """Do *work* there, and return what comes of it. Whoever is interrupted while waiting cancels it."""
+        loop = self._started()
+        future = asyncio.run_coroutine_threadsafe(_awaited(work), loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def call(self, work: Callable[[], _T]) -> _T:
+        """Call *work* there, so that nothing is touched from two threads."""
+
+        async def call() -> _T:
+            return work()
+
+        return self.wait(call)
+
+    def close(self, last: Callable[[], Awaitable[None]]) -> None:
+        """Do *last*, then end the loop."""
+        with self._lock:
+            loop, thread, self._closed = self._loop, self._thread, True
+            self._loop = None
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(_wound_up(last), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+    def _started(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._closed:
+                raise LocalProtocolError("the client is closed")
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                # Not waited for at exit: a run that nobody reads any more holds nothing that matters.
+                self._thread = Thread(target=self._loop.run_forever, name="assistant-events-client", daemon=True)
+                self._thread.start()
+            return self._loop
+
+
+async def _awaited(work: Callable[[], Awaitable[_T]]) -> _T:
+    return await work()
+
+
+async def _wound_up(last: Callable[[], Awaitable[None]]) -> None:
+    await last()
+    # Tasks that close a stream must come to their end: a generator that is left open is reported on standard error.
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others:
+        _, others = await asyncio.wait(others, timeout=_WIND_UP_S)
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_asyncgens()
+
+
+@final
+class SyncRunStream(Iterator[Event]):
+    """`RunStream` without `await`. A `KeyboardInterrupt` while it is read closes the connection."""
+
+    def __init__(self, run: RunStream, background: _Background) -> None:
+        self.run = run
+        """The same for an event loop, which is not that of the app."""
+
+        self.message_id = run.message_id
+        self._background = background
+        self._handed: Iterator[Event] = iter(())
+
+    @property
+    def report(self) -> Report:
+        """See `RunStream.report`."""
+        return self._background.call(lambda: self.run.report)
+
+    @property
+    def terminal(self) -> bool:
+        """See `RunStream.terminal`."""
+        return self.run.terminal
+
+    @property
+    def message(self) -> AssistantMessage | None:
+        """See `RunStream.message`."""
+        return self._background.call(lambda: self.run.message)
+
+    def read(self) -> list[Event]:
+        """See `RunStream.read`; raises `StopIteration` at the end."""
+        rest = list(self._handed)
+        if rest:
+            return rest
+        try:
+            return self._background.wait(self.run.read)
+        except StopAsyncIteration:
+            raise StopIteration from None
+
+    def __next__(self) -> Event:
+        for event in self._handed:
+            return event
+        self._handed = iter(self.read())
+        return next(self._handed)
+
+    def close(self, error: ErrorInfo | None = None) -> list[Event]:
+        """See `RunStream.close`."""
+        return self._background.call(lambda: self.run.close(error))
+
+    def disconnect(self) -> None:
+        """Close the connection. Again it does nothing."""
+        self._background.wait(self.run.aclose)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.disconnect()
+
+    def __repr__(self) -> str:
+        return repr(self.run).replace("RunStream", "SyncRunStream", 1)
+
+
+@final
+class SyncGeminiInteractions:
+    """
+    `GeminiInteractions` without `await`: the same arguments, and methods that promise the same.
+
+    Threads may share it: one may stop a run that another is waiting for.
+    """
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        *,
+        base_url: str = BASE_URL,
+        api_version: str = API_VERSION,
+        policy: RecoveryPolicy | None = None,
+        http: httpx2.AsyncClient | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._client = GeminiInteractions(
+            api_key, base_url=base_url, api_version=api_version, policy=policy, http=http, clock=clock
+        )
+        self._background = _Background()
+
+    def __repr__(self) -> str:
+        return f"Sync{self._client!r}"
+
+    def create(
+        self, body: Body, message_id: str, *, prior: Prior = None, fallback: Callable[[], Body] | None = None
+    ) -> SyncRunStream:
+        """See `GeminiInteractions.create`."""
+        return self._run(lambda: self._client.create(body, message_id, prior=prior, fallback=fallback))
+
+    def resume(self, target: SyncRunStream | AssistantMessage, *, request: Fields | None = None) -> SyncRunStream:
+        """See `GeminiInteractions.resume`."""
+        return self._run(lambda: self._client.resume(_plain(target), request=request))
+
+    def recover(
+        self, target: SyncRunStream | AssistantMessage, *, request: Fields | None = None, wait: bool = False
+    ) -> SyncRunStream:
+        """See `GeminiInteractions.recover`."""
+        return self._run(lambda: self._client.recover(_plain(target), request=request, wait=wait))
+
+    def stop(self, target: SyncRunStream | AssistantMessage | str) -> StopResult:
+        """See `GeminiInteractions.stop`."""
+        return self._background.wait(lambda: self._client.stop(_plain(target)))
+
+    def status(self, target: SyncRunStream | AssistantMessage | str) -> RunStatus:
+        """See `GeminiInteractions.status`."""
+        return self._background.wait(lambda: self._client.status(_plain(target)))
+
+    def close(self) -> None:
+        """See `GeminiInteractions.aclose`. Again it does nothing."""
+        self._background.close(self._client.aclose)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self, make: Callable[[], RunStream]) -> SyncRunStream:
+        return SyncRunStream(self._background.call(make), self._background)
+
+
+def _plain(target: Any) -> Any:
+    # Any: what stands behind the face of a stream; the rest is for the client to judge.
+    return target.run if isinstance(target, SyncRunStream) else target
+
+
+__all__ = ["SyncGeminiInteractions", "SyncRunStream"]

@@ -1,0 +1,265 @@
+"""
+Signatures of a mock provider: they tell when a step comes back changed, moved, or not at all.
+
+A signature of ours names the answer and the place of its step in it, and seals type and content of the step: the
+service wants signatures back with their own step, and with the summary unmodified. Those that a fixture brings stay
+as they are and are remembered with what they were given for. What is neither, is wrong.
+
+Nothing is kept of the answers but, for a bounded number of calls, which signatures stood before them.
+"""
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias, cast, final
+
+from assistant_events.values import write_json
+
+Step: TypeAlias = Mapping[str, Any]
+"""One wire step, or a content block of 1.x, as plain JSON. `Any`: a client sent it."""
+
+SIGNED_TYPES: Final = frozenset(
+    {"thought"}
+    | {
+        f"{tool}_{end}"
+        for tool in (
+            "code_execution",
+            "url_context",
+            "google_search",
+            "google_maps",
+            "file_search",
+            "retrieval",
+            "processing",
+            "tool_search",
+        )
+        for end in ("call", "result")
+    }
+)
+"""Steps that the service signs (google-genai 3.4.0); not calls of functions and MCP servers since June 2026."""
+
+MAX_CALLS: Final = 10_000
+"""How many calls, and signatures of fixtures, are remembered."""
+
+MAX_SIGNATURES: Final = 64
+"""How many answers are told apart that made a call of the same id."""
+
+_KEY: Final = b"assistant-events mock provider"
+"""Signatures outlive the process that made them, and nobody is kept from making one."""
+
+_OTHERS: Final = ""
+
+_MARK: Final = b"\x0a\x24"
+_SALT: Final = 8
+_SEAL: Final = 20
+
+
+@final
+class SignatureError(ValueError):
+    """What came back is not what was signed. The text says where and never shows a signature."""
+
+
+class _Made(NamedTuple):
+    """What a signature of ours says."""
+
+    salt: bytes
+    place: int
+    seal: bytes
+
+
+def sign(step: Step, salt: bytes, place: int) -> str:
+    """
+    Return the signature of a step: standard base64 of 32 bytes.
+
+    Args:
+        step: As it is sent, with or without a signature.
+
+        salt: Of the answer; its first 8 bytes count.
+
+        place: Of the step among those of the answer, below 65536.
+    """
+    head = salt[:_SALT].ljust(_SALT, b"\0") + place.to_bytes(2, "big")
+    return b64encode(_MARK + head + _seal(head, step)).decode()
+
+
+def is_signed_type(step: Step) -> bool:
+    """Tell whether the service signs steps of this type."""
+    return step.get("type") in SIGNED_TYPES
+
+
+def signed_items(given: object) -> list[Step]:
+    """
+    Return the steps and blocks of an `input` of either generation, in their order, blocks of turns and steps unpacked.
+    """
+    return list(_unpacked(given))
+
+
+class SignatureLedger:
+    """
+    What was signed: checks what comes back.
+
+    Signatures of fixtures are noted when they are served or known beforehand; ours need no note.
+    """
+
+    def __init__(self) -> None:
+        self._given: OrderedDict[str, set[bytes]] = OrderedDict()
+        self._before: OrderedDict[str, dict[str | None, None]] = OrderedDict()
+
+    def note_steps(self, steps: Iterable[Step], *, served: bool = True) -> None:
+        """
+        Remember the signatures of an answer as it is sent, and which one stands before each call of a function.
+
+        Args:
+            steps: Of the answer.
+
+            served: Whether they are sent like that; otherwise what has no signature is still to get one.
+        """
+        latest = ""
+        for step in steps:
+            signature = step.get("signature")
+            if isinstance(signature, str) and signature:
+                if is_signed_type(step):
+                    latest = signature
+                if _read(signature) is None:
+                    self._given.setdefault(signature, set()).add(_digest(step))
+                    self._given.move_to_end(signature)
+            call_id = step.get("id")
+            if step.get("type") == "function_call" and isinstance(call_id, str) and (latest or served):
+                self._note_call(call_id, latest or None)
+        for kept in (self._given, self._before):
+            while len(kept) > MAX_CALLS:
+                kept.popitem(last=False)
+
+    def _note_call(self, call_id: str, signature: str | None) -> None:
+        before = self._before.setdefault(call_id, {})
+        before[signature] = None
+        if len(before) > MAX_SIGNATURES:
+            # Under load one fixture answers thousands; from here on any of their signatures will do.
+            del before[next(each for each in before if each)]
+            before[_OTHERS] = None
+        self._before.move_to_end(call_id)
+
+    def check(self, given: object) -> None:
+        """
+        Check the signatures of an `input`.
+
+        Raises:
+            SignatureError: For a signature that is empty, not ours and not of a fixture, of other content or of another
+                step, for one out of its order, and for a call of ours without the signed step that came before it.
+        """
+        seen: set[str] = set()
+        last: dict[bytes, int] = {}
+        for number, step in enumerate(signed_items(given)):
+            self._check_call(step, seen, number)
+            signature = step.get("signature")
+            if signature is None or (signature == "" and not is_signed_type(step)):
+                continue
+            if not isinstance(signature, str) or not signature:
+                raise SignatureError(f"item {number} ({_type(step)}): the signature is empty; leave the step out")
+            self._check_signature(step, signature, number, last)
+            seen.add(signature)
+
+    def _check_call(self, step: Step, seen: set[str], number: int) -> None:
+        call_id = step.get("id")
+        if step.get("type") != "function_call" or not isinstance(call_id, str):
+            return
+        needed = self._before.get(call_id)
+        # None: some answer made a call of this id with nothing signed before it.
+        if needed is None or None in needed or not seen.isdisjoint(needed) or (_OTHERS in needed and seen):
+            return
+        raise SignatureError(f"item {number} (function_call): the signed step before it is missing")
+
+    def _check_signature(self, step: Step, signature: str, number: int, last: dict[bytes, int]) -> None:
+        where = f"item {number} ({_type(step)})"
+        known = self._given.get(signature)
+        if known is not None:
+            if _digest(step) not in known:
+                raise SignatureError(f"{where}: its signature belongs to other content")
+            return
+        made = _read(signature)
+        if made is None:
+            raise SignatureError(f"{where}: its signature is not one that was given")
+        head = made.salt + made.place.to_bytes(2, "big")
+        if not hmac.compare_digest(made.seal, _seal(head, step)):
+            raise SignatureError(f"{where}: its signature belongs to other content")
+        if made.place <= last.get(made.salt, -1):
+            raise SignatureError(f"{where}: its signature belongs to another step")
+        last[made.salt] = made.place
+
+
+def _unpacked(given: object) -> Iterator[Step]:
+    for item in cast("Sequence[object]", given) if isinstance(given, (list, tuple)) else [given]:
+        if not isinstance(item, Mapping):
+            continue
+        step = cast("Step", item)
+        content = step.get("content")
+        if "role" in step or step.get("type") == "user_input":
+            yield from _unpacked(content)
+        else:
+            yield step
+
+
+def _read(signature: str) -> _Made | None:
+    """Return what a signature of ours says; `None` for any other text."""
+    try:
+        raw = b64decode(signature, validate=True)
+    except (Base64Error, ValueError):
+        return None
+    if len(raw) != len(_MARK) + _SALT + 2 + _SEAL or not raw.startswith(_MARK):
+        return None
+    raw = raw.removeprefix(_MARK)
+    return _Made(raw[:_SALT], int.from_bytes(raw[_SALT : _SALT + 2], "big"), raw[_SALT + 2 :])
+
+
+def _seal(head: bytes, step: Step) -> bytes:
+    return hmac.new(_KEY, head + _digest(step), hashlib.sha256).digest()[:_SEAL]
+
+
+def _digest(step: Step) -> bytes:
+    return hashlib.sha256(write_json(_content(step))).digest()
+
+
+def _content(step: Step) -> object:
+    """Return what a signature is for. A client may cut texts anew and leave out what is empty, but change nothing."""
+    kind = _type(step)
+    if kind == "thought":
+        return [kind, _summary(step.get("summary"))]
+    if kind.endswith("_result"):
+        return [kind, step.get("call_id"), _sorted(step.get("result")), step.get("is_error") is True]
+    return [kind, step.get("id"), _sorted(step.get("arguments") or {})]
+
+
+def _summary(given: object) -> list[object]:
+    """Return the items of a summary with neighbouring texts joined: a stream does not show where one ends."""
+    items: list[object] = []
+    for item in cast("Sequence[object]", given) if isinstance(given, (list, tuple)) else [given]:
+        text = item.get("text") if isinstance(item, Mapping) else item
+        if isinstance(text, str):
+            if items and isinstance(items[-1], str):
+                items[-1] += text
+            elif text:
+                items.append(text)
+        elif item is not None:
+            items.append(_sorted(item))
+    return items
+
+
+def _sorted(value: object) -> object:
+    """Return JSON with sorted keys and whole numbers as integers: JavaScript knows no other."""
+    if isinstance(value, Mapping):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if isinstance(value, (list, tuple)):
+        return [_sorted(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _type(step: Step) -> str:
+    kind = step.get("type")
+    return kind if isinstance(kind, str) else "unknown"

@@ -1,0 +1,123 @@
+"""
+Serves an ASGI app on a port of this machine, in a thread of its own.
+
+The socket is bound before the thread starts, so that the address is known at once and nobody has to wait for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Event, Thread
+from types import TracebackType
+from typing import Final, Self, TypeVar, final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+_T = TypeVar("_T")
+
+_STOP_S: Final = 5.0
+"""How long a stop may take. One takes 0.2 s, and a second more when a client does not read what it asked for."""
+
+
+@final
+class ThreadedServer:
+    """
+    An app that is served until `stop`, or until the end of a `with`.
+
+    Args:
+        app: What is served.
+
+        host: Where it listens.
+
+        port: 0 for any that is free.
+
+        before_stop: Ends what would keep connections open; called in the thread of the server.
+
+    Raises:
+        OSError: The port is taken, or the host is none of this machine.
+
+        ValueError: There is no such port.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, host: str = "127.0.0.1", port: int = 0, before_stop: Callable[[], None] = lambda: None
+    ) -> None:
+        self._socket = _bound(host, port)
+        self._before_stop = before_stop
+        self.port: int = self._socket.getsockname()[1]
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+        """Without a slash at its end and without a version."""
+
+        # The app has no lifespan; how things are logged is up to the program.
+        config = uvicorn.Config(
+            app,
+            loop="asyncio",
+            lifespan="off",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=1,
+        )
+        self._server = uvicorn.Server(config)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._running = Event()
+        # A daemon: who forgets to stop it can still leave.
+        self._thread = Thread(target=asyncio.run, args=(self._serve(),), name="mock-provider", daemon=True)
+        self._thread.start()
+        self._running.wait()
+
+    def run(self, function: Callable[[], _T]) -> _T:
+        """Return what *function* returns in the thread of the server, between two steps of its requests."""
+        if self._loop is None or not self._thread.is_alive():
+            return function()
+        outcome: Future[_T] = Future()
+
+        def call() -> None:
+            try:
+                outcome.set_result(function())
+            except BaseException as error:  # noqa: BLE001 - it is raised where it was asked for
+                outcome.set_exception(error)
+
+        self._loop.call_soon_threadsafe(call)
+        return outcome.result(_STOP_S)
+
+    def stop(self) -> None:
+        """End all streams and the server. Again does nothing."""
+        if self._thread.is_alive() and not self._server.should_exit:
+            self.run(self._before_stop)
+            self._server.should_exit = True
+        self._thread.join(_STOP_S)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._running.set()
+        await self._server.serve([self._socket])
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= 65535:  # the resolver would take what is left of it in 16 bits
+        raise ValueError(f"port: expected 0 to 65535, got {port}")
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    bound = socket.socket(family, kind, protocol)
+    try:
+        # So that a port can be used again at once. On Windows that is so anyway, and this would let two have the same.
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(os.name == "posix"))
+        bound.bind(address)
+        bound.listen(1024)
+    except OSError:
+        bound.close()
+        raise
+    return bound

@@ -1,0 +1,396 @@
+"""
+A replay of a step that was recorded before, at least in part.
+
+The recorder is driven from the start of the step as if nothing had been. What comes out is compared with the message
+as it stands, and only what is new goes on:
+
+- A running message is continued. Where the replay says something else than what was recorded, the message is restarted.
+- A message that failed was closed by a cut. Nothing goes on until the replay has passed all that was recorded, then the
+  message is restarted and the whole of the replay follows. So a replay that fails never leaves less than there was. The
+  same holds when the closing itself was cut.
+- A message that completed needs nothing.
+- A message with a call that the app has answered is never restarted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import assert_never, cast
+
+from assistant_events.events import (
+    Event,
+    MediaDelta,
+    MediaEnded,
+    MediaStarted,
+    OpaqueReceived,
+    ReasoningDelta,
+    ReasoningEnded,
+    ReasoningStarted,
+    StepEnded,
+    StepRestarted,
+    StepStarted,
+    TextDelta,
+    TextEnded,
+    TextStarted,
+    ToolCalled,
+    ToolFailed,
+    ToolInputDelta,
+    ToolInputEnded,
+    ToolInputStarted,
+    ToolProgress,
+    ToolSuccess,
+)
+from assistant_events.messages import (
+    AssistantMessage,
+    CallStatus,
+    MediaPart,
+    MessageStatus,
+    OpaquePart,
+    Part,
+    PartStatus,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    closing,
+)
+from assistant_events.values import ErrorInfo, ErrorKind
+
+_AFTER_CUT = "the stream was rejoined after a cut"
+_CONTRADICTED = "the replay differs from what was recorded"
+
+
+class _ContradictionError(Exception):
+    """The replay says something else than what was recorded."""
+
+
+class ReplayFilter:
+    """Compares a replay with the message that was recorded before, and lets through what is new."""
+
+    def __init__(self, prior: AssistantMessage) -> None:
+        self._prior = prior
+        self._parts = prior.parts
+        self._status = MessageStatus.FAILED if _half_closed(prior) else prior.status
+        self._answered = any(call.answered for call in prior.tool_calls)
+        self._recorded_size = sum(_size(part) for part in prior.parts)
+        self.sealed = prior.status is MessageStatus.COMPLETED
+        """Whether nothing of the replay can go on any more: the message stays as it is."""
+        self._begin()
+
+    def again(self) -> ReplayFilter:
+        """Return what compares one more replay with the same message, which is not looked through again."""
+        made = copy(self)
+        made._begin()
+        return made
+
+    def _begin(self) -> None:
+        self._history: list[Event] = []
+        self._fresh: list[Event] = []
+        self._passed: set[int] = set()
+        self._count = 0
+        self._open: dict[str, int] = {}
+        self._calls: dict[str, int] = {}
+        self._contradicted = False
+        self._size = 0
+        self.over = False
+        """Whether the replay has passed what was recorded: everything from now on is new."""
+
+    def admit(self, events: Sequence[Event]) -> list[Event]:
+        """Return what of *events* goes on."""
+        admitted: list[Event] = []
+        for at, event in enumerate(events):
+            admitted += self._admit(event)
+            if self.over:
+                return [*admitted, *events[at + 1 :]]
+        return admitted
+
+    def closing(self, error: ErrorInfo) -> list[Event]:
+        """Return the events that close the message as it was recorded, unless that has been done."""
+        ends: list[Event] = [] if self.sealed else [*closing(self._prior, error)]
+        self.sealed = self.sealed or self._answered
+        return ends
+
+    def answered(self) -> list[str]:
+        """Return the ids of the calls that the app has answered already, which no replay knows."""
+        return [call.call_id for call in self._prior.tool_calls if call.answered]
+
+    def _admit(self, event: Event) -> list[Event]:
+        if self.sealed:
+            return []
+        if self._status is MessageStatus.FAILED and self._answered:
+            return self._contradict()
+        self._history.append(event)
+        if not self._contradicted:
+            try:
+                self._compare(event)
+            except _ContradictionError:
+                self._contradicted = True
+                if self._status is MessageStatus.RUNNING:
+                    return self._contradict()
+        self._size += _said(event)
+        ended = isinstance(event, StepEnded)
+        if self._contradicted:
+            # What was recorded cannot be matched any more; only a replay that says at least as much may replace it.
+            return self._restart(_CONTRADICTED) if ended or self._size >= self._recorded_size else []
+        if len(self._passed) < len(self._parts) and not ended:
+            return []
+        if self._status is MessageStatus.FAILED:
+            return self._restart(_AFTER_CUT)
+        if len(self._passed) < len(self._parts):
+            return self._contradict()
+        self.over = True
+        return self._fresh
+
+    def _contradict(self) -> list[Event]:
+        if not self._answered:
+            return self._restart(_CONTRADICTED)
+        # A restart would void a call that the app has answered.
+        error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=f"{_CONTRADICTED}, and a call has been answered already")
+        return self.closing(error)
+
+    def _restart(self, reason: str) -> list[Event]:
+        self.over = True
+        first, *rest = self._history
+        assert isinstance(first, StepStarted)  # the lifecycle allows nothing before it
+        restarted = StepRestarted(
+            message_id=self._prior.id, reason=reason, origin=first.origin, run=first.run, state=first.state
+        )
+        return [restarted, *rest]
+
+    # -- comparing one event with what was recorded
+
+    def _compare(self, event: Event) -> None:
+        match event:
+            case StepStarted():
+                run, before = event.run, self._prior.run
+                if run is not None and before is not None and run.id != before.id:
+                    raise _ContradictionError
+            case TextStarted() | ReasoningStarted() | MediaStarted() | OpaqueReceived():
+                self._compare_start(event)
+            case TextDelta() | ReasoningDelta() | MediaDelta():
+                self._compare_delta(event)
+            case TextEnded() | ReasoningEnded() | MediaEnded():
+                self._compare_end(event)
+            case ToolInputStarted():
+                self._compare_call_start(event)
+            case ToolCalled() if event.call_id not in self._calls:
+                self._compare_call_start(event)
+                self._compare_call(event)
+            case ToolInputDelta() | ToolInputEnded() | ToolCalled() | ToolProgress() | ToolSuccess() | ToolFailed():
+                self._compare_call(event)
+            case _:
+                self._fresh.append(event)
+
+    def _place(self, event: Event) -> tuple[int, Part | None]:
+        place = self._count
+        self._count += 1
+        if place < len(self._parts):
+            return place, self._parts[place]
+        self._fresh.append(event)
+        return place, None
+
+    def _compare_start(self, event: TextStarted | ReasoningStarted | MediaStarted | OpaqueReceived) -> None:
+        place, part = self._place(event)
+        kind = event.type.partition(".")[0]
+        self._open[kind] = place
+        if part is None:
+            return
+        if isinstance(part, ToolPart) or part.type != kind:
+            raise _ContradictionError
+        if isinstance(part, OpaquePart):
+            if part.state != event.state:  # type: ignore[union-attr]  # both are opaque
+                raise _ContradictionError
+            self._passed.add(place)
+        elif not _content(part) and not self._is_final(part):
+            self._passed.add(place)
+
+    def _compare_delta(self, event: TextDelta | ReasoningDelta | MediaDelta) -> None:
+        place = self._open[event.type.partition(".")[0]]
+        if place >= len(self._parts):
+            self._fresh.append(event)
+            return
+        part = cast("TextPart | ReasoningPart | MediaPart", self._parts[place])
+        if self._is_final(part):
+            return  # its end says all of it once more
+        rest = _beyond(_content(part), event.offset, event.delta)
+        if rest:
+            length = len(_content(part))
+            start = max(event.offset, length)
+            if isinstance(event, MediaDelta):
+                self._fresh.append(MediaDelta(message_id=event.message_id, offset=start, delta=cast(bytes, rest)))
+            else:
+                cls = event.__class__
+                self._fresh.append(cls(message_id=event.message_id, offset=start, delta=cast(str, rest)))
+        if event.offset + len(event.delta) >= len(_content(part)):
+            self._passed.add(place)
+
+    def _compare_end(self, event: TextEnded | ReasoningEnded | MediaEnded) -> None:
+        place = self._open.pop(event.type.partition(".")[0])
+        if place >= len(self._parts):
+            self._fresh.append(event)
+            return
+        part = cast("TextPart | ReasoningPart | MediaPart", self._parts[place])
+        if self._is_final(part):
+            if not _same_end(part, event):
+                raise _ContradictionError
+        else:
+            whole = (event.data or b"") if isinstance(event, MediaEnded) else event.text
+            if not whole.startswith(_content(part)):  # type: ignore[arg-type]  # both are text or both are bytes
+                raise _ContradictionError
+            self._fresh.append(event)
+        self._passed.add(place)
+
+    def _is_final(self, part: TextPart | ReasoningPart | MediaPart) -> bool:
+        """Tell whether the provider ended this part. In a failed message, an incomplete one was ended by the cut."""
+        return part.status is PartStatus.COMPLETED or (
+            part.status is PartStatus.INCOMPLETE and self._status is MessageStatus.RUNNING
+        )
+
+    def _compare_call_start(self, event: ToolInputStarted | ToolCalled) -> None:
+        place = self._count
+        part = self._parts[place] if place < len(self._parts) else None
+        self._calls[event.call_id] = place
+        self._count += 1
+        if part is None:
+            if isinstance(event, ToolInputStarted):
+                self._fresh.append(event)
+            return
+        if not isinstance(part, ToolPart) or (part.call_id, part.name) != (event.call_id, event.name):
+            raise _ContradictionError
+        if isinstance(event, ToolCalled) and part.input_status is PartStatus.STREAMING:
+            raise _ContradictionError  # an input that was recorded in pieces now comes whole, and would stay open
+        if part.input_status in {PartStatus.STREAMING, PartStatus.INCOMPLETE} and not part.raw_input:
+            self._passed.add(place)
+
+    def _compare_call(
+        self, event: ToolInputDelta | ToolInputEnded | ToolCalled | ToolProgress | ToolSuccess | ToolFailed
+    ) -> None:
+        place = self._calls[event.call_id]
+        if place >= len(self._parts):
+            self._fresh.append(event)
+            return
+        part = cast(ToolPart, self._parts[place])
+        passed = False
+        match event:
+            case ToolInputDelta():
+                passed = self._compare_input_delta(event, part)
+            case ToolInputEnded():
+                passed = self._compare_input_end(event, part)
+            case ToolCalled():
+                passed = self._compare_called(event, part)
+            case ToolProgress():
+                pass
+            case ToolSuccess() | ToolFailed():
+                self._compare_answer(event, part)
+                passed = True
+            case _ as never:
+                assert_never(never)
+        if passed:
+            self._passed.add(place)
+
+    def _compare_input_delta(self, event: ToolInputDelta, part: ToolPart) -> bool:
+        if part.input_status is PartStatus.COMPLETED:
+            return False  # its end says all of it once more
+        rest = _beyond(part.raw_input, event.offset, event.delta)
+        if rest and part.input_status is PartStatus.STREAMING:
+            start = max(event.offset, len(part.raw_input))
+            self._fresh.append(
+                ToolInputDelta(message_id=event.message_id, call_id=event.call_id, offset=start, delta=cast(str, rest))
+            )
+        return event.offset + len(event.delta) >= len(part.raw_input)
+
+    def _compare_input_end(self, event: ToolInputEnded, part: ToolPart) -> bool:
+        if part.input_status is PartStatus.COMPLETED:
+            if event.text != part.raw_input:
+                raise _ContradictionError
+            return part.status is CallStatus.STREAMING
+        if not event.text.startswith(part.raw_input):
+            raise _ContradictionError
+        if part.input_status is PartStatus.STREAMING:
+            self._fresh.append(event)
+        return True
+
+    def _compare_called(self, event: ToolCalled, part: ToolPart) -> bool:
+        cut = _was_cut(part)
+        if part.input is not None:
+            if event.input != part.input:
+                raise _ContradictionError
+            return part.status is CallStatus.CALLED or cut or not part.provider_executed
+        if part.status is CallStatus.STREAMING:
+            self._fresh.append(event)
+        elif not cut:
+            raise _ContradictionError
+        return cut
+
+    def _compare_answer(self, event: ToolSuccess | ToolFailed, part: ToolPart) -> None:
+        if not part.settled:
+            self._fresh.append(event)
+            return
+        if _was_cut(part):
+            return
+        succeeded = isinstance(event, ToolSuccess)
+        same = part.status is (CallStatus.SUCCESS if succeeded else CallStatus.FAILED)
+        if not same or part.output != event.output or part.result_state != event.state:
+            raise _ContradictionError
+
+
+def _content(part: TextPart | ReasoningPart | MediaPart) -> str | bytes:
+    return (part.data or b"") if isinstance(part, MediaPart) else part.text
+
+
+def _half_closed(message: AssistantMessage) -> bool:
+    """Tell whether a running message was being closed when the log was cut: only a closing leaves such parts."""
+    return message.status is MessageStatus.RUNNING and any(
+        part.input_status is PartStatus.INCOMPLETE or _was_cut(part)
+        if isinstance(part, ToolPart)
+        else isinstance(part, (TextPart, ReasoningPart)) and part.status is PartStatus.INCOMPLETE
+        for part in message.parts
+    )
+
+
+def _was_cut(call: ToolPart) -> bool:
+    return call.error is not None and call.error.kind == ErrorKind.INTERRUPTED
+
+
+def _same_end(part: TextPart | ReasoningPart | MediaPart, event: TextEnded | ReasoningEnded | MediaEnded) -> bool:
+    if part.state != event.state or event.complete is not (part.status is PartStatus.COMPLETED):
+        return False
+    if isinstance(part, TextPart):
+        return isinstance(event, TextEnded) and (part.text, part.citations) == (event.text, event.citations)
+    if isinstance(part, ReasoningPart):
+        return isinstance(event, ReasoningEnded) and part.text == event.text
+    return isinstance(event, MediaEnded) and (part.data, part.uri) == (event.data, event.uri)
+
+
+def _beyond(recorded: str | bytes, offset: int, delta: str | bytes) -> str | bytes:
+    """Return what of *delta* lies beyond what was recorded; what lies inside must be the same."""
+    inside = len(recorded) - offset
+    if inside > 0 and recorded[offset : offset + len(delta)] != delta[:inside]:
+        raise _ContradictionError
+    return delta[max(inside, 0) :]
+
+
+def _size(part: Part) -> int:
+    match part:
+        case TextPart() | ReasoningPart():
+            return 1 + len(part.text)
+        case MediaPart():
+            return 1 + len(part.data or b"")
+        case ToolPart():
+            return 1 + len(part.raw_input) + part.settled
+        case OpaquePart():
+            return 1
+        case _ as never:
+            assert_never(never)
+
+
+def _said(event: Event) -> int:
+    match event:
+        case TextDelta() | ReasoningDelta() | MediaDelta() | ToolInputDelta():
+            return len(event.delta)
+        case (
+            TextStarted() | ReasoningStarted() | MediaStarted() | OpaqueReceived() | ToolInputStarted() | ToolSuccess()
+        ):
+            return 1
+        case _:
+            return 0

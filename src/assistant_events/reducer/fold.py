@@ -1,0 +1,113 @@
+"""Faces of the fold: one event (`reduce`), many (`fold`), and what is out of place in a log (`problems`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, final
+
+import attrs
+
+from assistant_events.errors import LocalProtocolError
+from assistant_events.events import Event, Record, UnknownEvent
+from assistant_events.lifecycle import Outcome
+from assistant_events.messages import Transcript
+from assistant_events.reducer.builder import Builder
+from assistant_events.values.validators import Frozen
+
+
+class Reduced(NamedTuple):
+    """What `reduce` returns."""
+
+    transcript: Transcript
+    outcome: Outcome
+
+
+@final
+@attrs.frozen(kw_only=True, repr=False, eq=False)
+class Problem(Frozen):
+    """An event that is out of place in its log."""
+
+    position: int
+    """Place in what was given, from 0."""
+
+    item: Event | Record
+    outcome: Outcome
+
+    def __str__(self) -> str:
+        return f"event {self.position}: {describe(self.item)} is out of place ({self.outcome.value})"
+
+
+def reduce(transcript: Transcript, item: Event | Record, *, strict: bool = False) -> Reduced:
+    """
+    Apply one event and return the new transcript with what became of the event.
+
+    *transcript* is left as it was; when the outcome is not `applied` its messages come back unchanged. A record that
+    is next in the log moves `seq` even then.
+
+    Args:
+        transcript: Where to start from.
+
+        item: An event, or a record of one. Only records move `seq` and fill `times`.
+
+        strict: Raise when the event is out of place.
+
+    Raises:
+        LocalProtocolError: With *strict*, for every outcome but `applied` and `ignored`.
+    """
+    builder = Builder(transcript)
+    outcome = builder.apply(item)
+    if strict:
+        _refuse(item, outcome)
+    return Reduced(builder.transcript, outcome)
+
+
+def fold(events: Iterable[Event | Record], *, start: Transcript | None = None, strict: bool = False) -> Transcript:
+    """
+    Apply *events* in order and return the transcript they lead to.
+
+    Live events may be missing: the durable ones are enough once every fragment has ended.
+
+    Args:
+        events: Events or records, consumed once.
+
+        start: Transcript to continue from; an empty one by default.
+
+        strict: Raise on the first event that is out of place instead of leaving it out.
+
+    Raises:
+        LocalProtocolError: With *strict*, for every outcome but `applied` and `ignored`.
+    """
+    builder = Builder(start)
+    if strict:
+        for item in events:
+            _refuse(item, builder.apply(item))
+    else:
+        builder.extend(events)
+    return builder.transcript
+
+
+def find_problems(events: Iterable[Event | Record], *, start: Transcript | None = None) -> list[Problem]:
+    """Return every event of a log that is out of place: whose outcome is neither `applied` nor `ignored`."""
+    builder = Builder(start)
+    found: list[Problem] = []
+    for position, item in enumerate(events):
+        outcome = builder.apply(item)
+        if outcome is not Outcome.APPLIED and outcome is not Outcome.IGNORED:
+            found.append(Problem(position=position, item=item, outcome=outcome))
+    return found
+
+
+def describe(item: Event | Record) -> str:
+    """Name an event for people: its type, its message and call, never what it carries."""
+    event = item.event if isinstance(item, Record) else item
+    place = f" at seq {item.seq}" if isinstance(item, Record) else ""
+    call_id = getattr(event, "call_id", None)
+    call = "" if call_id is None else f", call {call_id!r}"
+    if isinstance(event, UnknownEvent):
+        return f"{event.type} v{event.version}{place}"
+    return f"{event.type} of message {event.message_id!r}{call}{place}"
+
+
+def _refuse(item: Event | Record, outcome: Outcome) -> None:
+    if outcome is not Outcome.APPLIED and outcome is not Outcome.IGNORED:
+        raise LocalProtocolError(f"{describe(item)} is out of place ({outcome.value})")

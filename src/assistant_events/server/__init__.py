@@ -1,1 +1,0 @@
-"""What answers over HTTP: the mock provider. Needs the extra `server`."""

@@ -1,0 +1,76 @@
+"""
+What a transport raised, as an error of the message that it carried.
+
+Clients are told by the names of their exceptions and by the status that they carry, so none of them is imported.
+Messages are without the credentials of the request, see `assistant_events.values.credentials`.
+"""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from assistant_events.errors import RemoteProtocolError
+from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values.credentials import error_text, secrets_of, without_credentials
+from assistant_events.values.info import is_retryable_status, kind_of_status
+
+# Bases of what clients raise for a stream that broke: httpx, httpcore, aiohttp, requests, urllib3, http.client,
+# websockets, and the SDKs of OpenAI and Anthropic.
+_BROKEN: Final = frozenset(
+    {
+        "APIConnectionError",
+        "ClientConnectionError",
+        "ClientPayloadError",
+        "ConnectionClosed",
+        "HTTPException",
+        "NetworkError",
+        "ProtocolError",
+        "TransportError",
+    }
+)
+_ABORTED: Final[Mapping[type[BaseException], str]] = MappingProxyType(
+    {
+        CancelledError: "the task that received it was cancelled",
+        GeneratorExit: "the app stopped listening before its end",
+        KeyboardInterrupt: "stopped from the keyboard",
+    }
+)
+
+
+def transport_error(error: Exception) -> ErrorInfo:
+    """Return what goes into a message whose stream raised *error*."""
+    if isinstance(error, RemoteProtocolError):
+        return ErrorInfo(kind=error.kind, message=without_credentials(error.message, secrets_of(error)))
+    status = _status(error)
+    if status is not None:
+        return ErrorInfo(
+            kind=kind_of_status(status), message=error_text(error), status=status, retryable=is_retryable_status(status)
+        )
+    names = [cls.__name__ for cls in type(error).__mro__]
+    if any("Timeout" in name for name in names):
+        return ErrorInfo(kind=ErrorKind.TIMEOUT, message=error_text(error), retryable=True)
+    if isinstance(error, (OSError, EOFError)) or not _BROKEN.isdisjoint(names):
+        return ErrorInfo(kind=ErrorKind.NETWORK, message=error_text(error), retryable=True)
+    return ErrorInfo(kind=ErrorKind.UNKNOWN, message=error_text(error))
+
+
+def abortion(reason: BaseException) -> ErrorInfo:
+    """Return what goes into a message that nobody receives any more because of *reason*."""
+    said = _ABORTED.get(type(reason), f"the app stopped listening with {type(reason).__name__}")
+    return ErrorInfo(kind=ErrorKind.ABORTED, message=said)
+
+
+def _status(error: Exception) -> int | None:
+    response = getattr(error, "response", None)
+    # `status` is that of aiohttp and urllib.
+    for value in (
+        getattr(error, "status_code", None),
+        getattr(response, "status_code", None),
+        getattr(error, "status", None),
+    ):
+        if isinstance(value, int) and 400 <= value <= 599:
+            return value
+    return None

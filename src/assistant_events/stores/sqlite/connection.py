@@ -1,0 +1,224 @@
+"""
+How a file becomes a store: what is refused, and what is made.
+
+A file that is not ours is looked at without SQLite's locks and journals, so that it stays as it is, and nothing
+appears beside it. Our own application id is written before anything else can be (the file changes to WAL only after
+that), so the header tells whose a file is also after a crash.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, cast, get_args
+
+from assistant_events.errors import JsonError, StoreError, StructureError
+from assistant_events.stores.sqlite.columns import RowError
+from assistant_events.stores.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION
+
+Synchronous: TypeAlias = Literal["full", "normal"]
+
+MEMORY: Final = ":memory:"
+
+_MAGIC: Final = b"SQLite format 3\0"
+_HEADER_BYTES: Final = 100
+
+
+def name_of_file(path: str | os.PathLike[str]) -> str:
+    """Return what a file is called; raise when *path* names none."""
+    try:
+        name = cast(object, os.fspath(path))
+    except TypeError:
+        raise TypeError(f"path: expected str or PathLike, got {type(path).__name__}") from None
+    if not isinstance(name, str):
+        raise TypeError(f"path: expected str or PathLike of str, got {type(name).__name__}")
+    if not name:
+        raise ValueError("path: expected a non-empty string")
+    return name
+
+
+def open_file(
+    path: str, *, synchronous: Synchronous, timeout_s: float
+) -> tuple[sqlite3.Connection, sqlite3.Connection]:
+    """Return a connection for writing and one for reading; for a store in memory both are one."""
+    if synchronous not in get_args(Synchronous):
+        raise ValueError(f"synchronous: expected 'full' or 'normal', got {synchronous!r}")
+    if path != MEMORY:
+        _check_place(path)
+        _check_header(path)
+    with translated(path):
+        writer = _connect(path, synchronous=synchronous, timeout_s=timeout_s)
+        try:
+            _prepare(writer, path)
+            if path == MEMORY:
+                return writer, writer
+            _use_wal(writer, timeout_s)
+            reader = _connect(path, synchronous=synchronous, timeout_s=timeout_s)
+        except BaseException:
+            writer.close()
+            raise
+    return writer, reader
+
+
+@contextmanager
+def translated(path: str) -> Generator[None]:
+    """Turn what SQLite raises, or what a damaged row does, into a `StoreError` that names the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "")
+        remedy = next((text for code, text in _REMEDIES.items() if name.startswith(code)), "")
+        raise StoreError(f"{path}: {error}{remedy}") from error
+    except (JsonError, StructureError, RowError, UnicodeDecodeError) as error:
+        # The last where SQLite quotes a damaged schema: its message is no UTF-8 then.
+        raise StoreError(f"{path}: the file is damaged: {error}") from error
+
+
+_REMEDIES: Final = {
+    "SQLITE_BUSY": "; somebody else writes for longer than this store waits (timeout_s)",
+    "SQLITE_FULL": "; nothing of this batch was written",
+    "SQLITE_CORRUPT": "; restore the file from a backup",
+    "SQLITE_NOTADB": "; restore the file from a backup",
+}
+
+
+def _connect(path: str, *, synchronous: Synchronous, timeout_s: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=timeout_s, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+        # Conversations that are deleted should be gone. Many builds of SQLite do so by themselves, others do not.
+        connection.execute("PRAGMA secure_delete = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_place(path: str) -> None:
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116
+    except FileNotFoundError:
+        parent = Path(path).parent
+        if not parent.is_dir():
+            raise StoreError(f"{path}: the folder {str(parent)!r} does not exist") from None
+        return
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}") from error
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        raise StoreError(f"{path}: expected a database file, this is {kind}")
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise StoreError(f"{path}: the file may not be read and written by this process")
+
+
+def _check_header(path: str) -> None:
+    """Raise unless the file is new, empty or ours, as far as its first bytes tell."""
+    try:
+        with Path(path).open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except FileNotFoundError:
+        return
+    if not header:
+        return
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        raise StoreError(f"{path}: this is no SQLite database; it was left as it is")
+    application_id = int.from_bytes(header[68:72], "big")
+    if application_id == APPLICATION_ID:
+        _check_version(path, int.from_bytes(header[60:64], "big"))
+    elif application_id or not _is_empty(path):
+        raise _foreign(path)
+
+
+def _check_version(path: str, version: int) -> None:
+    if version > VERSION:
+        raise StoreError(
+            f"{path}: written by a newer version of this library (schema {version}, this one knows {VERSION}); "
+            "update the library"
+        )
+    if version != VERSION:
+        raise StoreError(f"{path}: schema {version} is not known to this library")
+
+
+def _foreign(path: str) -> StoreError:
+    return StoreError(f"{path}: this SQLite database belongs to another application; it was left as it is")
+
+
+def _is_empty(path: str) -> bool:
+    """Tell whether a SQLite database without an owner holds nothing, without a lock and without its journals."""
+    for suffix in ("-wal", "-journal"):
+        try:
+            if Path(path + suffix).stat().st_size:
+                return False
+        except FileNotFoundError:
+            pass
+    try:
+        connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        try:
+            return _tables(connection) == 0
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        return False
+
+
+def _tables(connection: sqlite3.Connection) -> int:
+    (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    assert isinstance(count, int)
+    return count
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    (value,) = connection.execute(f"PRAGMA {name}").fetchone()
+    assert isinstance(value, int)
+    return value
+
+
+def _is_current(connection: sqlite3.Connection) -> bool:
+    return _pragma(connection, "application_id") == APPLICATION_ID and _pragma(connection, "user_version") == VERSION
+
+
+def _prepare(connection: sqlite3.Connection, path: str) -> None:
+    """Make the tables of a new file, in one transaction."""
+    if _is_current(connection):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Looked at again: another process may have done it meanwhile.
+        if not _is_current(connection):
+            _make_tables(connection, path)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _make_tables(connection: sqlite3.Connection, path: str) -> None:
+    if _pragma(connection, "application_id") == APPLICATION_ID:
+        _check_version(path, _pragma(connection, "user_version"))
+    elif _tables(connection):
+        raise _foreign(path)
+    else:
+        for statement in SCHEMA:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _use_wal(connection: sqlite3.Connection, timeout_s: float) -> None:
+    # SQLite does not wait for others here as it does elsewhere, and two processes may open a new file at once.
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return

@@ -1,0 +1,267 @@
+"""
+Facts that events carry: how a step ended, what it cost, what failed, who issued it, where it lives, what it cites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final, final
+
+import attrs
+from attrs import Attribute
+
+from assistant_events.values import validators
+from assistant_events.values.json_values import JsonObject
+from assistant_events.values.validators import NO_FIELDS, Extensible
+
+
+class FinishReason(StrEnum):
+    """Why a provider ended a step."""
+
+    STOP = "stop"
+    """The answer is complete."""
+
+    LENGTH = "length"
+    """A limit of tokens or of budget was reached; the answer is cut there."""
+
+    TOOL_CALLS = "tool-calls"
+    """The model waits for answers to its calls."""
+
+    CONTENT_FILTER = "content-filter"
+    """The provider withheld the rest."""
+
+    PAUSE = "pause"
+    """The provider stopped for now and wants to be asked to go on."""
+
+    OTHER = "other"
+    """Anything else; `raw_finish_reason` has the provider's own word."""
+
+
+class ErrorKind(StrEnum):
+    """
+    What went wrong.
+
+    Open for reading: `ErrorInfo.kind` may hold a word that is not listed here, written by a newer version.
+    """
+
+    INTERRUPTED = "interrupted"
+    ABORTED = "aborted"
+    CANCELLED = "cancelled"
+    PROTOCOL = "protocol"
+    PROVIDER = "provider"
+    OVERLOADED = "overloaded"
+    RATE_LIMIT = "rate-limit"
+    AUTH = "auth"
+    INVALID_REQUEST = "invalid-request"
+    NOT_FOUND = "not-found"
+    QUOTA = "quota"
+    CONTEXT_LENGTH = "context-length"
+    TIMEOUT = "timeout"
+    NETWORK = "network"
+    CONTENT_FILTER = "content-filter"
+    INVALID_INPUT = "invalid-input"
+    NO_RESULT = "no-result"
+    UNEXPECTED_ACTION = "unexpected-action"
+    TOOL = "tool"
+    TOOL_DENIED = "tool-denied"
+    ADAPTER = "adapter"
+    UNKNOWN = "unknown"
+
+
+CUT_KINDS: Final = frozenset({ErrorKind.INTERRUPTED, ErrorKind.ABORTED, ErrorKind.NETWORK, ErrorKind.TIMEOUT})
+"""Errors after which the provider may still be at work: the stream was lost, the answer did not fail."""
+
+_KINDS_BY_STATUS: Final[Mapping[int, ErrorKind]] = MappingProxyType(
+    {
+        401: ErrorKind.AUTH,
+        402: ErrorKind.QUOTA,
+        403: ErrorKind.AUTH,
+        404: ErrorKind.NOT_FOUND,
+        408: ErrorKind.TIMEOUT,
+        410: ErrorKind.NOT_FOUND,
+        429: ErrorKind.RATE_LIMIT,
+        501: ErrorKind.INVALID_REQUEST,  # the server does not support what the request asks for
+        503: ErrorKind.OVERLOADED,
+        504: ErrorKind.TIMEOUT,
+        529: ErrorKind.OVERLOADED,  # Anthropic's `overloaded_error`
+    }
+)
+
+
+def kind_of_status(status: int) -> ErrorKind:
+    """Return the kind of an HTTP error: by its row, else `provider` from 500 on and `invalid-request` below."""
+    return _KINDS_BY_STATUS.get(status, ErrorKind.PROVIDER if status >= 500 else ErrorKind.INVALID_REQUEST)
+
+
+def is_retryable_status(status: int) -> bool:
+    """Tell whether the same request may succeed a little later."""
+    return status in (408, 429) or (status >= 500 and status != 501)
+
+
+def to_finish(value: FinishReason | str) -> FinishReason:
+    """Return the `Finish` of a word."""
+    try:
+        return FinishReason(value)
+    except ValueError:
+        known = ", ".join(FinishReason)
+        raise ValueError(f"finish_reason: expected one of {known}; got {value!r}") from None
+
+
+def _to_kind(value: ErrorKind | str) -> ErrorKind | str:
+    try:
+        return ErrorKind(value)
+    except ValueError:
+        return value
+
+
+@final
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class ErrorInfo(Extensible):
+    """What went wrong, for programs (`kind`) and for people (`message`)."""
+
+    kind: ErrorKind | str = attrs.field(converter=_to_kind, validator=validators.check_name)
+    """An `ErrorKind`; another word when a newer version wrote it."""
+
+    message: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
+    """A sentence for people; the provider's own where it gave one."""
+
+    code: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
+    )
+    """The provider's own code, as text; `None` when it gave none."""
+
+    status: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
+    """HTTP status; `None` when the error did not come as one."""
+
+    retryable: bool | None = attrs.field(default=None, validator=validators.check_flag_or_none)
+    """Whether the same request may succeed later; `None` when nobody said."""
+
+
+@final
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class Usage(Extensible):
+    """
+    Tokens of one step. The counts do not overlap, so their sum is the total; `None` means unknown, not zero.
+    """
+
+    input_tokens: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
+    """Tokens read by the model, neither from a cache nor into one."""
+
+    cache_read_tokens: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
+    """Tokens of the input that came out of the provider's cache."""
+
+    cache_write_tokens: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
+    """Tokens of the input that were read and put into the provider's cache."""
+
+    output_tokens: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
+    """Tokens written by the model, without reasoning."""
+
+    reasoning_tokens: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
+    """Tokens written by the model as reasoning, shown or not."""
+
+    details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
+    """The provider's own figures as they came; empty when there are none. Not always tokens."""
+
+    @property
+    def total_tokens(self) -> int | None:
+        """Sum of the known counts; `None` when none is known."""
+        known = [
+            count
+            for count in (
+                self.input_tokens,
+                self.cache_read_tokens,
+                self.cache_write_tokens,
+                self.output_tokens,
+                self.reasoning_tokens,
+            )
+            if count is not None
+        ]
+        return sum(known) if known else None
+
+
+@final
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class Origin(Extensible):
+    """Who issued a step. What was issued under one origin may go back to the same one."""
+
+    provider: str = attrs.field(validator=validators.check_name)
+    """Who runs the model, for example `google`."""
+
+    model: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
+    )
+    """Model (or agent) as the app asked for it; as reported when the request is not known; `None` when neither is."""
+
+    dialect: str = attrs.field(validator=validators.check_name)
+    """Wire format, for example `gemini-interactions`."""
+
+    served_model: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
+    )
+    """Model as the provider reported it; `None` when it did not. Plays no part in `same_as`."""
+
+    def same_as(self, other: Origin) -> bool:
+        """Tell whether state issued by one may go to the other: provider, model and dialect are the same."""
+        return (self.provider, self.model, self.dialect) == (other.provider, other.model, other.dialect)
+
+    def filled_in(self, later: Origin | None) -> Origin:
+        """Return this origin with the model names of *later* where its own are `None`."""
+        if later is None:
+            return self
+        return attrs.evolve(
+            self,
+            model=later.model if self.model is None else self.model,
+            served_model=later.served_model if self.served_model is None else self.served_model,
+        )
+
+
+@final
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class RemoteRun(Extensible):
+    """A response that lives on the provider's side."""
+
+    id: str = attrs.field(validator=validators.check_name)
+    """The provider's id of it."""
+
+    resumable: bool = attrs.field(default=False, validator=validators.check_flag)
+    """Whether the provider goes on without us and lets us come back."""
+
+    kind: str = attrs.field(validator=validators.check_name)
+    """What `id` names at the provider, in the adapter's word: `interaction` for `gemini-interactions`."""
+
+
+def _check_span(instance: Citation, field: Attribute[Any], value: int | None) -> None:
+    validators.check_count_or_none(instance, field, value)
+    if value is not None and instance.start is not None and value < instance.start:
+        raise ValueError(f"Citation.end: expected start ({instance.start}) or more, got {value}")
+
+
+@final
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class Citation(Extensible):
+    """A source of a stretch of text."""
+
+    url: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
+    )
+    title: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
+    )
+
+    start: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
+    """First code point of the part's text that is cited; `None` when unknown or outside the text."""
+
+    end: int | None = attrs.field(default=None, validator=_check_span)
+    """One past the last code point; `None` when unknown or outside the text."""
+
+    cited_text: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
+    )
+    """What the source says, where the provider quotes it."""
+
+
+def as_citations(value: Iterable[Citation]) -> tuple[Citation, ...]:
+    """Return *value* as a tuple of citations."""
+    return validators.tuple_of(value, Citation, "citations", "a Citation")

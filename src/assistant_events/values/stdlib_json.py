@@ -1,0 +1,150 @@
+"""JSON with the standard library, made as strict and as exact as `reading` promises."""
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from json import decoder
+from math import isfinite
+from typing import Any
+
+from assistant_events.errors import JsonError
+from assistant_events.values.json_values import JsonObject, plain_mapping
+from assistant_events.values.text import has_surrogates
+
+_INT_DIGITS = 4000
+"""Python converts up to 4,300 digits at once (`sys.get_int_max_str_digits`); longer integers go in pieces."""
+
+_INT_BITS = _INT_DIGITS * 3
+"""An integer of so many bits has fewer digits."""
+
+
+def read_plain(data: bytes | str) -> Any:
+    """
+    Parse one JSON document.
+
+    Raises:
+        JsonError: For anything else, with the reason and never with the data.
+    """
+    # Any: as in `read_json`.
+    try:
+        text = data if isinstance(data, str) else bytes(data).decode("utf-8")
+        return _READER.decode(text.removeprefix("\ufeff"))
+    except RecursionError:
+        raise JsonError("nested too deeply") from None
+    except UnicodeDecodeError as error:
+        raise JsonError(f"no UTF-8 at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise JsonError(f"no JSON: {error.msg.lower()} at character {error.pos}") from None
+
+
+def read_string(data: bytes) -> str:
+    """
+    Parse a document that is one string, and valid text.
+
+    Raises:
+        ValueError: For anything else.
+    """
+    text = data.decode("utf-8")
+    if text[:1] != '"':
+        raise JsonError("no string")
+    value, end = _scan(text, 1)
+    if end != len(text) or has_surrogates(value):
+        raise JsonError("no string that is text")
+    return value
+
+
+def write_plain(value: object) -> bytes:
+    """
+    Write JSON as compact UTF-8.
+
+    Raises:
+        TypeError: For what is no JSON.
+
+        ValueError: For what needs `spell`: a lone surrogate, or an integer of over 4,300 digits.
+    """
+    return _WRITER.encode(value).encode()
+
+
+def spell(value: object) -> str:
+    """
+    Write JSON as ASCII, with escapes for lone surrogates and integers of any size.
+
+    Raises:
+        TypeError: For what is no JSON.
+    """
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return json.dumps(value)
+    if isinstance(value, int):
+        return _digits(value)
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise TypeError(f"expected JSON, got {value!r}")
+        return repr(value)
+    if isinstance(value, (dict, JsonObject)):
+        return "{" + ",".join([f"{json.dumps(str(key))}:{spell(item)}" for key, item in value.items()]) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join([spell(item) for item in value]) + "]"
+    raise TypeError(f"expected JSON, got {type(value).__name__}")
+
+
+def _exact_int(digits: str) -> int:
+    if len(digits) <= _INT_DIGITS:
+        return int(digits)
+    if digits[0] == "-":
+        return -_exact_int(digits[1:])
+    half = len(digits) // 2
+    shift: int = 10**half
+    return _exact_int(digits[:-half]) * shift + _exact_int(digits[-half:])
+
+
+def _digits(value: int) -> str:
+    if value.bit_length() <= _INT_BITS:
+        return str(value)
+    # An integer is divided in quadratic time: 2 MB of digits take half a minute. `decimal` multiplies almost in linear
+    # time, so halves are written as decimals and put together: two thirds of a second.
+    import decimal
+
+    exact = decimal.Context(
+        prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[decimal.Inexact]
+    )
+    powers: dict[int, decimal.Decimal] = {}
+
+    def power_of_two(bits: int) -> decimal.Decimal:
+        if bits not in powers:
+            half = bits // 2
+            small = bits <= _INT_BITS
+            powers[bits] = (
+                decimal.Decimal(1 << bits) if small else exact.multiply(power_of_two(half), power_of_two(bits - half))
+            )
+        return powers[bits]
+
+    def converted(part: int) -> decimal.Decimal:
+        bits = part.bit_length()
+        if bits <= _INT_BITS:
+            return decimal.Decimal(part)
+        half = bits // 2
+        high = part >> half
+        return exact.fma(converted(high), power_of_two(half), converted(part - (high << half)))
+
+    return f"{'-' if value < 0 else ''}{converted(abs(value))}"
+
+
+def _finite_float(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise JsonError("number out of range")
+    return value
+
+
+def _refuse_constant(name: str) -> Any:
+    raise JsonError(f"no JSON: {name}")
+
+
+# What reads strings inside of the standard reader; the stubs leave it out.
+_scan: Callable[[str, int], tuple[str, int]] = vars(decoder)["scanstring"]
+_READER = json.JSONDecoder(parse_int=_exact_int, parse_float=_finite_float, parse_constant=_refuse_constant)
+_WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=plain_mapping)

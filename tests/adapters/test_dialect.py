@@ -1,0 +1,137 @@
+"""
+How installed dialects are found, and what a broken entry point does.
+"""
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from assistant_events import AdapterError, UnknownDialectError
+from assistant_events.adapters import Dialect, detect_dialect, dialect, dialect_names, load_dialect
+from assistant_events.adapters.gemini_interactions import dialect as gemini
+
+from .notation import C, S, mo
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """
+    Entry points by name; tests add to them.
+    """
+    found = {"gemini-interactions": "assistant_events.adapters.gemini_interactions:dialect"}
+    monkeypatch.setattr(
+        dialect,
+        "entry_points",
+        lambda group: [EntryPoint(name=name, value=value, group=group) for name, value in found.items()],
+    )
+    return found
+
+
+def test_a_dialect_is_loaded_by_name():
+    """
+    The name of the entry point is the name of the dialect.
+    """
+    assert gemini is load_dialect("gemini-interactions")
+    assert "gemini-interactions" in dialect_names()
+
+
+def test_an_unknown_name():
+    """
+    The error names what was asked for and what there is.
+    """
+    with pytest.raises(UnknownDialectError) as caught:
+        load_dialect("morse")
+
+    assert "unknown dialect 'morse'; installed: " in str(caught.value)
+    assert "gemini-interactions" in str(caught.value)
+
+
+BROKEN = {
+    "no module": ("nowhere.at.all:dialect", "does not load"),
+    "no attribute": ("assistant_events.adapters:nothing", "does not load"),
+    "no dialect": ("assistant_events.adapters:DONE_IS_NOT_HERE", "does not load"),
+    "another thing": ("assistant_events.adapters:load_dialect", "is function, expected a Dialect"),
+}
+
+
+@pytest.mark.parametrize(("value", "sentence"), BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_entry_point(installed, value, sentence):
+    """
+    The error names the adapter, its entry point and the reason.
+    """
+    installed["morse"] = value
+    with pytest.raises(AdapterError, match=sentence) as caught:
+        load_dialect("morse")
+
+    assert str(caught.value).startswith(f"adapter 'morse': {value} ")
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    "document",
+    [
+        C(),
+        S(0, mo()),
+        {"event_type": "content.start"},
+        {"type": "interaction.created"},
+        {"event_type": "error"},
+        {"object": "interaction"},
+        {"status": "completed", "steps": []},
+        {"status": "completed", "outputs": []},
+        {"error": {"message": "Slow down.", "code": "too_many_requests"}},
+    ],
+)
+def test_detecting(document):
+    """
+    The first frame, or a whole document, tells its dialect.
+    """
+    assert gemini is detect_dialect([{}, document])
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"type": "message_start"},
+        {"type": "error"},
+        {"object": "response"},
+        {"steps": []},
+        {"status": "completed", "steps": {}},
+        {"type": 1, "event_type": None},
+        {"choices": [], "object": "chat.completion.chunk"},
+        {"error": {"code": 429, "message": "Slow down.", "status": "RESOURCE_EXHAUSTED"}},
+        {"error": {"message": "Slow down.", "type": "requests", "param": None, "code": "rate_limit_exceeded"}},
+        {"error": {"message": "Slow down.", "code": "slow_down"}},
+        {"error": {"message": "Slow down.", "code": "too_many_requests"}, "request_id": "r1"},
+        {"error": "too_many_requests"},
+    ],
+)
+def test_documents_of_others(document):
+    """
+    Documents of other wires, and of none, are not taken.
+    """
+    assert None is detect_dialect([document])
+
+
+def test_a_dialect_that_cannot_tell(installed):
+    """
+    A dialect without `detect` is never detected.
+    """
+    installed["blind"] = f"{__name__}:blind"
+
+    assert blind is load_dialect("blind")
+    assert None is detect_dialect([{}])
+    assert ("blind", "gemini-interactions") == dialect_names()
+
+
+blind = Dialect(name="blind", decoder=gemini.decoder)
+
+
+def test_a_dialect_under_another_name(installed):
+    """
+    An entry point whose name is not the dialect's is no good.
+    """
+    installed["morse"] = "assistant_events.adapters.gemini_interactions:dialect"
+    with pytest.raises(AdapterError, match="names the dialect 'gemini-interactions'"):
+        load_dialect("morse")

@@ -1,0 +1,49 @@
+"""
+Fields are read alike from what a JSON reader gives and from what the library keeps.
+"""
+
+import pytest
+
+from assistant_events import State, freeze, thaw
+from assistant_events.adapters.json_fields import array, count, flag, integer, mapping, mappings, string
+
+FIELDS = {
+    "string": "a",
+    "integer": 1,
+    "whole": 2.0,
+    "flag": False,
+    "object": {"a": {"b": [1]}},
+    "empty": {},
+    "array": [{"a": 1}, 5, "x", [], {"b": {}}],
+    "null": None,
+}
+EXPECTED = [
+    (string, "string", "a"),
+    (string, "integer", None),
+    (integer, "integer", 1),
+    (integer, "whole", 2),
+    (integer, "flag", None),
+    (count, "integer", 1),
+    (flag, "flag", False),
+    (flag, "integer", None),
+    (mapping, "object", {"a": {"b": [1]}}),
+    (mapping, "empty", {}),
+    (mapping, "array", {}),
+    (mapping, "null", {}),
+    (mapping, "missing", {}),
+    (mappings, "array", [{"a": 1}, {"b": {}}]),
+    (mappings, "object", []),
+    (array, "array", [{"a": 1}, 5, "x", [], {"b": {}}]),
+    (array, "string", []),
+]
+
+
+@pytest.mark.parametrize("form", [dict, freeze, State], ids=["plain", "frozen", "state"])
+@pytest.mark.parametrize(
+    ("read", "key", "expected"), EXPECTED, ids=[f"{read.__name__} {key}" for read, key, _ in EXPECTED]
+)
+def test_plain_and_frozen_are_read_alike(form, read, key, expected):
+    """
+    A reader finds the same in a plain object, in a frozen one and in a state.
+    """
+    assert expected == thaw(read(form(FIELDS), key))

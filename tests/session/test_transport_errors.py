@@ -1,0 +1,137 @@
+"""
+Exceptions of transports as errors of messages.
+"""
+
+import asyncio
+import http.client
+
+import pytest
+
+from assistant_events.errors import RemoteProtocolError
+from assistant_events.session.transport_errors import abortion, transport_error
+from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values.credentials import MAX_MESSAGE
+
+
+class Response:
+    def __init__(self, status_code):
+        self.status_code = status_code
+
+
+def stranger(name, *bases, **attributes):
+    """An exception of a client that is not installed here."""
+    error = type(name, bases or (Exception,), {})("gone")
+    for key, value in attributes.items():
+        setattr(error, key, value)
+    return error
+
+
+class TransportError(Exception):
+    """As httpx and httpcore name theirs."""
+
+
+RAISED = {
+    "timeout": (TimeoutError("slow"), ErrorKind.TIMEOUT, True),
+    "connection reset": (ConnectionResetError("gone"), ErrorKind.NETWORK, True),
+    "any of the system": (OSError("gone"), ErrorKind.NETWORK, True),
+    "end of file": (asyncio.IncompleteReadError(b"", 4), ErrorKind.NETWORK, True),
+    "http.client": (http.client.IncompleteRead(b""), ErrorKind.NETWORK, True),
+    "httpx timeout": (stranger("ReadTimeout", TransportError), ErrorKind.TIMEOUT, True),
+    "httpx": (stranger("RemoteProtocolError", TransportError), ErrorKind.NETWORK, True),
+    "openai timeout": (stranger("APITimeoutError"), ErrorKind.TIMEOUT, True),
+    "openai": (stranger("APIConnectionError"), ErrorKind.NETWORK, True),
+    "aiohttp": (stranger("ClientPayloadError"), ErrorKind.NETWORK, True),
+    "websockets": (stranger("ConnectionClosed"), ErrorKind.NETWORK, True),
+    "anything": (ValueError("odd"), ErrorKind.UNKNOWN, None),
+}
+
+
+@pytest.mark.parametrize(("error", "kind", "retryable"), RAISED.values(), ids=RAISED)
+def test_kinds(error, kind, retryable):
+    """
+    What a client raised is told by its class, or by the name of one.
+    """
+    info = transport_error(error)
+
+    assert (kind, retryable, None) == (info.kind, info.retryable, info.status)
+
+
+STATUSES = {
+    400: (ErrorKind.INVALID_REQUEST, False),
+    401: (ErrorKind.AUTH, False),
+    402: (ErrorKind.QUOTA, False),
+    403: (ErrorKind.AUTH, False),
+    404: (ErrorKind.NOT_FOUND, False),
+    408: (ErrorKind.TIMEOUT, True),
+    410: (ErrorKind.NOT_FOUND, False),
+    422: (ErrorKind.INVALID_REQUEST, False),
+    429: (ErrorKind.RATE_LIMIT, True),
+    500: (ErrorKind.PROVIDER, True),
+    501: (ErrorKind.INVALID_REQUEST, False),
+    503: (ErrorKind.OVERLOADED, True),
+    504: (ErrorKind.TIMEOUT, True),
+    529: (ErrorKind.OVERLOADED, True),
+}
+
+
+@pytest.mark.parametrize(("status", "expected"), STATUSES.items(), ids=str)
+def test_statuses(status, expected):
+    """
+    An exception that carries an HTTP status, itself or in its response, is told by that.
+    """
+    own = transport_error(stranger("APIStatusError", status_code=status))
+    of_response = transport_error(stranger("HTTPStatusError", response=Response(status)))
+    of_aiohttp = transport_error(stranger("ClientResponseError", status=status))
+
+    assert (*expected, status) == (own.kind, own.retryable, own.status)
+    assert own.kind == of_response.kind == of_aiohttp.kind
+
+
+@pytest.mark.parametrize("status", [200, 700, "500", None])
+def test_no_statuses(status):
+    """
+    What is no status of an error says nothing.
+    """
+    assert ErrorKind.UNKNOWN == transport_error(stranger("Odd", status_code=status)).kind
+
+
+def test_an_error_of_the_provider():
+    """
+    A `RemoteProtocolError` says itself what it is.
+    """
+    assert ErrorInfo(kind="quota", message="no more") == transport_error(RemoteProtocolError("quota", "no more"))
+    assert "of https://x/y?…" == transport_error(RemoteProtocolError("quota", "of https://x/y?key=k")).message
+
+
+def test_messages_name_the_exception():
+    """
+    The message is the class and what it says; the class alone when it says nothing.
+    """
+    assert "OSError: gone" == transport_error(OSError("gone")).message
+    assert "OSError" == transport_error(OSError()).message
+
+
+def test_long_messages_are_cut():
+    """
+    An exception that quotes a whole answer does not fill the log.
+    """
+    message = transport_error(OSError("x" * 10_000)).message
+
+    assert MAX_MESSAGE == len(message)
+    assert message.endswith("x…")
+
+
+LEFT = {
+    "cancelled": (asyncio.CancelledError(), "the task that received it was cancelled"),
+    "closed": (GeneratorExit(), "the app stopped listening before its end"),
+    "keyboard": (KeyboardInterrupt(), "stopped from the keyboard"),
+    "anything": (ValueError("secret"), "the app stopped listening with ValueError"),
+}
+
+
+@pytest.mark.parametrize(("reason", "message"), LEFT.values(), ids=LEFT)
+def test_leaving(reason, message):
+    """
+    Whoever leaves aborts, and the message says how, without quoting the app.
+    """
+    assert ErrorInfo(kind=ErrorKind.ABORTED, message=message) == abortion(reason)

@@ -1,0 +1,340 @@
+"""
+What every store checks, and what its errors say.
+"""
+
+import pickle
+from datetime import UTC, datetime
+
+import attrs
+import pytest
+
+from assistant_events.errors import AssistantEventsError, ConflictError, LocalProtocolError, PrunedError, StoreError
+from assistant_events.events import Record, TextDelta, TextEnded, UnknownEvent
+from assistant_events.messages import Transcript
+from assistant_events.reducer import fold
+from assistant_events.stores import MemoryStore, SqliteStore, Store
+from assistant_events.stores.attention import Watch
+from assistant_events.stores.contract import make_record, utc_now
+from assistant_events.testing.store_samples import LIVE, started
+from assistant_events.values import JsonObject
+
+EVENT = TextEnded(message_id="m1", text="hi")
+DELTA = TextDelta(message_id="m1", offset=0, delta="secret")
+STRAY = UnknownEvent(type="a", version=1, data={"type": "b", "signature": "secret"})
+
+
+def test_a_quick_record_is_a_record():
+    """
+    The record that stores make without its constructor is the one that it would make.
+    """
+    values = {"session_id": "s", "seq": 3, "at": utc_now(), "event": EVENT, "meta": JsonObject({"a": 1})}
+    record = make_record(*values.values())
+
+    assert Record(**values) == record
+    assert hash(Record(**values)) == hash(record)
+    assert repr(Record(**values)) == repr(record)
+    assert record == pickle.loads(pickle.dumps(record))
+    assert 4 == attrs.evolve(record, seq=4).seq
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        record.seq = 4
+
+
+def test_the_clock_of_a_store_without_one_tells_utc():
+    """
+    Time is told in UTC.
+    """
+    assert UTC == utc_now().tzinfo
+
+
+REFUSALS = [
+    (
+        lambda store: store.append("s", [EVENT, DELTA]),
+        LocalProtocolError,
+        "TextDelta is live and has no place in a log; append durable events only",
+    ),
+    (lambda store: store.append("s", [EVENT, None]), TypeError, "events: expected durable events, got NoneType"),
+    (lambda store: store.append("s", EVENT), TypeError, "events: expected an iterable of events, got TextEnded"),
+    (lambda store: store.append("s", "hi"), TypeError, "events: expected durable events, got str"),
+    (
+        lambda store: store.append("s", list(store.read("s"))),
+        TypeError,
+        "events: expected durable events, got Record",
+    ),
+    (lambda store: store.append("", [EVENT]), ValueError, "session_id: expected a non-empty string"),
+    (lambda store: store.append(7, [EVENT]), TypeError, "session_id: expected str, got int"),
+    (
+        lambda store: store.append("s", [EVENT], expected_seq=-1),
+        ValueError,
+        "expected_seq: expected 0 or more, got -1",
+    ),
+    (
+        lambda store: store.append("s", [EVENT], expected_seq=True),
+        TypeError,
+        "expected_seq: expected int, got bool",
+    ),
+    (lambda store: store.append("s", [EVENT], meta=[]), TypeError, "meta: $: expected a JSON object, got list"),
+    (lambda store: store.append("s", [EVENT], meta={"a": {1}}), TypeError, "meta: $.a: expected JSON, got set"),
+    (lambda store: store.append("s", [EVENT], at=5), TypeError, "at: expected datetime, got int"),
+    (
+        lambda store: store.append("s", [EVENT], at=datetime(2026, 1, 1)),  # noqa: DTZ001 - what is refused
+        ValueError,
+        "at: expected a datetime in UTC, got 2026-01-01T00:00:00",
+    ),
+    (
+        lambda store: store.append("s", [STRAY]),
+        ValueError,
+        "UnknownEvent.data: expected the whole document of 'a', version 1",
+    ),
+    (
+        lambda store: store.append("s", [EVENT], expected_seq=5),
+        ConflictError,
+        "session 's': expected seq 5, store holds 2; read the new records and try again",
+    ),
+    (lambda store: store.read("s", "1"), TypeError, "after: expected int, got str"),
+    (lambda store: store.read("s", limit=-1), ValueError, "limit: expected 0 or more, got -1"),
+    (lambda store: store.read(None), TypeError, "session_id: expected str, got NoneType"),
+    (
+        lambda store: store.read("pruned", 0),
+        PrunedError,
+        "session 'pruned': records up to seq 1 are pruned, cannot read after 0; start from the snapshot",
+    ),
+    (lambda store: store.snapshot("s", None), TypeError, "transcript: expected Transcript, got NoneType"),
+    (
+        lambda store: store.snapshot("s", Transcript()),
+        AssistantEventsError,
+        "a snapshot needs the place it stands for: fold records, not bare events",
+    ),
+    (
+        lambda store: store.snapshot("s", Transcript(seq=3)),
+        AssistantEventsError,
+        "session 's': snapshot at seq 3, but the log ends at 2",
+    ),
+    (
+        lambda store: store.snapshot("pruned", Transcript(seq=1)),
+        AssistantEventsError,
+        "session 'pruned': snapshot at seq 1, but a newer one stands at 2",
+    ),
+    (
+        lambda store: store.prune("s", 1),
+        AssistantEventsError,
+        "session 's': pruning up to seq 1 needs a snapshot there or after it, there is none; store one first",
+    ),
+    (
+        lambda store: store.prune("pruned", 3),
+        AssistantEventsError,
+        "session 'pruned': pruning up to seq 3 needs a snapshot there or after it, the one there is stands at 2; store one first",  # noqa: E501 - one text
+    ),
+    (lambda store: store.prune("s", None), TypeError, "through_seq: expected int, got NoneType"),
+    (lambda store: store.fork("new", "t"), AssistantEventsError, "session 'new' has no records to fork"),
+    (lambda store: store.fork("s", "t", at="1"), TypeError, "at: expected int, got str"),
+    (lambda store: store.fork("s", ""), ValueError, "session_id: expected a non-empty string"),
+    (
+        lambda store: store.fork("s", "t", at=9),
+        AssistantEventsError,
+        "session 's': cannot fork at seq 9, the log ends at 2",
+    ),
+    (
+        lambda store: store.fork("pruned", "t", at=1),
+        AssistantEventsError,
+        "session 'pruned': cannot fork at seq 1, records up to 1 are pruned; from 2 on it can be forked",
+    ),
+    (
+        lambda store: store.fork("s", "pruned"),
+        ConflictError,
+        "session 'pruned': expected seq 0, store holds 2; read the new records and try again",
+    ),
+    (lambda store: store.delete(b"s"), TypeError, "session_id: expected str, got bytes"),
+    (lambda store: store.unfinished(5), TypeError, "session_id: expected str, got int"),
+    (lambda store: store.seq(""), ValueError, "session_id: expected a non-empty string"),
+    (lambda store: store.load_snapshot(5), TypeError, "session_id: expected str, got int"),
+]
+
+
+@pytest.mark.parametrize(
+    ("attempt", "kind", "text"), REFUSALS, ids=[f"{number} {text}" for number, (_, _, text) in enumerate(REFUSALS)]
+)
+def test_errors_say_what_was_wrong(store, attempt, kind, text):
+    """
+    Every store says the same, loses nothing by it, and shows nothing of an event.
+    """
+    for session in ("s", "pruned"):
+        store.append(session, [EVENT, EVENT])
+    store.snapshot("pruned", fold(store.read("pruned")))
+    store.prune("pruned", 1)
+    before = store.sessions()
+
+    with pytest.raises(kind) as caught:
+        attempt(store)
+
+    assert text == str(caught.value)
+    assert before == store.sessions()
+    assert [EVENT] == [record.event for record in store.read("pruned", 1)]
+
+
+@pytest.mark.parametrize("live", LIVE, ids=lambda event: type(event).__name__)
+def test_live_events_are_refused_by_name(store, live):
+    """
+    The error names the first event that has no place in a log.
+    """
+    with pytest.raises(LocalProtocolError, match=f"^{type(live).__name__} is live"):
+        store.append("s", iter([EVENT, live, None]))
+
+
+def test_stores_are_recognised(make_store):
+    """
+    Every store that is shipped is a `Store` for `isinstance`.
+    """
+    with make_store() as store:
+        assert isinstance(store, Store)
+    assert not isinstance(object(), Store)
+
+
+def test_equal_times_are_listed_in_the_order_of_making(store):
+    """
+    Sessions that were appended to at the same time stand in the order in which they were made.
+    """
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    for name in "cab":
+        store.append(name, [EVENT], at=at)
+
+    assert ["c", "a", "b"] == [info.session_id for info in store.sessions()]
+
+
+def test_a_memory_store_with_a_wrong_clock_writes_nothing():
+    """
+    The reference refuses local time as every store does.
+    """
+    with MemoryStore(clock=lambda: datetime(2026, 1, 1)) as store:  # noqa: DTZ001 - what is refused
+        with pytest.raises(ValueError, match="expected a datetime in UTC"):
+            store.append("s", [EVENT])
+
+        assert 0 == store.seq("s")
+
+
+@pytest.mark.parametrize("before", [0, 2], ids=["new session", "old session"])
+def test_an_interrupted_batch_leaves_a_memory_store_whole(before, monkeypatch):
+    """
+    Ctrl-C in the middle of a batch leaves nothing of it, neither among the records nor in what is unfinished.
+    """
+    with MemoryStore() as store:
+        store.append("s", [started("m1"), EVENT][:before])
+        expected = (list(store.read("s")), store.unfinished(), store.sessions())
+
+        follow = Watch.follow
+        interrupts = iter([KeyboardInterrupt])
+
+        def interrupted(watch, events):
+            follow(watch, list(events)[:1] if interrupts.__length_hint__() else events)
+            for interrupt in interrupts:
+                raise interrupt
+
+        with monkeypatch.context() as broken:
+            broken.setattr(Watch, "follow", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                store.append("s", [started("m2"), started("m3")])
+        assert expected == (list(store.read("s")), store.unfinished(), store.sessions())
+        assert before + 1 == store.append("s", [started("m2")], expected_seq=before)[0].seq
+
+
+HUGE = [2**31, 2**32, 2**32 + 2, 2**62, 2**63 - 1, 2**63, 2**64, 10**30]
+
+
+@pytest.mark.parametrize("number", HUGE)
+def test_numbers_of_any_size_are_places(store, number):
+    """
+    A place beyond the end is one, however large: nothing lies behind it, and what needs it to be there is refused.
+    """
+    store.append("before", [EVENT, EVENT])
+    store.append("s", [EVENT, EVENT])
+    store.append("behind", [EVENT, EVENT])
+    transcript = fold(store.read("s"))
+    store.snapshot("s", transcript)
+
+    assert [] == [*store.read("before", number), *store.read("s", number), *store.read("behind", number)]
+    assert [] == list(store.read("s", number, limit=number))
+    assert [2] == [record.seq for record in store.read("s", 1, limit=number)]
+    with pytest.raises(ConflictError):
+        store.append("s", [EVENT], expected_seq=number)
+    for attempt in (
+        lambda: store.prune("s", number),
+        lambda: store.prune("nobody", number),
+        lambda: store.fork("s", "t", at=number),
+        lambda: store.snapshot("s", attrs.evolve(transcript, seq=number)),
+    ):
+        with pytest.raises(StoreError):
+            attempt()
+    assert [2, 2, 2] == [info.seq for info in store.sessions()]
+
+
+def test_pruning_nothing_of_an_unknown_session(store):
+    """
+    Nothing is pruned up to 0, so a session that is not known has that behind it; others are not touched.
+    """
+    store.append("s", [EVENT, EVENT])
+    store.snapshot("s", fold(store.read("s")))
+
+    store.prune("nobody", 0)
+    with pytest.raises(StoreError, match="session 'nobody': pruning up to seq 1 needs a snapshot"):
+        store.prune("nobody", 1)
+    assert [1, 2] == [record.seq for record in store.read("s")]
+    assert 0 == store.seq("nobody")
+    assert [] == list(store.read("nobody"))
+    assert None is store.load_snapshot("nobody")
+
+
+def calling(action):
+    """
+    Return a clock that calls *action* once, and what *action* raised.
+    """
+    raised = []
+
+    def clock():
+        if not raised:
+            raised.append(None)
+            try:
+                action()
+            except StoreError as error:
+                raised[0] = str(error)
+        return datetime(2026, 1, 1, tzinfo=UTC)
+
+    return clock, raised
+
+
+INTERRUPTING = (
+    "the store was called from inside another call of the same thread, by a finaliser or a signal handler; "
+    "nothing was done, call it again later"
+)
+INSIDE = {
+    "append": lambda store: store.append("s", [EVENT]),
+    "append elsewhere": lambda store: store.append("t", [EVENT]),
+    "snapshot": lambda store: store.snapshot("old", fold(store.read("old"))),
+    "prune": lambda store: store.prune("old", 1),
+    "fork": lambda store: store.fork("old", "t"),
+    "delete": lambda store: store.delete("old"),
+    "close": lambda store: store.close(),
+}
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite in memory", "sqlite in a file"])
+@pytest.mark.parametrize("inside", INSIDE.values(), ids=INSIDE)
+def test_a_call_inside_a_call_is_refused(kind, inside, tmp_path):
+    """
+    A call that begins in the middle of another one of the same thread is refused by name; the other one is whole, and
+    the store goes on.
+    """
+    clock, raised = calling(lambda: inside(store))
+    makers = {
+        "memory": lambda: MemoryStore(clock=clock),
+        "sqlite in memory": lambda: SqliteStore(":memory:", clock=clock),
+        "sqlite in a file": lambda: SqliteStore(tmp_path / "s.db", clock=clock),
+    }
+    with makers[kind]() as store:
+        store.append("old", [EVENT, EVENT], at=datetime(2026, 1, 1, tzinfo=UTC))
+        store.snapshot("old", fold(store.read("old", limit=1)))
+
+        written = store.append("s", [EVENT, EVENT])
+
+        assert [INTERRUPTING] == raised
+        assert written == tuple(store.read("s"))
+        assert (2, 2, 0) == (store.seq("s"), store.seq("old"), store.seq("t"))
+        inside(store)

@@ -1,0 +1,802 @@
+"""
+Which state goes back to whom: the table of the dialects cell by cell, and what holds for all of them.
+"""
+
+import attrs
+import pytest
+
+from assistant_events.history import (
+    OTHER_POLICY,
+    POLICIES,
+    REASONS,
+    Drop,
+    DropReason,
+    Policy,
+    Relation,
+    RuleRow,
+    Subject,
+    Treatment,
+    Treatments,
+    describe_rules,
+    select,
+)
+from assistant_events.messages import (
+    AssistantMessage,
+    CallStatus,
+    CompactionMessage,
+    MediaPart,
+    MessageStatus,
+    OpaquePart,
+    PartStatus,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    UserMessage,
+)
+from assistant_events.reducer import fold
+from assistant_events.testing import Call, answer, compaction, error, prompt
+from assistant_events.values import ErrorKind, JsonObject, Origin, RemoteRun, State
+
+INTERACTIONS, RESPONSES, CLAUDE, CHAT = "gemini-interactions", "openai-responses", "anthropic-messages", "openai-chat"
+UNHEARD_OF = "unheard-of"
+
+SIGNED = State(
+    signature="sig+/=",
+    encrypted_content="enc",
+    item_id="rs_1",
+    i=0,
+    details=[{"data": "d"}],
+    extra_content={"google": {"thought_signature": "t"}},
+    field="reasoning_content",
+)
+"""A state with every key that any rule names."""
+
+CUT = PartStatus.INCOMPLETE
+
+
+def origin(dialect, provider="acme", model="m1"):
+    return Origin(provider=provider, model=model, dialect=dialect)
+
+
+def text(state=SIGNED, text="Hello", status="completed"):
+    return TextPart(text=text, status=status, state=state)
+
+
+def reasoning(state=SIGNED, text="hm", status="completed"):
+    return ReasoningPart(text=text, status=status, state=state)
+
+
+def media(state=SIGNED, status="completed"):
+    return MediaPart(media_type="image/png", data=b"pixels", status=status, state=state)
+
+
+def call(state=SIGNED, **changes):
+    given = {"status": CallStatus.SUCCESS, "input": JsonObject(city="Oslo"), "output": "rain", **changes}
+    return ToolPart(message_id="a1", call_id="c1", name="weather", state=state, result_state=state, **given)
+
+
+def provider_call(state=SIGNED, **changes):
+    return call(state, provider_executed=True, **changes)
+
+
+def opaque(state=SIGNED):
+    return OpaquePart(state=state)
+
+
+def message(*parts, dialect=INTERACTIONS, **changes):
+    """A completed answer of model m1 of acme."""
+    given = {"status": MessageStatus.COMPLETED, "origin": origin(dialect), **changes}
+    return AssistantMessage(id="a1", parts=parts, **given)
+
+
+def failed(*parts, **changes):
+    return message(*parts, status=MessageStatus.FAILED, error=error(), **changes)
+
+
+def chosen(answer, **more):
+    """What of an answer goes back to who issued it: its parts, and why the rest does not."""
+    selection = select([answer], answer.origin, **more)
+    return list(selection.messages[0].parts), [(drop.part, drop.reason) for drop in selection.left_out]
+
+
+# -- the table
+
+MAKE = {
+    Subject.TEXT: text,
+    Subject.REASONING: reasoning,
+    Subject.MEDIA: media,
+    Subject.CALL: call,
+    Subject.PROVIDER_CALL: provider_call,
+    Subject.OPAQUE: opaque,
+}
+ORDER = (Subject.STEP, *MAKE)
+RELATIONS = {
+    Relation.SAME_ORIGIN: {},
+    Relation.OTHER_MODEL: {"model": "m2"},
+    Relation.OTHER_PROVIDER: {"provider": "rival"},
+}
+LETTERS = {"W": Treatment.WHOLE, "U": Treatment.UNBOUND, "B": Treatment.BARE, "-": Treatment.LEFT_OUT}
+
+# Step, text, reasoning, media, call, provider's call, opaque; to another model, and to another provider.
+TABLE = {
+    "anthropic-messages": ("BW-WWW-", "BB-BB--"),
+    "bedrock-converse": ("BB-BB--", "BB-BB--"),
+    "gemini-generate-content": ("BWWWWWW", "BB-BB--"),
+    "gemini-interactions": ("BWWWWWW", "BB-BB--"),
+    "openai-chat": ("BWUWU--", "BB-BB--"),
+    "openai-responses": ("BU-UU--", "BB-BB--"),
+    UNHEARD_OF: ("BBBBB--", "BB-BB--"),
+}
+CELLS = [
+    pytest.param(dialect, relation, subject, LETTERS[letter], id=f"{dialect}, {relation}, {subject}")
+    for dialect, row in TABLE.items()
+    for relation, letters in zip(RELATIONS, ("WWWWWWW", *row), strict=True)
+    for subject, letter in zip(ORDER, letters, strict=True)
+]
+BOUND = {"openai-chat": {"details", "extra_content"}, "openai-responses": {"item_id"}}
+WHY = {
+    Relation.OTHER_MODEL: DropReason.OTHER_MODEL,
+    Relation.OTHER_PROVIDER: DropReason.OTHER_PROVIDER,
+}
+
+
+def left(state, treatment, dialect):
+    """What a treatment leaves of a state."""
+    match treatment:
+        case Treatment.WHOLE:
+            return state
+        case Treatment.UNBOUND:
+            return State({key: value for key, value in state.items() if key not in BOUND[dialect]})
+        case _:
+            return State()
+
+
+@pytest.mark.parametrize(("dialect", "relation", "subject", "treatment"), CELLS)
+def test_cells(dialect, relation, subject, treatment):
+    """
+    Each cell of the table is what `select` does, with the reason of its column.
+    """
+    target = origin(dialect, **RELATIONS[relation])
+    if subject is Subject.STEP:
+        given = message(state=SIGNED, run=RemoteRun(id="r1", kind="interaction"), dialect=dialect)
+        state = left(SIGNED, treatment, dialect)
+        expected = attrs.evolve(given, state=state, run=given.run if state else None)
+    else:
+        part = MAKE[subject]()
+        given = message(part, dialect=dialect)
+        state = left(SIGNED, treatment, dialect)
+        changes = {"state": state, "result_state": state} if isinstance(part, ToolPart) else {"state": state}
+        kept = () if treatment is Treatment.LEFT_OUT else (attrs.evolve(part, **changes),)
+        expected = attrs.evolve(given, parts=kept)
+    selection = select([given], target)
+    place, whole = None if subject is Subject.STEP else 0, treatment is Treatment.LEFT_OUT
+    drops = () if treatment is Treatment.WHOLE else (Drop("a1", place, WHY[relation], whole=whole),)
+
+    assert (expected,) == selection.messages
+    assert drops == selection.left_out
+
+
+def test_the_table_is_whole():
+    """
+    Every dialect that has rules stands in the table.
+    """
+    assert {*TABLE} - {UNHEARD_OF} == {*POLICIES}
+
+
+# -- who issued it
+
+
+def test_another_dialect_of_the_same_provider_is_another_provider():
+    """
+    State of one wire format means nothing in another.
+    """
+    selection = select([message(text())], origin(CLAUDE))
+
+    assert (Drop("a1", 0, DropReason.OTHER_PROVIDER),) == selection.left_out
+
+
+def test_the_served_model_plays_no_part():
+    """
+    Origins are compared by the model that was asked for.
+    """
+    answer = message(reasoning())
+    target = attrs.evolve(answer.origin, served_model="m1-2026")
+
+    assert (answer,) == select([answer], target).messages
+
+
+def test_readers():
+    """
+    Models that an app knows to read each other's state are no other models to each other.
+    """
+    answer = message(reasoning(), dialect=CLAUDE)
+    rules = attrs.evolve(POLICIES[CLAUDE], interchangeable_models=(frozenset({"m1", "m2"}),))
+
+    assert (answer,) == select([answer], origin(CLAUDE, model="m2"), rules=rules).messages
+    assert () == select([answer], origin(CLAUDE, model="m3"), rules=rules).messages[0].parts
+
+
+def test_rules_of_the_app():
+    """
+    Rules that are given take the place of those of the dialect.
+    """
+    answer = message(reasoning())
+    rules = Policy(other_model=Treatments(reasoning=Treatment.BARE), source="the app")
+
+    assert (reasoning(State()),) == select([answer], origin(INTERACTIONS, model="m2"), rules=rules).messages[0].parts
+
+
+# -- how its step ended
+
+
+def test_a_failed_step_goes_as_what_was_said():
+    """
+    Of a failed step text and media go, without state; nothing of the provider's own does.
+    """
+    kept, drops = chosen(failed(reasoning(), text(), media(), opaque(), provider_call()))
+
+    assert [text(State()), media(State())] == kept
+    assert [(place, DropReason.UNFINISHED) for place in range(5)] == drops
+
+
+def test_a_running_step_goes_like_a_failed_one():
+    """
+    A step that has not ended has not completed.
+    """
+    kept, drops = chosen(message(reasoning(), text(status="streaming"), status="running"))
+
+    assert [text(State(), status="streaming")] == kept
+    assert [(0, DropReason.UNFINISHED), (1, DropReason.UNFINISHED)] == drops
+
+
+def test_a_failed_step_loses_its_own_state():
+    """
+    The response of a failed step is nothing to go on from.
+    """
+    selection = select([failed(state=SIGNED, run=RemoteRun(id="r1", kind="interaction"))], origin(INTERACTIONS))
+
+    assert (State(), None) == (selection.messages[0].state, selection.messages[0].run)
+    assert (Drop("a1", None, DropReason.UNFINISHED),) == selection.left_out
+
+
+UNANSWERED = {
+    "interrupted": call(status="failed", error=error(ErrorKind.INTERRUPTED), output=()),
+    "waiting": call(status="called", output=()),
+    "cut": call(status="failed", error=error(ErrorKind.INTERRUPTED), input=None, input_status=CUT, output=()),
+    "invalid": call(status="failed", error=error(ErrorKind.INVALID_INPUT), input=None, output=()),
+}
+
+
+@pytest.mark.parametrize("part", UNANSWERED.values(), ids=UNANSWERED)
+def test_calls_of_a_failed_step_that_nobody_answered(part):
+    """
+    They were not to be run, so they do not go.
+    """
+    assert ([], [(0, DropReason.UNANSWERED)]) == chosen(failed(part))
+
+
+@pytest.mark.parametrize("changes", [{}, {"status": "failed", "error": error(ErrorKind.TOOL)}], ids=["well", "badly"])
+def test_calls_of_a_failed_step_that_the_app_answered(changes):
+    """
+    What a tool did was done, so the call goes with its answer, without state.
+    """
+    assert ([call(State(), **changes)], [(0, DropReason.UNFINISHED)]) == chosen(failed(call(**changes)))
+
+
+COMPLETED_CALLS = {**UNANSWERED, "answered": call(), "cancelled": call(status="failed", error=error("cancelled"))}
+
+
+@pytest.mark.parametrize("part", COMPLETED_CALLS.values(), ids=COMPLETED_CALLS)
+def test_calls_of_a_completed_step_stay(part):
+    """
+    Encoders see every call of a completed step, and repair what cannot be sent.
+    """
+    kept, _ = chosen(message(part))
+
+    assert ["c1"] == [each.call_id for each in kept]
+
+
+# -- what was cut
+
+
+def test_a_text_that_was_cut_loses_its_state():
+    """
+    Its text stays.
+    """
+    assert ([text(State(), status=CUT)], [(0, DropReason.INCOMPLETE)]) == chosen(message(text(status=CUT)))
+
+
+def test_a_medium_that_was_cut_is_left_out():
+    """
+    Half a picture is none.
+    """
+    assert ([], [(0, DropReason.INCOMPLETE)]) == chosen(message(media(status=CUT)))
+
+
+def test_an_input_that_was_cut_loses_its_state():
+    """
+    The call stays for the encoder.
+    """
+    kept, drops = chosen(message(call(status="failed", error=error(), input=None, input_status=CUT)))
+
+    assert [(State(), State())] == [(part.state, part.result_state) for part in kept]
+    assert [(0, DropReason.INCOMPLETE)] == drops
+
+
+def test_a_call_of_the_provider_that_was_cut_is_left_out():
+    """
+    Without state there is no telling the provider what it ran.
+    """
+    part = provider_call(status="failed", error=error(), input=None, input_status=CUT)
+
+    assert ([], [(0, DropReason.INCOMPLETE)]) == chosen(message(part))
+
+
+def test_nothing_is_dropped_twice():
+    """
+    Where several rules forbid the same, the first reason stands: who issued it, how it ended, that it was cut.
+    """
+    selection = select([failed(text(status=CUT))], origin(INTERACTIONS, provider="rival"))
+
+    assert (Drop("a1", 0, DropReason.OTHER_PROVIDER),) == selection.left_out
+
+
+def test_the_strictest_rule_holds():
+    """
+    A later rule that forbids more has the last word.
+    """
+    selection = select([failed(reasoning(), dialect=CHAT)], origin(CHAT, model="m2"))
+
+    assert (Drop("a1", 0, DropReason.UNFINISHED, whole=True),) == selection.left_out
+
+
+# -- what signs reasoning
+
+
+SIGNATURES = {
+    "gemini-interactions": ["signature"],
+    "anthropic-messages": ["signature", "data"],
+    "bedrock-converse": ["signature", "redactedContent"],
+    "openai-responses": ["encrypted_content"],
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "key"), [(dialect, key) for dialect, keys in SIGNATURES.items() for key in keys], ids=str
+)
+def test_reasoning_goes_with_what_signs_it(dialect, key):
+    """
+    One of the keys that the dialect wants is enough.
+    """
+    part = reasoning({key: "s"})
+
+    assert ([part], []) == chosen(message(part, dialect=dialect))
+
+
+@pytest.mark.parametrize("state", [{}, {"signature": ""}, {"other": "s"}], ids=str)
+@pytest.mark.parametrize("dialect", SIGNATURES)
+def test_reasoning_without_it_does_not_go(dialect, state):
+    """
+    An empty signature is none.
+    """
+    assert ([], [(0, DropReason.UNSIGNED)]) == chosen(message(reasoning(state), dialect=dialect))
+
+
+@pytest.mark.parametrize("dialect", sorted({*TABLE} - {*SIGNATURES}))
+def test_reasoning_that_needs_no_signature(dialect):
+    """
+    Where the dialect wants none, reasoning goes as it is.
+    """
+    part = reasoning({})
+
+    assert ([part], []) == chosen(message(part, dialect=dialect))
+
+
+def test_parts_of_one_item_are_signed_together():
+    """
+    When one part of an item of the provider has the signature, the others go with it.
+    """
+    first, last = reasoning({"item_id": "rs_1"}, "one"), reasoning({"item_id": "rs_1", "encrypted_content": "e"}, "two")
+
+    assert ([first, last], []) == chosen(message(first, last, dialect=RESPONSES))
+
+
+def test_parts_of_no_item_are_signed_alone():
+    """
+    A part that belongs to no item is not signed by another one.
+    """
+    signed, alone = reasoning({"signature": "s"}, "one"), reasoning({}, "two")
+
+    assert ([signed], [(1, DropReason.UNSIGNED)]) == chosen(message(signed, alone))
+
+
+def test_a_signature_that_was_cut_signs_nothing():
+    """
+    A part that was cut does not speak for the others of its item.
+    """
+    parts = reasoning({"i": 0}, "one"), reasoning({"i": 0, "signature": "s"}, "two", CUT)
+
+    assert ([], [(0, DropReason.UNSIGNED), (1, DropReason.INCOMPLETE)]) == chosen(message(*parts))
+
+
+# -- items that refer to each other
+
+
+def test_linked_items_lose_their_ids_together():
+    """
+    When a reasoning cannot go, what else its step holds goes as to another model.
+    """
+    parts = (
+        reasoning({"item_id": "rs_1"}),
+        reasoning({"item_id": "rs_2", "encrypted_content": "e"}),
+        text({"item_id": "msg_1", "phase": "commentary"}),
+        call({"item_id": "fc_1"}),
+        provider_call({"item": {"id": "ws_1"}}),
+    )
+    kept, drops = chosen(message(*parts, dialect=RESPONSES))
+
+    assert [text({"phase": "commentary"}), call({})] == kept
+    assert [
+        (0, DropReason.UNSIGNED),
+        (1, DropReason.LINKED),
+        (2, DropReason.LINKED),
+        (3, DropReason.LINKED),
+        (4, DropReason.LINKED),
+    ] == drops
+
+
+def test_linked_items_keep_the_state_of_the_step():
+    """
+    The response as the provider has it is whole, so going on from it stays possible.
+    """
+    answer = message(reasoning({"item_id": "rs_1"}), state={"response_id": "resp_1"}, dialect=RESPONSES)
+
+    assert {"response_id": "resp_1"} == select([answer], answer.origin).messages[0].state
+
+
+def test_an_empty_part_breaks_no_link():
+    """
+    What holds nothing is missed by nothing.
+    """
+    part = reasoning({"item_id": "rs_1", "encrypted_content": "e"})
+
+    assert ([part], [(1, DropReason.EMPTY)]) == chosen(message(part, text({}, ""), dialect=RESPONSES))
+
+
+def test_other_messages_keep_their_links():
+    """
+    Only the items of one step refer to each other.
+    """
+    whole = attrs.evolve(message(reasoning({"encrypted_content": "e"}), dialect=RESPONSES), id="a0")
+    selection = select([whole, message(reasoning({}), dialect=RESPONSES)], origin(RESPONSES))
+
+    assert whole == selection.messages[0]
+
+
+# -- nothing
+
+
+def test_empty_parts_are_left_out():
+    """
+    A text without text and state says nothing, and neither does such a reasoning.
+    """
+    assert ([], [(0, DropReason.EMPTY), (1, DropReason.EMPTY)]) == chosen(
+        message(text({}, ""), reasoning({}, ""), dialect=CHAT)
+    )
+
+
+def test_blank_text_is_text():
+    """
+    Nothing is trimmed: providers check what they signed.
+    """
+    assert ([text({}, "\n\n")], []) == chosen(message(text({}, "\n\n")))
+
+
+def test_a_text_that_was_only_state():
+    """
+    Without its state nothing is left of it, for the reason for which the state may not go.
+    """
+    selection = select([message(text({"signature": "s"}, ""))], origin(CLAUDE))
+
+    assert (Drop("a1", 0, DropReason.OTHER_PROVIDER, whole=True),) == selection.left_out
+
+
+# -- strip
+
+
+def test_strip():
+    """
+    The escape hatch leaves no state anywhere, also where everything would be in order.
+    """
+    answer = message(reasoning(), text(), media(), call(), provider_call(), opaque(), state=SIGNED)
+    selection = select([answer], answer.origin, strip=True)
+
+    assert (text(State()), media(State()), call(State())) == selection.messages[0].parts
+    assert State() == selection.messages[0].state
+    assert {DropReason.STRIPPED} == {drop.reason for drop in selection.left_out}
+
+
+def test_strip_keeps_reasoning_that_needs_no_signature():
+    """
+    Reasoning is no state.
+    """
+    assert ([reasoning({})], [(0, DropReason.STRIPPED)]) == chosen(message(reasoning(), dialect=CHAT), strip=True)
+
+
+# -- conversations
+
+
+def test_what_the_user_said_goes():
+    """
+    Prompts have no state.
+    """
+    said = UserMessage(id="u1", content="hi")
+
+    assert ((said,), ()) == (select([said], origin(CHAT)).messages, select([said], origin(CHAT)).left_out)
+
+
+def test_a_transcript_goes_from_its_last_summary_on():
+    """
+    Of a transcript its context is taken.
+    """
+    transcript = fold([prompt(), *answer("Hello"), *compaction("so far"), prompt("more", message_id="u2")])
+
+    assert ["c1", "u2"] == [each.id for each in select(transcript, origin(CHAT)).messages]
+
+
+def test_a_summary_that_is_not_written():
+    """
+    A summary that failed, or is being written, stands for nothing.
+    """
+    running = CompactionMessage(id="c1", reason="auto", status="running", text="so ")
+    selection = select([running, attrs.evolve(running, id="c2", status="failed")], origin(CHAT))
+
+    assert () == selection.messages
+    assert (
+        Drop("c1", None, DropReason.UNFINISHED, whole=True),
+        Drop("c2", None, DropReason.UNFINISHED, whole=True),
+    ) == selection.left_out
+
+
+@pytest.mark.parametrize(
+    ("issuer", "reason"),
+    [(origin(CHAT), None), (origin(CLAUDE), DropReason.OTHER_PROVIDER), (None, DropReason.OTHER_PROVIDER)],
+    ids=["same origin", "other", "unknown"],
+)
+def test_the_state_of_a_summary(issuer, reason):
+    """
+    The state of a summary goes to who wrote it, its text to everyone.
+    """
+    summary = CompactionMessage(id="c1", reason="auto", status="completed", text="so far", state=SIGNED, origin=issuer)
+    selection = select([summary], origin(CHAT))
+
+    assert "so far" == selection.messages[0].text
+    assert ([] if reason is None else [reason]) == [drop.reason for drop in selection.left_out]
+    assert (SIGNED if reason is None else State()) == selection.messages[0].state
+
+
+def test_places():
+    """
+    Encoders that leave out more can say where it stood.
+    """
+    selection = select(
+        [UserMessage(id="u1", content="hi"), message(reasoning({}), text(), reasoning(), call())], origin(INTERACTIONS)
+    )
+
+    assert ((), (1, 2, 3)) == selection.places
+
+
+def test_nothing_is_changed_when_nothing_is_left_out():
+    """
+    The answer of one step goes back to its own model as it is, and nobody's transcript is touched.
+    """
+    answered = fold(answer("Hello", reasoning="hm", reasoning_state={"signature": "s"}, calls=[Call("weather")]))
+    selection = select(answered, answered.last.origin)
+
+    assert answered.messages == selection.messages
+    assert () == selection.left_out
+
+
+# -- the list of the model that the events descend from: behaviours 46 to 51
+
+COLUMNS = {
+    "full": lambda *parts: (message(*parts, dialect=CLAUDE), {}),
+    "failed": lambda *parts: (failed(*parts, dialect=CLAUDE), {}),
+    "other model": lambda *parts: (message(*parts, dialect=CLAUDE), {"model": "m2"}),
+    "other provider": lambda *parts: (message(*parts, dialect=CLAUDE), {"provider": "rival"}),
+}
+FILTER = {
+    "text": (text, ["whole", "bare", "whole", "bare"]),
+    "reasoning": (reasoning, ["whole", None, None, None]),
+    "call": (call, ["whole", "bare", "whole", "bare"]),
+    "answer": (call, ["whole", "bare", "whole", "bare"]),
+    "provider's call": (provider_call, ["whole", None, "whole", None]),
+    "provider's result": (provider_call, ["whole", None, "whole", None]),
+}
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "expected"),
+    [(row, column, one) for row, (_, cells) in FILTER.items() for column, one in zip(COLUMNS, cells, strict=True)],
+)
+def test_46_the_filter(row, column, expected):
+    """
+    All 24 cells of the filter, as our rules have them for Claude.
+    """
+    answer, elsewhere = COLUMNS[column](FILTER[row][0]())
+    parts = select([answer], origin(CLAUDE, **elsewhere)).messages[0].parts
+    states = [part.result_state if row in {"answer", "provider's result"} else part.state for part in parts]
+
+    assert {"whole": [SIGNED], "bare": [State()], None: []}[expected] == states
+
+
+@pytest.mark.parametrize("dialect", TABLE)
+def test_47_interrupted_reasoning_never_gives_back_its_state(dialect):
+    """
+    Not even to the model that wrote it.
+    """
+    kept, drops = chosen(message(reasoning(status=CUT), dialect=dialect))
+
+    assert [] == [part for part in kept if part.state]
+    assert [(0, DropReason.INCOMPLETE)] == drops
+
+
+@pytest.mark.parametrize("dialect", TABLE)
+def test_48_empty_reasoning_survives_with_state_only(dialect):
+    """
+    Its state is worth keeping; without one nothing is left.
+    """
+    with_state, _ = chosen(message(reasoning(text=""), dialect=dialect))
+    without, _ = chosen(message(reasoning({}, ""), dialect=dialect))
+
+    assert ([reasoning(text="")], []) == (with_state, without)
+
+
+def test_49_two_reasonings_of_one_item_stay_two():
+    """
+    They keep their order and are not merged here.
+    """
+    parts = [reasoning({"item_id": "rs_1", "encrypted_content": "e"}, each) for each in ("one", "two")]
+    kept, _ = chosen(message(*parts, dialect=RESPONSES))
+
+    assert parts == kept
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [reasoning({"type": "redacted_thinking", "data": "d"}, ""), text({})],
+        [text({"thoughtSignature": "s"}), text({"thoughtSignature": "s"}, "")],
+        [call({"thoughtSignature": "s"}), call({})],
+    ],
+    ids=["redacted reasoning", "signature on text", "signature on the first of parallel calls"],
+)
+@pytest.mark.parametrize("dialect", [CLAUDE, "gemini-generate-content"])
+def test_50_signatures_wherever_they_stand(parts, dialect):
+    """
+    They go back at the place where they came.
+    """
+    assert (parts, []) == chosen(message(*parts, dialect=dialect))
+
+
+def test_51_state_that_names_another_provider():
+    """
+    Nothing is nested under a provider's name, so no key decides whose a state is: the origin does.
+    """
+    part = text({"openai": {"itemId": "x"}, "anthropic": {"signature": "s"}})
+
+    assert ([part], []) == chosen(message(part))
+
+
+# -- said to people
+
+
+def test_every_reason_is_a_sentence():
+    """
+    Each reason is said in words.
+    """
+    assert {*DropReason} == {*REASONS}
+    assert {
+        *("other-model", "other-provider", "unfinished", "unanswered", "incomplete", "unsigned", "linked", "empty"),
+        *("stripped", "unplaced", "uncalled", "no-answer", "reworded"),
+    } == {*REASONS}
+    assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in REASONS.values())
+
+
+SAID = {
+    Drop("a1", 2, DropReason.OTHER_MODEL): (
+        "state of part 2 of message 'a1' left out: It was issued by another model of the same provider."
+    ),
+    Drop("a1", 0, DropReason.INCOMPLETE, whole=True): (
+        "part 0 of message 'a1' left out: It was cut, and its state may have been cut with it."
+    ),
+    Drop("a1", None, DropReason.STRIPPED): (
+        "state of message 'a1' left out: The app asked for the conversation without any state."
+    ),
+}
+
+
+@pytest.mark.parametrize(("drop", "expected"), SAID.items(), ids=lambda value: str(value)[:20])
+def test_a_drop_in_words(drop, expected):
+    """
+    A drop says what was left out and why, and nothing of what it held.
+    """
+    assert expected == str(drop)
+
+
+def test_nothing_of_a_state_is_shown():
+    """
+    The canary in a state is not seen in what is reported about it.
+    """
+    selection = select([message(reasoning({"signature": "canary"}))], origin(CLAUDE))
+
+    assert "canary" not in repr(selection.left_out) + str(selection.left_out[0])
+
+
+# -- described
+
+SHEETS = {sheet.dialect: sheet for sheet in describe_rules()}
+
+
+def test_every_dialect_has_a_sheet():
+    """
+    One for each dialect, and one for all others.
+    """
+    assert [*POLICIES, "*"] == [*SHEETS]
+
+
+@pytest.mark.parametrize("dialect", [*POLICIES, "*"])
+def test_sheets_hold_every_cell(dialect):
+    """
+    The sheet is the table.
+    """
+    columns = ("WWWWWWW", *TABLE[UNHEARD_OF if dialect == "*" else dialect])
+    expected = {
+        RuleRow(dialect=dialect, subject=subject, relation=relation, treatment=LETTERS[letter])
+        for relation, letters in zip(Relation, columns, strict=True)
+        for subject, letter in zip(ORDER, letters, strict=True)
+    }
+
+    assert expected == {*SHEETS[dialect].rows}
+    assert 21 == len(SHEETS[dialect].rows)
+
+
+def test_remarks_say_what_cells_do_not():
+    """
+    What reasoning needs, what an item is, what unbound means and what is linked, each in a sentence.
+    """
+    assert (
+        "Reasoning goes only with `encrypted_content` in its state.",
+        "Parts with the same `item_id` are one item of the provider.",
+        "Unbound means without `item_id`.",
+        "The items of a step refer to each other: when one cannot go, the others go as to another model.",
+    ) == SHEETS[RESPONSES].remarks
+    assert "Reasoning goes only with `signature` or `data` in its state." in SHEETS[CLAUDE].remarks
+    assert () == SHEETS["*"].remarks
+
+
+def test_remarks_name_the_readers():
+    """
+    Rules of an app can be described as well.
+    """
+    rules = attrs.evolve(OTHER_POLICY, interchangeable_models=(frozenset({"m2", "m1"}),))
+    (sheet, _) = describe_rules({"mine": rules})
+
+    assert ("`m1` and `m2` read each other's state.",) == sheet.remarks
+
+
+@pytest.mark.parametrize("dialect", [*POLICIES, "*"])
+def test_every_sheet_has_a_source(dialect):
+    """
+    What is known has a place where it is from; what is not says so.
+    """
+    assert ("2026" in SHEETS[dialect].source) is (dialect != "*")
+
+
+def test_whole_is_named():
+    """
+    Whether all of something was left out is said by name, as `True` alone would not tell.
+    """
+    assert not Drop("m", None, DropReason.EMPTY).whole
+    with pytest.raises(TypeError):
+        Drop("m", None, DropReason.EMPTY, True)
