@@ -12,9 +12,19 @@ from assistant_events.history.policy import (
     Treatments,
     describe_rules,
 )
-from assistant_events.history.select import REASONS, REPAIRS, Drop, DropReason, Selection, select
+from assistant_events.history.select import (
+    NO_RESULT_KINDS,
+    REASONS,
+    REPAIRS,
+    Drop,
+    DropReason,
+    Selection,
+    has_result,
+    select,
+)
 
 __all__ = [
+    "NO_RESULT_KINDS",
     "OTHER_POLICY",
     "POLICIES",
     "REASONS",
@@ -30,5 +40,6 @@ __all__ = [
     "Treatment",
     "Treatments",
     "describe_rules",
+    "has_result",
     "select",
 ]

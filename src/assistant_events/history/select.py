@@ -33,7 +33,7 @@ from assistant_events.messages import (
     Transcript,
     UserMessage,
 )
-from assistant_events.values import JsonValue, Origin, State
+from assistant_events.values import ErrorKind, JsonValue, Origin, State
 from assistant_events.values.validators import NO_STATE, Frozen
 
 
@@ -79,17 +79,23 @@ REPAIRS: Final = frozenset({DropReason.UNCALLED, DropReason.NO_ANSWER, DropReaso
 """Reasons for which something goes in another form, so that the provider can take it."""
 
 
+NO_RESULT_KINDS: Final = frozenset({ErrorKind.NO_RESULT, ErrorKind.INTERRUPTED, ErrorKind.INVALID_INPUT})
+"""Kinds of the errors that end a call of the provider without a result of the provider."""
+
+
 @final
 @attrs.frozen(repr=False, eq=False)
 class Drop(Frozen):
-    """Something that was left out of a conversation on its way to a model, or repaired."""
+    """Something that an encoder or emitter did not write, or wrote in another form."""
 
-    message_id: str
+    message_id: str | None
+    """`None` for an event without a message."""
 
     part: int | None
     """Place of the part in its message as the transcript has it, from 0; `None` for the message itself."""
 
-    reason: DropReason
+    reason: DropReason | str
+    """A reason of `REASONS`, or a sentence about one wire."""
 
     whole: bool = attrs.field(default=False, kw_only=True)
     """Whether nothing of it goes. Otherwise it goes without its state, or without some of it."""
@@ -97,7 +103,15 @@ class Drop(Frozen):
     def __str__(self) -> str:
         place = "" if self.part is None else f"part {self.part} of "
         what, done = ("", "repaired") if self.reason in REPAIRS else ("" if self.whole else "state of ", "left out")
-        return f"{what}{place}message {self.message_id!r} {done}: {REASONS[self.reason]}"
+        reason = REASONS[self.reason] if isinstance(self.reason, DropReason) else self.reason
+        return f"{what}{place}message {self.message_id!r} {done}: {reason}"
+
+
+def has_result(call: ToolPart) -> bool:
+    """Tell whether the provider, which ran *call*, gave a result of it."""
+    if not call.provider_executed or not call.settled:
+        return False
+    return bool(call.result_state) or call.error is None or call.error.kind not in NO_RESULT_KINDS
 
 
 @final
