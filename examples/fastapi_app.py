@@ -123,12 +123,13 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     with SqliteStore(DATABASE) as store:
         async with GeminiInteractions(base_url=BASE_URL) as client:
             app.state.store, app.state.client, app.state.chats = store, client, chats
-            for left in store.unfinished():
-                chat = await chat_of(left.session_id)
-                if left.run is not None and left.run.resumable and not chat.busy:
-                    message = chat.session.transcript[left.message_id]
-                    assert isinstance(message, AssistantMessage)
-                    chat.receive(client.resume(message))
+            for session_id, unfinished in store.unfinished().items():
+                chat = await chat_of(session_id)
+                for left in unfinished:
+                    if left.run is not None and left.run.resumable and not chat.busy:
+                        message = chat.session.transcript[left.message_id]
+                        assert isinstance(message, AssistantMessage)
+                        chat.receive(client.resume(message))
             yield
             await asyncio.gather(*[chat.close() for chat in chats.values()])
 

@@ -24,14 +24,13 @@ BODY = {"model": "gemini-3.6-flash", "background": True, "store": True}
 
 async def take_up(store: SqliteStore, client: GeminiInteractions) -> None:
     """Resume what can be resumed, and settle the rest."""
-    for left in store.unfinished():
-        if left.run is not None and left.run.resumable:
-            session = await Session.open(store, left.session_id)
-            message = session.transcript[left.message_id]
-            assert isinstance(message, AssistantMessage)
-            await show(session, client.resume(message))
-    for session_id in {left.session_id for left in store.unfinished()}:
+    for session_id, unfinished in store.unfinished().items():
         session = await Session.open(store, session_id)
+        for left in unfinished:
+            if left.run is not None and left.run.resumable:
+                message = session.transcript[left.message_id]
+                assert isinstance(message, AssistantMessage)
+                await show(session, client.resume(message))
         for record in await session.reconcile():
             print(f"settled: {record.event.type} of {record.event.message_id}")
 

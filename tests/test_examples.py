@@ -84,7 +84,7 @@ class TestRestart:
 
         assert (0, "\n[gone]\n", "") == self.run(environment)
         with SqliteStore(environment["CHAT_DB"]) as store:
-            assert () == store.unfinished()
+            assert {} == store.unfinished()
             assert "not-found" == fold(store.read("s1")).last.error.kind
 
 

@@ -57,6 +57,7 @@ from assistant_events.events import (
 from assistant_events.history import Drop, DropReason, Selection, describe_rules, select
 from assistant_events.messages import (
     AssistantMessage,
+    Awaits,
     CallStatus,
     CompactionMessage,
     MediaPart,
@@ -71,6 +72,7 @@ from assistant_events.messages import (
     ToolPart,
     Transcript,
     Turn,
+    Unfinished,
     UserMessage,
     redact,
 )
@@ -115,6 +117,7 @@ __all__ = [
     "AdapterError",
     "AssistantEventsError",
     "AssistantMessage",
+    "Awaits",
     "Builder",
     "CallStatus",
     "Citation",
@@ -189,6 +192,7 @@ __all__ = [
     "ToolSuccess",
     "Transcript",
     "Turn",
+    "Unfinished",
     "UnknownDialectError",
     "UnknownEvent",
     "Upcasters",

@@ -154,16 +154,18 @@ def test_show_sums(run, db):
 
 def test_sessions(run, db, full):
     """
-    The list says how long each session is, when it was written, and what of it is unfinished.
+    The list shows the length of each session, when it was written, and whose move it is.
     """
     run("fold", "-", "--db", db, "--session", "s", stdin=HELLO)
     [head, first, second] = run("sessions", "--db", db).out.splitlines()
     listed = run("sessions", "--db", db, "--json").json["sessions"]
 
-    assert "session records created (UTC) updated (UTC) unfinished" == " ".join(head.split())
+    assert "session records created (UTC) updated (UTC) awaits" == " ".join(head.split())
     assert (["s", "4"], ["full", "23"]) == (first.split()[:2], second.split()[:2])
-    assert ("-", "2") == (first.split()[-1], second.split()[-1])
-    assert [("s", 4, 0), ("full", 23, 2)] == [(one["session_id"], one["seq"], one["unfinished"]) for one in listed]
+    assert ("user", "provider") == (first.split()[-1], second.split()[-1])
+    assert [("s", 4, "user"), ("full", 23, "provider")] == [
+        (one["session_id"], one["seq"], one["awaits"]) for one in listed
+    ]
 
 
 def test_no_sessions(run, db):
@@ -274,7 +276,7 @@ def test_reconcile(run, full):
         "text.ended of message 'a2'\nstep.failed of message 'a2'\n2 events to append; --write does it\n"
     ) == before.out
     assert written.out.endswith("2 events appended\n")
-    assert "nothing to settle; 1 unfinished, see --abandon-calls and --abandon-runs\n" == after.out
+    assert "nothing to settle; 1 event with --abandon-calls and --abandon-runs\n" == after.out
     assert (["tool.failed"], True) == ([event["type"] for event in abandoned.json["events"]], abandoned.json["written"])
     assert "nothing to settle\n" == run("reconcile", "full", "--db", full).out
 

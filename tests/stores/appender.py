@@ -8,20 +8,17 @@ from itertools import count, islice
 from assistant_events.errors import ConflictError
 from assistant_events.events import TextEnded
 from assistant_events.stores import SqliteStore
-from assistant_events.testing.store_samples import asked, called, ended, rewound, started, succeeded
+from assistant_events.testing import Call, answer, durable, prompt, rewind
 
 
 def batch(name, number):
-    """Return a batch that begins and ends things in the index; its first event tells how many follow."""
+    """Return a batch that changes the unfinished work; its first event has the number of the others."""
     message = f"{name}-{number}"
+    calls = [Call("look", call_id="c1", output="seen"), Call("look", call_id="c2")]
     events = [
-        asked(f"{message}-u"),
-        started(message),
-        called("c1", message),
-        called("c2", message),
-        ended(message),
-        succeeded("c1", message),
-        rewound(f"{message}-u"),
+        prompt(message_id=f"{message}-u"),
+        *durable(answer(calls=calls, message_id=message)),
+        rewind(f"{message}-u"),
     ]
     kept = events[: 1 + number % len(events)]
     return [TextEnded(message_id=message, text=f"{len(kept)}"), *kept]

@@ -67,6 +67,9 @@ def test_a_new_or_empty_file_becomes_a_store(tmp_path, make):
         assert ("wal",) == db.execute("PRAGMA journal_mode").fetchone()
 
 
+OTHER_SCHEMA = f"the file has schema version {{}}, this version of the library reads and writes {VERSION}"
+
+
 def make_text(path):
     path.write_text("not a database\n" * 100)
 
@@ -106,18 +109,15 @@ def make_store_of_no_version(path):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (make_text, "this is no SQLite database; it was left as it is"),
-        (make_short_text, "this is no SQLite database; it was left as it is"),
-        (make_cut_database, "this is no SQLite database; it was left as it is"),
-        (make_foreign_database, "this SQLite database belongs to another application; it was left as it is"),
-        (make_owned_database, "this SQLite database belongs to another application; it was left as it is"),
-        (make_broken_database, "this SQLite database belongs to another application; it was left as it is"),
-        (
-            make_newer_store,
-            f"written by a newer version of this library (schema 99, this one knows {VERSION}); update the library",
-        ),
-        (make_older_store, "schema 1 is not known to this library"),
-        (make_store_of_no_version, "schema 0 is not known to this library"),
+        (make_text, "this is not a SQLite database; it was not changed"),
+        (make_short_text, "this is not a SQLite database; it was not changed"),
+        (make_cut_database, "this is not a SQLite database; it was not changed"),
+        (make_foreign_database, "this SQLite database belongs to another application; it was not changed"),
+        (make_owned_database, "this SQLite database belongs to another application; it was not changed"),
+        (make_broken_database, "this SQLite database belongs to another application; it was not changed"),
+        (make_newer_store, OTHER_SCHEMA.format(99)),
+        (make_older_store, OTHER_SCHEMA.format(1)),
+        (make_store_of_no_version, OTHER_SCHEMA.format(0)),
     ],
 )
 def test_what_is_not_ours_is_refused_and_left_alone(tmp_path, make, sentence):
@@ -172,7 +172,7 @@ def test_a_store_that_turns_newer_meanwhile_is_refused(tmp_path, monkeypatch):
     make_newer_store(path)
     monkeypatch.setattr("assistant_events.stores.sqlite.connection._check_header", lambda path: None)
 
-    assert "written by a newer version of this library" in refusal(path)
+    assert OTHER_SCHEMA.format(99) in refusal(path)
 
 
 def test_a_folder_is_refused(tmp_path):
@@ -188,7 +188,7 @@ def test_a_pipe_is_refused(tmp_path):
     """
     os.mkfifo(tmp_path / "pipe")
 
-    assert f"{tmp_path / 'pipe'}: expected a database file, this is no regular file" == refusal(tmp_path / "pipe")
+    assert f"{tmp_path / 'pipe'}: expected a database file, this is not a regular file" == refusal(tmp_path / "pipe")
 
 
 def test_a_missing_folder_is_refused(tmp_path):
@@ -226,7 +226,7 @@ def test_a_file_that_may_not_be_written_is_refused(tmp_path, monkeypatch):
     before = snapshot(tmp_path)
     monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
 
-    assert f"{path}: the file may not be read and written by this process" == refusal(path)
+    assert f"{path}: this process is not allowed to read and write the file" == refusal(path)
     assert before == snapshot(tmp_path)
 
 
@@ -235,7 +235,7 @@ def test_a_file_that_vanishes_meanwhile_is_made_anew(tmp_path, monkeypatch):
     A file that was there when its kind was asked, and is not when it is read, is a new one.
     """
     path = tmp_path / "s.db"
-    monkeypatch.setattr("assistant_events.stores.sqlite.connection._check_place", lambda path: None)
+    monkeypatch.setattr("assistant_events.stores.sqlite.connection._check_path", lambda path: None)
     with SqliteStore(path) as store:
         assert 0 == store.seq("s")
 
@@ -290,7 +290,7 @@ def test_a_file_whose_journal_cannot_be_changed_is_refused(tmp_path):
         other.execute("BEGIN")
         other.execute("SELECT * FROM sessions").fetchall()
 
-        with pytest.raises(StoreError, match="locked; somebody else writes for longer"):
+        with pytest.raises(StoreError, match="locked; another writer holds the lock for longer"):
             SqliteStore(path, timeout_s=0.05)
 
 

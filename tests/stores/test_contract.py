@@ -13,7 +13,6 @@ from assistant_events.events import Record, TextDelta, TextEnded, UnknownEvent
 from assistant_events.messages import Transcript
 from assistant_events.reducer import fold
 from assistant_events.stores import MemoryStore, SqliteStore, Store
-from assistant_events.stores.attention import Watch
 from assistant_events.stores.contract import make_record, utc_now
 from assistant_events.testing.store_samples import LIVE, started
 from assistant_events.values import JsonObject
@@ -50,7 +49,7 @@ REFUSALS = [
     (
         lambda store: store.append("s", [EVENT, DELTA]),
         LocalProtocolError,
-        "TextDelta is live and has no place in a log; append durable events only",
+        "TextDelta is a live event and cannot be stored; append durable events only",
     ),
     (lambda store: store.append("s", [EVENT, None]), TypeError, "events: expected durable events, got NoneType"),
     (lambda store: store.append("s", EVENT), TypeError, "events: expected an iterable of events, got TextEnded"),
@@ -86,9 +85,24 @@ REFUSALS = [
         "UnknownEvent.data: expected the whole document of 'a', version 1",
     ),
     (
-        lambda store: store.append("s", [EVENT], expected_seq=5),
+        lambda store: store.append("s", [EVENT], expected_seq=1),
         ConflictError,
-        "session 's': expected seq 5, store holds 2; read the new records and try again",
+        "session 's': expected seq 1, store holds 2; read the new records and try again",
+    ),
+    (
+        lambda store: store.append("s", [EVENT], expected_seq=5),
+        StoreError,
+        "session 's': expected seq 5, but the log ends at 2; it was deleted or restored from an older copy",
+    ),
+    (
+        lambda store: store.append("s", [EVENT], unfinished=()),
+        ValueError,
+        "unfinished: expected_seq is required with it; other writers may have appended",
+    ),
+    (
+        lambda store: store.append("s", [EVENT], expected_seq=2, unfinished=["m1"]),
+        TypeError,
+        "unfinished[0]: expected an Unfinished, got str",
     ),
     (lambda store: store.read("s", "1"), TypeError, "after: expected int, got str"),
     (lambda store: store.read("s", limit=-1), ValueError, "limit: expected 0 or more, got -1"),
@@ -102,7 +116,7 @@ REFUSALS = [
     (
         lambda store: store.snapshot("s", Transcript()),
         AssistantEventsError,
-        "a snapshot needs the place it stands for: fold records, not bare events",
+        "a snapshot needs a seq: fold records, not events",
     ),
     (
         lambda store: store.snapshot("s", Transcript(seq=3)),
@@ -112,7 +126,7 @@ REFUSALS = [
     (
         lambda store: store.snapshot("pruned", Transcript(seq=1)),
         AssistantEventsError,
-        "session 'pruned': snapshot at seq 1, but a newer one stands at 2",
+        "session 'pruned': snapshot at seq 1, but there is a newer one at 2",
     ),
     (
         lambda store: store.prune("s", 1),
@@ -122,7 +136,7 @@ REFUSALS = [
     (
         lambda store: store.prune("pruned", 3),
         AssistantEventsError,
-        "session 'pruned': pruning up to seq 3 needs a snapshot there or after it, the one there is stands at 2; store one first",  # noqa: E501 - one text
+        "session 'pruned': pruning up to seq 3 needs a snapshot there or after it, the current one is at 2; store one first",  # noqa: E501 - one text
     ),
     (lambda store: store.prune("s", None), TypeError, "through_seq: expected int, got NoneType"),
     (lambda store: store.fork("new", "t"), AssistantEventsError, "session 'new' has no records to fork"),
@@ -144,7 +158,6 @@ REFUSALS = [
         "session 'pruned': expected seq 0, store holds 2; read the new records and try again",
     ),
     (lambda store: store.delete(b"s"), TypeError, "session_id: expected str, got bytes"),
-    (lambda store: store.unfinished(5), TypeError, "session_id: expected str, got int"),
     (lambda store: store.seq(""), ValueError, "session_id: expected a non-empty string"),
     (lambda store: store.load_snapshot(5), TypeError, "session_id: expected str, got int"),
 ]
@@ -174,9 +187,9 @@ def test_errors_say_what_was_wrong(store, attempt, kind, text):
 @pytest.mark.parametrize("live", LIVE, ids=lambda event: type(event).__name__)
 def test_live_events_are_refused_by_name(store, live):
     """
-    The error names the first event that has no place in a log.
+    The error names the first live event.
     """
-    with pytest.raises(LocalProtocolError, match=f"^{type(live).__name__} is live"):
+    with pytest.raises(LocalProtocolError, match=f"^{type(live).__name__} is a live event"):
         store.append("s", iter([EVENT, live, None]))
 
 
@@ -214,26 +227,68 @@ def test_a_memory_store_with_a_wrong_clock_writes_nothing():
 @pytest.mark.parametrize("before", [0, 2], ids=["new session", "old session"])
 def test_an_interrupted_batch_leaves_a_memory_store_whole(before, monkeypatch):
     """
-    Ctrl-C in the middle of a batch leaves nothing of it, neither among the records nor in what is unfinished.
+    Ctrl-C in the middle of a batch leaves nothing of it, neither among the records nor in the unfinished work.
     """
     with MemoryStore() as store:
         store.append("s", [started("m1"), EVENT][:before])
         expected = (list(store.read("s")), store.unfinished(), store.sessions())
 
-        follow = Watch.follow
-        interrupts = iter([KeyboardInterrupt])
-
-        def interrupted(watch, events):
-            follow(watch, list(events)[:1] if interrupts.__length_hint__() else events)
-            for interrupt in interrupts:
-                raise interrupt
+        def interrupted(*_):
+            raise KeyboardInterrupt
 
         with monkeypatch.context() as broken:
-            broken.setattr(Watch, "follow", interrupted)
+            broken.setattr("assistant_events.stores.memory.make_records", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 store.append("s", [started("m2"), started("m3")])
         assert expected == (list(store.read("s")), store.unfinished(), store.sessions())
         assert before + 1 == store.append("s", [started("m2")], expected_seq=before)[0].seq
+
+
+def meanwhile(monkeypatch, store, action):
+    """
+    Let another writer call *action* once, after the store has loaded the snapshot of a log that it folds.
+    """
+    load_snapshot = type(store).load_snapshot
+    actions = iter([action])
+
+    def load(self, session_id):
+        snapshot = load_snapshot(self, session_id)
+        for act in actions:
+            act()
+        return snapshot
+
+    monkeypatch.setattr(type(store), "load_snapshot", load)
+
+
+def test_a_fold_that_comes_too_late_is_not_stored(store, monkeypatch):
+    """
+    When another writer appends during a fold, the unfinished work stays unknown, and the next call folds again.
+    """
+    store.append("s", [started("m1")])
+    records = list(store.read("s"))
+    read = type(store).read
+    meanwhile(monkeypatch, store, lambda: store.append("s", [started("m2")]))
+
+    with monkeypatch.context() as outdated:
+        outdated.setattr(type(store), "read", lambda *_: iter(records))
+        assert ["m1"] == [each.message_id for each in store.unfinished()["s"]]
+    assert read is type(store).read
+    assert ["m1", "m2"] == [each.message_id for each in store.unfinished()["s"]]
+
+
+def test_a_log_that_is_pruned_during_its_fold(store, monkeypatch):
+    """
+    When another writer prunes the log during a fold, the fold starts again from the newer snapshot.
+    """
+    store.append("s", [started("m1"), EVENT, started("m2")])
+
+    def prune():
+        store.snapshot("s", fold(store.read("s", limit=2)))
+        store.prune("s", 2)
+
+    meanwhile(monkeypatch, store, prune)
+
+    assert ["m1", "m2"] == [each.message_id for each in store.unfinished()["s"]]
 
 
 HUGE = [2**31, 2**32, 2**32 + 2, 2**62, 2**63 - 1, 2**63, 2**64, 10**30]
@@ -253,9 +308,8 @@ def test_numbers_of_any_size_are_places(store, number):
     assert [] == [*store.read("before", number), *store.read("s", number), *store.read("behind", number)]
     assert [] == list(store.read("s", number, limit=number))
     assert [2] == [record.seq for record in store.read("s", 1, limit=number)]
-    with pytest.raises(ConflictError):
-        store.append("s", [EVENT], expected_seq=number)
     for attempt in (
+        lambda: store.append("s", [EVENT], expected_seq=number),
         lambda: store.prune("s", number),
         lambda: store.prune("nobody", number),
         lambda: store.fork("s", "t", at=number),
@@ -301,7 +355,7 @@ def calling(action):
 
 
 INTERRUPTING = (
-    "the store was called from inside another call of the same thread, by a finaliser or a signal handler; "
+    "the store was called during another call of the same thread, by a finalizer or a signal handler; "
     "nothing was done, call it again later"
 )
 INSIDE = {

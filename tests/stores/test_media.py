@@ -8,11 +8,11 @@ import pytest
 from assistant_events.events import MediaEnded, PromptSubmitted, ToolFailed, ToolSuccess
 from assistant_events.messages import MediaPart, PartStatus, Transcript
 from assistant_events.reducer import fold
-from assistant_events.stores.media import APART_FROM_BYTES, HOLDERS, extract_media, restore_media
+from assistant_events.stores.media import EXTRACT_FROM_BYTES, events_with_media, extract_media, restore_media
 from assistant_events.testing.builders import compaction, records
 from assistant_events.testing.store_samples import PICTURE, TURN, with_media
 
-HOLDING = [event for event in with_media("m") if type(event) in HOLDERS]
+HOLDING = [event for _, event in events_with_media(with_media("m"))]
 
 
 @pytest.mark.parametrize("value", [*HOLDING, fold(records(with_media("m")))], ids=lambda value: type(value).__name__)
@@ -47,7 +47,7 @@ def test_every_place_of_a_transcript_is_counted():
         PromptSubmitted(message_id="u", content="hi"),
         ToolSuccess(message_id="m", call_id="c"),
         MediaEnded(message_id="m", media_type="a/b", uri="https://example.org"),
-        MediaEnded(message_id="m", media_type="a/b", data=b"x" * (APART_FROM_BYTES - 1)),
+        MediaEnded(message_id="m", media_type="a/b", data=b"x" * (EXTRACT_FROM_BYTES - 1)),
         Transcript(),
         fold(records(TURN)),
     ],

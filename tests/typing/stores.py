@@ -6,15 +6,13 @@ from datetime import datetime
 from typing import assert_never, assert_type
 
 from assistant_events.events import Record, TextEnded
-from assistant_events.messages import Transcript
+from assistant_events.messages import Awaits, Transcript, Unfinished
 from assistant_events.stores import (
     AsyncStore,
     MemoryStore,
     SessionInfo,
     SqliteStore,
     Store,
-    Unfinished,
-    UnfinishedKind,
 )
 
 
@@ -38,7 +36,7 @@ async def coroutines(store: AsyncStore, event: TextEnded) -> None:
     assert_type(await store.sessions(), tuple[SessionInfo, ...])
     assert_type(await store.load_snapshot("s"), Transcript | None)
     assert_type(await store.fork("s", "t", at=1), int)
-    assert_type(await store.unfinished(), tuple[Unfinished, ...])
+    assert_type(await store.unfinished(), dict[str, tuple[Unfinished, ...]])
     assert_type([record async for record in store.read("s")], list[Record])
     await store.snapshot("s", Transcript())
     await store.prune("s", 1)
@@ -46,14 +44,14 @@ async def coroutines(store: AsyncStore, event: TextEnded) -> None:
     await store.append("s", [event], wrong=True)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 
 
-def kinds(unfinished: Unfinished) -> str:
-    """The kinds of what is unfinished can be told apart without a rest."""
-    match unfinished.kind:
-        case UnfinishedKind.STEP | UnfinishedKind.CUT:
+def moves(unfinished: Unfinished) -> str:
+    """`match` covers every party that can be awaited."""
+    match unfinished.awaits:
+        case Awaits.PROVIDER:
             return unfinished.run.id if unfinished.run is not None else "gone"
-        case UnfinishedKind.CALL:
+        case Awaits.TOOLS:
             return unfinished.call_id or ""
-        case UnfinishedKind.COMPACTION:
+        case Awaits.MODEL | Awaits.USER:
             return unfinished.message_id
         case _ as never:
             assert_never(never)

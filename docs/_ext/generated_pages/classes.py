@@ -27,6 +27,7 @@ from assistant_events import (
     ToolPart,
     Transcript,
     Turn,
+    Unfinished,
     Usage,
     UserMessage,
 )
@@ -48,7 +49,9 @@ def content() -> str:
 
 def messages() -> str:
     """Return the three kinds of messages, and the transcript."""
-    return _sections([UserMessage, AssistantMessage, CompactionMessage, Transcript, Turn, Times], frozenset())
+    return _sections(
+        [UserMessage, AssistantMessage, CompactionMessage, Transcript, Turn, Unfinished, Times], frozenset()
+    )
 
 
 def parts() -> str:

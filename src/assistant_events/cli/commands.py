@@ -24,7 +24,7 @@ from assistant_events.cli.terminal_safe import one_line, size_of
 from assistant_events.converters import unstructure
 from assistant_events.errors import StoreError
 from assistant_events.events import Event, Record
-from assistant_events.messages import AssistantMessage, MessageStatus, Transcript, redact
+from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, Transcript, redact
 from assistant_events.reducer import Problem, describe, find_problems, fold, reconcile
 from assistant_events.session import SyncSession
 from assistant_events.stores import SqliteStore
@@ -191,7 +191,7 @@ def sessions_command(*, db: _Db, json: _Flag = False) -> int:
     """
     with opened(db) as store:
         found = store.sessions()
-        open_ends = Counter(item.session_id for item in store.unfinished())
+        awaits = {session_id: left[0].awaits.value for session_id, left in store.unfinished().items()}
     if json:
         rows = [
             {
@@ -200,7 +200,7 @@ def sessions_command(*, db: _Db, json: _Flag = False) -> int:
                 "pruned_to": info.pruned_to,
                 "created": info.created.isoformat(),
                 "updated": info.updated.isoformat(),
-                "unfinished": open_ends[info.session_id],
+                "awaits": awaits.get(info.session_id, Awaits.USER.value),
             }
             for info in found
         ]
@@ -209,14 +209,14 @@ def sessions_command(*, db: _Db, json: _Flag = False) -> int:
         print_text("no sessions")
     else:
         print_table(
-            ("session", "records", "created (UTC)", "updated (UTC)", "unfinished"),
+            ("session", "records", "created (UTC)", "updated (UTC)", "awaits"),
             [
                 (
                     info.session_id,
                     f"{info.seq}" if not info.pruned_to else f"{info.seq} (1 to {info.pruned_to} pruned)",
                     _moment(info.created),
                     _moment(info.updated),
-                    str(open_ends[info.session_id] or "-"),
+                    awaits.get(info.session_id, Awaits.USER.value),
                 )
                 for info in found
             ],
@@ -295,15 +295,15 @@ def reconcile_command(
         events = reconcile(open_session.transcript, abandon_calls=abandon_calls, abandon_runs=abandon_runs)
         if write:
             open_session.append(*events)
-        left = len(store.unfinished(session))
+        more = reconcile(open_session.transcript, abandon_calls=True, abandon_runs=True)
     if json:
         print_json({"events": [unstructure(redact(event)) for event in events], "written": write and bool(events)})
         return Exit.OK
     for event in events:
         print_text(one_line(describe(event)))
     if not events:
-        more = f"; {left} unfinished, see --abandon-calls and --abandon-runs" if left else ""
-        print_text(f"nothing to settle{more}")
+        rest = f"; {_count(len(more), 'event')} with --abandon-calls and --abandon-runs" if more else ""
+        print_text(f"nothing to settle{rest}")
     elif write:
         print_text(f"{_count(len(events), 'event')} appended")
     else:

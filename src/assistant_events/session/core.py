@@ -84,7 +84,10 @@ def _performed(store: Store, session_id: str, request: Request) -> Any:
     match request:
         case Append():
             batch = request.batch
-            return store.append(session_id, batch.events, expected_seq=batch.after, meta=request.meta)
+            unfinished = batch.dry_run.transcript.unfinished()
+            return store.append(
+                session_id, batch.events, expected_seq=batch.after, meta=request.meta, unfinished=unfinished
+            )
         case Read():
             return tuple(store.read(session_id, request.after, limit=request.limit))
         case LoadSnapshot():

@@ -1,8 +1,8 @@
-"""Where logs live: what a store promises, and the stores."""
+"""Stores: logs of durable events in memory and in SQLite, and the contract they implement."""
 
 from assistant_events.stores.asynchronous import AsyncStore
-from assistant_events.stores.contract import SessionInfo, Store, Unfinished, UnfinishedKind
+from assistant_events.stores.contract import SessionInfo, Store
 from assistant_events.stores.memory import MemoryStore
 from assistant_events.stores.sqlite import SqliteStore
 
-__all__ = ["AsyncStore", "MemoryStore", "SessionInfo", "SqliteStore", "Store", "Unfinished", "UnfinishedKind"]
+__all__ = ["AsyncStore", "MemoryStore", "SessionInfo", "SqliteStore", "Store"]

@@ -1,4 +1,4 @@
-"""The asynchronous face of a store: every call runs in one thread of its own, in the order in which it was made."""
+"""An asynchronous interface to stores: all calls run in one thread of their own, in order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assistant_events.events import Record
 from assistant_events.stores.contract import Store
 
 _PAGE: Final = 256
-"""Records that are fetched by one call into the thread."""
+"""Number of records per call into the thread."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 def _in_thread(
     method: Callable[Concatenate[Store, _P], _T],
 ) -> Callable[Concatenate[AsyncStore, _P], Coroutine[Any, Any, _T]]:
-    # Any: what a coroutine is sent and yields is between it and its event loop.
+    # Any: the values that a coroutine exchanges with its event loop.
     name = method.__name__
 
     @wraps(method)
@@ -38,18 +38,18 @@ def _in_thread(
 @final
 class AsyncStore:
     """
-    A store for coroutines. The verbs are those of `Store`.
+    A store for coroutines, with the methods of `Store`.
 
-    A call that was made is carried out, also when the coroutine that waits for it is cancelled meanwhile: the
-    `CancelledError` comes at once, and whether a batch was written is seen by reading.
+    A submitted call is always carried out, also when the coroutine that awaits it is cancelled: `CancelledError` is
+    raised at once; read the log to find out whether a batch was written.
 
     Args:
-        store: Where everything is kept. `close` closes it.
+        store: The store to wrap. `close` closes it.
     """
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        """The store below."""
+        """The wrapped store."""
 
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assistant-events-store")
         self._closed = False
@@ -65,25 +65,25 @@ class AsyncStore:
     unfinished = _in_thread(Store.unfinished)
 
     async def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> AsyncIterator[Record]:
-        """See `Store.read`. Errors come with the first record that is asked for."""
+        """See `Store.read`. Errors are raised by the first iteration."""
         records = await self.run(self.store.read, session_id, after, limit=limit)
         while page := await self.run(_next_page, records):
             for record in page:
                 yield record
 
     async def run(self, function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        """Call *function* in the thread of the store, after the calls that were made before."""
-        # Without the shield a call that still waits for the thread would be dropped when its caller is cancelled.
+        """Call *function* in the thread of the store, after all earlier calls."""
+        # Without the shield, cancelling the caller would drop a call that still waits for the thread.
         return await asyncio.shield(self.submit(function, *args, **kwargs))
 
     def submit(self, function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> asyncio.Future[_T]:
-        """Do as `run` does, and return the answer to come. When that is cancelled, a call that waits is dropped."""
+        """Like `run`, but return a future. Cancelling it drops a call that still waits for the thread."""
         if self._closed:
             raise StoreError("the store is closed")
         return asyncio.get_running_loop().run_in_executor(self._thread, partial(function, *args, **kwargs))
 
     async def close(self) -> None:
-        """See `Store.close`. Calls that were made before are carried out first."""
+        """See `Store.close`. Earlier calls are carried out first."""
         if not self._closed:
             await self.run(self.store.close)
             self._closed = True

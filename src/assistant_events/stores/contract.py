@@ -1,74 +1,73 @@
 """
-What a store promises: a log of durable events for each session, which several writers may share.
+The contract of a store: a log of durable events for each session, shared by several writers.
 
-1.  **A batch is one.** `append` writes all events of a batch or none, also when the process is killed in between.
-    What was returned has been written.
-2.  **Places have no gaps.** The records of a session have `seq` 1, 2, 3, … in the order in which they were appended.
-3.  **Who is late learns it.** With `expected_seq` a batch is written only when the session stands exactly there (0:
-    is empty); otherwise `ConflictError`, also for an empty batch. Without it, two writers both succeed, in some
-    order.
-4.  **Only durable events are kept.** A live one is refused by its name, and nothing of its batch is written. An
-    `UnknownEvent` is durable.
-5.  **A batch has one time and one `meta`.** The time is in UTC, from `at` or from the store's clock. `meta` is the
-    app's own; it comes back as it was and is never read.
-6.  **What comes back is equal.** `read` gives the records in order, after a cursor that is not included. Events are
-    equal to those that went in, their state code unit for code unit. A session that is not known has no records.
-7.  **Reading waits for nobody.** Records are read as they are asked for; a reader that stands still keeps no writer
-    waiting.
-8.  **A snapshot stands for what it folded.** A session has at most one, the newest. It is refused beyond the end of
-    the log and behind the one that is there.
-9.  **Pruning loses nothing that a snapshot does not hold.** `prune` removes records up to a place that a snapshot has
-    reached. Places stay; reading from before that place is a `PrunedError`.
-10. **A fork is a session of its own.** It starts with the same records up to a place, under a new id that must be
-    empty.
-11. **Deleting leaves nothing.** Neither records nor snapshot, nor media that no other session holds. The id is free
-    again.
-12. **Media are stored once.** Equal bytes in many events or snapshots take the room of one, as long as anyone holds
-    them.
-13. **What is unfinished is known at once.** `unfinished` answers from an index that every append keeps up to date,
-    exactly when the events of the session have no problems; events that are delivered twice or too late change
-    nothing.
-14. **Threads may share a store.** After `close` every call is refused.
-15. **A call is not interrupted.** A finaliser or a signal handler may call the store in the middle of another call of
-    the same thread. Then either both are carried out, or the inner one is a `StoreError` at once and does nothing. The
-    call outside is whole in any case.
+1.  **Batches are atomic.** `append` writes all events of a batch or none, also when the process is killed. A batch
+    whose records were returned is stored.
+2.  **`seq` has no gaps.** The records of a session have `seq` 1, 2, 3, … in the order of their appends.
+3.  **Concurrency is optimistic.** With `expected_seq` a batch is written only when the log ends exactly there (0: is
+    empty). `ConflictError` is raised when the log is longer, `StoreError` when it is shorter: it was deleted, or
+    restored from an older copy. This holds for an empty batch too. Without `expected_seq`, concurrent batches are
+    written one after another, in either order.
+4.  **Only durable events are stored.** A live event is refused with its class name, and nothing of its batch is
+    written. An `UnknownEvent` is durable.
+5.  **A batch has one time and one `meta`.** The time is UTC, from `at` or the store's clock. `meta` belongs to the app;
+    it is returned unchanged and never interpreted.
+6.  **Events round-trip.** `read` returns the records in order, after an exclusive cursor. Events equal the appended
+    ones, with their state identical code unit for code unit. An unknown session has no records.
+7.  **Readers do not block.** Records are fetched lazily; a suspended reader delays no writer.
+8.  **One snapshot per session.** A new snapshot replaces the old one. It is refused beyond the end of the log, and
+    before the current snapshot.
+9.  **Pruning needs a snapshot.** `prune` removes records up to a `seq` that a snapshot covers. The `seq` of later
+    records does not change; reading from before the pruned `seq` raises `PrunedError`.
+10. **A fork is independent.** It starts with the same records up to a `seq`, under a new id without records.
+11. **Deleting is complete.** Records, snapshot, unfinished work and media that no other session references are removed.
+    The id may be used again.
+12. **Media are deduplicated.** Equal bytes in any number of events and snapshots are stored once, as long as one
+    references them.
+13. **Unfinished work is indexed.** A batch with `unfinished` replaces the unfinished work of its session, in the same
+    transaction; a batch without marks it as unknown, and so does a fork. `unfinished()` reads this index, and folds
+    the log of the unknown sessions only; each result is stored unless the log has moved. The store interprets no
+    event.
+14. **Threads may share a store.** After `close` every method raises `StoreError`.
+15. **Calls are not reentrant.** A finalizer or a signal handler may call the store during another call of the same
+    thread. Either both calls are carried out, or the inner one raises `StoreError` without effect. The outer call is
+    never affected.
 
-`assistant_events.testing.check_store` tries each of them on any implementation. `MemoryStore` is the reference.
+`assistant_events.testing.check_store` tries each promise on any implementation. `MemoryStore` is the reference.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeAlias, cast, final, runtime_checkable
 
 import attrs
 
-from assistant_events.errors import LocalProtocolError, StoreError
+from assistant_events.errors import ConflictError, LocalProtocolError, StoreError
 from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS, DurableEvent, Event, Record, UnknownEvent
-from assistant_events.messages import Transcript
-from assistant_events.values import JsonObject, RemoteRun
+from assistant_events.messages import Transcript, Unfinished
+from assistant_events.values import JsonObject
 from assistant_events.values.construct import draft_of
-from assistant_events.values.validators import NO_FIELDS
+from assistant_events.values.validators import NO_FIELDS, tuple_of
 
 StoredEvent: TypeAlias = DurableEvent | UnknownEvent
-"""What a log can hold."""
+"""An event that a log can contain."""
 
 
 @final
 @attrs.frozen(kw_only=True)
 class SessionInfo:
-    """What a store knows of a session without reading its records."""
+    """Facts about a session that a store has without reading its records."""
 
     session_id: str
 
     seq: int
-    """Place of its last record."""
+    """`seq` of its last record."""
 
     pruned_to: int
-    """Records up to this place are pruned; 0 when all are there."""
+    """`seq` of the last pruned record; 0 when none was pruned."""
 
     created: datetime
     """When the first batch was appended."""
@@ -77,48 +76,13 @@ class SessionInfo:
     """When the last batch was appended."""
 
 
-class UnfinishedKind(StrEnum):
-    """What there is to do about something that is unfinished."""
-
-    STEP = "step"
-    """A step has neither ended nor failed: nobody listens to it any more, or somebody else does."""
-
-    CUT = "cut"
-    """
-    A step failed because its stream was cut or the app left it (`aborted`), and its run can be rejoined at the
-    provider.
-    """
-
-    CALL = "call"
-    """A call waits for the app to run it and to answer."""
-
-    COMPACTION = "compaction"
-    """A summary has neither ended nor failed."""
-
-
-@final
-@attrs.frozen(kw_only=True)
-class Unfinished:
-    """Something in a session that needs attention after a restart."""
-
-    session_id: str
-    message_id: str
-    kind: UnfinishedKind
-
-    call_id: str | None = None
-    """The call that waits; `None` for other kinds."""
-
-    run: RemoteRun | None = None
-    """Where the response of a step or cut lives at the provider; `None` when it does not, and for other kinds."""
-
-
 @runtime_checkable
 class Store(Protocol):
     """
-    Logs of durable events, one for each session. The promises stand at the top of this module.
+    Logs of durable events, one for each session. See the top of this module for the contract.
 
-    Every method may raise `StoreError` for what the storage below did, and `TypeError` or `ValueError` for arguments
-    that make no sense.
+    Every method may raise `StoreError` for failures of the storage, and `TypeError` or `ValueError` for invalid
+    arguments.
     """
 
     def append(
@@ -129,99 +93,106 @@ class Store(Protocol):
         expected_seq: int | None = None,
         meta: Mapping[str, object] | None = None,
         at: datetime | None = None,
+        unfinished: Iterable[Unfinished] | None = None,
     ) -> tuple[Record, ...]:
         """
-        Write *events* as one batch at the end of the log and return their records.
+        Append *events* to the log as one batch and return their records.
 
-        An empty batch writes nothing and returns `()`.
+        An empty batch writes no record and returns `()`.
 
         Args:
-            session_id: Any non-empty string. The first batch makes the session.
+            session_id: Any non-empty string. The first batch creates the session.
 
             events: Durable events and `UnknownEvent`s.
 
-            expected_seq: Place of the last record that the writer knows, 0 for none. Anything goes when it is `None`.
+            expected_seq: `seq` of the last record that the writer knows, 0 for an empty log. `None` skips the check.
 
-            meta: One JSON object for all records of the batch.
+            meta: JSON object for all records of the batch.
 
-            at: When it happened, in UTC; the store's clock tells when it is `None`.
+            at: Time of the batch in UTC; by default the time of the store's clock.
+
+            unfinished: `transcript.unfinished()` after the batch, from a writer that knows all records up to
+                *expected_seq*. Without it the store folds the log when `unfinished()` is called next.
 
         Raises:
-            ConflictError: The log does not stand at *expected_seq*. Nothing was written.
+            ConflictError: The log is longer than *expected_seq*. Nothing was written.
 
-            LocalProtocolError: One of the events is live. Nothing was written.
+            StoreError: The log is shorter than *expected_seq*. Nothing was written.
+
+            LocalProtocolError: An event is live. Nothing was written.
+
+            ValueError: *unfinished* without *expected_seq*.
         """
         ...
 
     def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> Iterator[Record]:
         """
-        Return the records after the place *after*, in order, at most *limit* of them.
+        Return the records after `seq` *after*, in order, at most *limit* of them.
 
-        Records that are appended while it is read may or may not be among them.
+        Records that are appended during the iteration may be included.
 
         Raises:
-            PrunedError: Records after *after* have been pruned; also while iterating, when that happens meanwhile.
+            PrunedError: Records after *after* have been pruned; also during the iteration.
         """
         ...
 
     def seq(self, session_id: str) -> int:
-        """Return the place of the last record; 0 for a session that is not known."""
+        """Return the `seq` of the last record; 0 for an unknown session."""
         ...
 
     def sessions(self) -> tuple[SessionInfo, ...]:
-        """Return what is known of every session, the one that was appended to last first."""
+        """Return all sessions, the last updated first."""
         ...
 
     def snapshot(self, session_id: str, transcript: Transcript) -> None:
         """
-        Keep *transcript* as what the records up to its `seq` fold to. It takes the place of an older snapshot.
+        Store *transcript*, folded from the records up to its `seq`, in place of an older snapshot.
 
         Raises:
-            StoreError: Its `seq` is 0, beyond the end of the log, or behind the snapshot that is there.
+            StoreError: Its `seq` is 0, beyond the end of the log, or before the current snapshot.
         """
         ...
 
     def load_snapshot(self, session_id: str) -> Transcript | None:
-        """Return the snapshot; `None` when there is none. The records after its `seq` lead to the present."""
+        """Return the snapshot; `None` when there is none. Fold the records after its `seq` to continue."""
         ...
 
     def prune(self, session_id: str, through_seq: int) -> None:
         """
-        Remove the records up to and including *through_seq*. What is pruned already stays so.
+        Remove the records up to and including *through_seq*. Pruning them again does nothing.
 
         Raises:
-            StoreError: No snapshot stands for them.
+            StoreError: No snapshot covers them.
         """
         ...
 
     def fork(self, session_id: str, new_session_id: str, *, at: int | None = None) -> int:
         """
-        Begin a session with the records of another up to the place *at*, its end by default, and return that place.
+        Create a session from the records of another one up to `seq` *at*, by default all, and return that `seq`.
 
-        Places, times and `meta` are the same; a snapshot goes along when it is not beyond *at*.
+        `seq`, times and `meta` stay the same; the snapshot is copied when it is not beyond *at*.
 
         Raises:
             ConflictError: The new session has records.
 
-            StoreError: There is no such session or place, or what stands at *at* is pruned.
+            StoreError: There is no such session or `seq`, or the record at *at* is pruned.
         """
         ...
 
     def delete(self, session_id: str) -> None:
-        """Remove everything of the session. Nothing happens when there is none."""
+        """Delete everything of a session. Does nothing when it does not exist."""
         ...
 
-    def unfinished(self, session_id: str | None = None) -> tuple[Unfinished, ...]:
+    def unfinished(self) -> dict[str, tuple[Unfinished, ...]]:
         """
-        Return what needs attention after a restart, in one session or in all.
+        Return what is unfinished in each session, as `Transcript.unfinished` defines it, by session id.
 
-        Running steps and summaries, cut or aborted steps that can be rejoined, and calls of the app without an answer,
-        except those of failed and rewound messages. Sessions in the order in which they were made, messages in theirs.
+        Sessions are in the order of their creation; those that only await their user are absent.
         """
         ...
 
     def close(self) -> None:
-        """Let go of the storage. Twice is once."""
+        """Release the storage. Closing again does nothing."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -232,7 +203,7 @@ class Store(Protocol):
 
 
 def utc_now() -> datetime:
-    """Return the time: the clock of a store that was given none."""
+    """Return the current time: the default clock of a store."""
     return datetime.now(UTC)
 
 
@@ -244,7 +215,7 @@ def check_session_id(session_id: object) -> None:
         raise ValueError("session_id: expected a non-empty string")
 
 
-def check_place(name: str, value: object) -> None:
+def check_seq(name: str, value: object) -> None:
     """Raise unless it is an int of 0 or more."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name}: expected int, got {type(value).__name__}")
@@ -255,29 +226,51 @@ def check_place(name: str, value: object) -> None:
 def check_read(session_id: object, after: object, limit: object) -> None:
     """Check the arguments of `read`."""
     check_session_id(session_id)
-    check_place("after", after)
+    check_seq("after", after)
     if limit is not None:
-        check_place("limit", limit)
+        check_seq("limit", limit)
 
 
 def check_append(session_id: object, events: object, expected_seq: object) -> tuple[StoredEvent, ...]:
     """
-    Check the arguments of `append` and return *events* as what a log can hold.
+    Check the arguments of `append` and return *events* as a tuple.
 
     Raises:
-        LocalProtocolError: One of them is live.
+        LocalProtocolError: An event is live.
 
-        TypeError: One of them is no event.
+        TypeError: An item is not an event.
     """
     check_session_id(session_id)
     if expected_seq is not None:
-        check_place("expected_seq", expected_seq)
+        check_seq("expected_seq", expected_seq)
     if not isinstance(events, Iterable):
         raise TypeError(f"events: expected an iterable of events, got {type(events).__name__}")
-    kept = tuple(cast(Iterable[StoredEvent], events))  # the next lines let only these through
+    kept = tuple(cast(Iterable[StoredEvent], events))  # checked in the next lines
     if not _STORED.issuperset(map(type, kept)):
         raise next(_refusal(event) for event in kept if type(event) not in _STORED)
     return kept
+
+
+def check_unfinished(unfinished: object, expected_seq: int | None) -> tuple[Unfinished, ...] | None:
+    """Check the argument `unfinished` of `append` and return it as a tuple."""
+    if unfinished is None:
+        return None
+    if expected_seq is None:
+        raise ValueError("unfinished: expected_seq is required with it; other writers may have appended")
+    # cast: `tuple_of` checks it.
+    return tuple_of(cast("Iterable[Unfinished]", unfinished), Unfinished, "unfinished", "an Unfinished")
+
+
+def check_expected_seq(session_id: str, expected_seq: int | None, seq: int) -> None:
+    """Raise unless the log ends at *expected_seq*, or *expected_seq* is `None`."""
+    if expected_seq is None or expected_seq == seq:
+        return
+    if expected_seq < seq:
+        raise ConflictError(session_id, expected_seq, seq)
+    raise StoreError(
+        f"session {session_id!r}: expected seq {expected_seq}, but the log ends at {seq}; "
+        "it was deleted or restored from an older copy"
+    )
 
 
 def check_time(at: object) -> datetime:
@@ -294,7 +287,7 @@ def check_fork_ids(session_id: object, new_session_id: object, at: object) -> No
     check_session_id(session_id)
     check_session_id(new_session_id)
     if at is not None:
-        check_place("at", at)
+        check_seq("at", at)
 
 
 def check_meta(meta: Mapping[str, object] | None) -> JsonObject:
@@ -308,25 +301,25 @@ def check_meta(meta: Mapping[str, object] | None) -> JsonObject:
 
 
 def check_transcript(transcript: object) -> None:
-    """Raise unless it is a transcript that came from records."""
+    """Raise unless it is a transcript that was folded from records."""
     if not isinstance(transcript, Transcript):
         raise TypeError(f"transcript: expected Transcript, got {type(transcript).__name__}")
     if transcript.seq == 0:
-        raise StoreError("a snapshot needs the place it stands for: fold records, not bare events")
+        raise StoreError("a snapshot needs a seq: fold records, not events")
 
 
 def check_snapshot(session_id: str, snapshot_seq: int, *, seq: int, held: int | None) -> None:
-    """Raise unless a snapshot may take the place of the one at *held* in a log that ends at *seq*."""
+    """Raise unless a snapshot at *snapshot_seq* may replace the one at *held*."""
     if snapshot_seq > seq:
         raise StoreError(f"session {session_id!r}: snapshot at seq {snapshot_seq}, but the log ends at {seq}")
     if held is not None and snapshot_seq < held:
-        raise StoreError(f"session {session_id!r}: snapshot at seq {snapshot_seq}, but a newer one stands at {held}")
+        raise StoreError(f"session {session_id!r}: snapshot at seq {snapshot_seq}, but there is a newer one at {held}")
 
 
 def check_prune(session_id: str, through_seq: int, *, held: int | None) -> None:
-    """Raise unless the snapshot at *held* stands for the records up to *through_seq*."""
+    """Raise unless the snapshot at *held* covers the records up to *through_seq*."""
     if held is None or held < through_seq:
-        found = "there is none" if held is None else f"the one there is stands at {held}"
+        found = "there is none" if held is None else f"the current one is at {held}"
         raise StoreError(
             f"session {session_id!r}: pruning up to seq {through_seq} needs a snapshot there or after it, {found}; "
             "store one first"
@@ -335,23 +328,23 @@ def check_prune(session_id: str, through_seq: int, *, held: int | None) -> None:
 
 def check_fork(session_id: str, at: int | None, *, seq: int, pruned: int, held: int | None) -> int:
     """
-    Return where to fork; raise unless what stands there can be told from the records and the snapshot at *held*.
+    Return the `seq` to fork at; raise unless the records and the snapshot at *held* give the transcript there.
     """
-    place = seq if at is None else at
+    chosen = seq if at is None else at
     if seq == 0:
         raise StoreError(f"session {session_id!r} has no records to fork")
-    if place > seq:
-        raise StoreError(f"session {session_id!r}: cannot fork at seq {place}, the log ends at {seq}")
-    if pruned and (held is None or place < held):
+    if chosen > seq:
+        raise StoreError(f"session {session_id!r}: cannot fork at seq {chosen}, the log ends at {seq}")
+    if pruned and (held is None or chosen < held):
         raise StoreError(
-            f"session {session_id!r}: cannot fork at seq {place}, records up to {pruned} are pruned; "
+            f"session {session_id!r}: cannot fork at seq {chosen}, records up to {pruned} are pruned; "
             f"from {held} on it can be forked"
         )
-    return place
+    return chosen
 
 
 def make_record(session_id: str, seq: int, at: datetime, event: StoredEvent, meta: JsonObject) -> Record:
-    """Return a record of values that have been checked."""
+    """Return a record of checked values."""
     return next(make_records(session_id, seq, at, (event,), meta))
 
 
@@ -359,9 +352,9 @@ def make_records(
     session_id: str, first: int, at: datetime, events: Iterable[StoredEvent], meta: JsonObject
 ) -> Iterator[Record]:
     """
-    Return the records of a batch from the place *first* on, of values that have been checked.
+    Return the records of a batch from `seq` *first* on, of checked values.
 
-    Their own constructor checks every field again, which takes ten times as long.
+    The constructor of `Record` would validate every field again, which takes ten times as long.
     """
     for seq, event in enumerate(events, first):
         record = _RecordDraft()
@@ -377,7 +370,7 @@ def make_records(
 def _refusal(event: object) -> Exception:
     name = type(event).__name__
     if isinstance(event, LIVE_EVENTS):
-        return LocalProtocolError(f"{name} is live and has no place in a log; append durable events only")
+        return LocalProtocolError(f"{name} is a live event and cannot be stored; append durable events only")
     return TypeError(f"events: expected durable events, got {name}")
 
 

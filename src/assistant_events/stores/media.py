@@ -1,8 +1,8 @@
 """
-Media apart from what holds them, so that equal bytes are kept once.
+Extraction of media from events and snapshots, so that equal bytes are stored once.
 
-A value whose media are worth it is stored as the same value with the digest of each medium in the place of its bytes.
-All of its media are replaced or none, so a digest is never taken for bytes.
+A value with enough media is stored with the digest of each media item in place of its bytes. Either all or none of its
+media are replaced, so a digest is never mistaken for bytes.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from assistant_events.messages import AssistantMessage, MediaPart, Message, Part
 from assistant_events.stores.contract import StoredEvent
 from assistant_events.values import Content, MediaContent
 
-APART_FROM_BYTES: Final = 256
-"""Media of a value that have fewer bytes together stay inside it: rows of their own would take more room."""
+EXTRACT_FROM_BYTES: Final = 256
+"""Media of a value with fewer bytes in total are not extracted: their own rows would take more room."""
 
-HolderEvent: TypeAlias = MediaEnded | PromptSubmitted | ToolSuccess | ToolFailed
-Holder: TypeAlias = HolderEvent | Transcript
-"""What can hold media."""
+MediaEvent: TypeAlias = MediaEnded | PromptSubmitted | ToolSuccess | ToolFailed
+WithMedia: TypeAlias = MediaEvent | Transcript
+"""A value that can contain media."""
 
-HOLDERS: Final = frozenset[type]({MediaEnded, PromptSubmitted, ToolSuccess, ToolFailed})
+_MEDIA_EVENTS: Final = frozenset[type]({MediaEnded, PromptSubmitted, ToolSuccess, ToolFailed})
 
 Media: TypeAlias = dict[bytes, bytes]
-"""Media by their SHA-256."""
+"""Media by SHA-256."""
 
 _Find: TypeAlias = Callable[[bytes], bytes]
-_Holder = TypeVar("_Holder", bound=Holder)
-_Medium = TypeVar("_Medium", MediaEnded, MediaContent, MediaPart)
+_WithMedia = TypeVar("_WithMedia", bound=WithMedia)
+_MediaItem = TypeVar("_MediaItem", MediaEnded, MediaContent, MediaPart)
 
 
-def holders_in(events: Sequence[StoredEvent]) -> list[tuple[int, HolderEvent]]:
-    """Return the events that hold a medium, with their positions."""
-    # Most events cannot hold one, and most that can hold texts only: both are told without a call for each event.
-    found: list[tuple[int, HolderEvent]] = []
-    for at, event in compress(enumerate(events), map(HOLDERS.__contains__, map(type, events))):
+def events_with_media(events: Sequence[StoredEvent]) -> list[tuple[int, MediaEvent]]:
+    """Return the events that contain media, with their positions."""
+    # Most events cannot contain media, and most others contain texts only: both are found without a call per event.
+    found: list[tuple[int, MediaEvent]] = []
+    for at, event in compress(enumerate(events), map(_MEDIA_EVENTS.__contains__, map(type, events))):
         if isinstance(event, PromptSubmitted):
             contents = event.content
         elif isinstance(event, (ToolSuccess, ToolFailed)):
@@ -53,9 +53,9 @@ def holders_in(events: Sequence[StoredEvent]) -> list[tuple[int, HolderEvent]]:
     return found
 
 
-def extract_media(value: _Holder) -> tuple[_Holder, Media]:
-    """Return *value* with digests in the place of its media, and these media; *value* itself when they are small."""
-    if _size(value) < APART_FROM_BYTES:
+def extract_media(value: _WithMedia) -> tuple[_WithMedia, Media]:
+    """Return *value* with digests in place of its media, and the media; *value* itself when they are small."""
+    if _size(value) < EXTRACT_FROM_BYTES:
         return value, {}
     found: Media = {}
 
@@ -67,26 +67,26 @@ def extract_media(value: _Holder) -> tuple[_Holder, Media]:
     return restore_media(value, digest), found
 
 
-def restore_media(value: _Holder, find: _Find) -> _Holder:
-    """Return *value* with what *find* returns in the place of each of its media."""
-    return cast(_Holder, _put_together(value, find))  # the same class comes back
+def restore_media(value: _WithMedia, find: _Find) -> _WithMedia:
+    """Return *value* with each media item replaced by the result of *find*."""
+    return cast(_WithMedia, _replace(value, find))  # the same class comes back
 
 
-def _put_together(value: Holder, find: _Find) -> Holder:
+def _replace(value: WithMedia, find: _Find) -> WithMedia:
     match value:
         case MediaEnded():
-            return _swapped_data(value, find)
+            return _replace_data(value, find)
         case PromptSubmitted():
-            return attrs.evolve(value, content=_swapped(value.content, find))
+            return attrs.evolve(value, content=_replace_in_contents(value.content, find))
         case ToolSuccess() | ToolFailed():
-            return attrs.evolve(value, output=_swapped(value.output, find))
+            return attrs.evolve(value, output=_replace_in_contents(value.output, find))
         case Transcript():
-            return attrs.evolve(value, messages=tuple([_swapped_message(each, find) for each in value.messages]))
+            return attrs.evolve(value, messages=tuple([_replace_in_message(each, find) for each in value.messages]))
         case _ as never:
             assert_never(never)
 
 
-def _size(value: Holder) -> int:
+def _size(value: WithMedia) -> int:
     match value:
         case ToolSuccess() | ToolFailed():
             return _size_of(value.output)
@@ -114,25 +114,25 @@ def _size_of_message(message: Message) -> int:
     return 0
 
 
-def _swapped_data(value: _Medium, find: _Find) -> _Medium:
+def _replace_data(value: _MediaItem, find: _Find) -> _MediaItem:
     return value if value.data is None else attrs.evolve(value, data=find(value.data))
 
 
-def _swapped(contents: tuple[Content, ...], find: _Find) -> tuple[Content, ...]:
-    return tuple([_swapped_data(item, find) if isinstance(item, MediaContent) else item for item in contents])
+def _replace_in_contents(contents: tuple[Content, ...], find: _Find) -> tuple[Content, ...]:
+    return tuple([_replace_data(item, find) if isinstance(item, MediaContent) else item for item in contents])
 
 
-def _swapped_message(message: Message, find: _Find) -> Message:
+def _replace_in_message(message: Message, find: _Find) -> Message:
     if isinstance(message, UserMessage):
-        return attrs.evolve(message, content=_swapped(message.content, find))
+        return attrs.evolve(message, content=_replace_in_contents(message.content, find))
     if isinstance(message, AssistantMessage):
-        return attrs.evolve(message, parts=tuple([_swapped_part(part, find) for part in message.parts]))
+        return attrs.evolve(message, parts=tuple([_replace_in_part(part, find) for part in message.parts]))
     return message
 
 
-def _swapped_part(part: Part, find: _Find) -> Part:
+def _replace_in_part(part: Part, find: _Find) -> Part:
     if isinstance(part, MediaPart):
-        return _swapped_data(part, find)
+        return _replace_data(part, find)
     if isinstance(part, ToolPart):
-        return attrs.evolve(part, output=_swapped(part.output, find))
+        return attrs.evolve(part, output=_replace_in_contents(part.output, find))
     return part

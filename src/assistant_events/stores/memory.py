@@ -1,4 +1,4 @@
-"""The reference: what a store promises, in a dictionary. Nothing outlives the process."""
+"""The reference implementation of a store: a dictionary. Nothing outlives the process."""
 
 from __future__ import annotations
 
@@ -10,40 +10,41 @@ from typing import Self, final
 from assistant_events.converters import dumps
 from assistant_events.errors import ConflictError, PrunedError, StoreError
 from assistant_events.events import Event, Record
-from assistant_events.messages import Transcript
-from assistant_events.stores.attention import Watch, of_concern, watch_from
+from assistant_events.messages import Transcript, Unfinished
+from assistant_events.stores.call_lock import CallLock
 from assistant_events.stores.contract import (
     SessionInfo,
-    Unfinished,
     check_append,
+    check_expected_seq,
     check_fork,
     check_fork_ids,
     check_meta,
-    check_place,
     check_prune,
     check_read,
+    check_seq,
     check_session_id,
     check_snapshot,
     check_time,
     check_transcript,
+    check_unfinished,
     make_record,
     make_records,
     utc_now,
 )
-from assistant_events.stores.turns import Turn
+from assistant_events.stores.unfinished import resolve_unfinished
 
 
 @final
 class MemoryStore:
     """
-    A store that forgets everything when it is dropped. For tests, and as the reference of what a store does.
+    A store in memory: for tests, and as the reference of the contract.
 
-    It holds the events themselves, so equal media take the room of one where they are one object.
+    It keeps references to the events, so equal media share memory only where they are the same object.
     """
 
     def __init__(self, *, clock: Callable[[], datetime] = utc_now) -> None:
         self._clock = clock
-        self._turn = Turn()
+        self._lock = CallLock()
         self._logs: dict[str, _Log] | None = {}
 
     def append(
@@ -54,34 +55,33 @@ class MemoryStore:
         expected_seq: int | None = None,
         meta: Mapping[str, object] | None = None,
         at: datetime | None = None,
+        unfinished: Iterable[Unfinished] | None = None,
     ) -> tuple[Record, ...]:
         """See `Store.append`."""
         kept = check_append(session_id, events, expected_seq)
         for event in kept:
-            dumps(event)  # what cannot be written down is refused here too
+            dumps(event)  # an event that cannot be serialized is refused by every store
         frozen = check_meta(meta)
+        left = check_unfinished(unfinished, expected_seq)
 
         def work() -> tuple[Record, ...]:
             log = self._log(session_id)
             seq = log.seq
-            if expected_seq is not None and expected_seq != seq:
-                raise ConflictError(session_id, expected_seq, seq)
+            check_expected_seq(session_id, expected_seq, seq)
             time = check_time(self._clock() if at is None else at)
             records = tuple(make_records(session_id, seq + 1, time, kept, frozen))
             if records:
-                try:
-                    log.watch.follow(of_concern(kept, seq + 1))
-                except BaseException:  # Ctrl-C
-                    log.watch = log.watch_of_records()
-                    raise
+                log.unfinished = None  # before the records: true also when Ctrl-C ends the batch here
                 log.records += records
                 log.updated = time
                 if seq == 0:
                     log.created = time
                     self._open()[session_id] = log
+            if left is not None:
+                log.unfinished = left
             return records
 
-        return self._turn.run(work)
+        return self._lock.run(work)
 
     def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> Iterator[Record]:
         """See `Store.read`."""
@@ -94,16 +94,16 @@ class MemoryStore:
             start = after - log.pruned
             return iter(log.records[start : None if limit is None else start + limit])
 
-        return self._turn.run(work)
+        return self._lock.run(work)
 
     def seq(self, session_id: str) -> int:
         """See `Store.seq`."""
         check_session_id(session_id)
-        return self._turn.run(lambda: self._log(session_id).seq)
+        return self._lock.run(lambda: self._log(session_id).seq)
 
     def sessions(self) -> tuple[SessionInfo, ...]:
         """See `Store.sessions`."""
-        found = self._turn.run(lambda: [log.info(session_id) for session_id, log in self._open().items()])
+        found = self._lock.run(lambda: [log.info(session_id) for session_id, log in self._open().items()])
         return tuple(sorted(found, key=lambda info: info.updated, reverse=True))
 
     def snapshot(self, session_id: str, transcript: Transcript) -> None:
@@ -116,17 +116,17 @@ class MemoryStore:
             check_snapshot(session_id, transcript.seq, seq=log.seq, held=log.held)
             log.snapshot = transcript
 
-        self._turn.run(work)
+        self._lock.run(work)
 
     def load_snapshot(self, session_id: str) -> Transcript | None:
         """See `Store.load_snapshot`."""
         check_session_id(session_id)
-        return self._turn.run(lambda: self._log(session_id).snapshot)
+        return self._lock.run(lambda: self._log(session_id).snapshot)
 
     def prune(self, session_id: str, through_seq: int) -> None:
         """See `Store.prune`."""
         check_session_id(session_id)
-        check_place("through_seq", through_seq)
+        check_seq("through_seq", through_seq)
 
         def work() -> None:
             log = self._log(session_id)
@@ -135,7 +135,7 @@ class MemoryStore:
                 log.records = log.records[through_seq - log.pruned :]
                 log.pruned = through_seq
 
-        self._turn.run(work)
+        self._lock.run(work)
 
     def fork(self, session_id: str, new_session_id: str, *, at: int | None = None) -> int:
         """See `Store.fork`."""
@@ -143,35 +143,27 @@ class MemoryStore:
 
         def work() -> int:
             log = self._log(session_id)
-            place = check_fork(session_id, at, seq=log.seq, pruned=log.pruned, held=log.held)
-            there = self._log(new_session_id).seq
-            if there:
-                raise ConflictError(new_session_id, 0, there)
-            if place:
-                forked = self._open()[new_session_id] = log.forked(new_session_id, place)
+            chosen = check_fork(session_id, at, seq=log.seq, pruned=log.pruned, held=log.held)
+            existing = self._log(new_session_id).seq
+            if existing:
+                raise ConflictError(new_session_id, 0, existing)
+            if chosen:
+                forked = log.forked(new_session_id, chosen)
                 forked.created = forked.updated = check_time(self._clock())
-            return place
+                self._open()[new_session_id] = forked
+            return chosen
 
-        return self._turn.run(work)
+        return self._lock.run(work)
 
     def delete(self, session_id: str) -> None:
         """See `Store.delete`."""
         check_session_id(session_id)
-        self._turn.run(lambda: self._open().pop(session_id, None))
+        self._lock.run(lambda: self._open().pop(session_id, None))
 
-    def unfinished(self, session_id: str | None = None) -> tuple[Unfinished, ...]:
+    def unfinished(self) -> dict[str, tuple[Unfinished, ...]]:
         """See `Store.unfinished`."""
-        if session_id is not None:
-            check_session_id(session_id)
-
-        def work() -> tuple[Unfinished, ...]:
-            found: list[Unfinished] = []
-            for name, log in self._open().items():
-                if session_id is None or session_id == name:
-                    found += log.watch.unfinished(name)
-            return tuple(found)
-
-        return self._turn.run(work)
+        rows = self._lock.run(lambda: [(name, log.unfinished) for name, log in self._open().items()])
+        return resolve_unfinished(self, rows)
 
     def close(self) -> None:
         """See `Store.close`."""
@@ -179,7 +171,7 @@ class MemoryStore:
         def work() -> None:
             self._logs = None
 
-        self._turn.run(work)
+        self._lock.run(work)
 
     def __enter__(self) -> Self:
         self._open()
@@ -196,13 +188,13 @@ class MemoryStore:
         return self._logs
 
     def _log(self, session_id: str) -> _Log:
-        """Return the log, or an empty one that is not kept yet."""
+        """Return the log of a session; a new one, which is not in `_logs` yet, for an unknown session."""
         return self._open().get(session_id) or _Log()
 
 
 @final
 class _Log:
-    __slots__ = ("created", "pruned", "records", "snapshot", "updated", "watch")
+    __slots__ = ("created", "pruned", "records", "snapshot", "unfinished", "updated")
 
     created: datetime
     updated: datetime
@@ -211,7 +203,9 @@ class _Log:
         self.pruned = 0
         self.records: list[Record] = []
         self.snapshot: Transcript | None = None
-        self.watch = Watch({})
+
+        self.unfinished: tuple[Unfinished, ...] | None = None
+        """`None` when it is unknown."""
 
     @property
     def seq(self) -> int:
@@ -219,6 +213,7 @@ class _Log:
 
     @property
     def held(self) -> int | None:
+        """`seq` of the snapshot."""
         return None if self.snapshot is None else self.snapshot.seq
 
     def info(self, session_id: str) -> SessionInfo:
@@ -226,19 +221,13 @@ class _Log:
             session_id=session_id, seq=self.seq, pruned_to=self.pruned, created=self.created, updated=self.updated
         )
 
-    def forked(self, session_id: str, place: int) -> _Log:
+    def forked(self, session_id: str, chosen: int) -> _Log:
         made = _Log()
         made.pruned = self.pruned
         made.records = [
             make_record(session_id, record.seq, record.at, record.event, record.meta)
-            for record in self.records[: place - self.pruned]
+            for record in self.records[: chosen - self.pruned]
         ]
-        if self.snapshot is not None and self.snapshot.seq <= place:
+        if self.snapshot is not None and self.snapshot.seq <= chosen:
             made.snapshot = self.snapshot
-        made.watch = made.watch_of_records()
         return made
-
-    def watch_of_records(self) -> Watch:
-        """Return the marks that the records lead to."""
-        events = ((record.seq, record.event) for record in self.records)
-        return watch_from(self.snapshot if self.pruned else None, events)

@@ -1,6 +1,4 @@
-"""
-Logs for trying whatever keeps events: every class that can be kept, odd values, and what may be left unfinished.
-"""
+"""Logs for testing stores: every durable event class, and values that are easily lost."""
 
 from __future__ import annotations
 
@@ -12,7 +10,6 @@ from assistant_events.events import (
     CompactionFailed,
     CompactionStarted,
     Event,
-    HistoryRewound,
     MediaDelta,
     MediaEnded,
     MediaStarted,
@@ -37,15 +34,13 @@ from assistant_events.events import (
     ToolSuccess,
     UnknownEvent,
 )
+from assistant_events.testing.builders import Call, answer, compaction, durable, error, origin, prompt, rewind, run
 from assistant_events.values import (
     Citation,
     ErrorInfo,
-    ErrorKind,
     FinishReason,
     JsonObject,
     MediaContent,
-    Origin,
-    RemoteRun,
     State,
     TextContent,
     Usage,
@@ -57,12 +52,9 @@ SIGNATURE: Final = "ab+/cd==" * 12_800
 
 PICTURE: Final = bytes(range(256)) * 8
 
-_ORIGIN: Final = Origin(provider="acme", model="acme-1", dialect="acme-chat", served_model="acme-1-0")
-_RUN: Final = RemoteRun(id="run-1", resumable=True, kind="response")
-_BOUND: Final = RemoteRun(id="run-2", resumable=False, kind="response")
-_NOTHING: Final[tuple[str, ...]] = ()
+_EMPTY: Final[tuple[str, ...]] = ()
 _ODD_STATE: Final = State(
-    {"signature": SIGNATURE, "z": "\ud800\x00\u2028é😀", "a": [10**40, 1.5, -0.0, None, True, {"": _NOTHING}]}
+    {"signature": SIGNATURE, "z": "\ud800\x00\u2028é😀", "a": [10**40, 1.5, -0.0, None, True, {"": _EMPTY}]}
 )
 _EXTRA: Final = JsonObject({"of a newer version": [1, "\udc00"]})
 _IMAGE: Final = MediaContent(media_type="image/png", data=PICTURE)
@@ -76,7 +68,7 @@ LIVE: Final[tuple[Event, ...]] = (
     ToolProgress(message_id="m1", call_id="c1", output=as_content("half")),
     CompactionDelta(message_id="m1", offset=0, delta="a"),
 )
-"""One event of each class that cannot be kept."""
+"""One event of each live class."""
 
 UNKNOWN: Final = UnknownEvent(
     type="later.event",
@@ -85,70 +77,18 @@ UNKNOWN: Final = UnknownEvent(
 )
 
 
-def started(message_id: str = "m1", run: RemoteRun | None = None) -> Event:
-    """Begin a step."""
-    return StepStarted(message_id=message_id, origin=_ORIGIN, run=run)
+def started(message_id: str = "m1") -> StepStarted:
+    """Return the start of a step."""
+    return StepStarted(message_id=message_id, origin=origin(), run=run())
 
 
-def ended(message_id: str = "m1") -> Event:
-    """End a step."""
-    return StepEnded(message_id=message_id, finish_reason=FinishReason.TOOL_CALLS)
-
-
-def failed(message_id: str = "m1", kind: ErrorKind = ErrorKind.INTERRUPTED, run: RemoteRun | None = None) -> Event:
-    """Fail a step."""
-    return StepFailed(message_id=message_id, error=ErrorInfo(kind=kind, message="it broke"), run=run)
-
-
-def restarted(message_id: str = "m1", run: RemoteRun | None = None) -> Event:
-    """Let a step start over."""
-    return StepRestarted(message_id=message_id, reason="from the start", run=run)
-
-
-def called(call_id: str = "c1", message_id: str = "m1", *, by_provider: bool = False) -> Event:
-    """Let a call stand."""
-    return ToolCalled(
-        message_id=message_id, call_id=call_id, name="look", input=JsonObject(), provider_executed=by_provider
-    )
-
-
-def succeeded(call_id: str = "c1", message_id: str = "m1", *, by_provider: bool = False) -> Event:
-    """Answer a call."""
-    return ToolSuccess(message_id=message_id, call_id=call_id, provider_executed=by_provider)
-
-
-def call_failed(call_id: str = "c1", message_id: str = "m1", kind: ErrorKind = ErrorKind.TOOL) -> Event:
-    """Fail a call."""
-    return ToolFailed(message_id=message_id, call_id=call_id, error=ErrorInfo(kind=kind, message="it broke"))
-
-
-def input_started(call_id: str = "c1", *, by_provider: bool = False) -> Event:
-    """Begin the input of a call."""
-    return ToolInputStarted(message_id="m1", call_id=call_id, name="look", provider_executed=by_provider)
-
-
-def input_ended(call_id: str = "c1") -> Event:
-    """End the input of a call."""
-    return ToolInputEnded(message_id="m1", call_id=call_id, text="{}")
-
-
-def asked(message_id: str) -> Event:
-    """Submit a prompt."""
-    return PromptSubmitted(message_id=message_id, content=as_content("hi"))
-
-
-def rewound(message_id: str) -> Event:
-    """Rewind to before a message."""
-    return HistoryRewound(message_id=message_id)
-
-
-def compacting(message_id: str = "s1") -> Event:
-    """Begin a summary."""
-    return CompactionStarted(message_id=message_id, reason="auto")
+def called(call_id: str = "c1", message_id: str = "m1") -> ToolCalled:
+    """Return a call of the app."""
+    return ToolCalled(message_id=message_id, call_id=call_id, name="look", input=JsonObject())
 
 
 def with_media(message_id: str) -> list[Event]:
-    """Return a turn that holds the same picture in every place that can hold one."""
+    """Return a turn with the same picture in every event that can contain media."""
     return [
         PromptSubmitted(message_id=f"{message_id}-prompt", content=(TextContent("look"), _IMAGE, _DOT, _IMAGE)),
         started(message_id),
@@ -157,49 +97,40 @@ def with_media(message_id: str) -> list[Event]:
         called("c1", message_id),
         ToolSuccess(message_id=message_id, call_id="c1", output=(_IMAGE,)),
         called("c2", message_id),
-        ToolFailed(
-            message_id=message_id,
-            call_id="c2",
-            error=ErrorInfo(kind=ErrorKind.TOOL, message="blurred"),
-            output=(_IMAGE,),
-        ),
+        ToolFailed(message_id=message_id, call_id="c2", error=error("tool"), output=(_IMAGE,)),
     ]
 
 
-TURN: Final[tuple[Event, ...]] = (
-    asked("u1"),
-    started("m1", _RUN),
-    ReasoningStarted(message_id="m1"),
-    ReasoningEnded(message_id="m1", text="hm", state=_ODD_STATE),
-    TextStarted(message_id="m1"),
-    TextEnded(message_id="m1", text="Hello"),
-    called("c1"),
-    ended("m1"),
-    succeeded("c1"),
-    asked("u2"),
-    started("m2", _RUN),
-    called("c1", "m2"),
-    called("c2", "m2"),
-    rewound("u2"),
-    asked("u3"),
-    started("m3", _RUN),
-    called("c1", "m3"),
-    failed("m3", ErrorKind.NETWORK),
-    compacting("s1"),
-    started("m4"),
-    called("c1", "m4"),
+TURN: Final[tuple[Event, ...]] = tuple(
+    durable(
+        [
+            prompt(),
+            *answer(
+                "Hello",
+                reasoning="hm",
+                reasoning_state=_ODD_STATE,
+                calls=[Call("look", call_id="c1", output="seen")],
+                message_id="m1",
+                run=run(),
+            ),
+            prompt(message_id="u2"),
+            started("m2"),
+            called("c1", "m2"),
+            rewind("u2"),
+            prompt(message_id="u3"),
+            *answer("Hi", error=error("network"), message_id="m3", run=run()),
+            *compaction(),
+            started("m4"),
+            called("c1", "m4"),
+        ]
+    )
 )
-"""A log without problems that leaves something unfinished at most places."""
+"""A legal log that ends in a running step."""
 
 ODD: Final[tuple[Event, ...]] = (
-    PromptSubmitted(
-        message_id="u\x00\ud800", content=(TextContent("a\x00\u2028é😀\ufeff", extra=_EXTRA), _DOT, _IMAGE)
-    ),
-    PromptSubmitted(message_id="empty", content=()),
-    PromptSubmitted(message_id="json", content=as_content({"b": [10**40], "a": "\udc00"})),
-    HistoryRewound(message_id="u\x00\ud800", extra=_EXTRA),
-    StepStarted(message_id="o1", origin=_ORIGIN, run=_RUN, state=_ODD_STATE),
-    StepRestarted(message_id="o1", reason="r", run=_BOUND, state=_ODD_STATE),
+    PromptSubmitted(message_id="o1", content=as_content({"deep": [1.5, None, 10**20]}), extra=_EXTRA),
+    StepStarted(message_id="o1", origin=origin(), run=run(), state=_ODD_STATE),
+    StepRestarted(message_id="o1", reason="r", run=run("run-2", resumable=False), state=_ODD_STATE),
     TextStarted(message_id="o1"),
     TextEnded(
         message_id="o1",
@@ -212,9 +143,7 @@ ODD: Final[tuple[Event, ...]] = (
     ReasoningEnded(message_id="o1", text="", state=_ODD_STATE),
     MediaStarted(message_id="o1", media_type="image/png"),
     MediaEnded(message_id="o1", media_type="image/png", data=PICTURE, state=_ODD_STATE),
-    MediaStarted(message_id="o1", media_type="image/png"),
     MediaEnded(message_id="o1", media_type="image/png", uri="https://example.org/a.png"),
-    MediaStarted(message_id="o1", media_type="image/png"),
     MediaEnded(message_id="o1", media_type="image/png", complete=False),
     ToolInputStarted(message_id="o1", call_id="c\x00", name="look", provider_executed=True),
     ToolInputEnded(message_id="o1", call_id="c\x00", text='{"a":', complete=False, state=_ODD_STATE),
@@ -228,50 +157,10 @@ ODD: Final[tuple[Event, ...]] = (
         raw_finish_reason="END",
         usage=Usage(input_tokens=1, details=_EXTRA),
     ),
-    StepFailed(message_id="o2", error=ErrorInfo(kind=ErrorKind.PROVIDER, message="m"), usage=Usage(), run=_BOUND),
-    CompactionStarted(message_id="s1", reason="manual", origin=_ORIGIN),
+    StepFailed(message_id="o2", error=error(), usage=Usage(), run=run("run-2", resumable=False)),
+    CompactionStarted(message_id="s1", reason="manual", origin=origin()),
     CompactionEnded(message_id="s1", text="so far", state=_ODD_STATE),
-    CompactionFailed(message_id="s2", error=ErrorInfo(kind=ErrorKind.PROVIDER, message="m")),
+    CompactionFailed(message_id="s2", error=error()),
     UNKNOWN,
 )
-"""Events of every class that can be kept, with values that are easily lost. Not a legal log."""
-
-STORIES: Final[tuple[tuple[Event, ...], ...]] = (
-    (asked("u1"), started(), called(), called("c2"), ended(), succeeded("c2"), call_failed()),
-    (started(), called(), ended(), succeeded(by_provider=True)),
-    (started(), called(by_provider=True), succeeded(by_provider=True), ended()),
-    (started(), input_started(by_provider=True), input_ended(), called(), succeeded(by_provider=True), ended()),
-    (started(), input_started(), input_ended(), call_failed(kind=ErrorKind.INVALID_INPUT), ended()),
-    (started(run=_RUN), called(), failed(), call_failed()),
-    (started(run=_BOUND), failed(), restarted(run=_RUN), failed(kind=ErrorKind.TIMEOUT)),
-    (started(), failed(kind=ErrorKind.NETWORK, run=_RUN), restarted(), called(), ended()),
-    (started(run=_RUN), failed(kind=ErrorKind.PROVIDER), asked("u1"), started("m2")),
-    (
-        started(run=_RUN),
-        called(),
-        restarted(),
-        called("c2"),
-        call_failed("c2", kind=ErrorKind.INTERRUPTED),
-        restarted(),
-    ),
-    (started(), called(), succeeded(), restarted(), called("c2"), ended()),
-    (compacting(), CompactionEnded(message_id="s1", text="so far")),
-    (compacting(), CompactionFailed(message_id="s1", error=ErrorInfo(kind=ErrorKind.PROVIDER, message="m"))),
-    (compacting(), started("m1"), rewound("s1"), compacting("s1"), compacting("s2")),
-    (
-        asked("u1"),
-        started(),
-        called(),
-        ended(),
-        asked("u2"),
-        started("m2", _RUN),
-        rewound("m1"),
-        succeeded(),
-        started("m3"),
-    ),
-    (asked("u1"), started(), rewound("u1"), asked("u1"), started("m2"), rewound("u1"), UNKNOWN, called("c1", "m2")),
-    (asked("u1"), started(), called(), ended(), started("m2"), called("c1", "m2"), rewound("m2"), rewound("nobody")),
-    (started(run=_RUN), failed(), rewound("m1"), restarted()),
-    (started(), called("c\x00\ud800"), called("c\x00"), ended()),
-)
-"""Logs that leave something unfinished, or that look like it."""
+"""Events of every durable class, with values that are easily lost. Not a legal log."""

@@ -1,9 +1,9 @@
 """
-How a file becomes a store: what is refused, and what is made.
+Opening a file as a store: which files are refused, and how new ones are created.
 
-A file that is not ours is looked at without SQLite's locks and journals, so that it stays as it is, and nothing
-appears beside it. Our own application id is written before anything else can be (the file changes to WAL only after
-that), so the header tells whose a file is also after a crash.
+A foreign file is inspected without SQLite's locks and journals, so that it is not changed and no file is created
+beside it. Our application id is written before the file changes to WAL mode, so the header identifies our files also
+after a crash.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HEADER_BYTES: Final = 100
 
 
 def name_of_file(path: str | os.PathLike[str]) -> str:
-    """Return what a file is called; raise when *path* names none."""
+    """Return *path* as a string; raise when it cannot name a file."""
     try:
         name = cast(object, os.fspath(path))
     except TypeError:
@@ -45,11 +45,11 @@ def name_of_file(path: str | os.PathLike[str]) -> str:
 def open_file(
     path: str, *, synchronous: Synchronous, timeout_s: float
 ) -> tuple[sqlite3.Connection, sqlite3.Connection]:
-    """Return a connection for writing and one for reading; for a store in memory both are one."""
+    """Return a connection for writing and one for reading; in memory both are the same."""
     if synchronous not in get_args(Synchronous):
         raise ValueError(f"synchronous: expected 'full' or 'normal', got {synchronous!r}")
     if path != MEMORY:
-        _check_place(path)
+        _check_path(path)
         _check_header(path)
     with translated(path):
         writer = _connect(path, synchronous=synchronous, timeout_s=timeout_s)
@@ -67,7 +67,7 @@ def open_file(
 
 @contextmanager
 def translated(path: str) -> Generator[None]:
-    """Turn what SQLite raises, or what a damaged row does, into a `StoreError` that names the file."""
+    """Translate errors of SQLite and of damaged rows into `StoreError` with the path of the file."""
     try:
         yield
     except sqlite3.Error as error:
@@ -75,12 +75,12 @@ def translated(path: str) -> Generator[None]:
         remedy = next((text for code, text in _REMEDIES.items() if name.startswith(code)), "")
         raise StoreError(f"{path}: {error}{remedy}") from error
     except (JsonError, StructureError, RowError, UnicodeDecodeError) as error:
-        # The last where SQLite quotes a damaged schema: its message is no UTF-8 then.
+        # UnicodeDecodeError: SQLite quotes a damaged schema, and its message is not UTF-8 then.
         raise StoreError(f"{path}: the file is damaged: {error}") from error
 
 
 _REMEDIES: Final = {
-    "SQLITE_BUSY": "; somebody else writes for longer than this store waits (timeout_s)",
+    "SQLITE_BUSY": "; another writer holds the lock for longer than timeout_s",
     "SQLITE_FULL": "; nothing of this batch was written",
     "SQLITE_CORRUPT": "; restore the file from a backup",
     "SQLITE_NOTADB": "; restore the file from a backup",
@@ -91,7 +91,7 @@ def _connect(path: str, *, synchronous: Synchronous, timeout_s: float) -> sqlite
     connection = sqlite3.connect(path, timeout=timeout_s, isolation_level=None, check_same_thread=False)
     try:
         connection.execute(f"PRAGMA synchronous = {synchronous}")
-        # Conversations that are deleted should be gone. Many builds of SQLite do so by themselves, others do not.
+        # Deleted conversations are to be overwritten. The default depends on the build of SQLite.
         connection.execute("PRAGMA secure_delete = ON")
     except BaseException:
         connection.close()
@@ -99,7 +99,7 @@ def _connect(path: str, *, synchronous: Synchronous, timeout_s: float) -> sqlite
     return connection
 
 
-def _check_place(path: str) -> None:
+def _check_path(path: str) -> None:
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116
     except FileNotFoundError:
@@ -110,14 +110,14 @@ def _check_place(path: str) -> None:
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}") from error
     if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
         raise StoreError(f"{path}: expected a database file, this is {kind}")
     if not os.access(path, os.R_OK | os.W_OK):
-        raise StoreError(f"{path}: the file may not be read and written by this process")
+        raise StoreError(f"{path}: this process is not allowed to read and write the file")
 
 
 def _check_header(path: str) -> None:
-    """Raise unless the file is new, empty or ours, as far as its first bytes tell."""
+    """Raise unless the file is new, empty or ours, according to its header."""
     try:
         with Path(path).open("rb") as file:
             header = file.read(_HEADER_BYTES)
@@ -126,7 +126,7 @@ def _check_header(path: str) -> None:
     if not header:
         return
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
-        raise StoreError(f"{path}: this is no SQLite database; it was left as it is")
+        raise StoreError(f"{path}: this is not a SQLite database; it was not changed")
     application_id = int.from_bytes(header[68:72], "big")
     if application_id == APPLICATION_ID:
         _check_version(path, int.from_bytes(header[60:64], "big"))
@@ -135,21 +135,18 @@ def _check_header(path: str) -> None:
 
 
 def _check_version(path: str, version: int) -> None:
-    if version > VERSION:
-        raise StoreError(
-            f"{path}: written by a newer version of this library (schema {version}, this one knows {VERSION}); "
-            "update the library"
-        )
     if version != VERSION:
-        raise StoreError(f"{path}: schema {version} is not known to this library")
+        raise StoreError(
+            f"{path}: the file has schema version {version}, this version of the library reads and writes {VERSION}"
+        )
 
 
 def _foreign(path: str) -> StoreError:
-    return StoreError(f"{path}: this SQLite database belongs to another application; it was left as it is")
+    return StoreError(f"{path}: this SQLite database belongs to another application; it was not changed")
 
 
 def _is_empty(path: str) -> bool:
-    """Tell whether a SQLite database without an owner holds nothing, without a lock and without its journals."""
+    """Return whether a SQLite database without application id has no tables, without locks and journals."""
     for suffix in ("-wal", "-journal"):
         try:
             if Path(path + suffix).stat().st_size:
@@ -183,12 +180,12 @@ def _is_current(connection: sqlite3.Connection) -> bool:
 
 
 def _prepare(connection: sqlite3.Connection, path: str) -> None:
-    """Make the tables of a new file, in one transaction."""
+    """Create the tables of a new file, in one transaction."""
     if _is_current(connection):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Looked at again: another process may have done it meanwhile.
+        # Checked again: another process may have created them meanwhile.
         if not _is_current(connection):
             _make_tables(connection, path)
         connection.execute("COMMIT")
@@ -211,7 +208,7 @@ def _make_tables(connection: sqlite3.Connection, path: str) -> None:
 
 
 def _use_wal(connection: sqlite3.Connection, timeout_s: float) -> None:
-    # SQLite does not wait for others here as it does elsewhere, and two processes may open a new file at once.
+    # Here SQLite does not wait for other processes, and two may open a new file at once.
     deadline = time.monotonic() + timeout_s
     while True:
         try:

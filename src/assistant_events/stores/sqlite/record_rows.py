@@ -1,8 +1,8 @@
 """
-Rows of records: a batch, or a piece of a large one, as one JSON array.
+Rows of the table `records`: each contains a batch, or a chunk of a large batch, as one JSON array.
 
-One row for each batch of 100 takes a quarter of the time of one row for each event. Events are written without line
-breaks, so an array with one between its elements is cut apart without parsing it.
+One row for a batch of 100 events takes a quarter of the time of 100 rows. The JSON of an event contains no line break,
+so an array with line breaks between its elements is split without parsing.
 """
 
 from __future__ import annotations
@@ -17,52 +17,51 @@ from assistant_events.converters.arrays import UNUSUAL, ArrayReader, array_reade
 from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.events import Event
 from assistant_events.stores.contract import StoredEvent
-from assistant_events.stores.media import Media, extract_media, holders_in
-from assistant_events.stores.sqlite.columns import LAST_SEQ, RowError, bytes_of, hold_media, place_of, time_of
+from assistant_events.stores.media import Media, events_with_media, extract_media
+from assistant_events.stores.sqlite.columns import MAX_SEQ, RowError, add_media, bytes_of, key_of_record, time_of
 from assistant_events.values import JsonObject, read_json, write_json
 from assistant_events.values.validators import NO_FIELDS
 
 _Item = TypeVar("_Item")
 
-PIECE_EVENTS: Final = 128
-PIECE_BYTES: Final = 1 << 16
+ROW_EVENTS: Final = 128
+ROW_BYTES: Final = 1 << 16
 """
-How much goes into one row. Reading a single record costs cutting its row apart; beyond these sizes larger rows gain
-nothing.
+Limits of one row. Reading a single record costs splitting its row; larger rows are not faster to append.
 """
 
 
 class RecordRow(NamedTuple):
-    """A row."""
+    """A row of `records`."""
 
-    place: int
+    key: int
     at: int
     meta: bytes | None
 
-    apart: bytes | None
-    """JSON array of the places of records whose media are apart; `None` for none."""
+    with_media: bytes | None
+    """JSON array of the `seq` of records whose media are in the table `media`; `None` for none."""
 
     body: bytes
 
     @property
     def last(self) -> int:
-        """Place of its last record."""
-        return self.place & LAST_SEQ
+        """`seq` of its last record."""
+        return self.key & MAX_SEQ
 
 
 class Encoded(NamedTuple):
-    """A batch as it will be written."""
+    """A batch as JSON."""
 
     bodies: list[bytes]
     media: dict[int, Media]
-    """Media of the events that were taken apart, by position in the batch."""
+    """Extracted media, by the position of their event in the batch."""
 
 
 def encode(events: Sequence[StoredEvent]) -> Encoded:
-    """Return *events* as JSON with their media apart."""
+    """Return *events* as JSON, with their media extracted."""
     media: dict[int, Media] = {}
     kept = list(events)
-    for at, event in holders_in(events):
+    for at, event in events_with_media(events):
         kept[at], found = extract_media(event)
         if found:
             media[at] = found
@@ -70,149 +69,153 @@ def encode(events: Sequence[StoredEvent]) -> Encoded:
 
 
 def write(db: sqlite3.Connection, session: int, after: int, encoded: Encoded, *, at: int, meta: bytes | None) -> None:
-    """Write a batch behind the record at *after*."""
+    """Insert a batch after the record at *after*."""
     bodies, media = encoded
-    for first, piece in _pieces(bodies):
-        seq = after + first
-        apart = [seq + place for place in range(1, len(piece) + 1) if first + place - 1 in media] if media else None
-        insert(
-            db,
-            RecordRow(
-                place_of(session, seq + len(piece)), at, meta, write_json(apart) if apart else None, join_array(piece)
-            ),
-        )
-    for position, found in media.items():
-        hold_media(db, session, after + 1 + position, found)
+    for first, chunk in _chunks(bodies):
+        last = after + first + len(chunk)
+        with_media = [after + 1 + at for at in range(first, first + len(chunk)) if at in media] if media else None
+        listed = write_json(with_media) if with_media else None
+        insert(db, RecordRow(key_of_record(session, last), at, meta, listed, join_array(chunk)))
+    for at_position, found in media.items():
+        add_media(db, session, after + 1 + at_position, found)
 
 
-def insert(db: sqlite3.Connection, piece: RecordRow) -> None:
-    """Write one row."""
-    db.execute("INSERT INTO records (place, at, meta, apart, body) VALUES (?, ?, ?, ?, ?)", piece)
+def insert(db: sqlite3.Connection, row: RecordRow) -> None:
+    """Insert one row."""
+    db.execute("INSERT INTO records (key, at, meta, with_media, body) VALUES (?, ?, ?, ?, ?)", row)
 
 
-def pieces_after(db: sqlite3.Connection, session: int, after: int, *, limit: int = -1) -> Iterator[RecordRow]:
+def rows_after(db: sqlite3.Connection, session: int, after: int, *, limit: int = -1) -> Iterator[RecordRow]:
     """
-    Return the rows that hold records after *after*, in order; not more than *limit* unless it is negative.
+    Return the rows with records after *after*, in order; at most *limit* unless it is negative.
 
-    In a damaged file a page may stand twice or at a wrong place, and SQLite does not notice. A row that does not lie
-    behind the row before it is a `RowError`.
+    A damaged file may contain a page twice or at a wrong offset, which SQLite does not detect.
+
+    Raises:
+        RowError: A row is not after the row before it.
     """
-    lowest, highest = place_of(session, after + 1), place_of(session, LAST_SEQ)
+    lowest, highest = key_of_record(session, after + 1), key_of_record(session, MAX_SEQ)
     found = db.execute(
-        "SELECT place, at, meta, apart, CAST(body AS BLOB) FROM records "
-        "WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?",
+        "SELECT key, at, meta, with_media, CAST(body AS BLOB) FROM records WHERE key BETWEEN ? AND ? "
+        "ORDER BY key LIMIT ?",
         (lowest, highest, limit),
     )
     try:
-        for piece in map(RecordRow._make, found):
-            if not lowest <= piece.place <= highest:
-                raise RowError("the rows of the records are not in their order")
-            bytes_of(piece.body)
-            lowest = piece.place + 1
-            yield piece
+        for row in map(RecordRow._make, found):
+            if not lowest <= row.key <= highest:
+                raise RowError("the rows of the records are out of order")
+            bytes_of(row.body)
+            lowest = row.key + 1
+            yield row
     finally:
-        # The traceback of an error keeps the rest alive, and with it what the reader sees of the file.
+        # The traceback of an error would keep the cursor open, and with it an old view of the file.
         found.close()
 
 
-def records_after(piece: RecordRow, after: int) -> tuple[int, Sequence[bytes]]:
-    """Return the bodies of a row after the place *after*, with the place of the first of them."""
-    return _behind(after, piece, split_array(piece.body))
+def records_after(row: RecordRow, after: int) -> tuple[int, Sequence[bytes]]:
+    """Return the JSON of the events of a row after `seq` *after*, with the `seq` of the first."""
+    return _behind(after, row, split_array(row.body))
 
 
-def events_after(piece: RecordRow, after: int, limit: int, session_id: str) -> tuple[int, int, Iterable[StoredEvent]]:
+def events_after(row: RecordRow, after: int, limit: int, session_id: str) -> tuple[int, int, Iterable[StoredEvent]]:
     """
-    Return at most *limit* events of a row after the place *after*, with the place of the first and their number.
+    Return the `seq` of the first event of a row after `seq` *after*, the number of events, and the events.
 
-    Media stand apart still. A damaged event is a `StoreError` when its turn comes.
+    At most *limit* of them, without their extracted media. The iterator raises `StoreError` for a damaged event.
     """
-    reader = array_reader(Event) if limit >= PIECE_EVENTS else None
-    elements = [] if reader is None else _parsed(reader, piece.body)
+    reader = array_reader(Event) if limit >= ROW_EVENTS else None
+    elements = [] if reader is None else _parsed(reader, row.body)
     if reader is not None and elements:
-        first, kept = _behind(after, piece, elements)
-        return first, len(kept), _made(reader, kept, first, piece, session_id)
-    first, bodies = records_after(piece, after)
+        first, kept = _behind(after, row, elements)
+        return first, len(kept), _made(reader, kept, first, row, session_id)
+    first, bodies = records_after(row, after)
     bodies = bodies[:limit]
     return first, len(bodies), (read_body(body, Event, session_id, seq) for seq, body in enumerate(bodies, first))
 
 
 def cut_off(db: sqlite3.Connection, session: int, through: int) -> None:
-    """Remove the records up to and including *through*, and remember when the last of them was appended."""
-    pieces = list(pieces_after(db, session, through - 1, limit=1))
-    if not pieces:
-        raise RowError(f"{at_place(through)} is missing")
-    (piece,) = pieces
-    if piece.last > through:
-        _, bodies = records_after(piece, through)
-        db.execute("UPDATE records SET body = ? WHERE place = ?", (join_array(bodies), piece.place))
-    db.execute("DELETE FROM records WHERE place BETWEEN ? AND ?", (place_of(session, 1), place_of(session, through)))
-    db.execute("UPDATE sessions SET pruned = ?, pruned_at = ? WHERE number = ?", (through, piece.at, session))
+    """Remove the records up to and including *through*, and store when the last of them was appended."""
+    rows = list(rows_after(db, session, through - 1, limit=1))
+    if not rows:
+        raise RowError(f"{name_of_record(through)} is missing")
+    (row,) = rows
+    if row.last > through:
+        _, bodies = records_after(row, through)
+        db.execute("UPDATE records SET body = ? WHERE key = ?", (join_array(bodies), row.key))
+    delete_rows(db, session, through)
+    db.execute("UPDATE sessions SET pruned = ?, pruned_at = ? WHERE number = ?", (through, row.at, session))
+
+
+def delete_rows(db: sqlite3.Connection, session: int, through: int) -> None:
+    """Delete the rows whose last record is not after *through*."""
+    between = (key_of_record(session, 1), key_of_record(session, through))
+    db.execute("DELETE FROM records WHERE key BETWEEN ? AND ?", between)
 
 
 def copy(db: sqlite3.Connection, session: int, made: int, through: int) -> None:
     """Copy the records up to and including *through* to another session."""
     db.execute(
-        "INSERT INTO records (place, at, meta, apart, body) "
-        "SELECT place - ? + ?, at, meta, apart, body FROM records WHERE place BETWEEN ? AND ?",
-        (place_of(session, 0), place_of(made, 0), place_of(session, 1), place_of(session, through)),
+        "INSERT INTO records (key, at, meta, with_media, body) "
+        "SELECT key - ? + ?, at, meta, with_media, body FROM records WHERE key BETWEEN ? AND ?",
+        (key_of_record(session, 0), key_of_record(made, 0), key_of_record(session, 1), key_of_record(session, through)),
     )
-    for piece in pieces_after(db, session, through - 1, limit=1):
-        first, bodies = records_after(piece, 0)
-        if first <= through < piece.last:
+    for row in rows_after(db, session, through - 1, limit=1):
+        first, bodies = records_after(row, 0)
+        if first <= through < row.last:
             body = join_array(bodies[: through + 1 - first])
-            insert(db, piece._replace(place=place_of(made, through), body=body))
+            insert(db, row._replace(key=key_of_record(made, through), body=body))
 
 
 def read_body(body: bytes, cls: Any, session_id: str, seq: int) -> Any:
     """
-    Return what a body says.
+    Return the value of a JSON text.
 
     Raises:
-        StoreError: It is damaged.
+        StoreError: The text is damaged.
     """
-    # Any: what `loads` makes of the class that it is given; not all type checkers let a type form be handed on.
+    # Any: an instance of the class; not all type checkers accept a type form as an argument.
     try:
         return loads(body, cls)
     except (JsonError, StructureError, TypeError) as error:  # a TypeError when it is neither text nor bytes
-        raise StoreError(f"session {session_id!r}, {at_place(seq)} is damaged: {error}") from error
+        raise StoreError(f"session {session_id!r}, {name_of_record(seq)} is damaged: {error}") from error
 
 
-def read_time(piece: RecordRow, session_id: str) -> datetime:
-    """Return the time of a row; raise a `StoreError` when it is damaged."""
+def read_time(row: RecordRow, session_id: str) -> datetime:
+    """Return the time of a row; raise `StoreError` when it is damaged."""
     try:
-        return time_of(piece.at)
+        return time_of(row.at)
     except RowError as error:
-        raise StoreError(f"session {session_id!r}, {at_place(piece.last)} is damaged: {error}") from error
+        raise StoreError(f"session {session_id!r}, {name_of_record(row.last)} is damaged: {error}") from error
 
 
-def read_meta(piece: RecordRow, session_id: str) -> JsonObject:
-    """Return the `meta` of a row; raise a `StoreError` when it is damaged."""
+def read_meta(row: RecordRow, session_id: str) -> JsonObject:
+    """Return the `meta` of a row; raise `StoreError` when it is damaged."""
     try:
-        return NO_FIELDS if piece.meta is None else JsonObject(read_json(piece.meta))
+        return NO_FIELDS if row.meta is None else JsonObject(read_json(row.meta))
     except (JsonError, TypeError) as error:
-        raise StoreError(f"session {session_id!r}, meta of {at_place(piece.last)} is damaged: {error}") from error
+        raise StoreError(f"session {session_id!r}, meta of {name_of_record(row.last)} is damaged: {error}") from error
 
 
-def read_apart(piece: RecordRow, session_id: str) -> Collection[int]:
-    """Return the places of the records whose media are apart; raise a `StoreError` when that is damaged."""
+def read_with_media(row: RecordRow, session_id: str) -> Collection[int]:
+    """Return the `seq` of the records whose media were extracted; raise `StoreError` when the list is damaged."""
     try:
-        return () if piece.apart is None else frozenset(read_json(piece.apart))
+        return () if row.with_media is None else frozenset(read_json(row.with_media))
     except (JsonError, TypeError) as error:
-        raise StoreError(f"session {session_id!r}, {at_place(piece.last)} is damaged: {error}") from error
+        raise StoreError(f"session {session_id!r}, {name_of_record(row.last)} is damaged: {error}") from error
 
 
-def at_place(seq: int) -> str:
-    """Name a record, or the snapshot, for people."""
+def name_of_record(seq: int) -> str:
+    """Return the name of a record, or of the snapshot, for error messages."""
     return f"seq {seq}" if seq else "the snapshot"
 
 
 def join_array(bodies: Iterable[bytes]) -> bytes:
-    """Return a JSON array of *bodies*."""
+    """Return *bodies* as one JSON array."""
     return b"[" + _BETWEEN.join(bodies) + b"]"
 
 
 def split_array(array: bytes) -> list[bytes]:
-    """Return the elements of a JSON array that `join` made."""
+    """Return the elements of a JSON array from `join_array`."""
     bodies = array.split(_BETWEEN)
     bodies[0] = bodies[0][1:]
     bodies[-1] = bodies[-1][:-1]
@@ -230,30 +233,30 @@ def _parsed(reader: ArrayReader, body: bytes) -> list[Any]:
 
 
 def _made(
-    reader: ArrayReader, elements: Iterable[Any], first: int, piece: RecordRow, session_id: str
+    reader: ArrayReader, elements: Iterable[Any], first: int, row: RecordRow, session_id: str
 ) -> Iterator[StoredEvent]:
     make = reader.make
     for seq, element in enumerate(elements, first):
         try:
             event = make(element)
         except UNUSUAL:
-            event = read_body(records_after(piece, seq - 1)[1][0], Event, session_id, seq)
+            event = read_body(records_after(row, seq - 1)[1][0], Event, session_id, seq)
         yield event
 
 
-def _behind(after: int, piece: RecordRow, items: Sequence[_Item]) -> tuple[int, Sequence[_Item]]:
-    first = piece.last - len(items) + 1
+def _behind(after: int, row: RecordRow, items: Sequence[_Item]) -> tuple[int, Sequence[_Item]]:
+    first = row.last - len(items) + 1
     return (first, items) if first > after else (after + 1, items[after + 1 - first :])
 
 
-def _pieces(bodies: list[bytes]) -> Iterator[tuple[int, list[bytes]]]:
-    """Return the bodies in pieces, each with the position of its first."""
-    if len(bodies) <= PIECE_EVENTS and sum(map(len, bodies)) <= PIECE_BYTES:
+def _chunks(bodies: list[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+    """Split the bodies into chunks for rows, each with the position of its first body."""
+    if len(bodies) <= ROW_EVENTS and sum(map(len, bodies)) <= ROW_BYTES:
         yield 0, bodies
         return
     first, size = 0, 0
     for at, body in enumerate(bodies):
-        if at - first == PIECE_EVENTS or (at > first and size + len(body) > PIECE_BYTES):
+        if at - first == ROW_EVENTS or (at > first and size + len(body) > ROW_BYTES):
             yield first, bodies[first:at]
             first, size = at, 0
         size += len(body)

@@ -1,4 +1,4 @@
-"""Logs in one SQLite file: WAL, one row for each record, every method one transaction."""
+"""A store in one SQLite file: WAL, one row for each batch, one transaction for each method."""
 
 from __future__ import annotations
 
@@ -12,66 +12,65 @@ from typing import Any, Final, Self, TypeVar, final
 from assistant_events.converters import dumps
 from assistant_events.errors import ConflictError, PrunedError, StoreError
 from assistant_events.events import Event, Record
-from assistant_events.messages import Transcript
-from assistant_events.stores.attention import watch_from
+from assistant_events.messages import Transcript, Unfinished
+from assistant_events.stores.call_lock import CallLock
 from assistant_events.stores.contract import (
     SessionInfo,
-    StoredEvent,
-    Unfinished,
     check_append,
+    check_expected_seq,
     check_fork,
     check_fork_ids,
     check_meta,
-    check_place,
     check_prune,
     check_read,
+    check_seq,
     check_session_id,
     check_snapshot,
     check_time,
     check_transcript,
+    check_unfinished,
     make_record,
     make_records,
     utc_now,
 )
 from assistant_events.stores.media import Media, extract_media, restore_media
 from assistant_events.stores.sqlite.columns import (
-    LAST_SEQ,
+    MAX_SEQ,
     SNAPSHOT,
-    hold_media,
+    add_media,
+    bytes_of,
     key_of,
-    media_held,
+    load_media,
     micros_of,
     name_of,
     number_of,
-    place_of,
     release_media,
     time_of,
 )
 from assistant_events.stores.sqlite.connection import MEMORY, Synchronous, name_of_file, open_file, translated
-from assistant_events.stores.sqlite.marks import MarkTable, delete_marks, follow, unfinished
 from assistant_events.stores.sqlite.record_rows import (
     RecordRow,
-    at_place,
     copy,
     cut_off,
+    delete_rows,
     encode,
     events_after,
-    pieces_after,
-    read_apart,
+    name_of_record,
     read_body,
     read_meta,
     read_time,
-    records_after,
+    read_with_media,
+    rows_after,
     write,
 )
-from assistant_events.stores.turns import Turn
+from assistant_events.stores.unfinished import dump_unfinished, load_unfinished, resolve_unfinished
 from assistant_events.values import write_json
 from assistant_events.values.validators import NO_FIELDS
 
 _T = TypeVar("_T")
 
 _PAGE_BYTES: Final = 1 << 20
-"""How much is fetched at once for a reader, at least one row."""
+"""Size of one fetch of a reader; at least one row."""
 
 
 @final
@@ -79,22 +78,21 @@ class SqliteStore:
     """
     A store in one SQLite file. Several processes and threads may use the file at once.
 
-    What is deleted or pruned is overwritten; what the file's log (`-wal`) still has of it goes with the last `close`.
+    Deleted and pruned data is overwritten; copies in the write-ahead log (`-wal`) disappear with the last `close`.
 
     Args:
-        path: The file, made when it does not exist; `":memory:"` for a store that ends with the object.
+        path: The file, created when it does not exist; `":memory:"` for a store in memory.
 
-        clock: Tells the time of a batch, in UTC.
+        clock: Returns the time of a batch, in UTC.
 
-        synchronous: With `"full"` a batch that was returned survives a loss of power. With `"normal"` the last
-            batches may be lost then, never parts of one; it takes less time for each batch. Both survive the end of
-            the process.
+        synchronous: With `"full"` returned batches survive a power failure. With `"normal"` the last batches may be
+            lost then, never parts of one, and an append is faster. Both survive the end of the process.
 
-        timeout_s: How long to wait for another writer before giving up with a `StoreError`.
+        timeout_s: Time to wait for another writer before `StoreError` is raised.
 
     Raises:
-        StoreError: The file is no SQLite database, belongs to another application, was written by a newer version, or
-            cannot be opened. It is left as it was.
+        StoreError: The file is not a SQLite database, belongs to another application, has another schema version, or
+            cannot be opened. It is not changed.
     """
 
     def __init__(
@@ -110,12 +108,12 @@ class SqliteStore:
         self._pid = os.getpid()
         self._closed = False
         self._writer, self._reader = open_file(self._path, synchronous=synchronous, timeout_s=timeout_s)
-        self._write_turn = Turn()
-        self._read_turn = self._write_turn if self._path == MEMORY else Turn()
+        self._write_lock = CallLock()
+        self._read_lock = self._write_lock if self._path == MEMORY else CallLock()
 
     @property
     def path(self) -> str:
-        """The file, as it was named."""
+        """The file, as given."""
         return self._path
 
     def append(
@@ -126,25 +124,25 @@ class SqliteStore:
         expected_seq: int | None = None,
         meta: Mapping[str, object] | None = None,
         at: datetime | None = None,
+        unfinished: Iterable[Unfinished] | None = None,
     ) -> tuple[Record, ...]:
         """See `Store.append`."""
         kept = check_append(session_id, events, expected_seq)
         frozen = check_meta(meta)
         written_meta = write_json(frozen) if frozen else None
+        left = check_unfinished(unfinished, expected_seq)
         encoded = encode(kept)
 
         def work(db: sqlite3.Connection) -> tuple[Record, ...]:
             number, seq, _ = _session(db, session_id)
-            if expected_seq is not None and expected_seq != seq:
-                raise ConflictError(session_id, expected_seq, seq)
+            check_expected_seq(session_id, expected_seq, seq)
             time = check_time(self._clock() if at is None else at)
-            if not kept:
-                return ()
-            micros = micros_of(time)
-            if not number:
-                number = _begin(db, session_id, micros)
-            write(db, number, seq, encoded, at=micros, meta=written_meta)
-            follow(db, number, kept, seq + 1)
+            if kept:
+                micros = micros_of(time)
+                number = number or _begin(db, session_id, micros)
+                write(db, number, seq, encoded, at=micros, meta=written_meta)
+            if number and (kept or left is not None):
+                _save_unfinished(db, number, left)
             return tuple(make_records(session_id, seq + 1, time, kept, frozen))
 
         return self._writing(work)
@@ -168,7 +166,7 @@ class SqliteStore:
         def work(db: sqlite3.Connection) -> tuple[SessionInfo, ...]:
             rows = db.execute(
                 "SELECT id, last, pruned, created, "
-                "coalesce((SELECT at FROM records WHERE place = last), pruned_at) AS updated "
+                "coalesce((SELECT at FROM records WHERE key = last), pruned_at) AS updated "
                 "FROM logs ORDER BY updated DESC, number"
             ).fetchall()
             return tuple(
@@ -197,9 +195,9 @@ class SqliteStore:
             number, seq, _ = _session(db, session_id)
             check_snapshot(session_id, transcript.seq, seq=seq, held=_held(db, number))
             release_media(db, number, SNAPSHOT, SNAPSHOT)
-            hold_media(db, number, SNAPSHOT, media)
+            add_media(db, number, SNAPSHOT, media)
             db.execute(
-                "INSERT OR REPLACE INTO snapshots (session, seq, apart, body) VALUES (?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO snapshots (session, seq, with_media, body) VALUES (?, ?, ?, ?)",
                 (number, transcript.seq, 1 if media else None, body),
             )
 
@@ -211,15 +209,15 @@ class SqliteStore:
 
         def work(db: sqlite3.Connection) -> tuple[Transcript | None, bool, Media]:
             number, _, _ = _session(db, session_id)
-            return *self._snapshot(db, session_id, number), media_held(db, number, SNAPSHOT)
+            return *self._snapshot(db, session_id, number), load_media(db, number, SNAPSHOT)
 
-        kept, apart, media = self._reading(work)
-        return _whole(kept, media, session_id, SNAPSHOT) if apart else kept
+        kept, with_media, media = self._reading(work)
+        return _whole(kept, media, session_id, SNAPSHOT) if with_media else kept
 
     def prune(self, session_id: str, through_seq: int) -> None:
         """See `Store.prune`."""
         check_session_id(session_id)
-        check_place("through_seq", through_seq)
+        check_seq("through_seq", through_seq)
 
         def work(db: sqlite3.Connection) -> None:
             number, _, pruned = _session(db, session_id)
@@ -237,16 +235,15 @@ class SqliteStore:
         def work(db: sqlite3.Connection) -> int:
             number, seq, pruned = _session(db, session_id)
             held = _held(db, number)
-            place = check_fork(session_id, at, seq=seq, pruned=pruned, held=held)
-            there = _session(db, new_session_id)[1]
-            if there:
-                raise ConflictError(new_session_id, 0, there)
-            if place:
+            chosen = check_fork(session_id, at, seq=seq, pruned=pruned, held=held)
+            existing = _session(db, new_session_id)[1]
+            if existing:
+                raise ConflictError(new_session_id, 0, existing)
+            if chosen:
                 made = _begin(db, new_session_id, micros_of(check_time(self._clock())))
-                _copy(db, number, made, place, with_snapshot=held is not None and held <= place)
-                start = self._snapshot(db, new_session_id, made)[0] if pruned else None
-                MarkTable(db, made).save(watch_from(start, self._stored(db, new_session_id, made)))
-            return place
+                _copy(db, number, made, chosen, with_snapshot=held is not None and held <= chosen)
+                _save_unfinished(db, made, None)
+            return chosen
 
         return self._writing(work)
 
@@ -257,28 +254,28 @@ class SqliteStore:
         def work(db: sqlite3.Connection) -> None:
             number, seq, _ = _session(db, session_id)
             release_media(db, number, SNAPSHOT, seq)
-            delete_marks(db, number)
-            db.execute("DELETE FROM records WHERE place BETWEEN ? AND ?", (place_of(number, 1), place_of(number, seq)))
+            _save_unfinished(db, number, ())
+            delete_rows(db, number, seq)
             db.execute("DELETE FROM snapshots WHERE session = ?", (number,))
             db.execute("DELETE FROM sessions WHERE number = ?", (number,))
 
         self._writing(work)
 
-    def unfinished(self, session_id: str | None = None) -> tuple[Unfinished, ...]:
+    def unfinished(self) -> dict[str, tuple[Unfinished, ...]]:
         """See `Store.unfinished`."""
-        if session_id is not None:
-            check_session_id(session_id)
-
-        def work(db: sqlite3.Connection) -> tuple[Unfinished, ...]:
-            number = None if session_id is None else _session(db, session_id)[0]
-            return tuple(unfinished(db, number))
-
-        return self._reading(work)
+        rows = self._reading(
+            lambda db: db.execute(
+                "SELECT id, body FROM unfinished JOIN sessions ON number = session ORDER BY number"
+            ).fetchall()
+        )
+        with translated(self._path):
+            known = [(name_of(key), None if body is None else _loaded(name_of(key), body)) for key, body in rows]
+        return resolve_unfinished(self, known)
 
     def close(self) -> None:
         """See `Store.close`."""
         if self._pid != os.getpid():
-            # Closing a connection that was inherited would take the locks and the log of the parent away.
+            # Closing an inherited connection would release the locks of the parent process and delete its log.
             return
 
         def work() -> None:
@@ -287,10 +284,10 @@ class SqliteStore:
             self._writer.close()
 
         with translated(self._path):
-            if self._read_turn is self._write_turn:  # in memory
-                self._write_turn.run(work)
+            if self._read_lock is self._write_lock:  # in memory
+                self._write_lock.run(work)
             else:
-                self._write_turn.run(lambda: self._read_turn.run(work))
+                self._write_lock.run(lambda: self._read_lock.run(work))
 
     def __enter__(self) -> Self:
         self._check_usable()
@@ -303,23 +300,23 @@ class SqliteStore:
 
     def _check_usable(self) -> None:
         if self._pid != os.getpid():
-            raise StoreError(f"{self._path}: opened in another process; a fork needs a store of its own")
+            raise StoreError(f"{self._path}: opened in another process; a forked process needs its own store")
         if self._closed:
             raise StoreError(f"{self._path}: the store is closed")
 
     def _writing(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        return self._transaction(self._write_turn, self._writer, "BEGIN IMMEDIATE", work)
+        return self._transaction(self._write_lock, self._writer, "BEGIN IMMEDIATE", work)
 
     def _reading(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        return self._transaction(self._read_turn, self._reader, "BEGIN", work)
+        return self._transaction(self._read_lock, self._reader, "BEGIN", work)
 
     def _transaction(
-        self, turn: Turn, db: sqlite3.Connection, begin: str, work: Callable[[sqlite3.Connection], _T]
+        self, lock: CallLock, db: sqlite3.Connection, begin: str, work: Callable[[sqlite3.Connection], _T]
     ) -> _T:
         def whole() -> _T:
             self._check_usable()
             try:
-                # SQLite waits for a lock in here, and Ctrl-C during that is raised when the transaction has begun.
+                # SQLite waits for a lock here; Ctrl-C during the wait is raised once the transaction has begun.
                 db.execute(begin)
                 result = work(db)
                 db.execute("COMMIT")
@@ -331,42 +328,44 @@ class SqliteStore:
 
         self._check_usable()
         with translated(self._path):
-            return turn.run(whole)
+            return lock.run(whole)
 
     def _records(self, session_id: str, number: int, after: int, limit: int | None) -> Iterator[Record]:
         seen_at, time = -1, utc_now()
         seen_meta, meta = None, NO_FIELDS
-        left = LAST_SEQ if limit is None else min(limit, LAST_SEQ)
-        while left and after < LAST_SEQ:
+        left = MAX_SEQ if limit is None else min(limit, MAX_SEQ)
+        while left and after < MAX_SEQ:
             page = self._page(session_id, number, after, left)
             if not page:
                 return
-            for piece in page:
-                if piece.at != seen_at:
-                    seen_at, time = piece.at, read_time(piece, session_id)
-                if piece.meta != seen_meta:
-                    seen_meta, meta = piece.meta, read_meta(piece, session_id)
-                first, count, events = events_after(piece, after, left, session_id)
+            for row in page:
+                if row.at != seen_at:
+                    seen_at, time = row.at, read_time(row, session_id)
+                if row.meta != seen_meta:
+                    seen_meta, meta = row.meta, read_meta(row, session_id)
+                first, count, events = events_after(row, after, left, session_id)
                 if first != after + 1:
-                    raise StoreError(f"session {session_id!r}, {at_place(after + 1)} is damaged: the record is missing")
+                    raise StoreError(
+                        f"session {session_id!r}, {name_of_record(after + 1)} is damaged: the record is missing"
+                    )
                 records = make_records(session_id, first, time, events, meta)
-                apart = read_apart(piece, session_id)
-                if not apart:
+                with_media = read_with_media(row, session_id)
+                if not with_media:
                     yield from records
-                elif not (yield from self._with_media(number, records, apart)):
+                elif not (yield from self._with_media(number, records, with_media)):
                     return
                 left -= count
-                after = piece.last
+                after = row.last
 
     def _with_media(
-        self, number: int, records: Iterable[Record], apart: Collection[int]
+        self, number: int, records: Iterable[Record], with_media: Collection[int]
     ) -> Generator[Record, None, bool]:
-        """Give the records with their media, and return whether the session is still there."""
+        """Yield the records with their media; return whether the session still exists."""
         for record in records:
-            if record.seq not in apart:
+            if record.seq not in with_media:
                 yield record
                 continue
-            # Meanwhile the session may be pruned or deleted, and its media with it.
+            # The session may have been pruned or deleted meanwhile, with its media.
             media = self._media(record.session_id, number, record.seq)
             if media is None:
                 return False
@@ -381,9 +380,9 @@ class SqliteStore:
                 return []
             page: list[RecordRow] = []
             size = 0
-            for piece in pieces_after(db, number, after, limit=limit):
-                page.append(piece)
-                size += len(piece.body)
+            for row in rows_after(db, number, after, limit=limit):
+                page.append(row)
+                size += len(row.body)
                 if size > _PAGE_BYTES:
                     break
             return page
@@ -393,46 +392,39 @@ class SqliteStore:
     def _media(self, session_id: str, number: int, seq: int) -> Media | None:
 
         def work(db: sqlite3.Connection) -> Media | None:
-            return media_held(db, number, seq) if _is_there(db, session_id, number, seq - 1) else None
+            return load_media(db, number, seq) if _is_there(db, session_id, number, seq - 1) else None
 
         return self._reading(work)
 
     def _snapshot(self, db: sqlite3.Connection, session_id: str, number: int) -> tuple[Transcript | None, bool]:
-        """Return the snapshot, and whether it has digests in the place of media."""
-        row = db.execute("SELECT body, apart FROM snapshots WHERE session = ?", (number,)).fetchone()
+        """Return the snapshot, and whether its media were extracted."""
+        row = db.execute("SELECT body, with_media FROM snapshots WHERE session = ?", (number,)).fetchone()
         if row is None:
             return None, False
         return read_body(row[0], Transcript, session_id, SNAPSHOT), row[1] is not None
 
-    def _stored(self, db: sqlite3.Connection, session_id: str, number: int) -> Iterator[tuple[int, StoredEvent]]:
-        """Return all events of a session with digests in the place of media."""
-        for piece in pieces_after(db, number, 0):
-            first, bodies = records_after(piece, 0)
-            for seq, body in enumerate(bodies, first):
-                yield seq, read_body(body, Event, session_id, seq)
-
 
 def _whole(value: Any, media: Media, session_id: str, seq: int) -> Any:
-    # Any: the same class comes back.
+    # Any: an instance of the same class.
     try:
         return restore_media(value, media.__getitem__)
     except KeyError:
-        raise StoreError(f"session {session_id!r}, {at_place(seq)} is damaged: a medium is missing") from None
+        raise StoreError(f"session {session_id!r}, {name_of_record(seq)} is damaged: media are missing") from None
 
 
 def _session(db: sqlite3.Connection, session_id: str) -> tuple[int, int, int]:
-    """Return number, last place and pruned place; three zeros when there is no such session."""
+    """Return number, last `seq` and pruned `seq`; three zeros for an unknown session."""
     row = db.execute("SELECT number, last, pruned FROM logs WHERE id = ?", (key_of(session_id),)).fetchone()
     return (0, 0, 0) if row is None else (row[0], _seq(row[1], row[2]), number_of(row[2]))
 
 
 def _seq(last: int | None, pruned: object) -> int:
-    """Return the last place of a session whose last row is *last*."""
-    return number_of(pruned) if last is None else last & LAST_SEQ
+    """Return the last `seq` of a session whose last row has the key *last*."""
+    return number_of(pruned) if last is None else last & MAX_SEQ
 
 
 def _is_there(db: sqlite3.Connection, session_id: str, number: int, after: int) -> bool:
-    """Tell whether the session still exists, and raise when records after *after* are pruned."""
+    """Return whether the session exists; raise `PrunedError` when records after *after* are pruned."""
     row = db.execute("SELECT pruned FROM sessions WHERE number = ?", (number,)).fetchone()
     if row is not None and after < number_of(row[0]):
         raise PrunedError(session_id, after, row[0])
@@ -440,7 +432,7 @@ def _is_there(db: sqlite3.Connection, session_id: str, number: int, after: int) 
 
 
 def _held(db: sqlite3.Connection, number: int) -> int | None:
-    """Return the place of the snapshot."""
+    """Return the `seq` of the snapshot."""
     row = db.execute("SELECT seq FROM snapshots WHERE session = ?", (number,)).fetchone()
     return None if row is None else number_of(row[0])
 
@@ -453,8 +445,31 @@ def _begin(db: sqlite3.Connection, session_id: str, micros: int) -> int:
     return number
 
 
+def _save_unfinished(db: sqlite3.Connection, session: int, unfinished: tuple[Unfinished, ...] | None) -> None:
+    """Replace the unfinished work of a session; `None` marks it as unknown."""
+    if unfinished is None:
+        db.execute(_SET_UNFINISHED, (session, None))
+    elif unfinished:
+        db.execute(_SET_UNFINISHED, (session, dump_unfinished(unfinished)))
+    else:
+        db.execute("DELETE FROM unfinished WHERE session = ?", (session,))
+
+
+_SET_UNFINISHED: Final = """
+    INSERT INTO unfinished (session, body) VALUES (?, ?)
+    ON CONFLICT (session) DO UPDATE SET body = excluded.body WHERE body IS NOT excluded.body
+"""  # an equal row is not written again
+
+
+def _loaded(session_id: str, body: object) -> tuple[Unfinished, ...]:
+    try:
+        return load_unfinished(bytes_of(body))
+    except ValueError as error:
+        raise StoreError(f"session {session_id!r}: the row of its unfinished work is damaged: {error}") from error
+
+
 def _copy(db: sqlite3.Connection, session: int, made: int, through: int, *, with_snapshot: bool) -> None:
-    """Copy the records up to *through*, the snapshot, and who holds media."""
+    """Copy the records up to *through*, the snapshot, and the references to media."""
     db.execute(
         "UPDATE sessions SET (pruned, pruned_at) = (SELECT pruned, pruned_at FROM sessions WHERE number = ?) "
         "WHERE number = ?",
@@ -463,12 +478,12 @@ def _copy(db: sqlite3.Connection, session: int, made: int, through: int, *, with
     copy(db, session, made, through)
     if with_snapshot:
         db.execute(
-            "INSERT INTO snapshots (session, seq, apart, body) "
-            "SELECT ?, seq, apart, body FROM snapshots WHERE session = ?",
+            "INSERT INTO snapshots (session, seq, with_media, body) "
+            "SELECT ?, seq, with_media, body FROM snapshots WHERE session = ?",
             (made, session),
         )
     db.execute(
-        "INSERT INTO holders (session, seq, digest) "
-        "SELECT ?, seq, digest FROM holders WHERE session = ? AND seq BETWEEN ? AND ?",
+        "INSERT INTO media_refs (session, seq, digest) "
+        "SELECT ?, seq, digest FROM media_refs WHERE session = ? AND seq BETWEEN ? AND ?",
         (made, session, SNAPSHOT if with_snapshot else SNAPSHOT + 1, through),
     )

@@ -1,32 +1,27 @@
 """
-What events add up to: messages made of parts, and the transcript that holds them.
+Messages and their parts, folded from events.
 
-Everything here is immutable. Messages stand in the order of their first event, parts in the order of their start.
-`times` come from records, are `None` without them, and take no part in `==`.
+Parts are in the order of their start. `times` come from records, are `None` without them, and take no part in `==`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, assert_never, final
+from typing import Any, ClassVar, Literal, TypeAlias, assert_never, final
 
 import attrs
 
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import (
-    DURABLE_EVENTS,
-    LIVE_EVENTS,
     CompactionFailed,
     DurableEvent,
-    LiveEvent,
     MediaEnded,
     MediaStarted,
     OpaqueReceived,
     ReasoningEnded,
     ReasoningStarted,
-    Record,
     StepFailed,
     StepRestarted,
     TextEnded,
@@ -36,7 +31,6 @@ from assistant_events.events import (
     ToolInputEnded,
     ToolInputStarted,
     ToolSuccess,
-    UnknownEvent,
 )
 from assistant_events.values import (
     Citation,
@@ -58,7 +52,7 @@ from assistant_events.values import (
 )
 from assistant_events.values.content import ContentInput, as_content, size_only, to_bytes
 from assistant_events.values.info import as_citations
-from assistant_events.values.validators import NO_FIELDS, NO_STATE, Frozen
+from assistant_events.values.validators import NO_STATE, Frozen
 
 
 class MessageStatus(StrEnum):
@@ -382,110 +376,6 @@ Message: TypeAlias = UserMessage | AssistantMessage | CompactionMessage
 MESSAGE_CLASSES: tuple[type[Message], ...] = Message.__args__
 
 
-def _as_messages(value: Iterable[Message]) -> tuple[Message, ...]:
-    return validators.tuple_of(value, MESSAGE_CLASSES, "messages", "a message")
-
-
-def _as_ids(value: Iterable[str]) -> frozenset[str]:
-    return frozenset(validators.tuple_of(value, str, "rewound", "a str"))
-
-
-@final
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class Turn(Frozen):
-    """Everything from one prompt to the next."""
-
-    prompt: UserMessage | None
-    """`None` only for what stands before the first prompt."""
-
-    messages: tuple[AssistantMessage | CompactionMessage, ...]
-
-
-@final
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class Transcript(Frozen):
-    """The messages of a session as far as the events that were folded tell."""
-
-    messages: tuple[Message, ...] = attrs.field(default=(), converter=_as_messages)
-
-    seq: int = attrs.field(default=0, validator=validators.check_count)
-    """Place of the last record that was folded; 0 when there was none."""
-
-    rewound: frozenset[str] = attrs.field(default=frozenset(), converter=_as_ids)
-    """Ids of messages that were rewound; nothing more can happen to them."""
-
-    def __iter__(self) -> Iterator[Message]:
-        return iter(self.messages)
-
-    def __len__(self) -> int:
-        return len(self.messages)
-
-    def __getitem__(self, message_id: str) -> Message:
-        """
-        Return the message with this id.
-
-        Raises:
-            KeyError: When there is none.
-        """
-        for message in reversed(self.messages):
-            if message.id == message_id:
-                return message
-        raise KeyError(message_id)
-
-    def get(self, message_id: str) -> Message | None:
-        """Return the message with this id; `None` when there is none."""
-        return next((message for message in reversed(self.messages) if message.id == message_id), None)
-
-    def __contains__(self, message_id: object) -> bool:
-        return any(message.id == message_id for message in self.messages)
-
-    @property
-    def last(self) -> Message | None:
-        """The newest message; `None` when there is none."""
-        return self.messages[-1] if self.messages else None
-
-    @property
-    def last_answer(self) -> AssistantMessage | None:
-        """The newest message of the assistant, also while it is running; `None` when there is none."""
-        return next((message for message in reversed(self.messages) if isinstance(message, AssistantMessage)), None)
-
-    @property
-    def pending_tool_calls(self) -> tuple[ToolPart, ...]:
-        """Calls of all messages that the app still owes an answer to, oldest first."""
-        return tuple(
-            [
-                call
-                for message in self.messages
-                if isinstance(message, AssistantMessage)
-                for call in message.pending_tool_calls
-            ]
-        )
-
-    def turns(self) -> tuple[Turn, ...]:
-        """Cut the transcript at its prompts."""
-        turns: list[Turn] = []
-        prompt: UserMessage | None = None
-        rest: list[AssistantMessage | CompactionMessage] = []
-        for message in self.messages:
-            if isinstance(message, UserMessage):
-                if prompt is not None or rest:
-                    turns.append(Turn(prompt=prompt, messages=tuple(rest)))
-                prompt, rest = message, []
-            else:
-                rest.append(message)
-        if prompt is not None or rest:
-            turns.append(Turn(prompt=prompt, messages=tuple(rest)))
-        return tuple(turns)
-
-    def context(self) -> tuple[Message, ...]:
-        """Return what a model should see: the last completed compaction, then the messages that began after it."""
-        for at in range(len(self.messages) - 1, -1, -1):
-            message = self.messages[at]
-            if isinstance(message, CompactionMessage) and message.status is MessageStatus.COMPLETED:
-                return self.messages[at:]
-        return self.messages
-
-
 def plain_text(content: tuple[Content, ...]) -> str:
     """Return *content* as text: texts as they are, JSON as JSON text, media left out."""
     pieces: list[str] = []
@@ -648,33 +538,3 @@ def _called_again(call: ToolPart) -> list[DurableEvent]:
 def interrupted(message: str = "the stream stopped before its end") -> ErrorInfo:
     """Return the error of what was cut."""
     return ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message)
-
-
-_Redacted = TypeVar("_Redacted", bound=DurableEvent | LiveEvent | UnknownEvent | Record | Part | Message | Transcript)
-
-_HIDDEN: dict[str, Any] = {"state": NO_STATE, "result_state": NO_STATE, "run": None, "extra": NO_FIELDS}
-_KEPT_OF_UNKNOWN = ("type", "v", "message_id")
-
-
-def redact(value: _Redacted) -> _Redacted:
-    """
-    Return the same without what is only between us and the provider: state, run, opaque parts, unknown fields.
-
-    That is what leaves for browsers and logs. Takes an event, a record, a part, a message or a transcript.
-    """
-    if isinstance(value, UnknownEvent):
-        return attrs.evolve(value, data={key: value.data[key] for key in _KEPT_OF_UNKNOWN if key in value.data})
-    if isinstance(value, Record):
-        return attrs.evolve(value, event=redact(value.event))
-    if isinstance(value, Transcript):
-        return attrs.evolve(value, messages=tuple([redact(message) for message in value.messages]))
-    if not isinstance(value, (*DURABLE_EVENTS, *LIVE_EVENTS, *PART_CLASSES, *MESSAGE_CLASSES)):
-        raise TypeError(f"expected an event, record, part, message or transcript, got {type(value).__name__}")
-    hidden = {name: _HIDDEN[name] for name in _names(type(value)) if name in _HIDDEN}
-    if isinstance(value, AssistantMessage):
-        hidden["parts"] = tuple([redact(part) for part in value.parts if not isinstance(part, OpaquePart)])
-    return attrs.evolve(value, **hidden) if hidden else value
-
-
-def _names(cls: type) -> tuple[str, ...]:
-    return tuple(field.name for field in attrs.fields(cls))

@@ -1,0 +1,58 @@
+"""
+Messages and transcripts: the result of folding events.
+
+Everything is immutable. Messages are in the order of their first event.
+"""
+
+from assistant_events.messages.messages import (
+    MESSAGE_CLASSES,
+    PART_CLASSES,
+    AssistantMessage,
+    CallStatus,
+    CompactionMessage,
+    MediaPart,
+    Message,
+    MessageStatus,
+    OpaquePart,
+    Part,
+    PartStatus,
+    ReasoningPart,
+    TextPart,
+    Times,
+    ToolPart,
+    UserMessage,
+    closing,
+    failed_anew,
+    interrupted,
+    plain_text,
+)
+from assistant_events.messages.redact import redact
+from assistant_events.messages.transcript import Awaits, Transcript, Turn, Unfinished
+
+__all__ = [
+    "MESSAGE_CLASSES",
+    "PART_CLASSES",
+    "AssistantMessage",
+    "Awaits",
+    "CallStatus",
+    "CompactionMessage",
+    "MediaPart",
+    "Message",
+    "MessageStatus",
+    "OpaquePart",
+    "Part",
+    "PartStatus",
+    "ReasoningPart",
+    "TextPart",
+    "Times",
+    "ToolPart",
+    "Transcript",
+    "Turn",
+    "Unfinished",
+    "UserMessage",
+    "closing",
+    "failed_anew",
+    "interrupted",
+    "plain_text",
+    "redact",
+]

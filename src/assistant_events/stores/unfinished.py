@@ -1,0 +1,100 @@
+"""Unfinished work of sessions: its JSON form, and its recovery from the log where no writer handed it in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from assistant_events.converters import structure, unstructure
+from assistant_events.errors import ConflictError, PrunedError
+from assistant_events.messages import Transcript, Unfinished
+from assistant_events.reducer import fold
+from assistant_events.stores.contract import Store
+from assistant_events.values import RemoteRun, read_json, write_json
+
+
+def resolve_unfinished(
+    store: Store, rows: Iterable[tuple[str, tuple[Unfinished, ...] | None]]
+) -> dict[str, tuple[Unfinished, ...]]:
+    """
+    Return the unfinished work of each session that has any, in the order of *rows*.
+
+    Args:
+        store: Where the sessions are kept.
+
+        rows: Each session with its unfinished work; `None` marks an unknown one. The log of such a session is folded,
+            and the result is written back unless the log has moved since.
+    """
+    found: dict[str, tuple[Unfinished, ...]] = {}
+    for session_id, known in rows:
+        unfinished = _recover(store, session_id) if known is None else known
+        if unfinished:
+            found[session_id] = unfinished
+    return found
+
+
+def _recover(store: Store, session_id: str) -> tuple[Unfinished, ...]:
+    transcript = _folded(store, session_id)
+    unfinished = transcript.unfinished()
+    with suppress(ConflictError):
+        store.append(session_id, (), expected_seq=transcript.seq, unfinished=unfinished)
+    return unfinished
+
+
+def _folded(store: Store, session_id: str) -> Transcript:
+    start = store.load_snapshot(session_id) or Transcript()
+    while True:
+        try:
+            return fold(store.read(session_id, start.seq), start=start)
+        except PrunedError:  # another writer has stored a newer snapshot and pruned the records before it
+            newer = store.load_snapshot(session_id)
+            if newer is None or newer.seq <= start.seq:
+                raise
+            start = newer
+
+
+def dump_unfinished(unfinished: Iterable[Unfinished]) -> bytes:
+    """Return unfinished work as JSON."""
+    return write_json(
+        [
+            {
+                "message_id": each.message_id,
+                "awaits": each.awaits.value,
+                "call_id": each.call_id,
+                "run": None if each.run is None else unstructure(each.run),
+            }
+            for each in unfinished
+        ]
+    )
+
+
+def load_unfinished(data: bytes) -> tuple[Unfinished, ...]:
+    """
+    Return the unfinished work that `dump_unfinished` has written.
+
+    Raises:
+        ValueError: The JSON is damaged.
+    """
+    try:
+        return tuple(
+            [
+                Unfinished(
+                    message_id=each["message_id"],
+                    awaits=each["awaits"],
+                    call_id=each["call_id"],
+                    run=None if each["run"] is None else structure(each["run"], RemoteRun),
+                )
+                for each in _array(data)
+            ]
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"expected the fields of an Unfinished: {error!r}") from error
+
+
+def _array(data: bytes) -> list[Any]:
+    # Any: JSON; a wrong type below raises a `TypeError`.
+    items: list[Any] = read_json(data)
+    if type(items) is not list:
+        raise TypeError("not an array")
+    return items

@@ -1,0 +1,95 @@
+"""
+`transcript.awaits`, `transcript.unfinished()` and the unfinished work that stores keep agree, in every legal session.
+"""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant_events import AssistantMessage, Awaits, fold
+from assistant_events.reducer import reconcile
+from assistant_events.session import SyncSession
+from assistant_events.stores import MemoryStore, SqliteStore
+from assistant_events.testing import durable, prompt
+from assistant_events.testing.strategies import sessions
+
+
+@st.composite
+def logs(draw):
+    """
+    Draw the durable events of a legal session, split into batches.
+    """
+    events = durable(draw(sessions()))
+    cuts = sorted(draw(st.sets(st.integers(0, len(events)), max_size=6)))
+    return [events[start:end] for start, end in zip([0, *cuts], [*cuts, len(events)], strict=True)]
+
+
+@given(sessions(), st.data())
+def test_unfinished_is_empty_exactly_when_the_user_is_awaited(events, data):
+    """
+    At any moment of a session each item has the session's `awaits`, and names a message or a call that is open.
+    """
+    transcript = fold(events[: data.draw(st.integers(0, len(events)))])
+    left = transcript.unfinished()
+
+    assert (transcript.awaits is Awaits.USER) == (left == ())
+    assert {transcript.awaits} - {Awaits.USER} == {each.awaits for each in left}
+    for each in left:
+        message = transcript[each.message_id]
+        assert (each.call_id is not None) == (each.awaits is Awaits.TOOLS)
+        if each.call_id is not None:
+            assert each.call_id in [call.call_id for call in message.pending_tool_calls]
+        if isinstance(message, AssistantMessage) and each.awaits is Awaits.PROVIDER:
+            assert message.run == each.run
+    assert len(left) == len({(each.message_id, each.call_id) for each in left})
+
+
+@given(sessions())
+def test_what_is_reconciled_awaits_no_tools_and_no_running_provider(events):
+    """
+    After everything was abandoned no call is open and no message runs; a prompt then makes it the model's move.
+    """
+    transcript = fold(events)
+    settled = fold(reconcile(transcript, abandon_calls=True, abandon_runs=True), start=transcript)
+
+    assert Awaits.TOOLS is not settled.awaits
+    assert all(settled[each.message_id].status != "running" for each in settled.unfinished() if each.run is not None)
+    assert Awaits.MODEL is fold([prompt(message_id="one more")], start=settled).awaits
+
+
+@given(logs())
+def test_a_store_keeps_what_a_session_hands_in(batches):
+    """
+    After every batch of a session each store has what a fold of its log has, without reading the log.
+    """
+    with MemoryStore() as memory, SqliteStore(":memory:") as sqlite:
+        for store in (memory, sqlite):
+            session = SyncSession.open(store, "s")
+            for batch in batches:
+                session.append(*batch)
+                unfinished = fold(store.read("s")).unfinished()
+
+                assert ({"s": unfinished} if unfinished else {}) == store.unfinished()
+
+
+@given(logs(), st.data())
+def test_a_store_folds_what_it_does_not_know(batches, data):
+    """
+    Writers that hand nothing in, forks and pruned logs leave the store to fold: the result is the same.
+    """
+    with SqliteStore(":memory:") as store:
+        for batch in batches:
+            store.append("s", batch)
+            unfinished = fold(store.read("s")).unfinished()
+
+            assert ({"s": unfinished} if unfinished else {}) == store.unfinished() == store.unfinished()
+        seq = store.seq("s")
+        if not seq:
+            return
+        held = data.draw(st.integers(1, seq))
+        store.snapshot("s", fold(store.read("s", limit=held)))
+        at = data.draw(st.integers(held, seq))
+        unfinished = fold(store.read("s", limit=at)).unfinished()
+        store.prune("s", data.draw(st.integers(0, held)))
+        store.fork("s", "fork", at=at)
+
+        assert unfinished == store.unfinished().get("fork", ())
