@@ -19,7 +19,7 @@ from fastapi import FastAPI, Header, HTTPException
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
-from assistant_events import AssistantMessage, Event, PromptSubmitted, StepEnded, StepFailed, redact
+from assistant_events import Event, PromptSubmitted, StepEnded, StepFailed, redact
 from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.clients.gemini_interactions import GeminiInteractions, RunStream
 from assistant_events.converters import dumps
@@ -127,9 +127,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
                 chat = await chat_of(session_id)
                 for left in unfinished:
                     if left.run is not None and left.run.resumable and not chat.busy:
-                        message = chat.session.transcript[left.message_id]
-                        assert isinstance(message, AssistantMessage)
-                        chat.receive(client.resume(message))
+                        chat.receive(client.resume(chat.session.transcript.answer(left.message_id)))
             yield
             await asyncio.gather(*[chat.close() for chat in chats.values()])
 

@@ -11,7 +11,7 @@ import asyncio
 import os
 import sys
 
-from assistant_events import AssistantMessage, TextDelta
+from assistant_events import TextDelta
 from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.clients.gemini_interactions import GeminiInteractions, RunStream
 from assistant_events.session import Session
@@ -28,9 +28,7 @@ async def take_up(store: SqliteStore, client: GeminiInteractions) -> None:
         session = await Session.open(store, session_id)
         for left in unfinished:
             if left.run is not None and left.run.resumable:
-                message = session.transcript[left.message_id]
-                assert isinstance(message, AssistantMessage)
-                await show(session, client.resume(message))
+                await show(session, client.resume(session.transcript.answer(left.message_id)))
         for record in await session.reconcile():
             print(f"settled: {record.event.type} of {record.event.message_id}")
 

@@ -183,6 +183,11 @@ def test_a_transcript_is_a_sequence_of_messages():
     assert ("u1" in transcript, "x" in transcript) == (True, False)
     with pytest.raises(KeyError, match="x"):
         _ = transcript["x"]
+    assert transcript["a1"] is transcript.answer("a1")
+    with pytest.raises(KeyError, match="'x': expected an assistant message, found no message"):
+        transcript.answer("x")
+    with pytest.raises(KeyError, match="'u1': expected an assistant message, found a user message"):
+        transcript.answer("u1")
     assert Transcript().last is None
 
 

@@ -44,7 +44,7 @@ from assistant_events.events import (
     ToolProgress,
     ToolSuccess,
 )
-from assistant_events.values import ErrorKind
+from assistant_events.values.info import is_answer
 
 
 class Outcome(StrEnum):
@@ -429,8 +429,7 @@ class MessageLifecycle:
         elif cls is ToolSuccess or cls is ToolFailed:
             call.provider_executed = call.provider_executed or event.provider_executed
             if not call.provider_executed and call.phase is _CALLED:
-                cut = cls is ToolFailed and event.error.kind == ErrorKind.INTERRUPTED
-                self._answered = self._answered or not cut
+                self._answered = self._answered or cls is ToolSuccess or is_answer(event.error)
         if after is not call.phase:
             call.phase = after  # type: ignore[assignment]
             # `_keeps_open` without its call: an input that has ended was open before.

@@ -51,7 +51,7 @@ from assistant_events.values import (
     write_json,
 )
 from assistant_events.values.content import ContentInput, as_content, size_only, to_bytes
-from assistant_events.values.info import as_citations
+from assistant_events.values.info import as_citations, is_answer
 from assistant_events.values.validators import NO_STATE, Frozen
 
 
@@ -215,15 +215,8 @@ class ToolPart(Frozen):
 
     @property
     def answered(self) -> bool:
-        """Whether the app has answered this call, well or badly. A call that was cut has no answer."""
-        return (
-            not self.provider_executed
-            and self.input is not None
-            and (
-                self.status is CallStatus.SUCCESS
-                or (self.error is not None and self.error.kind != ErrorKind.INTERRUPTED)
-            )
-        )
+        """Whether the app has answered this call, with a result or an error other than `interrupted`."""
+        return not self.provider_executed and self.input is not None and self.settled and is_answer(self.error)
 
     def succeed(self, output: ContentInput = (), *, state: State = NO_STATE) -> ToolSuccess:
         """Return the event that answers this call with *output* (whatever `as_content` takes)."""

@@ -108,6 +108,19 @@ class Transcript(Frozen):
         """Return the message with this id; `None` when there is none."""
         return next((message for message in reversed(self.messages) if message.id == message_id), None)
 
+    def answer(self, message_id: str) -> AssistantMessage:
+        """
+        Return the assistant message with this id.
+
+        Raises:
+            KeyError: There is none, or it is a message of another kind.
+        """
+        message = self.get(message_id)
+        if not isinstance(message, AssistantMessage):
+            found = "no message" if message is None else f"a {message.type} message"
+            raise KeyError(f"{message_id!r}: expected an assistant message, found {found}")
+        return message
+
     def __contains__(self, message_id: object) -> bool:
         return any(message.id == message_id for message in self.messages)
 

@@ -139,6 +139,11 @@ class ErrorInfo(Extensible):
     """Whether the same request may succeed later; `None` when nobody said."""
 
 
+def is_answer(error: ErrorInfo | None) -> bool:
+    """Return whether a client call that ended with *error* was answered: every end counts but `interrupted`."""
+    return error is None or error.kind != ErrorKind.INTERRUPTED
+
+
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Usage(Extensible):
