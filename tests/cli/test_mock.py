@@ -225,7 +225,7 @@ def test_recording(start, tmp_path):
     assert f"  recording {url} to {path}; " in running.out
     assert "Hi there" == answer.json()["steps"][-1]["content"][0]["text"]
     assert "POST /v1beta/interactions 200\n" == out
-    assert "assistant-events: recorded: user_text='Hello', model='m', previous_interaction_id='', turn=1" in err
+    assert "assistant-events: recorded: user_text='Hello', model='m', turn=1, previous_interaction_id=''" in err
     assert "AIza" not in path.read_text() + out + err
     assert 1 == len(load_fixtures(path))
 

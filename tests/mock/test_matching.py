@@ -8,7 +8,6 @@ import attrs
 import pytest
 
 from assistant_events.mock import Answer, Contains, Fixture, Fixtures, Match, RequestFacts, read_request
-from assistant_events.mock.matching import miss
 
 RESULT = {"type": "function_result", "call_id": "c1", "name": "rain", "result": "sunny"}
 CALL = {"type": "function_call", "id": "c1", "name": "rain", "arguments": {}}
@@ -170,9 +169,7 @@ def test_the_rest_of_a_request():
     )
 
     assert "gemini-3.6-flash" == found.model
-    assert found.agent is None
-    assert "v1_a" == found.previous_interaction_id
-    assert "dG9r" == found.continuation_token
+    assert {"agent": None, "previous_interaction_id": "v1_a", "continuation_token": "dG9r"} == found.fields
     assert "Be brief." == found.system
     assert {"rain"} == found.tools
 
@@ -183,7 +180,9 @@ def test_the_rest_of_a_request_in_wrong_types():
     """
     wrong = {"model": 5, "agent": [], "previous_interaction_id": {}, "continuation_token": 1, "tools": 5}
 
-    assert RequestFacts() == read_request({**wrong, "system_instruction": {"parts": []}, "input": 5})
+    fields = {"agent": None, "previous_interaction_id": "", "continuation_token": ""}
+
+    assert RequestFacts(fields=fields) == read_request({**wrong, "system_instruction": {"parts": []}, "input": 5})
 
 
 RESULT_TEXTS = {
@@ -419,7 +418,7 @@ MISSES = {
         [fixture(user_text="Hello there"), fixture(model=Contains("pro"))],
         {"input": "Hello, there", "agent": "a"},
         (
-            "newest user text 'Hello, there', agent 'a', turn 1; did you mean 'Hello there'?; "
+            "newest user text 'Hello, there', model None, agent 'a', turn 1; did you mean 'Hello there'?; "
             "fixtures: user_text='Hello there'; model=Contains('pro')"
         ),
     ),
@@ -427,7 +426,7 @@ MISSES = {
         [fixture(turn=9)],
         {"input": [RESULT], "continuation_token": "dG9r"},
         (
-            "no text of the user, model None, answers of calls ['c1'], continuation token 'dG9r', turn 0; "
+            "no text of the user, model None, continuation_token 'dG9r', results of calls ['c1'], turn 0; "
             "fixtures: turn=9"
         ),
     ),
@@ -475,14 +474,14 @@ def test_misses(given, body, expected):
     """
     When nothing matches, the error says what was asked, what there is, and what was probably meant.
     """
-    assert f"no fixture matches: {expected}" == miss(given, read_request(body), {0: 1})
+    assert f"no fixture matches: {expected}" == Fixtures(given).miss(read_request(body), {0: 1})
 
 
 def test_a_miss_is_short():
     """
     A long prompt and many fixtures are cut.
     """
-    said = miss([fixture(turn=9)] * 22, read_request({"input": "x" * 1000}), {})
+    said = Fixtures([fixture(turn=9)] * 22).miss(read_request({"input": "x" * 1000}), {})
 
     assert said.startswith(f"no fixture matches: newest user text '{'x' * 200}', model")
     assert said.endswith("turn=9 and 2 more")

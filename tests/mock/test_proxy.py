@@ -223,7 +223,7 @@ def test_keys_reach_the_endpoint_and_nothing_else(upstream, recording, path, not
     assert "[hidden]" == upstream.requests[0].query["key"]
     assert SECRET not in path.read_text()
     assert SECRET not in repr(notes)
-    assert ["recorded: user_text='Weather?', model='m', previous_interaction_id='', turn=1"] == notes
+    assert ["recorded: user_text='Weather?', model='m', turn=1, previous_interaction_id=''"] == notes
 
 
 def test_a_key_that_an_endpoint_says_again(path):
@@ -355,7 +355,7 @@ def test_neither_an_answer_nor_an_error(path, notes, status):
     """
     transport = httpx2.MockTransport(lambda request: httpx2.Response(status, stream=Raw(b"")))
     response = Desk(RecordingProxy(UPSTREAM, path, transport=transport, note=notes.append)).create("Hi")
-    match = "user_text='Hi', model='m', previous_interaction_id='', turn=1"
+    match = "user_text='Hi', model='m', turn=1, previous_interaction_id=''"
 
     assert (502 if status == 600 else status) == response.status_code  # 600 is no status that a server can send
     assert [f"not recorded, the endpoint answered HTTP {status}: {match}"] == notes
@@ -374,7 +374,7 @@ def test_what_no_fixture_can_give(recording, path, notes):
 
     assert (
         "not recorded, no fixture can give answer.usage.total_tokens, expected an integer of at least 0, got the "
-        "number -5: user_text='Hello', model='m', previous_interaction_id='', turn=1"
+        "number -5: user_text='Hello', model='m', turn=1, previous_interaction_id=''"
     ) == notes[-1]
     assert kept == path.read_text()
 
@@ -952,7 +952,7 @@ def test_an_answer_without_an_end(recording, path, notes):
 
     assert b"interaction.completed" not in response.content
     assert [
-        "not recorded, the answer has no end: user_text='Cut', model='m', previous_interaction_id='', turn=1"
+        "not recorded, the answer has no end: user_text='Cut', model='m', turn=1, previous_interaction_id=''"
     ] == notes
     assert not path.exists()
 
@@ -976,7 +976,7 @@ def test_an_endpoint_that_breaks_off(path, notes, socket):
         with pytest.raises(httpx2.RemoteProtocolError, match="the endpoint broke off"):
             Desk(proxy).create("Hi", stream=True)
 
-    match = "user_text='Hi', model='m', previous_interaction_id='', turn=1"
+    match = "user_text='Hi', model='m', turn=1, previous_interaction_id=''"
     assert [
         "the endpoint broke off: RemoteProtocolError",
         f"not recorded, the answer has no end: {match}",
@@ -1085,7 +1085,7 @@ def test_odd_answers(path, notes, content, headers, expected):
 
     assert content == asyncio.run(main())
     assert (
-        [] if expected is None else [expected.replace("turn=1", "user_text='Hi', previous_interaction_id='', turn=1")]
+        [] if expected is None else [expected.replace("turn=1", "user_text='Hi', turn=1, previous_interaction_id=''")]
     ) == notes
 
 

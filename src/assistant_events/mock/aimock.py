@@ -1,9 +1,9 @@
 """
-Fixture files of aimock, so that its users can move: what a file answers there, it answers here.
+Fixture files of aimock, read so that the mock gives the answers that aimock gives.
 
-From the types, the loader, the router and the Interactions handler of `@copilotkit/aimock` 1.43.0. What no request of
-Interactions could ever get there is left out, with a note; what would change an answer and has no counterpart is an
-error; what aimock itself ignores for Interactions is ignored.
+From the types, the loader, the router and the Interactions handler of `@copilotkit/aimock` 1.43.0. Fixtures that no
+request of Interactions can match there are left out, with a note; settings that change an answer and have no
+counterpart are faults; fields that aimock ignores for Interactions are ignored.
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
@@ -12,297 +12,358 @@ error; what aimock itself ignores for Interactions is ignored.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, final
 
 import attrs
 
 from assistant_events.errors import JsonError
-from assistant_events.mock.fixtures import Answer, Contains, Fixture, HttpError, Match, TextRule, Timing
+from assistant_events.mock.answers import Answer, CallName, Step, call_step, is_word, text_step, thought_step
+from assistant_events.mock.fixture_format import ReadFixtures
+from assistant_events.mock.fixtures import Fixture, HttpError, Timing
 from assistant_events.mock.frames import Prepared
-from assistant_events.mock.json_reader import ObjectReader
+from assistant_events.mock.json_reader import (
+    READ_ERRORS,
+    Count,
+    FieldError,
+    ReadBy,
+    Seconds,
+    at_least,
+    expect,
+    faults_of,
+    read_class,
+    read_object,
+)
+from assistant_events.mock.matching import Contains
+from assistant_events.mock.request_facts import Match
 from assistant_events.values import JsonObject, read_json, write_json
 
-# What stands in fixtures for other endpoints of aimock.
+# Answers of other endpoints of aimock.
 _OTHER_ANSWERS: Final = ("embedding", "image", "images", "audio", "transcription", "video", "json", "live")
 
-# `response` fields that the Interactions handler of aimock does not read.
-_IGNORED: Final = (
-    "id",
-    "created",
-    "systemFingerprint",
-    "role",
-    "provider",
-    "nativeFinishReason",
-    "reasoningSignature",
-    "redactedThinking",
-    "webSearches",
-    "fallthrough",
+# Fields of a response that the Interactions handler of aimock does not read.
+_IGNORED: Final = frozenset(
+    (
+        "created",
+        "fallthrough",
+        "id",
+        "nativeFinishReason",
+        "provider",
+        "reasoningSignature",
+        "redactedThinking",
+        "role",
+        "systemFingerprint",
+        "webSearches",
+    )
 )
-_NO_USAGE: Final = JsonObject(total_input_tokens=0, total_output_tokens=0, total_tokens=0)
+
 _STATUSES: Final = {"stop": None, "tool_calls": None, "length": "incomplete"}
 _HEAD_EVENTS: Final = 2
 """`interaction.created` and `interaction.status_update`, before the first step."""
 
-_CHANCES: Final = ("dropRate", "malformedRate", "rateLimitRate", "disconnectRate")
+
+def _refuse(reason: str) -> ReadBy:
+    """Return the annotation of a field that a file cannot have."""
+
+    def read(value: Any) -> Any:
+        if value:
+            raise ValueError(reason)
+
+    return ReadBy(read)
 
 
-def read(entries: Sequence[ObjectReader]) -> tuple[list[Fixture], list[str]]:
-    """
-    Return the fixtures of one file, and a line for every entry that was left out.
-
-    Entries that differ in nothing but their `sequenceIndex` are one fixture with as many answers, used up after them.
-    """
-    found: list[Fixture] = []
-    left_out: list[str] = []
-    sequences: dict[Match, int] = {}
-    for entry in entries:
-        match = entry.child("match")
-        if match is None:
-            if "match" not in entry:
-                entry.problem("match", "is missing; {} answers every request")
-            continue
-        reason = _not_for_us(entry, match)
-        if reason:
-            left_out.append(f"{entry.file}: {entry.entry}: {reason}")
-            continue
-        asked = _match(match)
-        turn = match.count("sequenceIndex")
-        match.close()
-        answer = _answer(entry)
-        _close(entry)
-        if turn is None:
-            found.append(Fixture(match=asked, answers=(answer,)))
-            continue
-        place = sequences.setdefault(asked, len(found))
-        earlier = found[place].answers if place < len(found) else ()
-        if turn == len(earlier):
-            found[place : place + 1] = [Fixture(match=asked, answers=(*earlier, answer), repeat_last=False)]
-        else:
-            match.problem("sequenceIndex", f"expected {len(earlier)}, the next one of this match, got {turn}")
-    return found, left_out
+def _read_needle(value: Any) -> Contains:
+    return Contains(read_class(value, str))
 
 
-def _not_for_us(entry: ObjectReader, match: ObjectReader) -> str | None:
-    endpoint = match.text("endpoint")
-    if endpoint not in (None, "chat"):
-        return f"match.endpoint {endpoint!r} is no request of Interactions"
-    for key in ("inputText", "responseFormat"):
-        if match.value(key) is not None:
-            return f"match.{key} is never there in a request of Interactions"
-    response = entry.mapping("response") or {}
-    other = next((key for key in _OTHER_ANSWERS if key in response), None)
-    return f"response.{other} is no answer of Interactions" if other else None
+def _read_needles(value: Any) -> tuple[Contains, ...]:
+    texts: Any = tuple[str, ...]  # a type for cattrs, which type checkers do not take as an argument
+    return tuple([Contains(text) for text in read_class(value if isinstance(value, list) else [value], texts)])
 
 
-def _match(match: ObjectReader) -> Match:
-    if "predicate" in match:
-        match.problem("predicate", "a function cannot stand in a file; write a Fixture in Python")
-    if "context" in match:
-        match.problem("context", "fixtures for one X-AIMock-Context only are not supported")
-    model = match.text("model")
-    return Match(
-        user_text=_contains(match.text("userMessage")),
-        system=_system(match),
-        last_call_id=match.text("toolCallId"),
-        result_text=_contains(match.text("toolResultContains")),
-        tool=match.text("toolName"),
-        model=None if model is None else re.compile(rf"\A{re.escape(model)}(?:\Z|-\d)"),
-        has_result=match.flag("hasToolResult"),
-        position=match.count("turnIndex"),
-        conversation=False,
-    )
+def _read_content(value: Any) -> str:
+    return write_json(value).decode() if isinstance(value, (dict, list)) else read_class(value, str)
 
 
-def _system(match: ObjectReader) -> tuple[TextRule, ...]:
-    given = match.value("systemMessage")
-    needles = match.texts("systemMessage") if isinstance(given, list) else (match.text("systemMessage"),)
-    return tuple([Contains(needle) for needle in needles if needle is not None])
-
-
-def _contains(text: str | None) -> TextRule | None:
-    return None if text is None else Contains(text)
-
-
-def _answer(entry: ObjectReader) -> Answer:
-    response = entry.child("response")
-    if response is None:
-        if "response" not in entry:
-            entry.problem("response", "is missing")
-        return Answer()
-    answer = _error(response) if "error" in response else _said(response)
-    _close(response)
-    answer = attrs.evolve(answer, timing=_timing(entry), faults=_faults(entry))
-    chunks = entry.count("truncateAfterChunks", least=1)
-    return answer if chunks is None else attrs.evolve(answer, cut_after=_events_up_to(chunks, answer))
-
-
-def _said(response: ObjectReader) -> Answer:
-    if not any(key in response for key in ("content", "toolCalls", "blocks")):
-        response.problem("", "expected one of content, toolCalls, blocks, error")
-    steps: list[Mapping[str, object]] = []
-    reasoning = response.text("reasoning")
-    if reasoning:
-        steps.append({"type": "thought", "summary": [{"type": "text", "text": reasoning}]})
-    blocks = response.children("blocks")
-    content, calls = _content(response), response.children("toolCalls")
-    if blocks:
-        steps += [_block(block, at) for at, block in enumerate(blocks)]
-    else:
-        steps += [] if content is None else [_text_step(content)]
-    for at, call in enumerate(calls):
-        step = _call_step(call, at)
-        _close(call)
-        steps += [] if blocks else [step]
-    model = response.text("model")
-    for key in _IGNORED:
-        response.value(key)
-    return Answer(
-        steps=steps,
-        status=_status(response),
-        usage=_usage(response),
-        more={} if model is None else {"model": model},
-    )
-
-
-def _content(response: ObjectReader) -> str | None:
-    given = response.value("content")
-    return write_json(given).decode() if isinstance(given, (dict, list)) else response.text("content")
-
-
-def _block(block: ObjectReader, at: int) -> Mapping[str, object]:
-    kind = block.text("type")
-    if kind == "toolCall":
-        step = _call_step(block, at)
-    else:
-        step = _text_step(block.text("text") or "")
-        if kind != "text":
-            block.problem("type", "expected 'text' or 'toolCall'")
-    _close(block)
-    return step
-
-
-def _text_step(text: str) -> Mapping[str, object]:
-    return {"type": "model_output", "content": [{"type": "text", "text": text}]}
-
-
-def _call_step(call: ObjectReader, at: int) -> Mapping[str, object]:
-    name = call.text("name")
-    if not name:
-        call.problem("name", "expected the name of a function")
-    return {
-        "type": "function_call",
-        "id": call.text("id") or f"call_{at + 1}",
-        "name": name or "",
-        "arguments": _arguments(call),
-    }
-
-
-def _arguments(call: ObjectReader) -> dict[str, Any]:
-    # Any: plain JSON.
-    given = call.value("arguments")
-    if isinstance(given, str):
+def _read_arguments(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, str):
         try:
-            given = read_json(given or "{}")
+            value = read_json(value or "{}")
         except JsonError as error:
-            call.problem("arguments", f"no JSON: {error}")
-            return {}
-    if isinstance(given, dict):
-        return given
-    call.problem("arguments", "expected an object, or the JSON text of one")
-    return {}
+            raise ValueError(f"not valid JSON: {error}") from None
+    if isinstance(value, dict):
+        return value
+    raise ValueError("expected an object, or the JSON text of one")
 
 
-def _status(response: ObjectReader) -> str | None:
-    word = response.text("finishReason")
-    if word is None or word in _STATUSES:
-        return _STATUSES.get(word or "stop")
-    response.problem("finishReason", f"expected one of {', '.join(_STATUSES)}; Interactions has no {word!r}")
-    return None
+def _read_usage(value: Any) -> JsonObject:
+    """Return the counts in the words of Interactions, in whose words they are; 0 where there is none."""
+    usage = read_object(value)
 
+    def first(*keys: str) -> int | None:
+        counts = [at_least(0).read(usage[key]) for key in keys if usage.get(key) is not None]
+        return counts[0] if counts else None
 
-def _usage(response: ObjectReader) -> JsonObject:
-    usage = response.child("usage")
-    if usage is None:
-        return _NO_USAGE
-    given = _first(usage, "input_tokens", "prompt_tokens", "promptTokenCount") or 0
-    made = _first(usage, "output_tokens", "completion_tokens", "candidatesTokenCount") or 0
-    total = _first(usage, "total_tokens", "totalTokenCount")
+    read = first("input_tokens", "prompt_tokens", "promptTokenCount") or 0
+    written = first("output_tokens", "completion_tokens", "candidatesTokenCount") or 0
+    total = first("total_tokens", "totalTokenCount")
     return JsonObject(
-        total_input_tokens=given,
-        total_output_tokens=made,
-        total_tokens=given + made if total is None else total,
+        total_input_tokens=read,
+        total_output_tokens=written,
+        total_tokens=read + written if total is None else total,
     )
 
 
-def _first(usage: ObjectReader, *keys: str) -> int | None:
-    return next((count for count in [usage.count(key) for key in keys] if count is not None), None)
+def _read_status(value: Any) -> str | None:
+    word = read_class(value, str)
+    if word in _STATUSES:
+        return _STATUSES[word]
+    raise ValueError(f"expected one of {', '.join(_STATUSES)}; Interactions has no {word!r}")
 
 
-def _error(response: ObjectReader) -> Answer:
-    error = response.child("error")
-    status = response.count("status", least=200)
-    retry_after = response.value("retryAfter")
-    response.value("fallthrough")
-    if error is None:
-        return Answer()
-    message, word = error.text("message"), error.text("type")
-    if not message:
-        error.problem("message", "expected a text")
-    # The Interactions handler of aimock answers with the type alone.
-    error.value("code")
-    error.value("param")
-    _close(error)
-    status = 500 if status is None else status
-    headers = (("retry-after", str(retry_after or 1)),) if status == 429 else ()
-    return Answer(http_error=HttpError(status=status, code=word or "ERROR", message=message or "", headers=headers))
+class _Object:
+    """An object of these files: keys are in camel case, and those with an underscore are notes."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def key_of(name: str) -> str:
+        first, *others = name.split("_")
+        return first + "".join([word.capitalize() for word in others])
+
+    @staticmethod
+    def is_ignored(key: str) -> bool:
+        return key.startswith("_")
 
 
-def _timing(entry: ObjectReader) -> Timing:
-    speed = entry.amount("replaySpeed") or 1.0
-    chunk = entry.count("chunkSize")
-    every = (entry.amount("latency") or 0.0) / 1000
-    first, between = every, every
-    profile, recorded = entry.child("streamingProfile"), entry.child("recordedTimings")
-    if profile is not None:
-        ttft, tps = profile.amount("ttft"), profile.amount("tps")
-        profile.amount("jitter")  # here a wait is the same each time
-        _close(profile)
-        first = first if ttft is None else ttft / 1000
-        between = 1 / tps if tps else between
-    if recorded is not None:
-        ttft, waits = recorded.amount("ttftMs"), recorded.amounts("interChunkDelaysMs")
-        recorded.amount("totalDurationMs")
-        _close(recorded)
-        if profile is None:
-            first, between = (ttft or 0.0) / 1000, sum(waits) / len(waits) / 1000 if waits else 0.0
-    chaos = entry.child("chaos")
-    if chaos is not None:
-        first += (chaos.amount("latencyMs") or 0.0) / 1000
-        for key in _CHANCES:
-            if chaos.amount(key):
-                chaos.problem(key, "answers by chance are not supported; give a fault in a file of our own form")
-        _close(chaos)
-    return Timing(first_byte_s=first / speed, between_s=between / speed, delta_chars=chunk or None)
+@final
+@attrs.frozen(kw_only=True)
+class _Match(_Object):
+    user_message: Annotated[Contains, ReadBy(_read_needle)] | None = None
+    system_message: Annotated[tuple[Contains, ...], ReadBy(_read_needles)] = ()
+    tool_call_id: str | None = None
+    tool_result_contains: Annotated[Contains, ReadBy(_read_needle)] | None = None
+    tool_name: str | None = None
+    model: str | None = None
+    has_tool_result: bool | None = None
+    turn_index: Count | None = None
+    sequence_index: Count | None = None
+    endpoint: str | None = None
+    predicate: Annotated[Any, _refuse("a function cannot be in a file; write a Fixture in Python")] = None
+    context: Annotated[Any, _refuse("fixtures for one X-AIMock-Context only are not supported")] = None
+
+    def match(self) -> Match:
+        return Match(
+            user_text=self.user_message,
+            system=self.system_message,
+            last_call_id=self.tool_call_id,
+            result_text=self.tool_result_contains,
+            tool=self.tool_name,
+            model=None if self.model is None else re.compile(rf"\A{re.escape(self.model)}(?:\Z|-\d)"),
+            has_result=self.has_tool_result,
+            position=self.turn_index,
+            conversation=False,
+        )
 
 
-def _faults(entry: ObjectReader) -> tuple[str, ...]:
-    after_ms = entry.amount("disconnectAfterMs")
-    entry.value("openRouterProcessing")
-    entry.value("metadata")
-    return () if after_ms is None else (f"drop@{after_ms / 1000:g}s",)
+@final
+@attrs.frozen(kw_only=True)
+class _Call(_Object):
+    name: CallName
+    id: str | None = None
+    arguments: Annotated[Mapping[str, Any], ReadBy(_read_arguments)]
+
+
+@final
+@attrs.frozen(kw_only=True)
+class _Text(_Object):
+    text: str = ""
+
+
+def _read_block(value: Any) -> _Call | _Text:
+    match read_object(value):
+        case {"type": "toolCall", **block}:
+            return read_class(block, _Call)
+        case {"type": "text", **block}:
+            return read_class(block, _Text)
+        case _:
+            raise FieldError(("type", "expected 'text' or 'toolCall'"))
+
+
+@final
+@attrs.frozen(kw_only=True)
+class _Error(_Object):
+    message: Annotated[str, expect("a text", is_word)]
+    type: str = "ERROR"
+    code: Any = None
+    param: Any = None
+    """Neither is sent: the Interactions handler of aimock answers with the type alone."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class _Response(_Object):
+    content: Annotated[str, ReadBy(_read_content)] | None = None
+    tool_calls: tuple[_Call, ...] = ()
+    blocks: tuple[Annotated[_Call | _Text, ReadBy(_read_block)], ...] = ()
+    reasoning: str = ""
+    model: str | None = None
+    usage: Annotated[JsonObject, ReadBy(_read_usage)] = _read_usage({})
+    finish_reason: Annotated[str | None, ReadBy(_read_status)] = None
+    error: _Error | None = None
+    status: Annotated[int, at_least(200)] = 500
+    retry_after: Any = None
+
+    @staticmethod
+    def is_ignored(key: str) -> bool:
+        return key in _IGNORED or _Object.is_ignored(key)
+
+    @staticmethod
+    def check_keys(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+        if not given.keys() & {"content", "toolCalls", "blocks", "error"}:
+            yield "", "expected one of content, toolCalls, blocks, error"
+
+    def answer(self) -> Answer:
+        if self.error is not None:
+            headers = (("retry-after", str(self.retry_after or 1)),) if self.status == 429 else ()
+            error = HttpError(status=self.status, code=self.error.type, message=self.error.message, headers=headers)
+            return Answer(http_error=error)
+        steps = [thought_step(self.reasoning)] if self.reasoning else []
+        if self.content is not None and not self.blocks:
+            steps.append(text_step(self.content))
+        steps += [_step(part, f"call_{number}") for number, part in enumerate(self.blocks or self.tool_calls, 1)]
+        return Answer(
+            steps=steps,
+            status=self.finish_reason,
+            usage=self.usage,
+            more={} if self.model is None else {"model": self.model},
+        )
+
+
+@final
+@attrs.frozen(kw_only=True)
+class _Profile(_Object):
+    ttft: Seconds | None = None
+    tps: Seconds | None = None
+    jitter: Seconds | None = None
+    """Not used: here a wait is the same each time."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class _Recorded(_Object):
+    ttft_ms: Seconds = 0.0
+    inter_chunk_delays_ms: tuple[Seconds, ...] = ()
+    total_duration_ms: Seconds | None = None
+
+
+_Chance = Annotated[float, _refuse("answers by chance are not supported; use a fault in a file of this library's form")]
+
+
+@final
+@attrs.frozen(kw_only=True)
+class _Chaos(_Object):
+    latency_ms: Seconds = 0.0
+    drop_rate: _Chance = 0.0
+    malformed_rate: _Chance = 0.0
+    rate_limit_rate: _Chance = 0.0
+    disconnect_rate: _Chance = 0.0
+
+
+@final
+@attrs.frozen(kw_only=True)
+class _Entry(_Object):
+    match: _Match
+    response: _Response
+    latency: Seconds = 0.0
+    chunk_size: Count = 0
+    replay_speed: Seconds = 1.0
+    streaming_profile: _Profile | None = None
+    recorded_timings: _Recorded | None = None
+    chaos: _Chaos = _Chaos()
+    truncate_after_chunks: Annotated[int, at_least(1)] | None = None
+    disconnect_after_ms: Seconds | None = None
+    open_router_processing: Any = None
+    metadata: Any = None
+
+    def answer(self) -> Answer:
+        faults = () if self.disconnect_after_ms is None else (f"drop@{self.disconnect_after_ms / 1000:g}s",)
+        answer = attrs.evolve(self.response.answer(), timing=self._timing(), faults=faults)
+        chunks = self.truncate_after_chunks
+        return answer if chunks is None else attrs.evolve(answer, cut_after=_events_up_to(chunks, answer))
+
+    def _timing(self) -> Timing:
+        first = between = self.latency / 1000
+        profile, recorded = self.streaming_profile, self.recorded_timings
+        if profile is not None:
+            first = first if profile.ttft is None else profile.ttft / 1000
+            between = 1 / profile.tps if profile.tps else between
+        elif recorded is not None:
+            waits = recorded.inter_chunk_delays_ms
+            first, between = recorded.ttft_ms / 1000, sum(waits) / len(waits) / 1000 if waits else 0.0
+        first += self.chaos.latency_ms / 1000
+        speed = self.replay_speed or 1.0
+        return Timing(first_byte_s=first / speed, between_s=between / speed, delta_chars=self.chunk_size or None)
+
+
+def read_aimock(document: Mapping[str, Any]) -> ReadFixtures | None:
+    """
+    Return the fixtures of a document of aimock, and why others are left out; `None` for another document.
+
+    Entries that differ only in their `sequenceIndex` are one fixture with as many answers, used up after them.
+    """
+    entries = document.get("fixtures")
+    if "version" in document or not isinstance(entries, list):
+        return None
+    if not any(isinstance(entry, Mapping) and "response" in entry for entry in entries):
+        return None
+    found: list[Fixture] = []
+    left_out: list[tuple[int, str]] = []
+    faults: list[tuple[str, str]] = []
+    sequences: dict[Match, int] = {}
+    for index, given in enumerate(entries):
+        reason = _not_matched(given)
+        if reason:
+            left_out.append((index, reason))
+            continue
+        try:
+            entry = read_class(given, _Entry)
+            match, answer, number = entry.match.match(), entry.answer(), entry.match.sequence_index
+            if number is None:
+                found.append(Fixture(match=match, answers=(answer,)))
+                continue
+            at = sequences.setdefault(match, len(found))
+            earlier = found[at].answers if at < len(found) else ()
+            if number != len(earlier):
+                reason = f"expected {len(earlier)}, the next one of this match, got {number}"
+                raise FieldError(("match.sequenceIndex", reason))
+            found[at : at + 1] = [Fixture(match=match, answers=(*earlier, answer), repeat_last=False)]
+        except READ_ERRORS as error:
+            faults += faults_of(error, f"fixtures[{index}]")
+    if faults:
+        raise FieldError(*faults)
+    return ReadFixtures(fixtures=found, left_out=left_out)
+
+
+def _not_matched(entry: Any) -> str | None:
+    """Return why no request of Interactions can match an entry; `None` when one can."""
+    match, response = [entry.get(key) if isinstance(entry, Mapping) else None for key in ("match", "response")]
+    if isinstance(match, Mapping):
+        if match.get("endpoint") not in (None, "chat"):
+            return f"match.endpoint {match['endpoint']!r} is not an endpoint of Interactions"
+        for key in ("inputText", "responseFormat"):
+            if match.get(key) is not None:
+                return f"match.{key} is never in a request of Interactions"
+    other = next((key for key in _OTHER_ANSWERS if isinstance(response, Mapping) and key in response), None)
+    return f"response.{other} is not an answer of Interactions" if other else None
+
+
+def _step(part: _Call | _Text, call_id: str) -> Step:
+    return text_step(part.text) if isinstance(part, _Text) else call_step(part.name, part.arguments, part.id or call_id)
 
 
 def _events_up_to(chunks: int, answer: Answer) -> int | None:
-    """Return how many events come up to a delta, itself included; None when there are fewer deltas."""
+    """Return the number of events up to a delta, that one included; None when there are fewer deltas."""
     names = [frame.name for frame in Prepared(answer, arguments="streamed", signs=False).frames(2)]
-    deltas = [place for place, name in enumerate(names) if name == "step.delta"]
+    deltas = [index for index, name in enumerate(names) if name == "step.delta"]
     return _HEAD_EVENTS + deltas[chunks - 1] + 1 if chunks <= len(deltas) else None
-
-
-def _close(entry: ObjectReader) -> None:
-    # Notes of people and of aimock's recorder, for example `_warning`.
-    for key in entry.given:
-        if key.startswith("_"):
-            entry.value(key)
-    entry.close()

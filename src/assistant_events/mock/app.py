@@ -20,7 +20,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from assistant_events.mock.api_versions import Generation
 from assistant_events.mock.clock import ProviderClock, ScaledClock
 from assistant_events.mock.faults import Fault, parse_fault
-from assistant_events.mock.fixture_files import FixtureSource, fixtures_of
+from assistant_events.mock.fixture_files import FixtureSource
+from assistant_events.mock.form import fixtures_of
 from assistant_events.mock.frames import Arguments
 from assistant_events.mock.requests import LoggedRequest
 from assistant_events.mock.routes import make_routes, not_found

@@ -1,7 +1,5 @@
 """
-Fixtures from files, and from plain Python.
-
-The form of a file is told by `version`, which ours has. Everything that is wrong in all the files is reported at once.
+Fixtures from files, and from plain Python. All faults of all files are reported at once.
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
@@ -10,117 +8,117 @@ The form of a file is told by `version`, which ours has. Everything that is wron
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from assistant_events.errors import FixtureError
-from assistant_events.mock import aimock
-from assistant_events.mock.fixture_format import read_answer, read_fixture, write_fixture
-from assistant_events.mock.fixtures import Answer, Contains, Fixture, Fixtures, Match
-from assistant_events.mock.json_reader import ObjectReader, Problems, kind_of, read_file_text
-
-VERSION: Final = 1
+from assistant_events.mock.fixture_format import FixtureFormat
+from assistant_events.mock.fixtures import Answer, Fixture, Fixtures
+from assistant_events.mock.json_reader import READ_ERRORS, faults_of, kind_of, read_file_text, read_object
+from assistant_events.mock.matching import Contains, Match, TextRule
 
 _GIVEN: Final = "fixtures"
-"""What errors call fixtures that no file holds."""
+"""Name in errors of fixtures that are not from a file."""
+
+_ENTRY: Final = re.compile(r"fixtures\[([0-9]+)\]\.?(.*)", re.DOTALL)
 
 FixtureSource: TypeAlias = "Fixtures | Fixture | str | PathLike[str] | Mapping[Any, Any] | Iterable[Fixture]"
-"""What `fixtures_of` takes."""
+"""What `fixtures_of` accepts."""
 
 
-def load_fixtures(*sources: str | PathLike[str] | Mapping[str, object]) -> Fixtures:
+def load_fixtures(form: FixtureFormat, *sources: str | PathLike[str] | Mapping[str, object]) -> Fixtures:
     """
     Return the fixtures of files, folders (every `.json` below them, by name) and parsed documents, in this order.
 
-    Both forms are read, that of this library and that of aimock.
+    Args:
+        form: Of the dialect.
+
+        *sources: Paths and documents.
 
     Raises:
-        FixtureError: Something in them makes no sense. Its `others` hold the rest of what is wrong.
+        FixtureError: Something in them is not valid; its `others` are the rest of the faults.
     """
     found: list[Fixture] = []
     left_out: list[str] = []
-    wrong = Problems()
-    for file, document in _documents(sources, wrong):
-        own, notes = _read(document, file, wrong)
-        found += own
-        left_out += notes
-    wrong.check()
+    faults: list[FixtureError] = []
+    places: dict[str, str] = {}
+    for file, document in _documents(sources, faults):
+        try:
+            read = form.read(read_object(document))
+        except READ_ERRORS as error:
+            faults += [_located(file, document, path, reason) for path, reason in faults_of(error)]
+            continue
+        found += read.fixtures
+        left_out += [f"{file}: {_label(document, index)}: {reason}" for index, reason in read.left_out]
+        faults += _repeated_ids(file, document, read.fixtures, places)
+    _check(faults)
     return Fixtures(found, left_out=tuple(left_out))
 
 
-def fixtures_of(source: FixtureSource) -> Fixtures:
+def fixtures_of(form: FixtureFormat, source: FixtureSource) -> Fixtures:
     """
-    Return fixtures from whatever says them.
+    Return fixtures from any source.
 
     Args:
-        source: `Fixtures`; one `Fixture` or several; a path, or the document of a file; or a mapping of what the user
-            says (a text, a pattern, a `Match`) to what is answered: a text, an `Answer`, what `answer` is in a file,
-            or a list of those for the first request, the second and so on.
+        form: Of the dialect.
+
+        source: `Fixtures`; one `Fixture` or several; a path, or the document of a file; or a mapping from the text of
+            the user (a text, a pattern, a `Match`) to its answer: a text, an `Answer`, the `answer` of a file, or a
+            list of those for the first request, the second and so on.
 
     Raises:
-        FixtureError: It makes no sense.
+        FixtureError: The source is not valid.
 
-        TypeError: It is something else.
+        TypeError: It is of another type.
     """
     if isinstance(source, Fixtures):
         return source
     if isinstance(source, Fixture):
         return Fixtures((source,))
     if isinstance(source, (str, PathLike)):
-        return load_fixtures(source)
+        return load_fixtures(form, source)
     if isinstance(source, Mapping):
-        # Any: the keys of what is no file are looked at there.
+        # Any: the keys are checked there.
         given: Mapping[Any, Any] = source
-        return load_fixtures(given) if "fixtures" in given else _from_pairs(given)
-    return Fixtures([_checked(one) for one in source])
+        return load_fixtures(form, given) if "fixtures" in given else _from_pairs(form, given)
+    return Fixtures([_checked(each) for each in source])
 
 
-def _checked(one: object) -> Fixture:
-    if isinstance(one, Fixture):
-        return one
-    raise TypeError(f"expected a Fixture, got {kind_of(one)}")
+def _checked(given: object) -> Fixture:
+    if isinstance(given, Fixture):
+        return given
+    raise TypeError(f"expected a Fixture, got {kind_of(given)}")
 
 
-def _from_pairs(pairs: Mapping[Any, object]) -> Fixtures:
+def _from_pairs(form: FixtureFormat, pairs: Mapping[Any, object]) -> Fixtures:
     found: list[Fixture] = []
-    wrong = Problems()
-    for key, said in pairs.items():
-        match, name = _match_of(key)
-        answers = said if isinstance(said, Sequence) and not isinstance(said, str) else [said]
+    faults: list[FixtureError] = []
+    for key, given in pairs.items():
+        match = key if isinstance(key, Match) else form.match(user_text=_rule(key))
+        name = key.summary if isinstance(key, Match) else getattr(key, "text", None) or getattr(key, "pattern", key)
+        answers = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+        made: list[Answer] = []
+        for answer in answers:
+            try:
+                made.append(answer if isinstance(answer, Answer) else form.read_answer(answer))
+            except READ_ERRORS as error:
+                faults += [FixtureError(_GIVEN, repr(name), path, reason) for path, reason in faults_of(error)]
         if not answers:
-            wrong.add(_GIVEN, repr(name), "", "expected at least one answer, got an empty list")
-        made = [_answer_of(one, name, wrong) for one in answers]
+            faults.append(FixtureError(_GIVEN, repr(name), "", "expected at least one answer, got an empty list"))
         found.append(Fixture(match=match, answers=tuple(made), name=name))
-    wrong.check()
+    _check(faults)
     return Fixtures(found)
 
 
-def _match_of(key: object) -> tuple[Match, str]:
-    if isinstance(key, Match):
-        return key, key.summary
-    if isinstance(key, str):
-        return Match(user_text=key), key
-    if isinstance(key, Contains):
-        return Match(user_text=key), key.text
-    if isinstance(key, re.Pattern):
-        return Match(user_text=key), key.pattern
+def _rule(key: object) -> TextRule:
+    if isinstance(key, (str, Contains, re.Pattern)):
+        return key
     raise TypeError(f"expected a text, a pattern, Contains or Match to answer, got {kind_of(key)}")
 
 
-def _answer_of(said: object, name: str, wrong: Problems) -> Answer:
-    if isinstance(said, Answer):
-        return said
-    if isinstance(said, str):
-        said = {"text": said}
-    if isinstance(said, Mapping):
-        return read_answer(ObjectReader(said, wrong, file=_GIVEN, entry=repr(name)))
-    wrong.add(_GIVEN, repr(name), "", f"expected a text, an Answer, or what `answer` is in a file, got {kind_of(said)}")
-    return Answer()
-
-
-def _documents(sources: Iterable[object], wrong: Problems) -> Iterable[tuple[str, Any]]:
+def _documents(sources: Iterable[object], faults: list[FixtureError]) -> Iterator[tuple[str, Any]]:
     for source in sources:
         if isinstance(source, Mapping):
             yield _GIVEN, source
@@ -132,48 +130,57 @@ def _documents(sources: Iterable[object], wrong: Problems) -> Iterable[tuple[str
             files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
         except OSError as error:
             files = []
-            wrong.add(str(path), "", "", _reason(error))
+            faults.append(FixtureError(str(path), "", "", _reason(error)))
         else:
             if not files:
-                wrong.add(str(path), "", "", "no .json file in this folder")
+                faults.append(FixtureError(str(path), "", "", "no .json file in this folder"))
         for file in files:
             try:
                 yield str(file), read_file_text(file.read_bytes(), str(file))
             except FixtureError as error:
-                wrong.add(error.file, error.entry, error.field, error.reason)
+                faults.append(error)
             except (OSError, ValueError) as error:  # ValueError: a path with a null byte
-                wrong.add(str(file), "", "", _reason(error))
+                faults.append(FixtureError(str(file), "", "", _reason(error)))
 
 
 def _reason(error: OSError | ValueError) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _read(document: object, file: str, wrong: Problems) -> tuple[list[Fixture], list[str]]:
-    if not isinstance(document, Mapping):
-        wrong.add(file, "", "", f"expected an object with `version` and `fixtures`, got {kind_of(document)}")
-        return [], []
-    top = ObjectReader(document, wrong, file=file)
-    if "fixtures" not in top:
-        top.problem("fixtures", "is missing: expected a list")
-        return [], []
-    entries = [entry.named(_label(at, entry.given.get("name"))) for at, entry in enumerate(top.children("fixtures"))]
-    if "version" not in top and any("response" in entry for entry in entries):
-        return aimock.read(entries)
-    version = top.value("version")
-    if version != VERSION or isinstance(version, bool):
-        top.problem("version", f"expected {VERSION}, got {kind_of(version)}")
-    top.text("description")
-    top.text("$schema")
-    top.close()
-    return [read_fixture(entry) for entry in entries], []
+def _located(file: str, document: object, path: str, reason: str) -> FixtureError:
+    found = _ENTRY.fullmatch(path)
+    return (
+        FixtureError(file, _label(document, int(found[1])), found[2], reason)
+        if found
+        else FixtureError(file, "", path, reason)
+    )
 
 
-def _label(at: int, name: object) -> str:
-    return f"fixtures[{at}] {name!r}" if isinstance(name, str) and name else f"fixtures[{at}]"
+def _label(document: Any, index: int) -> str:
+    """Return the name of a fixture in errors: its place, and its own name."""
+    entry = document["fixtures"][index]
+    name = entry.get("name") if isinstance(entry, Mapping) else None
+    return f"fixtures[{index}] {name!r}" if isinstance(name, str) and name else f"fixtures[{index}]"
 
 
-def fixture_document(fixtures: Iterable[Fixture]) -> dict[str, Any]:
-    """Return the document of a file that holds *fixtures*. `load_fixtures` makes equal ones of it."""
-    # Any: plain JSON.
-    return {"version": VERSION, "fixtures": [write_fixture(fixture) for fixture in fixtures]}
+def _repeated_ids(
+    file: str, document: object, fixtures: Sequence[Fixture], places: dict[str, str]
+) -> Iterator[FixtureError]:
+    """Yield a fault for each answer whose id another answer has, in any file: the newer run would replace the older."""
+    for index, fixture in enumerate(fixtures):
+        for number, answer in enumerate(fixture.answers):
+            if answer.id is None:
+                continue
+            label, field = (
+                _label(document, index),
+                "answer.id" if len(fixture.answers) == 1 else f"answers[{number}].id",
+            )
+            first = places.setdefault(answer.id, here := f"{file}: {label}: {field}")
+            if first != here:
+                yield FixtureError(file, label, field, f"{answer.id!r} occurs twice, first in {first}")
+
+
+def _check(faults: Sequence[FixtureError]) -> None:
+    if faults:
+        first, *others = faults
+        raise FixtureError(first.file, first.entry, first.field, first.reason, tuple(others))

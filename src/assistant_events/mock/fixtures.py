@@ -1,228 +1,160 @@
 """
-What a mock provider answers to what: plain data, nothing of how it is served.
+Fixtures: which requests a mock provider answers, and how. Frozen data, without anything about serving.
 
-A `Fixture` says which requests it answers (`Match`) and with what (`Answer`); `Fixtures` holds them in their order. All
-of it is frozen: how often a fixture has answered is known to whoever serves it.
+A `Fixture` has a `Match` and its answers; `Fixtures` holds them in their order. A dialect extends `Match` with fields
+of its own requests, and `Answer` with the content of an answer in the words of its wire.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias, final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Annotated, Any, ClassVar, Final, TypeAlias, final
 
 import attrs
 
-from assistant_events.values import JsonObject
+from assistant_events.mock.faults import parse_fault
+from assistant_events.mock.json_reader import (
+    Code,
+    Count,
+    FieldError,
+    ReadBy,
+    Seconds,
+    at_least,
+    expect,
+    is_integer,
+    kind_of,
+    read_class,
+    read_object,
+)
+from assistant_events.mock.matching import Contains, Match, RequestFacts, TextRule, choose
 
-if TYPE_CHECKING:
-    from assistant_events.mock.matching import RequestFacts
+_HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
+_FRAMING_HEADERS: Final = ("content-length", "transfer-encoding", "connection")
+
+_SHOWN: Final = 200
+"""Characters of a prompt that an error shows."""
+
+_COMPARED: Final = 1_000
+"""Characters of a prompt that are compared with the texts of fixtures: it may have millions."""
+
+_LISTED: Final = 20
+"""Fixtures that an error lists."""
 
 
-@final
-@attrs.frozen(repr=False)
-class Contains:
-    """Matches a text that holds *text* somewhere, with the same upper and lower case."""
-
-    text: str
-
-    def __repr__(self) -> str:
-        return f"Contains({self.text!r})"
-
-
-TextRule: TypeAlias = "str | Contains | re.Pattern[str]"
-"""How a text is compared: a `str` is the whole text exactly, a pattern is searched for."""
-
-
-def _optional_object(value: Mapping[str, object] | None) -> JsonObject | None:
-    return None if value is None else JsonObject(value)
+def _read_headers(value: Any) -> tuple[tuple[str, str], ...]:
+    faults: list[tuple[str, str]] = []
+    for name, given in read_object(value).items():
+        if not _HEADER.fullmatch(name) or name.lower() in _FRAMING_HEADERS:
+            faults.append((name, "not a header that an answer may have"))
+        elif not isinstance(given, str):
+            faults.append((name, f"expected a string, got {kind_of(given)}"))
+        elif not _HEADER_VALUE.fullmatch(given):
+            faults.append((name, "not the value of a header: one line of Latin-1"))
+    if faults:
+        raise FieldError(*faults)
+    return tuple(value.items())
 
 
-def _objects(values: Iterable[Mapping[str, object]]) -> tuple[JsonObject, ...]:
-    return tuple([JsonObject(value) for value in values])
-
-
-@final
-@attrs.frozen(kw_only=True)
-class Match:
-    """
-    Which requests a fixture answers: all that is said here has to hold.
-
-    A field that is None asks for nothing, so that an empty `Match` answers every request.
-    """
-
-    user_text: TextRule | None = None
-    """The newest text that the user sent, wherever it stands in `input`."""
-
-    model: TextRule | None = None
-    agent: TextRule | None = None
-
-    call_id: str | None = None
-    """A call that the request answers, with a `function_result` since the newest answer of the model."""
-
-    last_call_id: str | None = None
-    """The call that the very last thing in the request answers."""
-
-    previous_interaction_id: TextRule | None = None
-    """As it stands in the request; `""` asks for a request without one, the pattern `.` for one with any."""
-
-    continuation_token: str | None = None
-    """As it stands in the request; `""` asks for a request without one."""
-
-    turn: int | None = None
-    """Which prompt of the conversation this is, from 1. Answers of tools belong to the turn of their prompt."""
-
-    system: tuple[TextRule, ...] = ()
-    """Every one of them holds for `system_instruction`."""
-
-    tool: str | None = None
-    """A function that the request declares."""
-
-    result_text: TextRule | None = None
-    """Text of the very last thing in the request, which is a `function_result`."""
-
-    has_result: bool | None = None
-    """Whether the request answers calls since the newest text of the user."""
-
-    position: int | None = None
-    """
-    How many answers of the model came before. A preference and no condition: of several fixtures that match, the one
-    with the largest `position` that is not above the count wins. `turnIndex` of aimock means this.
-    """
-
-    conversation: bool = True
-    """
-    Whether everything is looked for and counted in the whole conversation, as `previous_interaction_id` joins it, so
-    that it is the same whether a client sends all of it or only what is new. False: in what the request itself brings.
-    """
-
-    @property
-    def summary(self) -> str:
-        """What this asks for, in one line: the fields that ask for something."""
-        said = [
-            f"{field.name}={getattr(self, field.name)!r}"
-            for field in attrs.fields(Match)
-            if getattr(self, field.name) != field.default
-        ]
-        return ", ".join(said) or "everything"
-
-    @property
-    def is_about_a_result(self) -> bool:
-        """Whether this names an answer to a call, or a token: such a fixture goes before those that do not."""
-        named = (self.call_id, self.last_call_id, self.result_text, self.continuation_token or None)
-        return self.has_result is True or any(one is not None for one in named)
+HttpStatus: TypeAlias = Annotated[
+    int, expect("an HTTP status from 400 to 599", lambda value: is_integer(value) and 400 <= value <= 599)
+]
 
 
 @final
 @attrs.frozen(kw_only=True)
 class HttpError:
-    """An answer that is no interaction: a status of 400 or more with the error body of the provider."""
+    """An HTTP error with the error body of the provider, in place of an answer."""
 
-    status: int
-    code: str | int | None = None
-    """`error.code` of the body: a word, or a number as in the classic body; made from `status` when None."""
+    status: HttpStatus
+    code: Code | None = None
+    """Code in the error body; by default the code that the provider uses for `status`."""
 
     message: str = ""
-    headers: tuple[tuple[str, str], ...] = ()
-    """For example `retry-after-ms`."""
+    headers: Annotated[tuple[tuple[str, str], ...], ReadBy(_read_headers)] = ()
+    """For example `retry-after-ms`. In a file an object."""
 
 
 @final
 @attrs.frozen(kw_only=True)
 class StreamError:
-    """An `error` event in a stream, after which it ends."""
+    """An `error` event that ends a stream."""
 
-    code: str | int = "internal"
+    code: Code = "internal"
     message: str = ""
-    after: int | None = None
-    """How many events come before it; None: all but `interaction.completed`."""
+    after: Count | None = None
+    """Number of events before it; None: all but the last of the answer."""
 
 
 @final
 @attrs.frozen(kw_only=True)
 class Timing:
-    """How fast an answer is, in seconds of the provider's clock, which the server may scale."""
+    """Delays of an answer in seconds of the provider's clock, which the server may scale."""
 
-    first_byte_s: float = 0.0
+    first_byte_s: Seconds = 0.0
     """From the request to the headers of the answer."""
 
-    between_s: float = 0.0
+    between_s: Seconds = 0.0
     """Before each event but the first."""
 
-    waits_s: tuple[float, ...] = ()
-    """Before the first event, the second and so on, in the place of `between_s` as far as they go."""
+    waits_s: tuple[Seconds, ...] = ()
+    """Before the first event, the second and so on; later ones wait `between_s`."""
 
-    delta_chars: int | None = None
-    """How many characters one delta of a text or of arguments has; `None`: as the server does by default."""
-
-
-RESERVED: Final = frozenset({"id", "object", "status", "steps", "outputs", "usage", "continuation_token"})
-"""Fields of the resource that `more` does not hold: an `Answer` has them itself, or the server makes them."""
+    delta_chars: Annotated[int, at_least(1)] | None = None
+    """Characters of a text or of arguments in one delta; `None`: the default of the server."""
 
 
-def _check_more(answer: Answer, field: attrs.Attribute[JsonObject], more: JsonObject) -> None:
-    wrong = sorted(RESERVED.intersection(more))
-    if wrong:
-        raise ValueError(f"more: {wrong[0]!r} is not one of the other fields; the answer has its own, or the server")
+def _read_fault(value: Any) -> str:
+    text = read_class(value, str)
+    parse_fault(text)
+    return text
 
 
-@final
 @attrs.frozen(kw_only=True)
 class Answer:
-    """One answer of the model, as the steps of a resource of generation 2.x and what happens around it."""
+    """One answer of the model; the class of a dialect adds the content."""
 
-    steps: tuple[JsonObject, ...] = attrs.field(default=(), converter=_objects)
-    """What the model generated, in order; never `user_input`."""
+    CONTENT: ClassVar[tuple[str, ...]] = ()
+    """Fields of which a file has at least one for each answer, so that an empty one is a slip."""
 
     id: str | None = None
-    """Id of the interaction, so that a fixture can name it as the previous one. None: made by the server."""
-
-    status: str | None = None
-    """None: `requires_action` when a function call of the client is unanswered, else `completed`."""
-
-    usage: JsonObject | None = attrs.field(default=None, converter=_optional_object)
-    """In the provider's words. None: made from the length of the texts."""
-
-    more: JsonObject = attrs.field(factory=JsonObject, converter=JsonObject, validator=_check_more)
-    """Other fields of the resource, for example `errors`, `environment_id` or `service_tier`."""
+    """Id of the response, so that a fixture can name it as the previous one. None: made by the server."""
 
     http_error: HttpError | None = None
-    """Comes instead of everything else."""
+    """Sent in place of everything else."""
 
     stream_error: StreamError | None = None
-
-    continuation_token: str | None = None
-    """Given with the end. With it the default of `status` is `requires_continuation`."""
-
     timing: Timing = Timing()
 
-    polls_in_progress: int = 0
-    """How many times a GET of a background run still says `in_progress`."""
+    polls_in_progress: Count = 0
+    """Number of polls of a background run that still show it as running."""
 
-    cut_after: int | None = None
-    """How many events the first stream of this interaction brings before it breaks off; replays are whole."""
+    cut_after: Count | None = None
+    """Number of events after which the first stream of this answer breaks off; replays are whole."""
 
-    faults: tuple[str, ...] = ()
+    faults: tuple[Annotated[str, ReadBy(_read_fault)], ...] = ()
     """As on the command line, for example `drop@7` or `ten-minute-cut@600s`."""
 
 
 @final
 @attrs.frozen(kw_only=True)
 class Fixture:
-    """Requests and what they are answered with."""
+    """Requests and their answers."""
 
     match: Match = Match()
     answers: tuple[Answer, ...]
-    """For the first request that matches, the second and so on. Never empty."""
+    """For the first request that matches, the second and so on; at least one."""
 
     repeat_last: bool = True
-    """Whether the last answer is given again. If not, a used up fixture matches nothing any more."""
+    """Whether later requests get the last answer again; otherwise they no longer match."""
 
     name: str = ""
-    """What errors and logs call it."""
+    """Shown in errors and logs."""
 
     def answer(self, served: int) -> Answer | None:
-        """Return what the request gets before which *served* others got an answer, or None when all are used up."""
+        """Return the answer of the next request after *served* others; `None` when all answers are used up."""
         if served < len(self.answers):
             return self.answers[served]
         return self.answers[-1] if self.repeat_last else None
@@ -238,13 +170,13 @@ class Fixtures:
     """
     Fixtures in their order: the first that matches answers.
 
-    Of those that match, the ones go first that name an answer to a call or a token, and those last that ask for
-    nothing; of what is left, the one that `Match.position` prefers.
+    Those that name the result of a call precede the others, an empty `Match` comes last; of the rest `Match.position`
+    prefers one.
     """
 
     fixtures: tuple[Fixture, ...] = attrs.field(default=(), converter=_fixtures)
     left_out: tuple[str, ...] = attrs.field(default=(), kw_only=True)
-    """One line for everything in the files that no request of this provider could ever get."""
+    """One line for each fixture in the files that no request of this provider can match."""
 
     def __iter__(self) -> Iterator[Fixture]:
         return iter(self.fixtures)
@@ -252,15 +184,53 @@ class Fixtures:
     def __len__(self) -> int:
         return len(self.fixtures)
 
-    def find(self, asked: RequestFacts, served: Mapping[int, int] | None = None) -> int | None:
+    def find(self, facts: RequestFacts, served: Mapping[int, int] | None = None) -> int | None:
         """
-        Return the place of the fixture that answers a request, or None.
+        Return the index of the fixture that answers a request; `None` when none matches.
 
         Args:
-            asked: What the request asks; `matching.asked` reads it from a body.
+            facts: Of the request.
 
-            served: How many requests each fixture has answered, by its place; none by default.
+            served: Number of requests that each fixture has answered, by its index; none by default.
         """
-        from assistant_events.mock.matching import choose
+        counts = served or {}
+        candidates = [
+            (index, fixture.match)
+            for index, fixture in enumerate(self.fixtures)
+            if fixture.answer(counts.get(index, 0)) is not None
+        ]
+        return choose(candidates, facts)
 
-        return choose(self.fixtures, asked, served or {})
+    def miss(self, facts: RequestFacts, served: Mapping[int, int]) -> str:
+        """Return why no fixture matches, in one line: the facts, the fixtures, and the text that is closest."""
+        text = "no text of the user" if facts.user_text is None else f"newest user text {facts.user_text[:_SHOWN]!r}"
+        about = [text, f"model {facts.model!r}"]
+        about += [f"{name} {value!r}" for name, value in facts.fields.items() if value]
+        about += [f"results of calls {list(facts.call_ids)!r}"] if facts.call_ids else []
+        about += [f"turn {facts.turn}"]
+        if not self.fixtures:
+            return f"no fixture matches: {', '.join(about)}; there are no fixtures at all"
+        listed = [
+            f"{f'{fixture.name!r}: ' if fixture.name else ''}{fixture.match.summary}"
+            f"{'' if fixture.answer(served.get(index, 0)) else ' (used up)'}"
+            for index, fixture in enumerate(self.fixtures[:_LISTED])
+        ]
+        more = f" and {len(self.fixtures) - _LISTED} more" if len(self.fixtures) > _LISTED else ""
+        close = _close([fixture.match.user_text for fixture in self.fixtures], (facts.user_text or "")[:_COMPARED])
+        meant = "" if close is None else f"; did you mean {close!r}?"
+        return f"no fixture matches: {', '.join(about)}{meant}; fixtures: {'; '.join(listed)}{more}"
+
+
+def _close(rules: Sequence[TextRule | None], text: str) -> str | Contains | None:
+    """Return the rule for the text of the user that almost matches."""
+    whole = get_close_matches(text, [rule for rule in rules if isinstance(rule, str) and rule != text], 1)
+    if whole:
+        return whole[0]
+    words = text.casefold().split()
+    for rule in rules:
+        if isinstance(rule, Contains) and rule.text not in text:
+            wanted = rule.text.casefold().split()
+            starts = range(len(words) - len(wanted) + 1)
+            if get_close_matches(" ".join(wanted), [" ".join(words[at : at + len(wanted)]) for at in starts], 1, 0.75):
+                return rule
+    return None

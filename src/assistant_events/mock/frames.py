@@ -22,8 +22,9 @@ from assistant_events.adapters.gemini_interactions import GeminiInteractionsEmit
 from assistant_events.adapters.gemini_interactions.emitter import sse
 from assistant_events.adapters.json_fields import valid_json
 from assistant_events.messages import AssistantMessage
+from assistant_events.mock.answers import Answer
 from assistant_events.mock.api_versions import Generation
-from assistant_events.mock.fixtures import Answer, Timing
+from assistant_events.mock.fixtures import Timing
 from assistant_events.mock.signatures import is_signed_type, sign
 from assistant_events.reducer import fold
 from assistant_events.values import thaw

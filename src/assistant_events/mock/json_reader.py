@@ -1,8 +1,10 @@
 """
-Fixture files as JSON, read field by field: everything that is wrong is collected, with the place where it stands.
+Fixture files as JSON, read into attrs classes by cattrs: every fault of a file is collected with its path.
 
-An `Entry` is one object of a file. What it is asked for and does not hold in the right form becomes a problem and
-counts as missing; what nobody asked for is a problem when it is closed.
+A field with more rules than its type is annotated with them, for example `Annotated[int, at_least(1)]`. A class may
+have static methods: `key_of` for the keys of its fields, `check_keys` for faults of their choice, `is_ignored` for keys
+that nothing reads. `null` counts as absent, and other unknown keys are faults. Messages show keys and words of closed
+sets, but no other string of a file, which may be a signature.
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
@@ -11,228 +13,142 @@ counts as missing; what nobody asked for is a problem when it is closed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, Final, NoReturn, Self, TypeGuard, final
+from functools import partial
+from typing import Annotated, Any, Final, TypeAlias, TypeVar, final, get_origin
 
-from assistant_events.errors import FixtureError, JsonError
-from assistant_events.values import read_json
+import attrs
+from cattrs import Converter
+from cattrs.cols import homogenous_tuple_structure_factory
+from cattrs.errors import ClassValidationError, ForbiddenExtraKeysError, IterableValidationError, IterableValidationNote
+from cattrs.gen import make_dict_structure_fn, override
+
+from assistant_events.converters import structure
+from assistant_events.errors import FixtureError, JsonError, StructureError
+from assistant_events.events import Event
+from assistant_events.values import JsonObject, read_json
 from assistant_events.values.json_values import json_type
 
+_T = TypeVar("_T")
+
 _MAX_NUMBER: Final = 10**30
-"""Nothing is counted beyond it, and errors do not show such a number: Python prints none of over 4,300 digits."""
+"""Larger numbers are not accepted, and messages do not show them: Python prints none of over 4,300 digits."""
 
-_MOST: Final = 1e15
-_AMOUNT: Final = "a number from 0 to 1e15"
+_MAX_SECONDS: Final = 1e15
 
 
-@final
-class Problems:
-    """What is wrong with some files."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str, str], FixtureError] = {}
-        self._places: dict[tuple[str, str], str] = {}
-
-    def add(self, file: str, entry: str, field: str, reason: str) -> None:
-        """Take down one problem; the same again is the same."""
-        key = (file, entry, field, reason)
-        self._found.setdefault(key, FixtureError(*key))
-
-    def place_of(self, key: str, value: str, place: str) -> str:
-        """Return where *value* stood first as *key*: at *place*, or before."""
-        return self._places.setdefault((key, value), place)
-
-    def check(self) -> None:
-        """
-        Do nothing when nothing is wrong.
-
-        Raises:
-            FixtureError: The first problem, with the rest of them.
-        """
-        if self._found:
-            first, *others = self._found.values()
-            raise FixtureError(first.file, first.entry, first.field, first.reason, tuple(others)) from None
+READ_ERRORS: Final = (ValueError, ClassValidationError)
+"""What reading raises; `faults_of` lists the faults of it."""
 
 
 @final
-class ObjectReader:
-    """One JSON object at a known place."""
+class FieldError(ValueError):
+    """Faults below one field, each with its path from there; an empty path is the field itself."""
 
-    def __init__(
-        self, given: Mapping[str, object], problems: Problems, *, file: str, entry: str = "", path: str = ""
-    ) -> None:
-        self.given = given
-        self.file = file
-        self.entry = entry
-        self._problems = problems
-        self._path = path
-        self._asked: list[str] = []
+    def __init__(self, *faults: tuple[str, str]) -> None:
+        super().__init__(*faults)
+        self.faults = faults
 
-    def __contains__(self, key: str) -> bool:
-        """Tell whether *key* is there and not null. It counts as asked for."""
-        self._asked.append(key)
-        return self.given.get(key) is not None
 
-    def named(self, entry: str) -> Self:
-        """Return the same object, as the entry that errors call *entry*."""
-        return type(self)(self.given, self._problems, file=self.file, entry=entry)
+@final
+@attrs.frozen
+class ReadBy:
+    """Annotation of a type that names the function which checks and converts its JSON."""
 
-    def problem(self, key: str, reason: str) -> None:
-        """Take down what is wrong with *key*, or with the object itself when *key* is empty."""
-        self._problems.add(self.file, self.entry, self._field(key), reason)
+    read: Callable[[Any], Any]
+    """Raises `ValueError` for a value that is not valid."""
 
-    def text(self, key: str) -> str | None:
-        """Return a string, or None."""
-        value = self._take(key)
-        if value is None or isinstance(value, str):
+
+def expect(text: str, is_valid: Callable[[Any], bool]) -> ReadBy:
+    """Return the annotation of a value that is used as it is when it is valid; *text* describes the valid ones."""
+
+    def read(value: Any) -> Any:
+        if is_valid(value):
             return value
-        self._wrong(key, "a string", value)
-        return None
+        raise ValueError(f"expected {text}, got {kind_of(value)}")
 
-    def unique(self, key: str) -> str | None:
-        """Return a string that stands nowhere else as *key*, or None."""
-        value = self.text(key)
-        if value is not None:
-            here = f"{self.file}: {self.entry}: {self._field(key)}"
-            first = self._problems.place_of(key, value, here)
-            if first != here:
-                self.problem(key, f"{value!r} stands twice, first in {first}")
+    return ReadBy(read)
+
+
+def at_least(least: int) -> ReadBy:
+    """Return the annotation of an integer that is *least* or more."""
+    return expect(f"an integer of at least {least}", lambda value: is_integer(value) and least <= value < _MAX_NUMBER)
+
+
+Count: TypeAlias = Annotated[int, at_least(0)]
+Seconds: TypeAlias = Annotated[
+    float,
+    expect(
+        "a number from 0 to 1e15",
+        lambda value: (is_integer(value) or isinstance(value, float)) and 0 <= value <= _MAX_SECONDS,
+    ),
+]
+Code: TypeAlias = Annotated[
+    str | int, expect("a word or a number", lambda value: isinstance(value, str) or is_integer(value))
+]
+"""Code of an error, as providers write it."""
+
+
+def read_object(value: Any) -> Mapping[str, Any]:
+    """Return a JSON object as it is."""
+    if isinstance(value, Mapping):
         return value
+    raise ValueError(f"expected an object, got {kind_of(value)}")
 
-    def flag(self, key: str) -> bool | None:
-        """Return true or false, or None."""
-        value = self._take(key)
-        if value is None or isinstance(value, bool):
-            return value
-        self._wrong(key, "true or false", value)
-        return None
 
-    def count(self, key: str, *, least: int = 0) -> int | None:
-        """Return an integer that is not below *least*, or None."""
-        value = self._take(key)
-        if value is None:
-            return None
-        if isinstance(value, int) and not isinstance(value, bool) and least <= value < _MAX_NUMBER:
-            return value
-        self._wrong(key, f"an integer of at least {least}", value)
-        return None
+def read_class(value: Any, cls: type[_T]) -> _T:
+    """
+    Return an instance of an attrs class.
 
-    def amount(self, key: str) -> float | None:
-        """Return a number that is not negative, or None."""
-        value = self._take(key)
-        if value is None:
-            return None
-        if _is_amount(value):
-            return float(value)
-        self._wrong(key, _AMOUNT, value)
-        return None
+    Raises one of `READ_ERRORS`.
+    """
+    return _CONVERTER.structure(value, cls)
 
-    def mapping(self, key: str) -> Mapping[str, object] | None:
-        """Return an object as it stands, or None."""
-        value = self._take(key)
-        if value is None or isinstance(value, Mapping):
-            return value
-        self._wrong(key, "an object", value)
-        return None
 
-    def items(self, key: str) -> Sequence[object]:
-        """Return a list as it stands, empty when there is none."""
-        value = self._take(key)
-        if value is None:
-            return ()
-        if isinstance(value, Sequence) and not isinstance(value, str):
-            return value
-        self._wrong(key, "a list", value)
-        return ()
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of strings, empty when there is none."""
-        found: list[str] = []
-        for at, item in enumerate(self.items(key)):
-            if isinstance(item, str):
-                found.append(item)
-            else:
-                self._wrong(f"{key}[{at}]", "a string", item)
-        return tuple(found)
-
-    def amounts(self, key: str) -> tuple[float, ...]:
-        """Return a list of numbers that are not negative, empty when there is none."""
-        found: list[float] = []
-        for at, item in enumerate(self.items(key)):
-            if _is_amount(item):
-                found.append(float(item))
-            else:
-                self._wrong(f"{key}[{at}]", _AMOUNT, item)
-        return tuple(found)
-
-    def value(self, key: str) -> Any:
-        """Return whatever stands there, None when nothing does."""
-        return self._take(key)
-
-    def child(self, key: str) -> ObjectReader | None:
-        """Return an object to be read, or None."""
-        value = self.mapping(key)
-        return None if value is None else self._below(value, self._field(key))
-
-    def children(self, key: str) -> list[ObjectReader]:
-        """Return a list of objects to be read, empty when there is none."""
-        found: list[ObjectReader] = []
-        for at, item in enumerate(self.items(key)):
-            if isinstance(item, Mapping):
-                found.append(self._below(item, f"{self._field(key)}[{at}]"))
-            else:
-                self._wrong(f"{key}[{at}]", "an object", item)
-        return found
-
-    def listed(self, key: str) -> ObjectReader:
-        """Return a list as an object to be read, whose keys are the places, `[0]` the first."""
-        return self._below({f"[{at}]": item for at, item in enumerate(self.items(key))}, self._field(key))
-
-    def wrong(self, key: str, expected: str) -> None:
-        """Take down that *key* holds something else than what was expected."""
-        self._wrong(key, expected, self.given.get(key))
-
-    def close(self) -> None:
-        """Take down every key that nobody has asked for."""
-        for key in self.given:
-            if key not in self._asked:
-                self.problem(key, unknown(key, self._asked))
-
-    def _below(self, value: Mapping[str, object], path: str) -> ObjectReader:
-        return ObjectReader(value, self._problems, file=self.file, entry=self.entry, path=path)
-
-    def _take(self, key: str) -> Any:
-        self._asked.append(key)
-        return self.given.get(key)
-
-    def _field(self, key: str) -> str:
-        between = "." if self._path and key and key[0] != "[" else ""
-        return f"{self._path}{between}{key}"
-
-    def _wrong(self, key: str, expected: str, value: object) -> None:
-        self.problem(key, f"expected {expected}, got {kind_of(value)}")
+def faults_of(error: Exception, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the path and the reason of every fault that *error* reports."""
+    match error:
+        case ClassValidationError() | IterableValidationError():
+            located, others = error.group_exceptions()
+            for each, note in located:
+                at = f"[{note.index}]" if isinstance(note, IterableValidationNote) else _key_of(error.cl)(note.name)
+                yield from faults_of(each, _joined(path, at))
+            for each in others:
+                yield from faults_of(each, path)
+        case ForbiddenExtraKeysError():
+            known = [_key_of(error.cl)(field.name) for field in attrs.fields(error.cl)]
+            for key in sorted(error.extra_fields):
+                yield _joined(path, key), unknown(key, known)
+        case FieldError():
+            for field, reason in error.faults:
+                yield _joined(path, field), reason
+        case KeyError():
+            yield path, "is missing"
+        case _:
+            yield path, str(error)
 
 
 def read_file_text(data: bytes, file: str) -> Any:
     """
-    Return the document in a file.
+    Return the JSON document of a file.
 
     Raises:
-        FixtureError: It is no JSON, with the line; or a key stands twice in one object, of which one would be lost.
+        FixtureError: The file is not valid JSON, with the line; or an object has a key twice, of which one would be
+            lost.
     """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FixtureError(file, "", "", f"no UTF-8 at byte {error.start}") from None
+        raise FixtureError(file, "", "", f"not valid UTF-8 at byte {error.start}") from None
     if not text.strip():
         raise FixtureError(file, "", "", "the file is empty")
     try:
-        # Numbers are not looked at: Python refuses to parse one of over 4,300 digits.
-        json.loads(text, object_pairs_hook=_without_twins, parse_int=str)
+        # Numbers stay strings: Python refuses to parse one of over 4,300 digits.
+        json.loads(text, object_pairs_hook=_without_duplicates, parse_int=str)
         return read_json(text)
     except json.JSONDecodeError as error:
-        reason = f"line {error.lineno}, column {error.colno}: no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        reason = f"line {error.lineno}, column {error.colno}: not valid JSON: {error.msg[:1].lower()}{error.msg[1:]}"
     except JsonError as error:
         reason = str(error)
     except RecursionError:
@@ -241,7 +157,7 @@ def read_file_text(data: bytes, file: str) -> Any:
 
 
 def unknown(word: str, known: Iterable[str], what: str = "key") -> str:
-    """Return what is said about a word that nobody knows, with the one that was probably meant."""
+    """Return the message about an unknown word, with the known word that is closest to it."""
     known = sorted(set(known))
     close = get_close_matches(word, known, 1)
     if close:
@@ -250,7 +166,7 @@ def unknown(word: str, known: Iterable[str], what: str = "key") -> str:
 
 
 def kind_of(value: object) -> str:
-    """Return what *value* is, in words. Strings are not shown: one may be a signature."""
+    """Return the JSON type of *value* in words, with the value of numbers and booleans."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -260,18 +176,110 @@ def kind_of(value: object) -> str:
     return "a list" if isinstance(value, (list, tuple)) else json_type(value)
 
 
-def _is_amount(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= _MOST
+def is_integer(value: object) -> bool:
+    """Tell whether *value* is an integer and not a boolean."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _joined(path: str, field: str) -> str:
+    return f"{path}{'.' if path and field and field[0] != '[' else ''}{field}"
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     # Any: plain JSON.
     document = dict(pairs)
     if len(document) < len(pairs):
         names = [name for name, _ in pairs]
-        _refuse_twin(next(name for name in names if names.count(name) > 1))
+        raise JsonError(f"the key {next(name for name in names if names.count(name) > 1)!r} occurs twice in one object")
     return document
 
 
-def _refuse_twin(name: str) -> NoReturn:
-    raise JsonError(f"the key {name!r} stands twice in one object")
+# -- the converter
+
+
+def make_converter() -> Converter:
+    """Return a converter that reads attrs classes as this module describes."""
+    converter = Converter(detailed_validation=True)
+    for cls, reader in _PRIMITIVES.items():
+        converter.register_structure_hook(cls, _hook(reader.read))
+    converter.register_structure_hook(JsonObject, _hook(lambda value: JsonObject(read_object(value))))
+    converter.register_structure_hook_func(lambda type_: type_ == Event, _hook(_read_event))
+    converter.register_structure_hook_factory(attrs.has, partial(_class_hook, converter))
+    converter.register_structure_hook_factory(_is_tuple, partial(_tuple_hook, converter))
+    converter.register_structure_hook_factory(_is_read_by, _read_by_hook)
+    return converter
+
+
+_PRIMITIVES: Final = {
+    str: expect("a string", lambda value: isinstance(value, str)),
+    bool: expect("true or false", lambda value: isinstance(value, bool)),
+}
+
+
+def _hook(read: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda value, _: read(value)
+
+
+def _is_tuple(type_: Any) -> bool:
+    return get_origin(type_) is tuple
+
+
+def _read_by_hook(type_: Any) -> Callable[[Any, Any], Any]:
+    return _hook(type_.__metadata__[0].read)
+
+
+def _is_read_by(type_: Any) -> bool:
+    return get_origin(type_) is Annotated and isinstance(type_.__metadata__[0], ReadBy)
+
+
+def _key_of(cls: Any) -> Callable[[str], str]:
+    """Return the function from the names of the fields of *cls* to their keys in a file."""
+    return getattr(cls, "key_of", str)
+
+
+def _class_hook(converter: Converter, cls: type[Any]) -> Callable[[Any, Any], Any]:
+    keys = {field.name: _key_of(cls)(field.name) for field in attrs.fields(cls)}
+    # Any: each of them is one of the keyword arguments of the function, which type checkers take for its options.
+    renames: dict[str, Any] = {name: override(rename=key) for name, key in keys.items()}
+    structured = make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True, **renames)
+    check_keys: Callable[[Mapping[str, Any]], Iterable[tuple[str, str]]] = getattr(cls, "check_keys", lambda given: ())
+    is_ignored: Callable[[str], bool] = getattr(cls, "is_ignored", lambda key: False)
+    known = set(keys.values())
+
+    def read(value: Any) -> Any:
+        given = {
+            key: item
+            for key, item in read_object(value).items()
+            if (item is not None or key not in known) and not is_ignored(key)
+        }
+        faults = list(check_keys(given))
+        try:
+            made = structured(given, cls)
+        except ClassValidationError as error:
+            raise error.derive([FieldError(*faults), *error.exceptions]) from None
+        if faults:
+            raise FieldError(*faults)
+        return made
+
+    return _hook(read)
+
+
+def _tuple_hook(converter: Converter, type_: Any) -> Callable[[Any, Any], Any]:
+    structured = homogenous_tuple_structure_factory(type_, converter)
+
+    def read(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return structured(value, type_)
+        raise ValueError(f"expected a list, got {kind_of(value)}")
+
+    return _hook(read)
+
+
+def _read_event(value: Any) -> Event:
+    try:
+        return structure(value, Event)
+    except StructureError as error:
+        raise FieldError((error.path.lstrip("$."), f"expected {error.expected}, got {error.got}")) from None
+
+
+_CONVERTER: Final = make_converter()

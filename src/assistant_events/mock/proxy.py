@@ -33,12 +33,14 @@ from assistant_events.clients.hosts import is_loopback, proxy_secrets, service_u
 from assistant_events.errors import FixtureError, JsonError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
+from assistant_events.mock.answers import Answer
 from assistant_events.mock.api_errors import ApiError
-from assistant_events.mock.fixture_files import fixture_document, load_fixtures
-from assistant_events.mock.fixtures import Answer, Fixture, HttpError, Match, StreamError
+from assistant_events.mock.fixture_format import fixture_document
+from assistant_events.mock.fixtures import Fixture, HttpError, StreamError
+from assistant_events.mock.form import load_fixtures
 from assistant_events.mock.frames import default_status
 from assistant_events.mock.json_reader import read_file_text
-from assistant_events.mock.matching import read_request
+from assistant_events.mock.request_facts import Match, read_request
 from assistant_events.mock.requests import secrets_of_request
 from assistant_events.reducer import fold
 from assistant_events.values import ErrorKind, read_json
@@ -416,15 +418,16 @@ def match_of(body: Mapping[str, Any]) -> Match:
 
     One that names a previous interaction is known by that; one that sends the whole conversation by its turn.
     """
-    wanted = read_request(body)
+    facts = read_request(body)
+    previous = facts.fields["previous_interaction_id"]
     return Match(
-        user_text=wanted.user_text,
-        model=wanted.model,
-        agent=wanted.agent,
-        call_id=wanted.call_ids[-1] if wanted.call_ids else None,
-        previous_interaction_id=wanted.previous_interaction_id,
-        continuation_token=wanted.continuation_token or None,
-        turn=None if wanted.previous_interaction_id else wanted.turn,
+        user_text=facts.user_text,
+        model=facts.model,
+        agent=facts.fields["agent"],
+        call_id=facts.call_ids[-1] if facts.call_ids else None,
+        previous_interaction_id=previous,
+        continuation_token=facts.fields["continuation_token"] or None,
+        turn=None if previous else facts.turn,
     )
 
 

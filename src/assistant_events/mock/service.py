@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from math import inf
-from typing import Any, Final, TypeAlias, TypeVar, final
+from typing import Any, Final, TypeAlias, TypeVar, cast, final
 from weakref import WeakSet
 
 import attrs
@@ -23,13 +23,15 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from assistant_events.adapters.json_fields import valid_json
+from assistant_events.mock import fixtures
+from assistant_events.mock.answers import Answer
 from assistant_events.mock.api_errors import ApiError
 from assistant_events.mock.api_versions import Generation, generation_of
 from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.faults import Fault, apply_faults, delay_of, parse_faults
-from assistant_events.mock.fixtures import Answer, Fixtures
+from assistant_events.mock.fixtures import Fixtures
 from assistant_events.mock.frames import Arguments, Prepared, joined
-from assistant_events.mock.matching import miss, read_request
+from assistant_events.mock.request_facts import read_request
 from assistant_events.mock.requests import RequestLog, has_key, parse_body, read_body
 from assistant_events.mock.runs import EventIds, FaultBudget, Run, RunStore
 from assistant_events.mock.signatures import SignatureLedger
@@ -121,7 +123,7 @@ class Service:
     def _note(self, fixtures: Fixtures) -> None:
         for fixture in fixtures:
             for answer in fixture.answers:
-                self._ledger.note_steps(answer.steps, served=False)
+                self._ledger.note_steps(cast("Answer", answer).steps, served=False)
 
     def add(self, fixtures: Fixtures) -> None:
         """Put *fixtures* before those that there are, until the next reset. What is counted stays with its fixture."""
@@ -257,7 +259,7 @@ class Service:
         place = self._fixtures.find(wanted, self._served)
         if place is None:
             # The classic body: @ai-sdk/google shows the message of no other.
-            text = miss(self._fixtures.fixtures, wanted, self._served)
+            text = self._fixtures.miss(wanted, self._served)
             raise ApiError(400, text, code=400, name="NO_FIXTURE")
         key, answer = self._serve(place)
         if body.get("background") is True or body.get("agent"):
@@ -270,7 +272,7 @@ class Service:
         answer = fixture.answer(number)
         assert answer is not None  # what `find` returns has one
         self._served[place] = number + 1
-        return (place, min(number, len(fixture.answers) - 1)), answer
+        return (place, min(number, len(fixture.answers) - 1)), cast("Answer", answer)
 
     def _with_hops(self, bodies: Sequence[Mapping[str, Any]], key: _Key, answer: Answer) -> tuple[_Key, Answer]:
         """Join the hops of a long answer, as the service does in the background and for agents."""
@@ -281,7 +283,7 @@ class Service:
             tokens.add(token)
             place = self._fixtures.find(read_request({**hop, "continuation_token": token}, bodies), self._served)
             # A fixture for anything would follow itself for ever.
-            if place is None or self._fixtures.fixtures[place].match.continuation_token != token:
+            if place is None or getattr(self._fixtures.fixtures[place].match, "continuation_token", None) != token:
                 break
             more, following = self._serve(place)
             key, answer = (*key, *more), joined(answer, following)
@@ -405,7 +407,7 @@ def _moved(kept: Mapping[_Key, _T], count: int) -> dict[_Key, _T]:
     }
 
 
-def _cut(answer: Answer) -> tuple[Fault, ...]:
+def _cut(answer: fixtures.Answer) -> tuple[Fault, ...]:
     return () if answer.cut_after is None else (Fault(name="cut", at=answer.cut_after, times=1),)
 
 

@@ -1,0 +1,153 @@
+"""The facts of a create request that fixtures are compared with, whatever form its `input` has."""
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, final
+
+import attrs
+
+from assistant_events.mock import matching
+from assistant_events.mock.matching import Item, RequestFacts, TextRule
+from assistant_events.values import write_json
+
+# Wire reference §4.4. Content has other types, so that one item of a list tells a step from a piece of content.
+_STEP_TYPES: Final = frozenset({"user_input", "model_output", "thought"})
+_STEP_ENDS: Final = ("_call", "_result")
+
+_ANSWER: Final = Item("model")
+
+
+@final
+@attrs.frozen(kw_only=True, eq=False)
+class Match(matching.Match):
+    """Which requests of the Interactions API a fixture answers: every field that is set has to hold."""
+
+    agent: TextRule | None = None
+
+    previous_interaction_id: TextRule | None = None
+    """Of the request; `""` matches a request without one, the pattern `.` a request with any."""
+
+    continuation_token: str | None = None
+    """Of the request; `""` matches a request without one."""
+
+    @property
+    def is_about_a_result(self) -> bool:
+        """Whether this names the result of a call, or a token: such a fixture precedes those that do not."""
+        return bool(self.continuation_token) or super().is_about_a_result
+
+
+def read_request(body: Mapping[str, object], chain: Sequence[Mapping[str, object]] = ()) -> RequestFacts:
+    """
+    Return the facts of a request. Nothing in it raises.
+
+    Args:
+        body: A create request.
+
+        chain: The bodies of the requests that it continues, oldest first, as `previous_interaction_id` links them. The
+            answer to each counts as one answer of the model.
+    """
+    facts = RequestFacts(
+        model=_text(body.get("model")),
+        system=_content_text(body.get("system_instruction")) or "",
+        tools=frozenset(_declared(body.get("tools"))),
+        fields={
+            "agent": _text(body.get("agent")),
+            "previous_interaction_id": _text(body.get("previous_interaction_id")) or "",
+            "continuation_token": _text(body.get("continuation_token")) or "",
+        },
+    )
+    own = list(_items(body.get("input")))
+    if not chain:
+        return facts.with_items(own)
+    before = [item for earlier in chain for item in (*_items(earlier.get("input")), _ANSWER)]
+    return attrs.evolve(facts, alone=facts.with_items(own)).with_items([*before, *own])
+
+
+def _items(given: object) -> Iterator[Item]:
+    if isinstance(given, str):
+        yield Item("user", given)
+        return
+    entries = given if isinstance(given, Sequence) else [given]
+    content: list[object] = []
+    for entry in entries:
+        if not isinstance(entry, Mapping):
+            continue
+        if "role" not in entry and not _is_step(entry):
+            content.append(entry)
+            continue
+        yield from _user_items(content)
+        content = []
+        yield from _turn_items(entry) if "role" in entry else _step_items(entry)
+    yield from _user_items(content)
+
+
+def _is_step(entry: Mapping[str, object]) -> bool:
+    kind = entry.get("type")
+    return isinstance(kind, str) and (kind in _STEP_TYPES or kind.endswith(_STEP_ENDS))
+
+
+def _turn_items(turn: Mapping[str, object]) -> Iterator[Item]:
+    if turn.get("role") == "user":
+        yield from _user_items(turn.get("content"))
+    else:
+        yield _ANSWER
+
+
+def _step_items(step: Mapping[str, object]) -> Iterator[Item]:
+    kind = step.get("type")
+    if kind == "user_input":
+        yield from _user_items(step.get("content"))
+    elif kind == "function_result":
+        yield _result(step)
+    else:
+        yield _ANSWER
+
+
+def _user_items(content: object) -> Iterator[Item]:
+    """Yield the results among *content*, then the rest as one input of the user."""
+    if isinstance(content, str):
+        yield Item("user", content)
+        return
+    if isinstance(content, Mapping):
+        content = [content]
+    if not isinstance(content, Sequence) or not content:
+        return
+    rest: list[object] = []
+    for block in content:
+        if isinstance(block, Mapping) and block.get("type") == "function_result":
+            yield _result(block)
+        else:
+            rest.append(block)
+    if rest:
+        yield Item("user", _content_text(rest))
+
+
+def _result(step: Mapping[str, object]) -> Item:
+    result = step.get("result")
+    text = _content_text(result)
+    if text is None and result is not None:
+        text = write_json(result).decode()
+    return Item("result", text, _text(step.get("call_id")) or "")
+
+
+def _content_text(content: object) -> str | None:
+    """Return the texts of *content* joined without a separator, or None when there is none."""
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, Sequence) else [content]
+    texts = [block["text"] for block in blocks if isinstance(block, Mapping) and isinstance(block.get("text"), str)]
+    return "".join(texts) if texts else None
+
+
+def _declared(tools: object) -> Iterator[str]:
+    for tool in tools if isinstance(tools, Sequence) else ():
+        if isinstance(tool, Mapping) and tool.get("type") == "function" and isinstance(tool.get("name"), str):
+            yield tool["name"]
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
