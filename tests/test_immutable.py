@@ -299,8 +299,9 @@ def test_unknown_fields_are_not_shown():
     """
     Unknown fields may be anything and are left out.
     """
-    assert "TextEnded(message_id='a', text='', complete=True, citations=(), state=State())" == repr(
-        TextEnded(message_id="a", text="", extra={"newer": SECRET})
+    assert (
+        "TextEnded(message_id='a', text='', complete=True, citations=(), details=JsonObject({}), state=State())"
+        == repr(TextEnded(message_id="a", text="", extra={"newer": SECRET}))
     )
 
 

@@ -121,6 +121,9 @@ class StepEnded(_Durable):
     run: RemoteRun | None = attrs.field(default=None, validator=validators.IsA(RemoteRun, optional=True))
     """Replaces the one of the start when it is not `None`."""
 
+    details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
+    """Facts of the provider about the step that are not continuation: shown, never sent back."""
+
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     """Replaces the one of the start when it is not empty."""
 
@@ -135,6 +138,7 @@ class StepFailed(_Durable):
     error: ErrorInfo = attrs.field(validator=validators.IsA(ErrorInfo))
     usage: Usage | None = attrs.field(default=None, validator=validators.IsA(Usage, optional=True))
     run: RemoteRun | None = attrs.field(default=None, validator=validators.IsA(RemoteRun, optional=True))
+    details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
 
@@ -159,6 +163,10 @@ class TextEnded(_Durable):
     """False when it was cut; its state then never goes back to a provider."""
 
     citations: tuple[Citation, ...] = attrs.field(default=(), converter=as_citations)
+
+    details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
+    """Facts of the provider about the text, such as the speakers of a transcription: shown, never sent back."""
+
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
 
@@ -274,6 +282,7 @@ class ToolSuccess(_Durable):
     call_id: str = attrs.field(validator=validators.check_name)
     output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
     provider_executed: bool = attrs.field(default=False, validator=validators.check_flag)
+    details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
 
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     """State of the result."""
@@ -290,6 +299,7 @@ class ToolFailed(_Durable):
     error: ErrorInfo = attrs.field(validator=validators.IsA(ErrorInfo))
     output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
     provider_executed: bool = attrs.field(default=False, validator=validators.check_flag)
+    details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
 

@@ -56,7 +56,7 @@ def test_json_names_every_field(run, stream):
         message[name] for name in ("type", "id", "status", "finish_reason")
     )
     assert {"type": "reasoning", "text": "I look it up.", "status": "completed"} == reasoning
-    assert {"type": "text", "text": "It rains in Bergen.", "status": "completed", "citations": []} == answer
+    assert {"type": "text", "text": "It rains in Bergen.", "status": "completed", "citations": [], "details": {}} == answer
     assert (True, False) == (search["provider_executed"], call["provider_executed"])
     assert ("c1", "get_weather", {"city": "Bergen"}, "called", [], None) == tuple(
         call[name] for name in ("call_id", "name", "input", "status", "output", "error")

@@ -129,6 +129,38 @@ def test_an_ended_step_is_completed():
     assert message.error is None
 
 
+def test_details_come_with_the_end():
+    """
+    Details of a text, a result and a step are those of its end.
+    """
+    events = [
+        *(START, TextStarted(**A), TextEnded(**A, text="Hi", details={"speakers": ["Ada"]})),
+        *(ToolCalled(**C, name="search", input={}, provider_executed=True), ToolSuccess(**C, details={"ms": 3})),
+        StepEnded(**A, finish_reason="stop", details={"tier": 1}),
+    ]
+    message = only(events)
+
+    assert [{"speakers": ["Ada"]}, {"ms": 3}] == [part.details for part in message.parts]
+    assert {"tier": 1} == message.details
+
+
+def test_details_of_failures_come_with_them():
+    """
+    So are those of a failed result and a failed step, until a restart.
+    """
+    call = ToolCalled(**C, name="search", input={}, provider_executed=True)
+    events = [
+        START,
+        call,
+        ToolFailed(**C, error=error(), details={"ms": 3}),
+        StepFailed(**A, error=error(), details={"t": 1}),
+    ]
+    message = only(events)
+
+    assert ({"ms": 3}, {"t": 1}) == (message.parts[0].details, message.details)
+    assert {} == only([*events, StepRestarted(**A, reason="again")]).details
+
+
 def test_a_failed_step_keeps_what_came():
     """
     A failure brings error and usage; the parts stay, and there is no finish.

@@ -2,6 +2,7 @@
 Every outcome of `reduce`, case by case: what happened before, what comes now, what becomes of it.
 """
 
+import attrs
 import pytest
 
 from assistant_events import (
@@ -163,6 +164,10 @@ CASES = {
             [START, ToolCalled(**C, name="search", input={}, provider_executed=True)],
             END,
         ),
+        "a text with other details": (TEXT_OVER, attrs.evolve(TEXT_END, details={"d": 1})),
+        "an end with other details": ([START, END], attrs.evolve(END, details={"d": 1})),
+        "a failure with other details": ([START, FAIL], attrs.evolve(FAIL, details={"d": 1})),
+        "a result with other details": ([*CALLED, SUCCESS], attrs.evolve(SUCCESS, details={"d": 1})),
         "another end of the step": ([START, END], StepEnded(**A, finish_reason="length")),
         "an end with another run": ([START, END], StepEnded(**A, finish_reason="stop", run=run("run-2"))),
         "an end with another state of the step": (

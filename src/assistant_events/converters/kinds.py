@@ -87,6 +87,12 @@ NAME = _checked("type({x}) is not str or not {x}", "a non-empty string", str, 1)
 FLAG = _checked("{x} is not True and {x} is not False", "true or false", bool)
 COUNT = _checked("type({x}) is not int or {x} < 0", "an integer of 0 or more", int, 0)
 SEQ = _checked("type({x}) is not int or {x} < 1", "an integer of 1 or more", int, 1)
+SECONDS = Kind(
+    "if type({x}) is not float and type({x}) is not int or not 0 <= {x} < 1 << 63:\n"
+    "    raise wrong('.{x}', 'a number of 0 or more', {x})\n{x} = float({x})",
+    wire=float,
+    least=0,
+)
 SPAN_END = evolve(
     COUNT,
     read=f"{COUNT.read}\n{{x}} = span_end(start, {{x}}, '.{{x}}')",

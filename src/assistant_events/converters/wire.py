@@ -67,6 +67,7 @@ _KINDS: dict[Any, Kind] = {
     str: kinds.TEXT,
     bool: kinds.FLAG,
     int: kinds.COUNT,
+    float: kinds.SECONDS,
     bytes: kinds.BYTES,
     datetime: kinds.MOMENT,
     State: kinds.STATE,

@@ -105,6 +105,10 @@ class TextPart(Frozen):
     text: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
     status: PartStatus = attrs.field(converter=PartStatus)
     citations: tuple[Citation, ...] = attrs.field(default=(), converter=as_citations)
+
+    details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
+    """Facts of the provider about the text: shown, never sent back."""
+
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
@@ -180,6 +184,9 @@ class ToolPart(Frozen):
 
     error: ErrorInfo | None = attrs.field(default=None, validator=validators.IsA(ErrorInfo, optional=True))
     """Why the call failed; `None` unless it did."""
+
+    details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
+    """Facts of the provider about the result: shown, never sent back."""
 
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     """What the provider wants back with the call, verbatim; empty when nothing."""
@@ -314,6 +321,9 @@ class AssistantMessage(Frozen):
     error: ErrorInfo | None = attrs.field(default=None, validator=validators.IsA(ErrorInfo, optional=True))
     """Why the step failed; `None` unless it did."""
 
+    details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
+    """Facts of the provider about the step, from its end: shown, never sent back."""
+
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     """What the provider wants back with the message as a whole; empty when nothing."""
 
@@ -440,7 +450,9 @@ def failed_anew(message: AssistantMessage, error: ErrorInfo, reason: str) -> lis
     again: list[DurableEvent] = [StepRestarted(message_id=message.id, reason=reason, run=run, state=message.state)]
     for part in message.parts:
         again += _said_again(message.id, part)
-    failed = StepFailed(message_id=message.id, error=error, usage=message.usage, run=run, state=message.state)
+    failed = StepFailed(
+        message_id=message.id, error=error, usage=message.usage, run=run, details=message.details, state=message.state
+    )
     return [*again, failed]
 
 
@@ -456,6 +468,7 @@ def _said_again(message_id: str, part: Part) -> list[DurableEvent]:
                     text=part.text,
                     complete=complete,
                     citations=part.citations,
+                    details=part.details,
                     state=part.state,
                 ),
             ]
@@ -513,6 +526,7 @@ def _called_again(call: ToolPart) -> list[DurableEvent]:
             error=call.error,
             output=call.output,
             provider_executed=hosted,
+            details=call.details,
             state=call.result_state,
         )
         again.append(failed)
@@ -522,6 +536,7 @@ def _called_again(call: ToolPart) -> list[DurableEvent]:
             call_id=call_id,
             output=call.output,
             provider_executed=hosted,
+            details=call.details,
             state=call.result_state,
         )
         again.append(success)

@@ -330,7 +330,7 @@ class ReplayFilter:
             return
         succeeded = isinstance(event, ToolSuccess)
         same = part.status is (CallStatus.SUCCESS if succeeded else CallStatus.FAILED)
-        if not same or part.output != event.output or part.result_state != event.state:
+        if not same or (part.output, part.details, part.result_state) != (event.output, event.details, event.state):
             raise _ContradictionError
 
 
@@ -356,7 +356,11 @@ def _same_end(part: TextPart | ReasoningPart | MediaPart, event: TextEnded | Rea
     if part.state != event.state or event.complete is not (part.status is PartStatus.COMPLETED):
         return False
     if isinstance(part, TextPart):
-        return isinstance(event, TextEnded) and (part.text, part.citations) == (event.text, event.citations)
+        return isinstance(event, TextEnded) and (part.text, part.citations, part.details) == (
+            event.text,
+            event.citations,
+            event.details,
+        )
     if isinstance(part, ReasoningPart):
         return isinstance(event, ReasoningEnded) and part.text == event.text
     return isinstance(event, MediaEnded) and (part.data, part.uri) == (event.data, event.uri)

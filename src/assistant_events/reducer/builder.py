@@ -76,7 +76,7 @@ from assistant_events.messages import (
 from assistant_events.values import Origin, RemoteRun, State
 from assistant_events.values.buffers import COMPACT_AT, Buffer
 from assistant_events.values.construct import draft_of
-from assistant_events.values.validators import NO_STATE, trusted
+from assistant_events.values.validators import NO_FIELDS, NO_STATE, trusted
 
 _DELTAS: dict[str, type] = {"text": TextDelta, "reasoning": ReasoningDelta, "media": MediaDelta}
 _STREAMED = frozenset[type]({TextDelta, ReasoningDelta, ToolInputDelta})
@@ -596,6 +596,7 @@ class _OpenAnswer(_Open):
         part.input = None
         part.output = ()
         part.error = None
+        part.details = NO_FIELDS
         part.state = part.result_state = NO_STATE
         part.times = moment.began
         self.calls[event.call_id] = len(self.parts)
@@ -618,6 +619,7 @@ class _OpenAnswer(_Open):
         part = self.parts[self.calls[event.call_id]]
         part.provider_executed = part.provider_executed or event.provider_executed
         part.output = event.output
+        part.details = event.details
         part.result_state = event.state
         part.times = moment.ends(part.times)
         if isinstance(event, ToolFailed):
@@ -646,6 +648,7 @@ class _OpenAnswer(_Open):
     def _close_step(self, event: StepEnded | StepFailed, moment: _Moment) -> Outcome:
         base = self.base
         base.usage = event.usage
+        base.details = event.details
         if event.run is not None:
             base.run = event.run
         if event.state is not NO_STATE and event.state:
@@ -677,11 +680,13 @@ class _OpenAnswer(_Open):
                 same = _same_call(self.parts[self.calls[event.call_id]], event)
             case StepEnded():
                 same = base.status is MessageStatus.COMPLETED and (
-                    (event.finish_reason, event.raw_finish_reason, event.usage)
-                    == (base.finish_reason, base.raw_finish_reason, base.usage)
+                    (event.finish_reason, event.raw_finish_reason, event.usage, event.details)
+                    == (base.finish_reason, base.raw_finish_reason, base.usage, base.details)
                 )
             case StepFailed():
-                same = base.status is MessageStatus.FAILED and (event.error, event.usage) == (base.error, base.usage)
+                same = base.status is MessageStatus.FAILED and (
+                    (event.error, event.usage, event.details) == (base.error, base.usage, base.details)
+                )
             case _:  # pragma: no cover - the table says `again` to nothing else
                 raise AssertionError(event.type)
         if isinstance(event, (StepEnded, StepFailed)):
@@ -795,6 +800,7 @@ def _answer_draft(message_id: str, origin: Origin, run: RemoteRun | None, state:
     draft.parts = ()
     draft.status = _RUNNING
     draft.finish_reason = draft.raw_finish_reason = draft.usage = draft.error = None
+    draft.details = NO_FIELDS
     draft.state = state
     return draft
 
@@ -822,6 +828,7 @@ def _text_part(event: TextEnded, times: Times | None) -> TextPart:
     draft.text = event.text
     draft.status = _COMPLETED if event.complete else _INCOMPLETE
     draft.citations = event.citations
+    draft.details = event.details
     draft.state = event.state
     draft.times = times
     draft.__class__ = TextPart
@@ -856,12 +863,13 @@ def _same_call(part: ToolPart, event: ToolInputEnded | ToolCalled | ToolSuccess 
                 not event.state or event.state == part.state
             )
         case ToolSuccess():
-            return part.status is CallStatus.SUCCESS and (part.output, part.result_state) == (event.output, event.state)
+            return part.status is CallStatus.SUCCESS and (
+                (part.output, part.details, part.result_state) == (event.output, event.details, event.state)
+            )
         case ToolFailed():
-            return part.status is CallStatus.FAILED and (part.error, part.output, part.result_state) == (
-                event.error,
-                event.output,
-                event.state,
+            return part.status is CallStatus.FAILED and (
+                (part.error, part.output, part.details, part.result_state)
+                == (event.error, event.output, event.details, event.state)
             )
         case _ as never:
             assert_never(never)

@@ -102,9 +102,9 @@ class Secrets:
         return data
 
     def error(self, error: ErrorInfo) -> ErrorInfo:
-        """Return an error without credentials in its message and code."""
+        """Return an error without credentials in its message, code and details."""
         code = None if error.code is None else self.text(error.code)
-        return attrs.evolve(error, message=self.text(error.message), code=code)
+        return attrs.evolve(error, message=self.text(error.message), code=code, details=self.json(error.details))
 
     def json(self, value: Any, source: bytes | None = None) -> Any:
         """

@@ -136,7 +136,15 @@ class ErrorInfo(Extensible):
     """HTTP status; `None` when the error did not come as one."""
 
     retryable: bool | None = attrs.field(default=None, validator=validators.check_flag_or_none)
-    """Whether the same request may succeed later; `None` when nobody said."""
+    """Whether the same request may succeed later; `None` when unknown."""
+
+    retry_after_s: float | None = attrs.field(
+        default=None, converter=validators.to_seconds, validator=validators.check_seconds_or_none
+    )
+    """In how many seconds the provider wants the next try; `None` when it gave no time."""
+
+    details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
+    """Facts of the provider about the error alone, such as the id of the request or the parameter that it names."""
 
 
 def is_answer(error: ErrorInfo | None) -> bool:

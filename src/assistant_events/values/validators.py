@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import cache
+from math import inf
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -75,6 +76,16 @@ def check_count_or_none(instance: object, field: Attribute[Any], value: object) 
         check_count(instance, field, value)
 
 
+def check_seconds_or_none(instance: object, field: Attribute[Any], value: object) -> None:
+    """Check that the value is a finite number of 0 or more, or `None`."""
+    if value is None:
+        return
+    if not isinstance(value, float):
+        raise _wrong(type(instance), field, "a number or None", value)
+    if not 0 <= value < inf:
+        raise ValueError(f"{type(instance).__name__}.{field.name}: expected 0 or more, got {value}")
+
+
 def check_utc(instance: object, field: Attribute[Any], value: object) -> None:
     """Check that the value is a moment in UTC."""
     if not isinstance(value, datetime):
@@ -103,6 +114,12 @@ def to_text(value: str) -> str:
 def to_optional_text(value: str | None) -> str | None:
     """Return *value* as valid text; `None` stays."""
     return valid_text(value) if isinstance(value, str) else value
+
+
+def to_seconds(value: float | None) -> float | None:
+    """Return *value* as a float; `None` stays. What is not a number passes: the validator after it names the field."""
+    given: object = value  # a type checker takes an int for a float
+    return float(given) if type(given) is int and abs(given) < 1 << 63 else value
 
 
 def as_state(value: Mapping[str, object]) -> State:
