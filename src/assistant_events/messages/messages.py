@@ -52,7 +52,7 @@ from assistant_events.values import (
 )
 from assistant_events.values.content import ContentInput, as_content, size_only, to_bytes
 from assistant_events.values.info import as_citations, is_answer
-from assistant_events.values.validators import NO_STATE, Frozen
+from assistant_events.values.validators import NO_FIELDS, NO_STATE, Frozen
 
 
 class MessageStatus(StrEnum):
