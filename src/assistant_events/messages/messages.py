@@ -275,6 +275,9 @@ class UserMessage(Frozen):
 
     type: ClassVar[Literal["user"]] = "user"
 
+    status: ClassVar[Literal[MessageStatus.COMPLETED]] = MessageStatus.COMPLETED
+    """A prompt is always complete."""
+
     id: str = attrs.field(validator=validators.check_name)
     content: tuple[Content, ...] = attrs.field(converter=as_content)
     times: Times | None = attrs.field(default=None, eq=False, repr=False)

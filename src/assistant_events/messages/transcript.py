@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import final
+from operator import attrgetter
+from typing import Final, final
 
 import attrs
 
@@ -173,17 +174,19 @@ class Transcript(Frozen):
 
         Empty exactly when `awaits` is `Awaits.USER`.
         """
-        running = [
-            Unfinished(
-                message_id=message.id,
-                awaits=Awaits.PROVIDER,
-                run=message.run if isinstance(message, AssistantMessage) else None,
+        # A session asks with every batch, so looking for running messages costs no step of Python for each message.
+        if MessageStatus.RUNNING in map(_STATUS, self.messages):
+            return tuple(
+                [
+                    Unfinished(
+                        message_id=message.id,
+                        awaits=Awaits.PROVIDER,
+                        run=message.run if isinstance(message, AssistantMessage) else None,
+                    )
+                    for message in self.messages
+                    if message.status is MessageStatus.RUNNING
+                ]
             )
-            for message in self.messages
-            if not isinstance(message, UserMessage) and message.status is MessageStatus.RUNNING
-        ]
-        if running:
-            return tuple(running)
         answer = self.last_answer
         if answer is not None and answer.status is MessageStatus.COMPLETED and answer.pending_tool_calls:
             return tuple(
@@ -235,3 +238,6 @@ def _is_resumable(message: AssistantMessage) -> bool:
         and message.run is not None
         and message.run.resumable
     )
+
+
+_STATUS: Final = attrgetter("status")
