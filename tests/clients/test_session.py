@@ -193,9 +193,9 @@ def test_only_what_gives_events_goes_alone():
     blocking = SyncSession.open(MemoryStore(), "s")
     awaited = run(Session.open(MemoryStore(), "s"))
 
-    with pytest.raises(TypeError, match="only what a client gives goes alone, to a Session that of an"):
+    with pytest.raises(TypeError, match="only the answer of a client is received without chunks, that of an"):
         blocking.receive(decoder)
-    with pytest.raises(TypeError, match="to a SyncSession that of a synchronous one, and this is RunStream"):
+    with pytest.raises(TypeError, match="that of a synchronous one by SyncSession, got RunStream"):
         blocking.receive(made)
     with pytest.raises(TypeError, match="and this is GeminiInteractionsDecoder"):
         awaited.receive(decoder)

@@ -165,7 +165,7 @@ def test_append_refuses_live_events(session, store):
     with pytest.raises(LocalProtocolError) as caught:
         session.append(TextDelta(message_id="a1", offset=0, delta="x"))
 
-    assert "text.delta of message 'a1' is live; only durable events are appended" == str(caught.value)
+    assert "text.delta of message 'a1' is a live event; append durable events only" == str(caught.value)
     assert [] == store.batches
 
 

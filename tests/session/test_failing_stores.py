@@ -191,7 +191,7 @@ def test_a_lost_answer_that_was_pruned(listener, store):
     store.snapshot("s1", fold(store.read("s1")))
     store.prune("s1", 2)
 
-    with pytest.raises(LocalProtocolError, match="message 'a1' is written by somebody else, too"):
+    with pytest.raises(LocalProtocolError, match="another writer appends to message 'a1'"):
         finish(listener.listen())
 
     assert 2 == store.seq("s1")
@@ -271,9 +271,8 @@ def test_two_writers_of_one_message(open_session, store):
         finish(two.listen())
     finish(listening)
 
-    assert (
-        "message 'a1' is written by somebody else, too; "
-        "to go on with it, give a new decoder the message as prior" == str(caught.value)
+    assert "another writer appends to message 'a1'; to continue it, pass the message as prior to a new decoder" == str(
+        caught.value
     )
     assert WHOLE == one.types
     assert "Hello" == fold(store.read("s1"), strict=True)["a1"].text
@@ -291,7 +290,7 @@ def test_a_message_taken_over_by_others(listener, open_session, store):
         finish(listening)
     listener.session.refresh()
 
-    with pytest.raises(LocalProtocolError, match="written by somebody else"):
+    with pytest.raises(LocalProtocolError, match="another writer appends to message"):
         finish(listener.listen())
 
     assert "Hello" == listener.session.transcript["a1"].text

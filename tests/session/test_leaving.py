@@ -30,7 +30,7 @@ def left(why):
     return MessageStatus.FAILED, "Hel", (ErrorKind.ABORTED, why)
 
 
-STOPPED = left("the app stopped listening before its end")
+STOPPED = left("the app stopped receiving before the end")
 CANCELLED = left("the task that received it was cancelled")
 
 
@@ -271,7 +271,7 @@ def test_collected_while_the_store_refuses(store, without_collector, caplog):
     session.prompt("Hi.", message_id="u2")
 
     assert [
-        "session 's1': message 'a1' was left and could not be closed, it stays running: disk full"
+        "session 's1': message 'a1' was left and could not be closed; it stays running: disk full"
     ] == caplog.messages
     assert ["step.started", "text.started", "prompt.submitted"] == store.types
 
@@ -457,7 +457,7 @@ def test_a_message_that_is_left_is_not_begun_anew(store):
     async def main():
         session = await Session.open(store, "s1")
         await leave(session, "break", exact=False)
-        with pytest.raises(LocalProtocolError, match="give the decoder the message as prior"):
+        with pytest.raises(LocalProtocolError, match="pass the message as prior to the decoder"):
             await drain(session, HELLO)
         async for _ in session.receive(Scripted("a1", prior=session.transcript), HELLO):
             pass
@@ -533,7 +533,7 @@ def test_a_store_that_is_closed_before(tmp_path, caplog, how):
     gc.collect()
 
     assert quiet(caplog)
-    assert ["session 's1': message 'a1' was left and could not be closed, it stays running"] == [
+    assert ["session 's1': message 'a1' was left and could not be closed; it stays running"] == [
         record.getMessage().partition(f": {path}")[0] for record in caplog.records
     ]
     with SqliteStore(path) as store:

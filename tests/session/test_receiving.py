@@ -146,7 +146,7 @@ def test_a_chunk_of_text(session):
         list(session.receive(Scripted("a1"), [line(say="Hel"), '{"say":"lo"}\n']))
 
     assert ("Hel", ErrorKind.ABORTED) == (session.transcript.last.text, session.transcript.last.error.kind)
-    assert "the app stopped listening with TypeError" == session.transcript.last.error.message
+    assert "the app stopped receiving with TypeError" == session.transcript.last.error.message
 
 
 def test_reading_stops_at_the_end_of_the_answer(session):
@@ -341,8 +341,8 @@ def test_a_message_that_is_there_already(session, store):
         list(session.receive(Scripted("a1"), HELLO))
 
     assert (
-        "message 'a1' is there already; to go on with it, give the decoder the message as prior, else another id"
-        == str(caught.value)
+        "message 'a1' exists already; "
+        "to continue it, pass the message as prior to the decoder; otherwise use another id" == str(caught.value)
     )
     assert 4 == session.seq == store.seq("s1")
 

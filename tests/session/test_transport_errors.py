@@ -123,9 +123,9 @@ def test_long_messages_are_cut():
 
 LEFT = {
     "cancelled": (asyncio.CancelledError(), "the task that received it was cancelled"),
-    "closed": (GeneratorExit(), "the app stopped listening before its end"),
+    "closed": (GeneratorExit(), "the app stopped receiving before the end"),
     "keyboard": (KeyboardInterrupt(), "stopped from the keyboard"),
-    "anything": (ValueError("secret"), "the app stopped listening with ValueError"),
+    "anything": (ValueError("secret"), "the app stopped receiving with ValueError"),
 }
 
 

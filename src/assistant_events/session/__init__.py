@@ -1,5 +1,5 @@
 """
-What the author of an app uses: a conversation in a store, and the ways to go on with it.
+Conversations in a store: `Session` for apps with an event loop, `SyncSession` for others.
 
 A turn with tools, from the prompt to the last answer:
 
@@ -16,8 +16,8 @@ A turn with tools, from the prompt to the last answer:
                 return session.transcript.last_answer
             await session.append(*[call.succeed(tools[call.name](**call.arguments)) for call in calls])
 
-`session` is from `await Session.open(store, "s1")`, `dialect` from `load_dialect`, and `ask` gives the bytes of the
-provider's answer. `async with` closes a message that is left before its end at once; a plain `async for` over
+`session` is from `await Session.open(store, "s1")`, `dialect` from `load_dialect`, and `ask` returns the bytes of
+the provider's answer. When the block is left early, `async with` closes the message at once; a plain `async for` over
 `session.receive(...)` does so a little later. `SyncSession` is the same without `async` and `await`, and needs no
 `with`.
 """

@@ -1,4 +1,4 @@
-"""Answers that read themselves: a client that follows a run gives events, where a decoder has to be fed."""
+"""Sources of events that need no feeding: the runs that a client follows."""
 
 from __future__ import annotations
 
@@ -11,31 +11,29 @@ from assistant_events.values import ErrorInfo
 
 
 class Answer(Protocol):
-    """What a client gives for one answer, however many connections it takes. `RunStream` is one."""
+    """One answer of a provider, over any number of connections. `RunStream` is an implementation."""
 
     @property
     def message_id(self) -> str:
-        """The message that the answer becomes."""
+        """Id of the message."""
         ...
 
     @property
     def terminal(self) -> bool:
-        """Whether everything has been given."""
+        """Whether all events have been returned."""
         ...
 
     def close(self, error: ErrorInfo | None = None) -> list[Event]:
-        """
-        Say that nobody listens any more, and why, and return the events that end the message. Again it does nothing.
-        """
+        """Stop, with the reason, and return the events that end the message. Again it does nothing."""
         ...
 
 
 @runtime_checkable
-class AwaitedAnswer(Answer, Protocol):
-    """An answer for apps with an event loop."""
+class AsyncAnswer(Answer, Protocol):
+    """An answer for `Session`."""
 
     async def read(self) -> list[Event]:
-        """Return the events that come next, those that belong together; `StopAsyncIteration` after the last."""
+        """Return the next group of events; raise `StopAsyncIteration` after the last."""
         ...
 
     async def aclose(self) -> None:
@@ -44,11 +42,11 @@ class AwaitedAnswer(Answer, Protocol):
 
 
 @runtime_checkable
-class BlockingAnswer(Answer, Protocol):
-    """An answer for apps without an event loop."""
+class SyncAnswer(Answer, Protocol):
+    """An answer for `SyncSession`."""
 
     def read(self) -> list[Event]:
-        """Return the events that come next, those that belong together; `StopIteration` after the last."""
+        """Return the next group of events; raise `StopIteration` after the last."""
         ...
 
     def disconnect(self) -> None:
@@ -56,18 +54,18 @@ class BlockingAnswer(Answer, Protocol):
         ...
 
 
-def no_answer(given: object) -> TypeError:
-    """Return what to raise for something without chunks that gives no events by itself, or does for the other face."""
+def not_an_answer(given: object) -> TypeError:
+    """Return the error for a decoder without chunks, or for an answer of the other (sync or async) kind."""
     return TypeError(
         "chunks: expected an iterable of bytes or parsed events, got None; "
-        "only what a client gives goes alone, to a Session that of an asynchronous client, to a SyncSession that of a "
-        f"synchronous one, and this is {type(given).__name__}"
+        "only the answer of a client is received without chunks, that of an asynchronous client by Session, that of a "
+        f"synchronous one by SyncSession, got {type(given).__name__}"
     )
 
 
 @final
 class AnswerDecoder:
-    """Stands where a decoder does, and is fed with events instead of bytes."""
+    """A decoder that is fed with the events of an answer."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
@@ -83,22 +81,22 @@ class AnswerDecoder:
         return self.answer.terminal
 
     def feed(self, data: bytes, /) -> list[Event]:
-        """Raise: an answer gives events."""
+        """Raise `TypeError`: an answer returns events, not bytes."""
         raise TypeError(f"expected events, got {type(data).__name__}")
 
     def feed_event(self, event: object, /) -> list[Event]:
-        """Return what was read of the answer: its events, as a list."""
-        return cast("list[Event]", event)  # what `read` gave
+        """Return the events that were read from the answer."""
+        return cast("list[Event]", event)  # the result of `read`
 
     def close(self, error: ErrorInfo | None = None) -> list[Event]:
         """See `Answer`."""
         return self.answer.close(error)
 
 
-def answer_decoder(answer: Answer, receptions: Iterable[StreamReceiver]) -> AnswerDecoder:
-    """Return the relay of *answer*: the one that was received before, or a new one."""
-    for reception in receptions:
-        relay = reception.decoder
-        if isinstance(relay, AnswerDecoder) and relay.answer is answer:
-            return relay
+def answer_decoder(answer: Answer, receivers: Iterable[StreamReceiver]) -> AnswerDecoder:
+    """Return the decoder of *answer*: the one in *receivers*, or a new one."""
+    for receiver in receivers:
+        decoder = receiver.decoder
+        if isinstance(decoder, AnswerDecoder) and decoder.answer is answer:
+            return decoder
     return AnswerDecoder(answer)

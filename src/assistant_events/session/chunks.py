@@ -1,9 +1,9 @@
 """
-How the chunks of a stream are iterated over, whatever they are made of.
+Iteration over the chunks of a stream: bytes, parsed events, iterables, generators.
 
-A generator is closed by its reader. An app that calls its function in the call of `receive` has no name for it, and one
-that is left to the garbage collector is closed when the event loop may be gone, together with the generators of the
-HTTP library inside of it, which Python reports as errors that nobody can catch.
+The reader closes a generator. An app that creates it in the call of `receive` has no reference to it, and the garbage
+collector would close it when the event loop may be gone, together with the generators of the HTTP library inside, which
+Python reports as errors that cannot be caught.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import Any, Final, TypeAlias
 from assistant_events.values.credentials import traceback_text
 
 BYTES: Final[tuple[type, ...]] = (bytes, bytearray, memoryview)
-"""What is fed as bytes. Alone it is one chunk, though Python could iterate over it."""
+"""Types that are fed as bytes. One of them instead of an iterable is a single chunk."""
 
 Read: TypeAlias = Callable[[], Awaitable[object]]
-"""Gives the next chunk; raises `StopAsyncIteration` after the last."""
+"""Returns the next chunk; raises `StopAsyncIteration` after the last."""
 
 Disconnect: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
 _log = logging.getLogger("assistant_events.session")
 
 
-def blocking_iterator(chunks: Iterable[object]) -> Iterator[object]:
+def sync_iterator(chunks: Iterable[object]) -> Iterator[object]:
     """
     Return an iterator over *chunks*.
 
     Raises:
-        TypeError: They cannot be iterated over.
+        TypeError: They are not iterable.
     """
     if isinstance(chunks, BYTES):
         return iter([chunks])
@@ -39,21 +39,21 @@ def blocking_iterator(chunks: Iterable[object]) -> Iterator[object]:
     return iter(chunks)
 
 
-def close_blocking(chunks: Iterator[object]) -> None:
-    """Close *chunks* if they are a generator. Never raises."""
+def close_sync(chunks: Iterator[object]) -> None:
+    """Close *chunks* if it is a generator. Never raises."""
     if isinstance(chunks, Generator):
         try:
             chunks.close()
-        except Exception as error:  # noqa: BLE001 - the message has ended, and nobody waits for this
+        except Exception as error:  # noqa: BLE001 - the message has ended already
             _not_closed(error)
 
 
-def awaited_reader(chunks: AsyncIterable[object] | Iterable[object]) -> tuple[Read, Disconnect]:
+def async_reader(chunks: AsyncIterable[object] | Iterable[object]) -> tuple[Read, Disconnect]:
     """
-    Return functions that read and that close *chunks*.
+    Return functions that read and close *chunks*.
 
     Raises:
-        TypeError: They cannot be iterated over.
+        TypeError: They are not iterable.
     """
     if isinstance(chunks, AsyncIterable):
         awaited = aiter(chunks)
@@ -62,11 +62,11 @@ def awaited_reader(chunks: AsyncIterable[object] | Iterable[object]) -> tuple[Re
             if isinstance(awaited, AsyncGenerator):
                 try:
                     await awaited.aclose()
-                except Exception as error:  # noqa: BLE001 - as in `close_blocking`
+                except Exception as error:  # noqa: BLE001 - as in `close_sync`
                     _not_closed(error)
 
         return awaited.__anext__, close
-    items = blocking_iterator(chunks)
+    items = sync_iterator(chunks)
 
     async def read() -> object:
         for item in items:
@@ -74,7 +74,7 @@ def awaited_reader(chunks: AsyncIterable[object] | Iterable[object]) -> tuple[Re
         raise StopAsyncIteration
 
     async def close_items() -> None:
-        close_blocking(items)
+        close_sync(items)
 
     return read, close_items
 

@@ -1,8 +1,8 @@
 """
-Every decision that a session takes, without its I/O.
+The decisions of a session, without I/O.
 
-What a session does is a script: a generator that yields what it wants of the store, is sent the answer, and returns
-what came of it. The faces run scripts, one after another.
+Each operation is a script: a generator that yields requests to the store, is sent their results, and returns the result
+of the operation. `Session` and `SyncSession` run the scripts, one after another.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _log = logging.getLogger("assistant_events.session")
 @final
 @attrs.frozen
 class Append:
-    """Answered with the records of the batch."""
+    """Append a batch; the result is its records."""
 
     batch: Batch
     meta: Meta
@@ -43,7 +43,7 @@ class Append:
 @final
 @attrs.frozen
 class Read:
-    """Answered with the records after a place, all of them when there is no limit."""
+    """Read the records after a `seq`; without a limit all of them."""
 
     after: int
     limit: int | None = None
@@ -52,35 +52,35 @@ class Read:
 @final
 @attrs.frozen
 class LoadSnapshot:
-    """Answered with the snapshot, or `None`."""
+    """Load the snapshot; the result may be `None`."""
 
 
 @final
 @attrs.frozen
 class Snapshot:
-    """Answered with nothing."""
+    """Store a snapshot; the result is `None`."""
 
     transcript: Transcript
 
 
 PAGE = 2000
 """
-Records read at once when a session is opened: an event loop stands still for some milliseconds while they are folded.
+Number of records per read while a session is opened: folding them blocks the event loop for some milliseconds.
 """
 
 Request: TypeAlias = Append | Read | LoadSnapshot | Snapshot
 
-# Any, here and in `perform`: each request is sent its own answer, which the type of a generator cannot say.
+# Any, here and in `perform`: each request has its own result type, which the type of a generator cannot express.
 Script: TypeAlias = Generator[Request, Any, _T]
 
 
 def perform(store: Store, session_id: str, request: Request) -> Any:
-    """Do what a script wants of a store, and return the answer."""
+    """Execute a request of a script and return its result."""
     with whole:
-        return _performed(store, session_id, request)
+        return _execute(store, session_id, request)
 
 
-def _performed(store: Store, session_id: str, request: Request) -> Any:
+def _execute(store: Store, session_id: str, request: Request) -> Any:
     match request:
         case Append():
             batch = request.batch
@@ -99,43 +99,43 @@ def _performed(store: Store, session_id: str, request: Request) -> Any:
 
 
 class Core:
-    """Base of both faces: where the session stands, and the scripts of what it can do."""
+    """Base of `Session` and `SyncSession`: the current state and the scripts of all operations."""
 
     _closing: ClassVar[str]
-    """How an iterator over events is closed."""
+    """How to close an iterator over events, for error messages."""
 
     def __init__(self, session_id: str, snapshot_every: int | None) -> None:
         _check_interval(snapshot_every)
         self._session_id = session_id
         self._snapshot_every = snapshot_every
         self._snapshot_seq = 0
-        self._standing = Projection()
-        self._receptions: list[StreamReceiver] = []
+        self._projection = Projection()
+        self._receivers: list[StreamReceiver] = []
 
     @property
     def session_id(self) -> str:
-        """The session in the store."""
+        """Id of the session in the store."""
         return self._session_id
 
     @property
     def transcript(self) -> Transcript:
         """
-        Everything that is stored, and what has streamed since: text that is open grows here with every delta.
+        All stored records, and the live events since: open text grows with every delta.
 
-        Each value is immutable; ask again for the newest.
+        A transcript is immutable; read the property again for the current one.
         """
-        return self._standing.transcript
+        return self._projection.transcript
 
     @property
     def seq(self) -> int:
-        """Place of the last record that this session knows; 0 while there is none."""
-        return self._standing.seq
+        """`seq` of the last record that this session has read or written; 0 while there is none."""
+        return self._projection.seq
 
     def new_id(self) -> str:
         """
         Return a fresh message id: random, 32 hexadecimal digits.
 
-        Any other non-empty string that is new in the session will do as well.
+        Any other non-empty string that is new in the session is valid too.
         """
         return uuid4().hex
 
@@ -150,21 +150,21 @@ class Core:
             self._start_from(snapshot)
         while True:
             _, records = yield from self._read(self.seq, PAGE)
-            self._standing.extend(records)
+            self._projection.extend(records)
             if len(records) < PAGE:
                 return
 
     def _reading(self) -> Script[tuple[Record, ...]]:
         known = self.seq
-        doubtful = [batch.after for reception in self._receptions if (batch := reception.unconfirmed) is not None]
-        after, records = yield from self._read(min([known, *doubtful]), None)
-        self._standing.extend(records)
-        for reception in self._receptions:
-            reception.match_log(records, after=after, known=known)
+        unconfirmed = [batch.after for receiver in self._receivers if (batch := receiver.unconfirmed) is not None]
+        after, records = yield from self._read(min([known, *unconfirmed]), None)
+        self._projection.extend(records)
+        for receiver in self._receivers:
+            receiver.match_log(records, after=after, known=known)
         return tuple([record for record in records if record.seq > known])
 
     def _read(self, after: int, limit: int | None) -> Script[tuple[int, tuple[Record, ...]]]:
-        """Return records and the place before them: *after*, or that of a snapshot which stands for what is pruned."""
+        """Return records and the `seq` before them: *after*, or that of the snapshot when records are pruned."""
         try:
             records: tuple[Record, ...] = yield Read(after, limit)
         except PrunedError:
@@ -181,26 +181,26 @@ class Core:
         if not batch.events:
             return ()
         records: tuple[Record, ...] = yield Append(batch, meta)
-        self._standing.extend(records)
-        self._standing.committed(batch)
+        self._projection.extend(records)
+        self._projection.committed(batch)
         yield from self._keeping_snapshot()
         return records
 
-    def _storing(self, reception: StreamReceiver, meta: Meta) -> Script[list[Event]]:
+    def _storing(self, receiver: StreamReceiver, meta: Meta) -> Script[list[Event]]:
         try:
-            if reception.unconfirmed:
+            if receiver.unconfirmed:
                 yield from self._reading()
-            batch = reception.plan()
+            batch = receiver.plan()
             records: tuple[Record, ...] = (yield Append(batch, meta)) if batch.events else ()
         except Exception as error:
-            reception.park(error)
+            receiver.park(error)
             raise
-        handed_on = reception.accept(batch, records)
+        passed_on = receiver.accept(batch, records)
         yield from self._keeping_snapshot()
-        return handed_on
+        return passed_on
 
     def _snapshotting(self) -> Script[None]:
-        yield Snapshot(self._standing.recorded())
+        yield Snapshot(self._projection.recorded())
         self._snapshot_seq = self.seq
 
     def _keeping_snapshot(self) -> Script[None]:
@@ -209,80 +209,80 @@ class Core:
         try:
             yield from self._snapshotting()
         except StoreError as error:
-            # What was appended is stored, and a snapshot only saves time. Another one is due later.
+            # The batch is stored, and a snapshot only saves time. The next one is due later.
             self._snapshot_seq = self.seq
             _log.warning("session %r: no snapshot at seq %d: %s", self.session_id, self.seq, error)
 
     # -- decisions
 
     def _start_from(self, snapshot: Transcript) -> None:
-        self._standing.start_from(snapshot)
+        self._projection.start_from(snapshot)
         self._snapshot_seq = snapshot.seq
 
     def _admitted(self, events: Sequence[Event]) -> Batch:
-        """Return what of *events* is to be stored: all but equal duplicates."""
-        rehearsal = self._standing.dry_run()
+        """Return a batch of *events* without duplicates; raise when one is out of place."""
+        trial = self._projection.dry_run()
         kept: list[StoredEvent] = []
         for event in events:
             if not isinstance(event, STORED):
                 if isinstance(event, LIVE_EVENTS):
-                    raise LocalProtocolError(f"{describe(event)} is live; only durable events are appended")
+                    raise LocalProtocolError(f"{describe(event)} is a live event; append durable events only")
                 raise TypeError(f"expected an event, got {type(event).__name__}")
-            outcome = rehearsal.apply(event)
+            outcome = trial.apply(event)
             if outcome in KEPT:
                 kept.append(event)
             elif outcome is not Outcome.DUPLICATE:
                 raise LocalProtocolError(f"{describe(event)} is out of place ({outcome.value})")
-        return Batch(tuple(kept), self.seq, rehearsal)
+        return Batch(tuple(kept), self.seq, trial)
 
     def _unsettled(self, *, abandon_calls: bool, abandon_runs: bool) -> Batch:
-        """Return what settles all that nobody will end. What this session is receiving is left alone."""
-        busy = {name for reception in self._receptions if reception.active for name in reception.message_ids}
+        """Return the batch that closes abandoned messages. Messages that this session receives are skipped."""
+        busy = {name for receiver in self._receivers if receiver.active for name in receiver.message_ids}
         events = reconcile(self.transcript, abandon_calls=abandon_calls, abandon_runs=abandon_runs)
         return self._admitted([event for event in events if event.message_id not in busy])
 
     def _prompt(self, message_id: str) -> UserMessage:
         message = self.transcript[message_id]
-        assert isinstance(message, UserMessage), "a prompt that applies is the message of this id"
+        assert isinstance(message, UserMessage), "a prompt that was applied is the message with its id"
         return message
 
     def _begin(self, decoder: Decoder) -> StreamReceiver:
-        """Return the reception of *decoder*: the one that the store cut short, or a new one."""
-        for reception in list(self._receptions):
-            if reception.decoder is decoder or decoder.message_id in reception.message_ids:
-                if reception.active:
+        """Return the receiver of *decoder*: the one whose storing has failed, or a new one."""
+        for receiver in list(self._receivers):
+            if receiver.decoder is decoder or decoder.message_id in receiver.message_ids:
+                if receiver.active:
                     raise LocalProtocolError(
                         f"message {decoder.message_id!r} is being received already; first close the iterator that "
                         f"receives it, {self._closing}"
                     )
-                self._receptions.remove(reception)
-                if reception.decoder is decoder:
-                    reception.active = True
-                    reception.stuck = False
-                    self._receptions.append(reception)
-                    return reception
-        reception = StreamReceiver(self._standing, decoder)
-        self._receptions.append(reception)
-        return reception
+                self._receivers.remove(receiver)
+                if receiver.decoder is decoder:
+                    receiver.active = True
+                    receiver.parked = False
+                    self._receivers.append(receiver)
+                    return receiver
+        receiver = StreamReceiver(self._projection, decoder)
+        self._receivers.append(receiver)
+        return receiver
 
-    def _leave(self, reception: StreamReceiver) -> None:
-        reception.active = False
-        if not reception.waiting:
-            self._receptions.remove(reception)
+    def _leave(self, receiver: StreamReceiver) -> None:
+        receiver.active = False
+        if not receiver.has_pending:
+            self._receivers.remove(receiver)
 
-    def _log_running(self, reception: StreamReceiver, error: Exception) -> None:
+    def _log_running(self, receiver: StreamReceiver, error: Exception) -> None:
         _log.warning(
-            "session %r: message %r was left and could not be closed, it stays running: %s",
+            "session %r: message %r was left and could not be closed; it stays running: %s",
             self.session_id,
-            reception.decoder.message_id,
+            receiver.decoder.message_id,
             error,
         )
 
-    def _not_closed(self, reception: StreamReceiver, error: Exception, reason: BaseException) -> None:
-        """Say that the message could not be closed when its stream was left, unless what goes up can say it."""
+    def _not_closed(self, receiver: StreamReceiver, error: Exception, reason: BaseException) -> None:
+        """Raise, or add as a note to the propagating exception, that the abandoned message could not be closed."""
         if isinstance(reason, GeneratorExit):
             raise error
-        reason.add_note(f"message {reception.decoder.message_id!r} could not be closed: {error}")
+        reason.add_note(f"message {receiver.decoder.message_id!r} could not be closed: {error}")
 
 
 def _check_interval(snapshot_every: object) -> None:

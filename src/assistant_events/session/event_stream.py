@@ -1,4 +1,4 @@
-"""The events of one message, for apps with an event loop, and what happens when they are left."""
+"""The events of one message as an asynchronous iterator, and its closing."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ EventGenerator: TypeAlias = AsyncGenerator[Event, None]
 
 @final
 class CloseState:
-    """What a stream has to know when it is closed before its end."""
+    """State of a stream that is closed before its end."""
 
-    __slots__ = ("awaited", "reception", "rejoined")
+    __slots__ = ("awaited", "receiver", "rejoined")
 
     def __init__(self) -> None:
-        self.reception: StreamReceiver | None = None
-        """`None` until the first event is asked for."""
+        self.receiver: StreamReceiver | None = None
+        """`None` until the first iteration."""
 
         self.awaited = False
-        """Whether somebody awaits the closing, and so learns what it raises."""
+        """Whether a caller awaits the closing and receives its exceptions."""
 
         self.rejoined = False
-        """Whether another decoder goes on with the message, so that it is not to be closed."""
+        """Whether another decoder continues the message, so that it must not be closed."""
 
 
 @final
 class EventStream(AsyncIterator[Event]):
     """
-    What `Session.receive` returns: an iterator over the events, and a context manager that closes it.
+    The result of `Session.receive`: an iterator over the events, and a context manager that closes it.
 
-    Leaving it before the end closes the message; see `Session.receive`.
+    Closing it before the end closes the message; see `Session.receive`.
     """
 
     def __init__(
         self,
         events: EventGenerator,
-        leaving: CloseState,
+        close_state: CloseState,
         abandoned: Callable[[EventGenerator, CloseState, asyncio.AbstractEventLoop], None],
     ) -> None:
         self._events = events
-        self._leaving = leaving
+        self._close_state = close_state
         self._abandoned = abandoned
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -56,14 +56,14 @@ class EventStream(AsyncIterator[Event]):
 
     async def aclose(self) -> None:
         """
-        Stop receiving: a message that has not ended is closed as `aborted`. Again it does nothing.
+        Stop receiving: a message that has not ended is closed as `aborted`. Calling it again does nothing.
 
         Raises:
-            ConflictError: Somebody else has written meanwhile; the message is not closed.
+            ConflictError: Another writer has appended meanwhile; the message is not closed.
 
-            StoreError: The store could not do it; the message is not closed.
+            StoreError: The store failed; the message is not closed.
         """
-        self._leaving.awaited = True
+        self._close_state.awaited = True
         await self._events.aclose()
 
     async def __aenter__(self) -> Self:
@@ -75,6 +75,6 @@ class EventStream(AsyncIterator[Event]):
         await self.aclose()
 
     def __del__(self) -> None:
-        # A generator without a frame has come to its end.
+        # A generator without a frame is exhausted.
         if self._loop is not None and getattr(self._events, "ag_frame", None) is not None:
-            self._abandoned(self._events, self._leaving, self._loop)
+            self._abandoned(self._events, self._close_state, self._loop)

@@ -1,8 +1,8 @@
 """
-What a finaliser does in the middle of a call, postponed to the end of that call.
+Work of finalizers that run during a call, postponed to the end of that call.
 
-The garbage collector closes a forgotten generator wherever the thread happens to be, also inside of a store that is
-writing a batch. What the generator appends then has to wait, and cannot wait there.
+The garbage collector closes an abandoned generator at any point of the thread, also inside a store that writes a batch.
+The events that the generator appends then have to wait for the end of that batch.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import final
 
 @final
 class _Calls(local):
-    """The calls that this thread is inside of."""
+    """Nesting of calls in this thread."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -30,11 +30,11 @@ class _Calls(local):
 
 
 whole = _Calls()
-"""Context of a call that no finaliser may disturb."""
+"""Context of a call that finalizers must not interrupt."""
 
 
 def postpone(work: Callable[[], None]) -> bool:
-    """Do *work*, which never raises, at the end of the call that this thread is inside of. Returns whether it is."""
+    """Postpone *work*, which never raises, to the end of the current call; return whether there is one."""
     if whole.depth:
         whole.postponed.append(work)
     return bool(whole.depth)

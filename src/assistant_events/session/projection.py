@@ -1,4 +1,4 @@
-"""Where a session stands: what its records fold to, and what has streamed since."""
+"""The current transcript of a session: its records, and the live events since."""
 
 from __future__ import annotations
 
@@ -32,69 +32,69 @@ from assistant_events.stores.contract import StoredEvent
 @final
 @attrs.frozen
 class Batch:
-    """What is to be stored at once."""
+    """Events to append."""
 
     events: tuple[StoredEvent, ...]
 
     after: int
-    """Place in the log that it follows."""
+    """`seq` of the record before them."""
 
     dry_run: Builder
-    """What it was tried on."""
+    """A builder that has applied them."""
 
 
 @final
 class Projection:
-    """A transcript that moves by records and by live events."""
+    """A transcript that records and live events update."""
 
     def __init__(self) -> None:
         self._builder = Builder()
         self._transcript: Transcript | None = None
-        self._rehearsed: tuple[int, Builder] | None = None
+        self._reusable: tuple[int, Builder] | None = None
 
     @property
     def transcript(self) -> Transcript:
-        """The transcript as it stands; the same object as long as nothing moves."""
+        """The current transcript; the same object until the next update."""
         if self._transcript is None:
             self._transcript = self._builder.transcript
         return self._transcript
 
     @property
     def seq(self) -> int:
-        """Place of the last record; 0 when there was none."""
+        """`seq` of the last record; 0 when there was none."""
         return self._builder.seq
 
     def start_from(self, snapshot: Transcript) -> None:
-        """Begin anew where *snapshot* stands."""
+        """Replace everything by *snapshot*."""
         self._builder = Builder(snapshot)
         self._transcript = None
-        self._rehearsed = None
+        self._reusable = None
 
     def extend(self, records: Iterable[Record]) -> None:
-        """Move by records; those that are known already change nothing."""
+        """Apply records; known ones change nothing."""
         self._builder.extend(records)
         self._transcript = None
 
     def apply(self, item: Event | Record) -> Outcome:
-        """Move by one record or one live event."""
+        """Apply one record or one live event."""
         self._transcript = None
         return self._builder.apply(item)
 
     def dry_run(self) -> Builder:
         """
-        Return a builder that tells what becomes of durable events here, and moves on its own.
+        Return a builder at the current state, to try durable events on.
 
-        A new one costs the parts of the messages it touches; one that went as rehearsed serves again (see `performed`).
+        A new one costs the parts of the messages that it opens; a committed one is used again (see `committed`).
         """
-        rehearsed, self._rehearsed = self._rehearsed, None
-        return rehearsed[1] if rehearsed is not None and rehearsed[0] == self.seq else Builder(self.transcript)
+        reusable, self._reusable = self._reusable, None
+        return reusable[1] if reusable is not None and reusable[0] == self.seq else Builder(self.transcript)
 
     def committed(self, batch: Batch) -> None:
-        """Say that *batch* has become records, and that they were applied."""
-        self._rehearsed = (self.seq, batch.dry_run)
+        """Keep the builder of *batch* for the next dry run: its records were stored and applied here."""
+        self._reusable = (self.seq, batch.dry_run)
 
     def recorded(self) -> Transcript:
-        """Return what the records alone fold to: the transcript without what has only streamed."""
+        """Return the transcript of the records alone, without the live events since."""
         return attrs.evolve(
             self.transcript, messages=tuple([_recorded(message) for message in self.transcript.messages])
         )
@@ -121,7 +121,7 @@ def _recorded_part(part: Part) -> Part:
         case ToolPart() if part.input_status is PartStatus.STREAMING:
             return attrs.evolve(part, raw_input="")
         case ToolPart() if part.status is CallStatus.CALLED:
-            # An answer settles the call, so this is progress.
+            # The output of a called part is progress.
             return attrs.evolve(part, output=())
         case TextPart() | ReasoningPart() | MediaPart() | ToolPart() | OpaquePart():
             return part

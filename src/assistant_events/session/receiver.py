@@ -1,8 +1,8 @@
 """
-What one decoder gives, on its way into the log and from there to whoever listens.
+The events of one decoder, on their way into the log and then to the caller.
 
-The durable events of one feed are stored as one batch before anything of that feed is handed on. What the store did not
-take waits: the same decoder can be received again.
+The durable events of one feed are stored as one batch before any event of that feed is passed on. Events that could not
+be stored stay pending: the same decoder can be received again.
 """
 
 from __future__ import annotations
@@ -31,146 +31,143 @@ from assistant_events.values import ErrorInfo, ErrorKind
 from assistant_events.values.credentials import traceback_text
 
 STORED: Final = (*DURABLE_EVENTS, UnknownEvent)
-"""Classes of what a log can hold."""
+"""Classes of events that a log can contain."""
 
 KEPT: Final = frozenset({Outcome.APPLIED, Outcome.IGNORED})
-"""What a log may hold: all that is in place, and what this version does not know."""
+"""Outcomes of events that are stored: events in place, and events unknown to this version."""
 
 _FROM_OUTSIDE: Final = (ToolSuccess, ToolFailed, HistoryRewound)
-"""What may be said of a message by others than those who receive it."""
+"""Events that other writers may append to a message while it is being received."""
 
 _log = logging.getLogger("assistant_events.session")
 
 
 class Decoder(Protocol):
-    """What turns a provider's stream into events. Every decoder of `assistant_events.adapters` is one."""
+    """Turns the stream of a provider into events. Every decoder of `assistant_events.adapters` implements it."""
 
     @property
     def message_id(self) -> str:
-        """The message that the stream becomes."""
+        """Id of the message."""
         ...
 
     @property
     def terminal(self) -> bool:
-        """Whether the answer has come to its end."""
+        """Whether the answer has ended."""
         ...
 
     def feed(self, data: bytes, /) -> list[Event]:
-        """Take bytes and return the events that they cause. Never raises for what a provider sent."""
+        """Decode bytes and return their events. Never raises for the data of a provider."""
         ...
 
     def feed_event(self, event: object, /) -> list[Event]:
-        """Take one event that is parsed already and return the events that it causes."""
+        """Decode one parsed event of the provider and return its events."""
         ...
 
     def close(self, error: ErrorInfo | None = None) -> list[Event]:
-        """
-        Say that nothing more comes, and why, and return the events that settle what is open. Again it does nothing.
-        """
+        """End the stream, with the reason, and return the events that close the message. Again it does nothing."""
         ...
 
 
 @final
 class StreamReceiver:
     """
-    Gathers what a decoder gives, and tells what of it is stored and what is handed on.
+    Collects the events of a decoder, and decides which of them are stored and passed on.
 
-    `take`, `fail`, `end` and `abort` gather. When `storing`, `plan` returns what goes into the store, and `accept`
-    takes what came of it; in between it is `in_doubt` whether the store has it.
+    `take`, `fail`, `end` and `abort` collect. If `has_durable`, `plan` returns the batch for the store, and `accept`
+    takes its records; in between the batch is `unconfirmed`.
     """
 
-    def __init__(self, standing: Projection, decoder: Decoder) -> None:
+    def __init__(self, projection: Projection, decoder: Decoder) -> None:
         self.decoder = decoder
 
         self.active = True
-        """Whether somebody listens."""
+        """Whether an iterator receives the events."""
 
-        self.over = False
-        """Whether nothing more will be gathered."""
+        self.finished = False
+        """Whether no more events will be collected."""
 
-        self.stuck = False
-        """Whether what was gathered cannot be stored now, for a reason that was raised."""
+        self.parked = False
+        """Whether storing has raised; the pending events stay for another attempt."""
 
         self.message_ids: set[str | None] = {decoder.message_id}
-        """Messages that the decoder writes: several for an answer of several hops."""
+        """Ids of the messages of the decoder: several for an answer of several hops."""
 
-        self._standing = standing
+        self._projection = projection
         self._pending: list[Event] = []
         self._stored = 0
-        """How many of the durable events among them, from the first, are known to be in the log."""
+        """Number of pending durable events, from the first, that are known to be in the log."""
 
         self._sent: Batch | None = None
         self._contested = False
 
-    # -- gathering
+    # -- collecting
 
     def take(self, item: object) -> None:
         """
-        Feed the decoder with bytes, or with an event that is parsed already.
+        Feed the decoder with bytes or with a parsed event.
 
         Raises:
-            TypeError: For text, and for what the decoder does not take.
+            TypeError: *item* is a str, or the decoder refuses it.
         """
         if isinstance(item, BYTES):
-            # cast: what can be made `bytes` of.
+            # cast: bytes-like.
             self._pending += self.decoder.feed(bytes(cast("bytes", item)))
         elif isinstance(item, str):
             raise TypeError("chunks: expected bytes or parsed events, got str; iterate over bytes, not text or lines")
         else:
             self._pending += self.decoder.feed_event(item)
-        self.over = self.decoder.terminal
+        self.finished = self.decoder.terminal
 
     def end(self) -> None:
-        """Say that the stream is over."""
+        """End the stream."""
         self._close(None)
 
     def fail(self, error: Exception) -> None:
-        """Say that the stream raised *error*."""
+        """End the stream with the exception that it raised."""
         info = transport_error(error)
         if info.kind == ErrorKind.UNKNOWN:
-            # It may as well be a mistake of the app, whose place only the traceback tells.
+            # It may be a bug of the app, which only the traceback locates.
             _log.warning("the stream of message %r raised\n%s", self.decoder.message_id, traceback_text(error))
         self._close(info)
 
     def abort(self, reason: BaseException) -> None:
-        """Say that whoever listened has left because of *reason*."""
+        """End the stream because the caller left with *reason*."""
         self._close(abortion(reason))
 
     def _close(self, error: ErrorInfo | None) -> None:
         self._pending += self.decoder.close(error)
-        self.over = True
+        self.finished = True
 
     # -- storing
 
     @property
-    def storing(self) -> bool:
-        """Whether something was gathered that has to be stored before anything is handed on."""
+    def has_durable(self) -> bool:
+        """Whether durable events are pending, which are stored before anything is passed on."""
         return any(event.durable for event in self._pending)
 
     @property
-    def waiting(self) -> bool:
-        """Whether something was gathered that has not been handed on."""
+    def has_pending(self) -> bool:
+        """Whether events are pending."""
         return bool(self._pending)
 
     @property
     def unconfirmed(self) -> Batch | None:
-        """The batch that was given to the store and of which nothing is known since; `None` when there is none."""
+        """The batch that was sent to the store without a result so far; `None` when there is none."""
         return self._sent
 
     def plan(self) -> Batch:
         """
-        Return what is to be stored now. What would not apply is left out, and will not be handed on.
+        Return the batch to store. Events that would not apply are dropped.
 
         Raises:
-            LocalProtocolError: The decoder begins a message that is there already, or somebody else writes the message,
-            too.
+            LocalProtocolError: The decoder starts a message that exists already, or another writer writes the message.
         """
         if self._contested:
             raise LocalProtocolError(
-                f"message {self.decoder.message_id!r} is written by somebody else, too; "
-                "to go on with it, give a new decoder the message as prior"
+                f"another writer appends to message {self.decoder.message_id!r}; "
+                "to continue it, pass the message as prior to a new decoder"
             )
-        rehearsal = self._standing.dry_run()
+        trial = self._projection.dry_run()
         planned: list[Event] = []
         sent: list[StoredEvent] = []
         stored = self._stored
@@ -178,68 +175,68 @@ class StreamReceiver:
             if isinstance(event, STORED):
                 if stored:
                     stored -= 1
-                elif rehearsal.apply(event) in KEPT:
+                elif trial.apply(event) in KEPT:
                     sent.append(event)
                 elif isinstance(event, StepStarted):
                     raise LocalProtocolError(
-                        f"message {event.message_id!r} is there already; "
-                        "to go on with it, give the decoder the message as prior, else another id"
+                        f"message {event.message_id!r} exists already; "
+                        "to continue it, pass the message as prior to the decoder; otherwise use another id"
                     )
                 else:
                     continue
             planned.append(event)
         self._pending = planned
-        self._sent = Batch(tuple(sent), self._standing.seq, rehearsal)
+        self._sent = Batch(tuple(sent), self._projection.seq, trial)
         return self._sent
 
     def accept(self, batch: Batch, records: Sequence[Record]) -> list[Event]:
-        """Say that what was planned is stored as *records*, and return what is handed on."""
+        """Apply the stored *records* of *batch* and return the events to pass on."""
         stored, new = self._stored, iter(records)
-        handed_on: list[Event] = []
+        passed_on: list[Event] = []
         for event in self._pending:
             if not isinstance(event, STORED):
-                if self._standing.apply(event) is Outcome.APPLIED:
-                    handed_on.append(event)
+                if self._projection.apply(event) is Outcome.APPLIED:
+                    passed_on.append(event)
                 continue
             if stored:
                 stored -= 1
             else:
-                self._standing.apply(next(new))
+                self._projection.apply(next(new))
             self.message_ids.add(event.message_id)
-            handed_on.append(event)
+            passed_on.append(event)
         self._pending = []
         self._stored = 0
         self._sent = None
-        self._standing.committed(batch)
-        return handed_on
+        self._projection.committed(batch)
+        return passed_on
 
     def pass_live(self) -> list[Event]:
-        """Return what is handed on of live events alone."""
-        apply = self._standing.apply
-        handed_on = [event for event in self._pending if apply(event) is Outcome.APPLIED]
+        """Return the events to pass on when all pending ones are live."""
+        apply = self._projection.apply
+        passed_on = [event for event in self._pending if apply(event) is Outcome.APPLIED]
         self._pending = []
-        return handed_on
+        return passed_on
 
     def park(self, error: Exception) -> None:
-        """Say that storing raised *error*."""
-        self.stuck = True
+        """Keep the pending events after storing raised *error*."""
+        self.parked = True
         if isinstance(error, ConflictError):
             self._sent = None
 
     def match_log(self, records: Sequence[Record], *, after: int, known: int) -> None:
         """
-        Learn whether a batch in doubt was stored, and whether somebody else writes the message.
+        Find out from the log whether an unconfirmed batch was stored, and whether another writer writes the message.
 
         Args:
-            records: All records after a place.
+            records: All records after *after*.
 
-            after: That place.
+            after: The `seq` before them.
 
-            known: Place of the last of them that was known already.
+            known: `seq` of the last record that was known before.
         """
         sent, self._sent = self._sent, None
         if sent is not None:
-            # Where a snapshot stands for its place nobody can tell, and storing it again might double what it says.
+            # When a snapshot covers the batch, its records are unknown, and storing it again might duplicate them.
             self._contested = self._contested or after > sent.after
             end = sent.after + len(sent.events)
             if sent.events == tuple([record.event for record in records if sent.after < record.seq <= end]):

@@ -1,4 +1,4 @@
-"""The face of a session for apps with an event loop."""
+"""Sessions for apps with an event loop."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, Self, TypeVar, cast, final, overload
 
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
 from assistant_events.messages import UserMessage
-from assistant_events.session.answer_source import AwaitedAnswer, answer_decoder, no_answer
-from assistant_events.session.chunks import Disconnect, Read, awaited_reader
+from assistant_events.session.answer_source import AsyncAnswer, answer_decoder, not_an_answer
+from assistant_events.session.chunks import Disconnect, Read, async_reader
 from assistant_events.session.core import Core, Meta, Request, Script, perform
 from assistant_events.session.event_stream import CloseState, EventGenerator, EventStream
 from assistant_events.session.receiver import Decoder, StreamReceiver
@@ -27,17 +27,16 @@ _log = logging.getLogger("assistant_events.session")
 @final
 class Session(Core):
     """
-    One conversation, kept in a store: what it adds up to (`transcript`), and the ways to go on with it.
+    One conversation in a store: its `transcript`, and the operations that continue it.
 
-    Everything that is appended or received is stored before the transcript moves, as the next records after those that
-    this session knows. When somebody else has written meanwhile, that is a `ConflictError`; the session stays usable,
-    and `refresh` reads what they wrote.
+    Appended and received events are stored before the transcript changes, directly after the records that this session
+    knows. If another writer has appended meanwhile, `ConflictError` is raised; the session stays usable, and `refresh`
+    reads the new records.
 
-    Tasks of one event loop may share a session: what they append and receive is stored one batch after another. When a
-    task is cancelled, a batch on its way into the store still gets there, and the transcript moves, before
-    `CancelledError` goes on up.
+    Tasks of one event loop may share a session: their batches are stored one after another. When a task is cancelled, a
+    batch that is being stored is completed, and the transcript updated, before `CancelledError` propagates.
 
-    Make one with `open`.
+    Create one with `open`.
     """
 
     _closing = "with its `aclose()` or `async with`"
@@ -53,17 +52,16 @@ class Session(Core):
     @classmethod
     async def open(cls, store: Store | AsyncStore, session_id: str, *, snapshot_every: int | None = None) -> Self:
         """
-        Read where a session stands: its snapshot, if there is one, and the records after it.
+        Open a session: read its snapshot, if there is one, and the records after it.
 
         Args:
-            store: Where the session is kept. An `AsyncStore` works in its own thread, any other in those of the event
-                loop, which never waits for it.
+            store: Where the session is stored. An `AsyncStore` runs in its own thread, any other in the threads of the
+                event loop; neither blocks the loop.
 
-            session_id: Any non-empty string. A session that is not known yet is empty; its first batch makes it.
+            session_id: Any non-empty string. An unknown session is empty; its first batch creates it.
 
-            snapshot_every: Store a snapshot whenever so many records have come since the last one, so that the session
-                opens fast however long it grows. `None` stores none. When a snapshot is refused, that is logged and no
-                more.
+            snapshot_every: Store a snapshot after this many records since the last one, so that opening stays fast.
+                `None` stores none. A refused snapshot is only logged.
 
         Raises:
             StoreError: The store could not be read.
@@ -76,32 +74,31 @@ class Session(Core):
         """
         Store *events* as one batch, all or none, and return their records.
 
-        What is there already, equal, is skipped: appending twice is appending once.
+        Duplicates of stored events are skipped, so appending is idempotent.
 
         Args:
             events: Durable events.
 
-            meta: The app's own, kept with each record; nothing by default.
+            meta: Data of the app, stored with each record; empty by default.
 
         Raises:
-            LocalProtocolError: An event is live, or is out of place in the transcript. Nothing was stored.
+            LocalProtocolError: An event is live, or out of place in the transcript. Nothing was stored.
 
-            ConflictError: Somebody else has written meanwhile. Nothing was stored; `refresh` and decide again.
+            ConflictError: Another writer has appended meanwhile. Nothing was stored; call `refresh` and decide again.
 
-            StoreError: The store could not do it.
+            StoreError: The store failed.
         """
         await self._settle()
         return await self._run(self._appending(lambda: self._admitted(events), meta))
 
     async def prompt(self, content: ContentInput, *, message_id: str | None = None, meta: Meta = None) -> UserMessage:
         """
-        Append what the user says, and return the message.
+        Append a prompt of the user, and return the message.
 
         Args:
-            content: A string, one content, or several; whatever `as_content` takes.
+            content: A string, one content, or several, as for `as_content`.
 
-            message_id: Id of the message; a fresh one by default. With an id of the app's own, saying the same twice is
-                saying it once.
+            message_id: Id of the message; a new one by default. With an id from the app, prompting is idempotent.
 
             meta: See `append`.
 
@@ -117,7 +114,7 @@ class Session(Core):
         return self._prompt(name)
 
     @overload
-    def receive(self, decoder: AwaitedAnswer, *, meta: Meta = None) -> EventStream: ...
+    def receive(self, decoder: AsyncAnswer, *, meta: Meta = None) -> EventStream: ...
 
     @overload
     def receive(
@@ -126,71 +123,71 @@ class Session(Core):
 
     def receive(
         self,
-        decoder: Decoder | AwaitedAnswer,
+        decoder: Decoder | AsyncAnswer,
         chunks: AsyncIterable[object] | Iterable[object] | None = None,
         *,
         meta: Meta = None,
     ) -> EventStream:
         """
-        Feed *chunks* to *decoder*, store what comes of them, and give the events one by one.
+        Feed *chunks* to *decoder*, store the durable events, and iterate over all events.
 
-        The durable events of a chunk are stored, as one batch, before any event of it is given, the live ones included.
-        Events that would not apply, such as a call's end after the app has answered it, are neither stored nor given.
+        The durable events of a chunk are stored as one batch before any event of it is yielded. Events that would not
+        apply, such as the end of a call that the app has answered already, are neither stored nor yielded.
 
-        What the provider or the transport did does not raise: a stream that breaks closes the message, which then says
-        why (`transcript.last.error`). What the store did does raise. What it has not taken is kept: `refresh`, then
+        Failures of the provider and the transport are not raised: a broken stream closes the message with an error
+        (`transcript.last.error`). Failures of the store are raised, and the events are kept: call `refresh`, then
         receive the same decoder and the rest of the chunks again.
 
-        Whoever leaves before the end closes the message as `aborted`, what had come is kept. With `async with`, that is
-        stored when the block is left, however it is left:
+        Leaving before the end closes the message as `aborted` and keeps the content so far. With `async with`, the
+        closed message is stored when the block is left in any way:
 
             async with session.receive(decoder, chunks) as events:
                 async for event in events:
                     ...
 
-        A plain `async for` is as exact when it is cancelled while it waits for the next event. When its body is left
-        (`break`, `return`, an exception, a cancellation there), nothing can be awaited any more: the message is closed
-        soon afterwards by the event loop, and at the latest by the next `append`, `prompt`, `receive`, `refresh` or
-        `reconcile` of this session. A decoder that rejoins the message goes on with it instead. When the store is
-        closed before, the message stays running in the log, as after a crash: `reconcile` or rejoin it.
+        A plain `async for` does the same when it is cancelled while it waits for the next event. When its body is left
+        (`break`, `return`, an exception, a cancellation there), nothing can be awaited: the event loop closes the
+        message soon afterwards, at the latest with the next `append`, `prompt`, `receive`, `refresh` or `reconcile` of
+        this session. A decoder that rejoins the message continues it instead. If the store is closed first, the message
+        stays running in the log, as after a crash: `reconcile` or rejoin it.
 
-        A message that has ended stays as it is.
+        A message that has ended is not changed.
 
         Args:
-            decoder: A new decoder for a new message, or one that has `transcript[message_id]` as its `prior`, to rejoin
-                that. Or, alone, what a client gives (`RunStream`): its connection is closed at the end, and when it is
-                left.
+            decoder: A new decoder for a new message, or one with `transcript[message_id]` as its `prior`, to rejoin
+                that. Or, without *chunks*, the answer of a client (`RunStream`): its connection is closed at the end,
+                and when the iteration is left.
 
-            chunks: An iterable, asynchronous or not, of bytes cut anywhere, or of parsed events (mappings, objects of
-                an SDK); bytes alone are one chunk. It is read until the answer has come to its end. A generator is
-                closed then, and when the message is left, but not when the store has raised, so that the rest can be
-                received; close that one with `contextlib.aclosing` unless you do. Other iterables are not closed.
+            chunks: An iterable, asynchronous or not, of bytes split anywhere, or of parsed events (mappings, objects of
+                an SDK); a single bytes object is one chunk. It is read until the answer has ended. A generator is
+                closed then, and when the iteration is left, but not when the store has raised, so that the rest can be
+                received; otherwise close it with `contextlib.aclosing`. Other iterables are not closed.
 
             meta: See `append`.
 
         Raises:
             TypeError: *chunks* is something else.
 
-            LocalProtocolError: The message is there already and the decoder does not rejoin it, or it is being received
-                by somebody else, too.
+            LocalProtocolError: The message exists already and the decoder does not rejoin it, or another iterator
+                receives it.
 
-            ConflictError: Somebody else has written meanwhile.
+            ConflictError: Another writer has appended meanwhile.
 
-            StoreError: The store could not do it.
+            StoreError: The store failed.
         """
-        leaving = CloseState()
-        events = self._receive(*self._source(decoder, chunks), meta, leaving)
-        return EventStream(events, leaving, self._abandoned)
+        close_state = CloseState()
+        events = self._receive(*self._source(decoder, chunks), meta, close_state)
+        return EventStream(events, close_state, self._abandoned)
 
     async def refresh(self) -> tuple[Record, ...]:
         """
-        Read what others have written, and return the records that are new here.
+        Read the records of other writers, and return those that are new to this session.
 
         Raises:
             StoreError: The store could not be read.
         """
         records = await self._run(self._reading())
-        # After reading: before, it might conflict with what is read.
+        # After reading, so that it does not conflict with the new records.
         await self._settle()
         return records
 
@@ -198,14 +195,14 @@ class Session(Core):
         self, *, abandon_calls: bool = False, abandon_runs: bool = False, meta: Meta = None
     ) -> tuple[Record, ...]:
         """
-        Settle what nobody will end, for example after a restart, and return the records of it.
+        Close abandoned messages, for example after a restart, and return the records.
 
-        Messages that this session is receiving are left alone. Nothing is run again.
+        Messages that this session receives are not changed. Nothing is run again.
 
         Args:
-            abandon_calls: Fail the calls that the app still owes an answer to; by default they stay.
+            abandon_calls: Fail the client calls without a result; by default they stay open.
 
-            abandon_runs: Close running steps even when their run can be resumed; by default they stay.
+            abandon_runs: Close running steps even when their run can be resumed; by default they stay open.
 
             meta: See `append`.
 
@@ -221,66 +218,66 @@ class Session(Core):
 
     async def snapshot(self) -> None:
         """
-        Store what the records up to `seq` fold to, so that the next `open` need not read them.
+        Store a snapshot at `seq`, so that the next `open` reads only the records after it.
 
         Raises:
-            StoreError: There are no records, or a newer snapshot is there.
+            StoreError: The session is empty, or the store has a newer snapshot.
         """
         await self._run(self._snapshotting())
 
     def _source(
-        self, decoder: Decoder | AwaitedAnswer, chunks: AsyncIterable[object] | Iterable[object] | None
+        self, decoder: Decoder | AsyncAnswer, chunks: AsyncIterable[object] | Iterable[object] | None
     ) -> tuple[Decoder, Read, Disconnect]:
         if chunks is not None:
-            # cast: only decoders are fed.
-            return cast("Decoder", decoder), *awaited_reader(chunks)
-        if not isinstance(decoder, AwaitedAnswer):
-            raise no_answer(decoder)
-        return answer_decoder(decoder, self._receptions), decoder.read, decoder.aclose
+            # cast: chunks are only passed with a decoder.
+            return cast("Decoder", decoder), *async_reader(chunks)
+        if not isinstance(decoder, AsyncAnswer):
+            raise not_an_answer(decoder)
+        return answer_decoder(decoder, self._receivers), decoder.read, decoder.aclose
 
     async def _receive(
-        self, decoder: Decoder, read: Read, disconnect: Disconnect, meta: Meta, leaving: CloseState
+        self, decoder: Decoder, read: Read, disconnect: Disconnect, meta: Meta, close_state: CloseState
     ) -> EventGenerator:
         await self._settle(rejoining=decoder.message_id)
-        reception = self._begin(decoder)
-        leaving.reception = reception
+        receiver = self._begin(decoder)
+        close_state.receiver = receiver
         try:
             while True:
-                for event in await self._store_gathered(reception, meta):
+                for event in await self._store_pending(receiver, meta):
                     yield event
-                if reception.over:
+                if receiver.finished:
                     return
                 try:
                     item = await read()
                 except StopAsyncIteration:
-                    reception.end()
-                except Exception as error:  # noqa: BLE001 - whatever the transport did is an error of the message
-                    reception.fail(error)
+                    receiver.end()
+                except Exception as error:  # noqa: BLE001 - becomes the error of the message
+                    receiver.fail(error)
                 else:
-                    reception.take(item)
+                    receiver.take(item)
         except BaseException as reason:
-            if not reception.stuck and not leaving.rejoined:
-                await self._abort(reception, reason, meta, awaited=leaving.awaited)
+            if not receiver.parked and not close_state.rejoined:
+                await self._abort(receiver, reason, meta, awaited=close_state.awaited)
             raise
         finally:
-            self._leave(reception)
-            if not reception.stuck:
+            self._leave(receiver)
+            if not receiver.parked:
                 await _to_the_end(disconnect())
 
-    async def _abort(self, reception: StreamReceiver, reason: BaseException, meta: Meta, *, awaited: bool) -> None:
-        reception.abort(reason)
+    async def _abort(self, receiver: StreamReceiver, reason: BaseException, meta: Meta, *, awaited: bool) -> None:
+        receiver.abort(reason)
         try:
-            await self._store_gathered(reception, meta)
-        except Exception as error:  # noqa: BLE001 - it goes up, or with what goes up, or is logged
+            await self._store_pending(receiver, meta)
+        except Exception as error:  # noqa: BLE001 - raised, added to the propagating exception, or logged
             if awaited or not isinstance(reason, GeneratorExit):
-                self._not_closed(reception, error, reason)
+                self._not_closed(receiver, error, reason)
             else:
-                self._log_running(reception, error)
+                self._log_running(receiver, error)
 
-    def _abandoned(self, events: EventGenerator, leaving: CloseState, loop: asyncio.AbstractEventLoop) -> None:
-        """Take over a stream whose iterator is gone. Called from wherever Python drops it: any thread, any moment."""
-        # Held here, the generator is not finalised by itself, in a task whose errors nobody could await.
-        self._left.append((events, leaving))
+    def _abandoned(self, events: EventGenerator, close_state: CloseState, loop: asyncio.AbstractEventLoop) -> None:
+        """Keep a stream whose iterator was collected, to close it later. Called in any thread, at any moment."""
+        # The reference prevents the finalization of the generator in a task whose errors cannot be caught.
+        self._left.append((events, close_state))
         with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(self._settle_soon)
 
@@ -290,23 +287,25 @@ class Session(Core):
         task.add_done_callback(self._settlers.discard)
 
     async def _settle(self, *, rejoining: str | None = None) -> None:
-        """Close the messages whose iterators are gone, except one that is about to be rejoined: that goes on."""
+        """Close the messages of abandoned streams, except one that is about to be rejoined."""
         if not self._left:
             return
         async with self._settling:
             while self._left:
-                events, leaving = left = self._left[0]
-                leaving.rejoined = leaving.reception is not None and rejoining in leaving.reception.message_ids
+                events, close_state = left = self._left[0]
+                close_state.rejoined = (
+                    close_state.receiver is not None and rejoining in close_state.receiver.message_ids
+                )
                 try:
                     await events.aclose()
-                except Exception:  # noqa: BLE001 - a mistake of the decoder, which those who settle have no part in
+                except Exception:  # noqa: BLE001 - a bug of the decoder, which does not concern the caller
                     _log.exception("session %r: a stream that was left could not be closed", self.session_id)
                 finally:
                     self._left.remove(left)
 
-    async def _store_gathered(self, reception: StreamReceiver, meta: Meta) -> list[Event]:
-        # Live events never wait for the store: they move nothing that a batch on its way depends on.
-        return await self._run(self._storing(reception, meta)) if reception.storing else reception.pass_live()
+    async def _store_pending(self, receiver: StreamReceiver, meta: Meta) -> list[Event]:
+        # Live events do not wait for the store: no batch depends on them.
+        return await self._run(self._storing(receiver, meta)) if receiver.has_durable else receiver.pass_live()
 
     async def _run(self, script: Script[_T]) -> _T:
         return await _to_the_end(self._run_alone(script))
@@ -318,7 +317,7 @@ class Session(Core):
                 while True:
                     try:
                         answer = await self._perform(request)
-                    except BaseException as error:  # noqa: BLE001 - the script knows what to do about it
+                    except BaseException as error:  # noqa: BLE001 - handled by the script
                         request = script.throw(error)
                     else:
                         request = script.send(answer)
@@ -335,7 +334,7 @@ class Session(Core):
             answer = asyncio.get_running_loop().run_in_executor(
                 None, lambda: context.run(perform, store, self.session_id, request)
             )
-        # What is asked of the store is no task: a loop that cancels all of its tasks, as at its end, leaves it alone.
+        # A future, not a task: `asyncio.run` cancels all tasks at its end, but not this.
         while not answer.done():
             with suppress(asyncio.CancelledError):
                 await asyncio.wait((answer,))
@@ -343,7 +342,7 @@ class Session(Core):
 
 
 async def _to_the_end(work: Coroutine[Any, Any, _T]) -> _T:
-    """Await *work*, however often this task is cancelled meanwhile; then be cancelled."""
+    """Await *work* to its end even when this task is cancelled meanwhile; then raise `CancelledError`."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():

@@ -1,4 +1,4 @@
-"""The blocking face of a session."""
+"""Sessions for apps without an event loop."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Self, TypeVar, cast, final, overload
 
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
 from assistant_events.messages import UserMessage
-from assistant_events.session.answer_source import BlockingAnswer, answer_decoder, no_answer
-from assistant_events.session.chunks import blocking_iterator, close_blocking
+from assistant_events.session.answer_source import SyncAnswer, answer_decoder, not_an_answer
+from assistant_events.session.chunks import close_sync, sync_iterator
 from assistant_events.session.core import Core, Meta, Script, perform
 from assistant_events.session.finalizers import postpone, whole
 from assistant_events.session.receiver import Decoder, StreamReceiver
@@ -22,10 +22,10 @@ _T = TypeVar("_T")
 @final
 class SyncSession(Core):
     """
-    `Session` without `await`: the same methods, which promise the same.
+    `Session` without `await`: the same methods with the same guarantees.
 
-    Threads may share it; what they append and receive is stored one batch after another. A `KeyboardInterrupt` while
-    receiving closes the message, as a cancellation does there.
+    Threads may share it; their batches are stored one after another. A `KeyboardInterrupt` while receiving closes the
+    message, like a cancellation of `Session.receive`.
     """
 
     _closing = "with its `close()` or `contextlib.closing`"
@@ -33,7 +33,7 @@ class SyncSession(Core):
     def __init__(self, store: Store, session_id: str, *, snapshot_every: int | None = None) -> None:
         super().__init__(session_id, snapshot_every)
         self._store = store
-        # Reentrant: storing what was gathered and running the script for it is one call.
+        # Reentrant: `_store_pending` holds it while it runs a script.
         self._lock = RLock()
 
     @classmethod
@@ -54,7 +54,7 @@ class SyncSession(Core):
         return self._prompt(name)
 
     @overload
-    def receive(self, decoder: BlockingAnswer, *, meta: Meta = None) -> Generator[Event, None, None]: ...
+    def receive(self, decoder: SyncAnswer, *, meta: Meta = None) -> Generator[Event, None, None]: ...
 
     @overload
     def receive(
@@ -62,16 +62,16 @@ class SyncSession(Core):
     ) -> Generator[Event, None, None]: ...
 
     def receive(
-        self, decoder: Decoder | BlockingAnswer, chunks: Iterable[object] | None = None, *, meta: Meta = None
+        self, decoder: Decoder | SyncAnswer, chunks: Iterable[object] | None = None, *, meta: Meta = None
     ) -> Generator[Event, None, None]:
         """See `Session.receive`; neither *decoder* nor *chunks* can be asynchronous here."""
         if chunks is not None:
-            # cast: only decoders are fed.
-            items = blocking_iterator(chunks)
-            return self._receive(cast("Decoder", decoder), items, lambda: close_blocking(items), meta)
-        if not isinstance(decoder, BlockingAnswer):
-            raise no_answer(decoder)
-        return self._receive(answer_decoder(decoder, self._receptions), _batches(decoder), decoder.disconnect, meta)
+            # cast: chunks are only passed with a decoder.
+            items = sync_iterator(chunks)
+            return self._receive(cast("Decoder", decoder), items, lambda: close_sync(items), meta)
+        if not isinstance(decoder, SyncAnswer):
+            raise not_an_answer(decoder)
+        return self._receive(answer_decoder(decoder, self._receivers), _batches(decoder), decoder.disconnect, meta)
 
     def refresh(self) -> tuple[Record, ...]:
         """See `Session.refresh`."""
@@ -92,52 +92,52 @@ class SyncSession(Core):
     def _receive(
         self, decoder: Decoder, chunks: Iterator[object], disconnect: Callable[[], None], meta: Meta
     ) -> Generator[Event, None, None]:
-        reception = self._begin(decoder)
+        receiver = self._begin(decoder)
         try:
             while True:
-                yield from self._store_gathered(reception, meta)
-                if reception.over:
+                yield from self._store_pending(receiver, meta)
+                if receiver.finished:
                     return
                 try:
                     item = next(chunks)
                 except StopIteration:
-                    reception.end()
-                except Exception as error:  # noqa: BLE001 - whatever the transport did is an error of the message
-                    reception.fail(error)
+                    receiver.end()
+                except Exception as error:  # noqa: BLE001 - becomes the error of the message
+                    receiver.fail(error)
                 else:
-                    reception.take(item)
+                    receiver.take(item)
         except BaseException as reason:
-            if not reception.stuck:
-                self._abort(reception, reason, meta)
+            if not receiver.parked:
+                self._abort(receiver, reason, meta)
             raise
         finally:
-            self._leave(reception)
-            if not reception.stuck:
+            self._leave(receiver)
+            if not receiver.parked:
                 disconnect()
 
-    def _abort(self, reception: StreamReceiver, reason: BaseException, meta: Meta) -> None:
-        reception.abort(reason)
-        if isinstance(reason, GeneratorExit) and postpone(lambda: self._close_left(reception, meta)):
+    def _abort(self, receiver: StreamReceiver, reason: BaseException, meta: Meta) -> None:
+        receiver.abort(reason)
+        if isinstance(reason, GeneratorExit) and postpone(lambda: self._close_left(receiver, meta)):
             return
         try:
-            self._store_gathered(reception, meta)
-        except Exception as error:  # noqa: BLE001 - it goes up, or with what goes up
-            self._not_closed(reception, error, reason)
+            self._store_pending(receiver, meta)
+        except Exception as error:  # noqa: BLE001 - raised, or added to the propagating exception
+            self._not_closed(receiver, error, reason)
 
-    def _close_left(self, reception: StreamReceiver, meta: Meta) -> None:
-        if reception not in self._receptions:
-            return  # another decoder goes on with the message
+    def _close_left(self, receiver: StreamReceiver, meta: Meta) -> None:
+        if receiver not in self._receivers:
+            return  # another decoder continues the message
         try:
-            self._store_gathered(reception, meta)
-        except Exception as error:  # noqa: BLE001 - nobody waits for it
-            self._log_running(reception, error)
+            self._store_pending(receiver, meta)
+        except Exception as error:  # noqa: BLE001 - called by a finalizer, where it cannot be raised
+            self._log_running(receiver, error)
         else:
-            self._leave(reception)
+            self._leave(receiver)
 
-    def _store_gathered(self, reception: StreamReceiver, meta: Meta) -> list[Event]:
-        # Outermost: what was postponed may be for another session, whose lock comes after this one is released.
+    def _store_pending(self, receiver: StreamReceiver, meta: Meta) -> list[Event]:
+        # `whole` first: postponed work may need the lock of another session, after this one is released.
         with whole, self._lock:
-            return self._run(self._storing(reception, meta)) if reception.storing else reception.pass_live()
+            return self._run(self._storing(receiver, meta)) if receiver.has_durable else receiver.pass_live()
 
     def _run(self, script: Script[_T]) -> _T:
         with whole, self._lock:
@@ -146,7 +146,7 @@ class SyncSession(Core):
                 while True:
                     try:
                         answer = perform(self._store, self.session_id, request)
-                    except BaseException as error:  # noqa: BLE001 - the script knows what to do about it
+                    except BaseException as error:  # noqa: BLE001 - handled by the script
                         request = script.throw(error)
                     else:
                         request = script.send(answer)
@@ -155,7 +155,7 @@ class SyncSession(Core):
                 return returned
 
 
-def _batches(answer: BlockingAnswer) -> Iterator[object]:
+def _batches(answer: SyncAnswer) -> Iterator[object]:
     while True:
         try:
             batch = answer.read()

@@ -1,8 +1,8 @@
 """
-What a transport raised, as an error of the message that it carried.
+Exceptions of HTTP libraries as errors of the message.
 
-Clients are told by the names of their exceptions and by the status that they carry, so none of them is imported.
-Messages are without the credentials of the request, see `assistant_events.values.credentials`.
+The libraries are recognized by the names of their exceptions and by their status attributes; none is imported. Error
+messages contain no credentials of the request, see `assistant_events.values.credentials`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from assistant_events.values import ErrorInfo, ErrorKind
 from assistant_events.values.credentials import error_text, secrets_of, without_credentials
 from assistant_events.values.info import is_retryable_status, kind_of_status
 
-# Bases of what clients raise for a stream that broke: httpx, httpcore, aiohttp, requests, urllib3, http.client,
+# Base classes of exceptions for a broken stream: httpx, httpcore, aiohttp, requests, urllib3, http.client,
 # websockets, and the SDKs of OpenAI and Anthropic.
 _BROKEN: Final = frozenset(
     {
@@ -34,14 +34,14 @@ _BROKEN: Final = frozenset(
 _ABORTED: Final[Mapping[type[BaseException], str]] = MappingProxyType(
     {
         CancelledError: "the task that received it was cancelled",
-        GeneratorExit: "the app stopped listening before its end",
+        GeneratorExit: "the app stopped receiving before the end",
         KeyboardInterrupt: "stopped from the keyboard",
     }
 )
 
 
 def transport_error(error: Exception) -> ErrorInfo:
-    """Return what goes into a message whose stream raised *error*."""
+    """Return the error of a message whose stream raised *error*."""
     if isinstance(error, RemoteProtocolError):
         return ErrorInfo(kind=error.kind, message=without_credentials(error.message, secrets_of(error)))
     status = _status(error)
@@ -58,14 +58,14 @@ def transport_error(error: Exception) -> ErrorInfo:
 
 
 def abortion(reason: BaseException) -> ErrorInfo:
-    """Return what goes into a message that nobody receives any more because of *reason*."""
-    said = _ABORTED.get(type(reason), f"the app stopped listening with {type(reason).__name__}")
-    return ErrorInfo(kind=ErrorKind.ABORTED, message=said)
+    """Return the error of a message whose receiver was left with *reason*."""
+    message = _ABORTED.get(type(reason), f"the app stopped receiving with {type(reason).__name__}")
+    return ErrorInfo(kind=ErrorKind.ABORTED, message=message)
 
 
 def _status(error: Exception) -> int | None:
     response = getattr(error, "response", None)
-    # `status` is that of aiohttp and urllib.
+    # `status`: aiohttp and urllib.
     for value in (
         getattr(error, "status_code", None),
         getattr(response, "status_code", None),
