@@ -197,9 +197,9 @@ def test_only_what_gives_events_goes_alone():
         blocking.receive(decoder)
     with pytest.raises(TypeError, match="that of a synchronous one by SyncSession, got RunStream"):
         blocking.receive(made)
-    with pytest.raises(TypeError, match="and this is GeminiInteractionsDecoder"):
+    with pytest.raises(TypeError, match="by SyncSession, got GeminiInteractionsDecoder"):
         awaited.receive(decoder)
-    with sync_client(Provider()) as other, pytest.raises(TypeError, match="and this is SyncRunStream"):
+    with sync_client(Provider()) as other, pytest.raises(TypeError, match="by SyncSession, got SyncRunStream"):
         awaited.receive(other.create(BODY, "m"))
 
 
