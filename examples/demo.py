@@ -54,14 +54,8 @@ from assistant_events import (
     redact,
 )
 from assistant_events.adapters.gemini_interactions import encode
-from assistant_events.clients.gemini_interactions import (
-    Clock,
-    FailureMode,
-    GeminiInteractions,
-    RecoveryPolicy,
-    RunStream,
-    Stage,
-)
+from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
+from assistant_events.clients import Clock, FailureMode, RecoveryPolicy, RunStream
 from assistant_events.converters import structure, unstructure
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import MemoryStore, SqliteStore, Store
@@ -112,7 +106,7 @@ async def watch(run: RunStream, scale: float, tell: Any) -> None:
         for mode in modes[told:]:
             tell(note=WORDS.get(mode, f"✂ The stream ends early ({mode.value}). The client goes on."))
         told = len(modes)
-        if report.stage is Stage.ASKING and not asking:
+        if report.run is not None and not asking:
             asking = True
             tell(note="▶ The client recovers: it asks for the document until the run ends.")
         await asyncio.sleep(scale)

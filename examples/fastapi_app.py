@@ -21,7 +21,8 @@ from pydantic import BaseModel
 
 from assistant_events import Event, PromptSubmitted, StepEnded, StepFailed, redact
 from assistant_events.adapters.gemini_interactions import encode
-from assistant_events.clients.gemini_interactions import GeminiInteractions, RunStream
+from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
+from assistant_events.clients import RunStream
 from assistant_events.converters import dumps
 from assistant_events.session import Session
 from assistant_events.stores import SqliteStore

@@ -13,7 +13,8 @@ import sys
 
 from assistant_events import TextDelta
 from assistant_events.adapters.gemini_interactions import encode
-from assistant_events.clients.gemini_interactions import GeminiInteractions, RunStream
+from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
+from assistant_events.clients import RunStream
 from assistant_events.session import Session
 from assistant_events.stores import SqliteStore
 
@@ -46,7 +47,7 @@ async def show(session: Session, run: RunStream) -> None:
         async for event in events:
             if isinstance(event, TextDelta):
                 print(event.delta, end="", flush=True)
-    print(f"\n[{run.report.outcome}]")
+    print(f"\n[{run.report.situation}]")
 
 
 async def main(database: str, question: str | None = None) -> None:

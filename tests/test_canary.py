@@ -28,7 +28,8 @@ import requests
 
 from assistant_events import LocalProtocolError, redact
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
-from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions, SyncGeminiInteractions
+from assistant_events.adapters.gemini_interactions.client import GeminiInteractions, SyncGeminiInteractions
+from assistant_events.clients import Clock
 from assistant_events.converters import dumps
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import MemoryStore, SqliteStore

@@ -71,7 +71,7 @@ class TestRestart:
         taken_up = self.run(environment)
         again = self.run(environment)
 
-        assert (0, f"{WORDS}\n[completed]\n", "") == taken_up
+        assert (0, f"{WORDS}\n[finished]\n", "") == taken_up
         assert (0, "", "") == again
         assert ["Count.", WORDS] == texts(environment["CHAT_DB"], "s1")
 
@@ -82,7 +82,7 @@ class TestRestart:
         self.killed(environment)
         provider.reset()
 
-        assert (0, "\n[gone]\n", "") == self.run(environment)
+        assert (0, "\n[lost]\n", "") == self.run(environment)
         with SqliteStore(environment["CHAT_DB"]) as store:
             assert {} == store.unfinished()
             assert "not-found" == fold(store.read("s1")).last.error.kind

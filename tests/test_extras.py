@@ -45,18 +45,20 @@ def test_names_packages_and_extras(absent):
         require("it", {"http": ("httpx2",)})
 
 
-MODULES = {
-    "the client": ("assistant_events.clients.gemini_interactions", "httpx2", "http"),
-    "strategies": ("assistant_events.testing.strategies", "hypothesis", "testing"),
+CLIENT = "from assistant_events.adapters.gemini_interactions.client import GeminiInteractions; GeminiInteractions('k')"
+PROGRAMS = {
+    "a client": (CLIENT, "httpx2", "http"),
+    "the retries of a client": (CLIENT, "stamina", "http"),
+    "strategies": ("import assistant_events.testing.strategies", "hypothesis", "testing"),
 }
 
 
-@pytest.mark.parametrize(("module", "package", "extra"), MODULES.values(), ids=MODULES)
-def test_modules_that_need_an_extra(module, package, extra):
+@pytest.mark.parametrize(("statement", "package", "extra"), PROGRAMS.values(), ids=PROGRAMS)
+def test_what_needs_an_extra(statement, package, extra):
     """
-    The import of a module whose extra is missing says what to install.
+    Without its extra, making a client or importing a module raises an error with the command that installs it.
     """
-    program = f"import sys; sys.modules[{package!r}] = None\ntry: import {module}\nexcept ImportError as e: print(e)"
+    program = f"import sys; sys.modules[{package!r}] = None\ntry: {statement}\nexcept ImportError as e: print(e)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
 
     assert ran.stdout.endswith(f" needs {package}: pip install '.[{extra}]' {HINT}\n")

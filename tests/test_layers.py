@@ -16,8 +16,8 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "assistant_events"
 ROOT = "assistant_events"
 
-# Design layers 0 to 5. Inside one of them a module may still build on another: values raise errors, a session may be
-# served, and the command line offers everything.
+# The layers of the design. Inside one of them a module may still build on another: values raise errors, and the command
+# line offers everything. `client` and `mock` of a dialect speak HTTP, so they are above the rest of its folder.
 LAYERS = {
     "errors": -1,
     "extras": -1,
@@ -34,12 +34,14 @@ LAYERS = {
     "stores": 4,
     "live": 4,
     "outward": 4,
-    "session": 5,
-    "clients": 5,
-    "mock": 6,
-    "testing": 7,
-    "cli": 8,
-    "__main__": 9,
+    "session": 6,
+    "clients": 6,
+    "adapters.client": 7,
+    "mock": 7,
+    "adapters.mock": 8,
+    "testing": 9,
+    "cli": 10,
+    "__main__": 11,
 }
 
 # Modules inside a package that never see each other. What they share lies beside them, and does not see them either.
@@ -117,14 +119,14 @@ OPTIONAL = {
     "cyclopts": {"cli"},
     # The transport for tests is a class of httpx2; who imports it has a client of httpx2 to give it to.
     # So is what the recording proxy asks with; it is imported where a command records.
-    "httpx2": {"clients", "mock.proxy", "testing.transport"},
+    "httpx2": {"clients.http", "clients.response_body", "mock.proxy", "testing.transport"},
     "hypothesis": {"testing.strategies"},
     "msgspec": {"converters.structs"},
     "opentelemetry": set(),
     "psycopg": {"stores.postgres"},
     "redis": {"live.redis"},
     "rich": {"cli"},
-    "stamina": {"clients"},
+    "stamina": set(),
     "starlette": {"mock"},
     "uvicorn": {"mock"},
 }
@@ -155,12 +157,22 @@ class Module:
     @property
     def unit(self) -> str:
         """The row of the layer table that the file belongs to."""
-        return self.name.split(".")[0] or ROOT
+        return unit_of(self.name)
 
     @property
     def without_io(self) -> bool:
         """Whether bytes, time and ids are passed in to it."""
         return self.unit in WITHOUT_IO or self.name in MODULES_WITHOUT_IO
+
+
+def unit_of(name: str) -> str:
+    """
+    Return the row of the layer table for a dotted name without the package itself.
+    """
+    package, *inner = name.split(".")
+    if package == "adapters" and len(inner) > 1 and f"{package}.{inner[1]}" in LAYERS:
+        return f"{package}.{inner[1]}"
+    return package or ROOT
 
 
 def modules(package: Path) -> list[Module]:
@@ -261,13 +273,16 @@ def internal(module: Module, imports: list[Import]) -> Iterator[tuple[int, str]]
     for target, line in ((entry.target, entry.line) for entry in imports):
         if target.split(".")[0] != ROOT:
             continue
-        unit, *inner = target.split(".")[1:] or [ROOT]
+        package, *inner = target.split(".")[1:] or [ROOT]
+        unit = unit_of(".".join([package, *inner]))
+        if package == module.name.split(".")[0]:
+            yield from sideways(module, inner, line)
         if unit == ROOT:
             yield line, "imports the package root"
         elif unit not in LAYERS:
             yield line, f"imports {unit}, which has no layer"
         elif unit == module.unit:
-            yield from sideways(module, inner, line)
+            continue
         elif unit == "testing":
             yield line, "imports testing"
         elif module.unit == ROOT:
@@ -278,14 +293,15 @@ def internal(module: Module, imports: list[Import]) -> Iterator[tuple[int, str]]
 
 
 def sideways(module: Module, inner: list[str], line: int) -> Iterator[tuple[int, str]]:
-    siblings = SIBLINGS.get(module.unit, set())
+    package = module.name.split(".")[0]
+    siblings = SIBLINGS.get(package, set())
     target = inner[0] if inner else ""
     own = ".".join(module.name.split(".")[1:2])
     if target not in siblings or target == own:
         return
     if own in siblings:
-        yield line, f"{module.unit}.{own} imports its sibling {target}"
-    elif module.unit == "adapters":
+        yield line, f"{package}.{own} imports its sibling {target}"
+    elif package == "adapters":
         yield line, f"adapters imports the dialect {target}, which an entry point names"
 
 
@@ -421,6 +437,16 @@ LEGAL = {
         "adapters/base.py": "",
         "adapters/openai_chat/decoder.py": "from assistant_events.adapters.base import DecoderBase\n",
     },
+    "a client of a dialect": {
+        "clients/http.py": "import httpx2\n",
+        "adapters/gemini_interactions/client.py": (
+            "import os\n"
+            "from assistant_events.adapters.gemini_interactions import vocabulary\n"
+            "from assistant_events.clients.recovery import classify\n"
+        ),
+        "adapters/gemini_interactions/vocabulary.py": "",
+        "clients/recovery.py": "",
+    },
     "a store reads and writes": {"stores/sqlite.py": "import os, sqlite3, threading\n\nopen('x')\n"},
     "stores are listed together": {"stores/__init__.py": "from .memory import MemoryStore\n", "stores/memory.py": ""},
     "an optional dependency at home": {"cli/app.py": "import rich.table\nfrom cyclopts import App\n"},
@@ -448,6 +474,22 @@ ILLEGAL = {
     "higher layer for type checkers": (
         {"values.py": "if TYPE_CHECKING:\n    import assistant_events.events\n"},
         "values.py:2: values imports events, which is not in a lower layer",
+    ),
+    "a dialect and its client": (
+        {
+            "adapters/gemini_interactions/__init__.py": (
+                "from assistant_events.adapters.gemini_interactions.client import GeminiInteractions\n"
+            ),
+            "adapters/gemini_interactions/client.py": "",
+        },
+        "adapters/gemini_interactions/__init__.py:1: adapters imports adapters.client, which is not in a lower layer",
+    ),
+    "a client and another dialect": (
+        {
+            "adapters/openai_chat/client.py": "from assistant_events.adapters.gemini_interactions import vocabulary\n",
+            "adapters/gemini_interactions/vocabulary.py": "",
+        },
+        "adapters/openai_chat/client.py:1: adapters.openai_chat imports its sibling gemini_interactions",
     ),
     "higher layer as a name": (
         {"values.py": "from assistant_events import events\n"},

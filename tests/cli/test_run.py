@@ -15,7 +15,6 @@ import pytest
 from assistant_events import extras, fold
 from assistant_events.cli import endpoints, run_conversation
 from assistant_events.cli.live import Live
-from assistant_events.clients.gemini_interactions import RecoveryPolicy
 from assistant_events.mock import Match
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable, mock_provider, prompt
@@ -180,7 +179,7 @@ class TestAsking:
         """
         An answer that is continued again and again has an end, because each response is billed.
         """
-        monkeypatch.setattr(run_conversation, "RecoveryPolicy", lambda: RecoveryPolicy(hops=3))
+        monkeypatch.setattr(run_conversation, "MAX_HOPS", 3)
         tokens = ["", "a", "b", "c", "d", "e"]
         hops = pairwise(tokens)
         running = provider(
@@ -252,8 +251,9 @@ class TestRefusals:
         without = endpoints.chosen(None)
         monkeypatch.setenv("GEMINI_API_KEY", "key-of-the-test")
 
-        assert (endpoints.MOCK, endpoints.REAL) == (without.name, endpoints.chosen(None).name)
-        assert endpoints.chosen(None) == endpoints.named(endpoints.REAL)
+        service = "https://generativelanguage.googleapis.com"
+        assert ("mock", service) == (without.name, endpoints.chosen(None).name)
+        assert endpoints.chosen(None) == endpoints.named(service)
         assert endpoints.chosen("http://localhost:1/").name == "http://localhost:1"
 
     def test_localhost_needs_no_key(self):

@@ -5,7 +5,8 @@ Answers as a provider streams them, the documents that say the same, and what a 
 from datetime import datetime
 
 from assistant_events import fold
-from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions
+from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
+from assistant_events.clients import Clock
 from tests.adapters.notation import (
     DONE,
     USAGE,
@@ -61,3 +62,10 @@ async def events_of(run):
 
 def last(events, prior=None):
     return fold(events, start=prior).last
+
+
+def end_of(report):
+    """
+    How a message ended: `completed`, or the kind of its error.
+    """
+    return "completed" if report.error is None else report.error.kind

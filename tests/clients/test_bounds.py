@@ -9,13 +9,14 @@ import httpx2
 import pytest
 
 from assistant_events import find_problems, fold
-from assistant_events.clients.gemini_interactions import Clock, GeminiInteractions, RecoveryPolicy, RunOutcome
-from assistant_events.clients.recovery import AttemptHistory, FailureMode, NextAction, next_move
+from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
+from assistant_events.clients import Clock, RecoveryPolicy, Situation
+from assistant_events.clients.recovery import FailureMode, RecoveryState, RequestKind
 from assistant_events.clients.tracking_decoder import TrackingDecoder
 from tests.adapters.notation import C, D, K, S, U, X, mo, text
 from tests.adapters.notation import stream as as_bytes
 
-from .answers import BODY, CREATED, DATE, HELLO, client, document, events_of, hello, last
+from .answers import BODY, CREATED, DATE, HELLO, client, document, end_of, events_of, hello, last
 from .provider import Body, Plan, Provider
 from .virtual import run
 
@@ -105,7 +106,7 @@ def test_heartbeats_do_not_keep_a_dead_stream_alive(beats):
 
     events, report, lasted_s = followed(provider)
 
-    assert ("Hello", RunOutcome.COMPLETED) == (last(events).text, report.outcome)
+    assert ("Hello", "completed") == (last(events).text, end_of(report))
     assert ["create", "document"] == provider.asked
     assert 60 <= lasted_s <= 81
 
@@ -139,9 +140,9 @@ def test_heartbeats_do_not_keep_a_dead_replay_alive(beats):
 
     events, report, message = run(work())
 
-    assert ("Hello", RunOutcome.COMPLETED) == (
+    assert ("Hello", "completed") == (
         [event for event in events if event.type == "text.ended"][-1].text,
-        report.outcome,
+        end_of(report),
     )
     assert "running" == message.status
     assert ["replay", "document"] == provider.asked
@@ -182,7 +183,7 @@ def test_heartbeats_of_a_run_that_works():
 
     events, report, lasted_s = followed(provider)
 
-    assert (RunOutcome.RUNNING, "interrupted") == (report.outcome, events[-1].error.kind)
+    assert (Situation.INTERRUPTED, "interrupted") == (report.situation, events[-1].error.kind)
     assert ["create"] == [word for word in provider.asked if word != "document"]
     assert 3600 <= lasted_s <= 3700
 
@@ -325,7 +326,7 @@ def test_replays_that_all_differ():
 
     events, report, _ = followed(provider, policy=RecoveryPolicy(follows=5))
 
-    assert ("Hello", RunOutcome.COMPLETED) == (last(events).text, report.outcome)
+    assert ("Hello", "completed") == (last(events).text, end_of(report))
     assert ["create", *["replay"] * 5, "document"] == provider.asked
 
 
@@ -372,8 +373,8 @@ def test_follows_are_bounded(mode):
     """
     policy = RecoveryPolicy(follows=3)
 
-    assert [NextAction.REPLAY, NextAction.FETCH] == [
-        next_move(mode, AttemptHistory(resumable=True, follows=follows), policy) for follows in (2, 3)
+    assert [RequestKind.REPLAY, RequestKind.FETCH] == [
+        RecoveryState(follows=follows).next_request(mode, policy, resumable=True) for follows in (2, 3)
     ]
 
 
@@ -440,7 +441,7 @@ def test_a_replay_of_another_run(wire):
 
     events, report, _ = followed(provider)
 
-    assert ("Hello", "v1", RunOutcome.COMPLETED) == (last(events).text, last(events).run.id, report.outcome)
+    assert ("Hello", "v1", "completed") == (last(events).text, last(events).run.id, end_of(report))
     assert ["create", "replay", "document"] == provider.asked
 
 
@@ -462,7 +463,7 @@ def test_a_replay_of_several_hops(upto):
     messages = fold(events).messages
 
     assert [("one", "v1"), ("two", "v2")] == [(message.text, message.run.id) for message in messages]
-    assert (RunOutcome.COMPLETED, ["create", "replay"]) == (report.outcome, provider.asked)
+    assert ("completed", ["create", "replay"]) == (end_of(report), provider.asked)
 
 
 def test_a_stream_that_ends_between_two_hops():
@@ -473,7 +474,7 @@ def test_a_stream_that_ends_between_two_hops():
 
     events, report, _ = followed(provider)
 
-    assert ("pause", RunOutcome.COMPLETED) == (last(events).finish_reason, report.outcome)
+    assert ("pause", "completed") == (last(events).finish_reason, end_of(report))
     assert ["create"] == provider.asked
 
 
@@ -486,7 +487,7 @@ def test_a_document_of_another_run():
 
     events, report, _ = followed(provider)
 
-    assert ("Hel", "v1", RunOutcome.FAILED) == (last(events).text, last(events).run.id, report.outcome)
+    assert ("Hel", "v1", "protocol") == (last(events).text, last(events).run.id, end_of(report))
     assert ("protocol", "asked for run 'v1', got the document of 'v2'") == (
         events[-1].error.kind,
         events[-1].error.message,
@@ -511,7 +512,7 @@ def test_the_status_of_another_run():
     """
     status = run(client(Provider(documents=[document(id="v2")])).status("v1"))
 
-    assert (None, "asked for run 'v1', got the document of 'v2'") == (status.status, status.error.message)
+    assert (None, "asked for run 'v1', got the document of 'v2'") == (status.run, status.error.message)
 
 
 def test_the_usage_of_another_run():
@@ -522,7 +523,7 @@ def test_the_usage_of_another_run():
 
     events, report, _ = followed(provider)
 
-    assert (None, "missing") == (events[-1].usage, report.backfill)
+    assert (None, FailureMode.NO_USAGE) == (events[-1].usage, report.mode)
 
 
 def test_a_document_of_another_run_instead_of_a_replay():
@@ -552,16 +553,16 @@ def test_a_document_without_an_id():
 
 
 ZOMBIES = {
-    "the server's time is late": ("Sun, 22 Nov 2026 11:00:01 GMT", "2026-11-22T10:30:00+00:00", RunOutcome.ZOMBIE),
-    "the server's time is early": ("Sun, 22 Nov 2026 11:00:00 GMT", "2026-11-22T12:00:00+00:00", RunOutcome.RUNNING),
-    "only our time, late": (None, "2026-11-22T11:00:01+00:00", RunOutcome.ZOMBIE),
-    "only our time, early": (None, "2026-11-22T11:00:00+00:00", RunOutcome.RUNNING),
+    "the server's time is late": ("Sun, 22 Nov 2026 11:00:01 GMT", "2026-11-22T10:30:00+00:00", Situation.ZOMBIE),
+    "the server's time is early": ("Sun, 22 Nov 2026 11:00:00 GMT", "2026-11-22T12:00:00+00:00", Situation.INTERRUPTED),
+    "only our time, late": (None, "2026-11-22T11:00:01+00:00", Situation.ZOMBIE),
+    "only our time, early": (None, "2026-11-22T11:00:00+00:00", Situation.INTERRUPTED),
 }
 
 
 @pytest.mark.parametrize("silent", [False, True], ids=["asked for", "beside a silent stream"])
-@pytest.mark.parametrize(("date", "ours", "outcome"), ZOMBIES.values(), ids=ZOMBIES)
-def test_whose_time_tells_a_zombie(date, ours, outcome, silent):
+@pytest.mark.parametrize(("date", "ours", "situation"), ZOMBIES.values(), ids=ZOMBIES)
+def test_whose_time_tells_a_zombie(date, ours, situation, silent):
     """
     The time of the server decides, where it says one: the clock of a laptop may be an hour off.
     """
@@ -576,8 +577,8 @@ def test_whose_time_tells_a_zombie(date, ours, outcome, silent):
 
     events, report = run(work())
 
-    assert outcome == report.outcome
-    assert ("zombie", True) == (events[-1].error.code, events[-1].error.retryable) or outcome is RunOutcome.RUNNING
+    assert situation is report.situation
+    assert ("zombie", True) == (events[-1].error.code, events[-1].error.retryable) or situation is Situation.INTERRUPTED
 
 
 def test_how_long_an_agent_is_waited_for():

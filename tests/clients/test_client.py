@@ -13,19 +13,13 @@ import httpx2
 import pytest
 
 from assistant_events import LocalProtocolError, find_problems, fold
+from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
+from assistant_events.clients import Clock, FailureMode, RecoveryPolicy, Situation
 from assistant_events.clients import http as wire
-from assistant_events.clients.gemini_interactions import (
-    Clock,
-    GeminiInteractions,
-    RecoveryPolicy,
-    RunOutcome,
-    Situation,
-    Stage,
-)
 from tests.adapters.notation import C, D, E, K, S, mo, text
 from tests.adapters.notation import stream as as_bytes
 
-from .answers import BODY, CREATED, DATE, HELLO, client, document, events_of, hello, last
+from .answers import BODY, CREATED, DATE, HELLO, client, document, end_of, events_of, hello, last
 from .provider import NOT_FOUND, Plan, Provider
 from .virtual import run
 
@@ -123,11 +117,7 @@ def test_nothing_is_sent_before_it_is_read():
     made = client(provider).create(BODY, "m")
 
     assert [] == provider.asked
-    assert (Stage.CONNECTING, Situation.STREAMING, None) == (
-        made.report.stage,
-        made.report.situation,
-        made.report.run_id,
-    )
+    assert (Situation.FOLLOWING, None) == (made.report.situation, made.report.run_id)
 
 
 # -- keys
@@ -322,8 +312,7 @@ def test_a_first_request_that_fails(plan, kind, tries):
 
     assert ("step.failed", kind) == (event.type, event.error.kind)
     assert ["create"] * tries == provider.asked
-    assert report.outcome in (RunOutcome.FAILED, RunOutcome.INTERRUPTED)
-    assert Situation.LOST == report.situation
+    assert (kind, Situation.LOST) == (end_of(report), report.situation)
 
 
 def test_a_passing_refusal():
@@ -376,7 +365,7 @@ def test_dates_that_are_none():
     events, status = run(work())
 
     assert "Hello" == last(events).text
-    assert "completed" == status.status
+    assert ("completed", None) == (status.run.status, status.run.served_at)
 
 
 STREAMS = {
@@ -630,7 +619,7 @@ def test_a_whole_document():
 
     event, report = ended(provider, {**MODEL_BODY, "stream": False})
 
-    assert ("step.ended", RunOutcome.COMPLETED) == (event.type, report.outcome)
+    assert ("step.ended", "completed") == (event.type, end_of(report))
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -748,7 +737,7 @@ def test_a_run_that_works_for_ever():
 
     event, report = ended(provider)
 
-    assert (RunOutcome.RUNNING, Situation.RUNNING) == (report.outcome, report.situation)
+    assert ("in_progress", Situation.INTERRUPTED) == (report.status, report.situation)
     assert ("interrupted", True) == (event.error.kind, event.run.resumable)
     assert 60 <= provider.asked.count("document") <= 61
 
@@ -762,7 +751,7 @@ def test_polling_gives_up():
 
     event, report = ended(provider, {**MODEL_BODY, "background": True})
 
-    assert (RunOutcome.RUNNING, "interrupted") == (report.outcome, event.error.kind)
+    assert (Situation.INTERRUPTED, "interrupted") == (report.situation, event.error.kind)
     assert 180 <= provider.asked.count("document") <= 190
 
 
@@ -774,7 +763,7 @@ def test_a_foreground_stream_that_is_silent():
 
     event, report = ended(provider, MODEL_BODY)
 
-    assert ("timeout", Situation.STORED) == (event.error.kind, report.situation)
+    assert ("timeout", Situation.NO_STREAM) == (event.error.kind, report.situation)
     assert ["create"] == provider.asked
 
 
@@ -786,7 +775,7 @@ def test_a_run_that_vanishes_while_its_stream_is_silent():
 
     event, report = ended(provider)
 
-    assert (RunOutcome.GONE, "not-found") == (report.outcome, event.error.kind)
+    assert ("not-found", "not-found") == (end_of(report), event.error.kind)
 
 
 def test_a_network_that_stays_away():
@@ -798,7 +787,7 @@ def test_a_network_that_stays_away():
 
     event, report = ended(provider)
 
-    assert (RunOutcome.INTERRUPTED, Situation.DROPPED) == (report.outcome, report.situation)
+    assert ("network", Situation.INTERRUPTED) == (end_of(report), report.situation)
     assert ("network", True) == (event.error.kind, event.run.resumable)
     assert ["create", *["replay"] * 3, *["document"] * 4] == provider.asked
 
@@ -812,7 +801,7 @@ def test_a_key_that_is_refused_later():
 
     assert "auth" == ended(followed)[0].error.kind
     assert "auth" == ended(fetched)[0].error.kind
-    assert Situation.DROPPED == ended(Provider(*hello(), plans=[Plan(upto=4), Plan(status=401)]))[1].situation
+    assert Situation.INTERRUPTED == ended(Provider(*hello(), plans=[Plan(upto=4), Plan(status=401)]))[1].situation
 
 
 def test_a_service_that_says_when_to_come_back():
@@ -867,7 +856,7 @@ def test_usage_that_never_comes():
 
     event, report = ended(provider)
 
-    assert ("step.ended", None, "missing") == (event.type, event.usage, report.backfill)
+    assert ("step.ended", None, FailureMode.NO_USAGE) == (event.type, event.usage, report.mode)
     assert ["create", *["document"] * 3] == provider.asked
 
 
@@ -892,21 +881,21 @@ def test_left_while_the_usage_is_asked_for():
         provider = Provider(*hello(K(usage=None)), documents=[HELLO])
         made = client(provider, policy=RecoveryPolicy(usage_delays_s=(100.0,))).create(BODY, "m")
         events = []
-        while made.report.stage != Stage.BACKFILLING:
+        while made.report.situation is Situation.FOLLOWING:
             reader = asyncio.create_task(made.read())
             await asyncio.sleep(1)
             if not reader.done():
                 break
             events += reader.result()
-        stage, situation = made.report.stage, made.report.situation
+        before = made.report
         reader.cancel()
         await asyncio.wait([reader])
-        return [*events, *made.close()], stage, situation, made.report
+        return [*events, *made.close()], before, made.report
 
-    events, stage, situation, report = run(work())
+    events, before, report = run(work())
 
-    assert (Stage.BACKFILLING, Situation.BACKFILLING) == (stage, situation)
-    assert ("step.ended", RunOutcome.COMPLETED, "missing") == (events[-1].type, report.outcome, report.backfill)
+    assert (Situation.FINISHED, FailureMode.NO_USAGE) == (before.situation, before.mode)
+    assert ("step.ended", None, "completed") == (events[-1].type, events[-1].usage, end_of(report))
 
 
 # -- leaving
@@ -971,14 +960,14 @@ def test_closed_while_somebody_reads():
         made = client(provider).create(BODY, "m")
         reader = asyncio.create_task(events_of(made))
         await asyncio.sleep(10)
-        with pytest.raises(LocalProtocolError, match="is being read by somebody else"):
+        with pytest.raises(LocalProtocolError, match="is being read by another task"):
             await made.read()
         await made.aclose()
         return provider, await reader, made.report
 
     provider, events, report = run(work())
 
-    assert ("step.failed", RunOutcome.ABORTED) == (events[-1].type, report.outcome)
+    assert ("step.failed", "aborted") == (events[-1].type, end_of(report))
     assert provider.bodies[0].closed
 
 
@@ -996,7 +985,7 @@ def test_a_report_where_no_loop_runs():
     made, report = run(work())
 
     assert ("create", 1) == (report.attempts[0].kind, report.requests)
-    assert "<RunStream of 'm', run 'v1', streaming>" == repr(made)
+    assert "<RunStream of 'm', run 'v1', following>" == repr(made)
 
 
 def test_read_after_close():
@@ -1109,22 +1098,24 @@ def test_an_id_that_is_no_unicode():
 
 
 STATUSES = {
-    "done": (HELLO, ("completed", False, False, 1)),
-    "running": (document(status="in_progress"), ("in_progress", False, False, 0)),
-    "zombie": (document(status="in_progress") | {"created": "2026-11-22T09:19:59Z"}, ("in_progress", True, False, 0)),
-    "gone": (404, (None, False, True, 0)),
-    "out": (500, (None, False, False, 0)),
+    "done": (HELLO, ("completed", 1, False, False)),
+    "running": (document(status="in_progress"), ("in_progress", 0, False, False)),
+    "zombie": (document(status="in_progress") | {"created": "2026-11-22T09:19:59Z"}, ("in_progress", 0, True, False)),
+    "gone": (404, (None, None, False, True)),
+    "out": (500, (None, None, False, False)),
 }
 
 
 @pytest.mark.parametrize(("said", "expected"), STATUSES.values(), ids=STATUSES)
 def test_status(said, expected):
     """
-    How a run stands: its status, whether it is a zombie or gone, and how much there is of it.
+    The status of a run, the number of its outputs, and whether it is a zombie or gone.
     """
     status = run(client(Provider(documents=[said], date=DATE)).status("v1"))
 
-    assert expected == (status.status, status.zombie, status.gone, status.outputs)
+    run_status, outputs = (None, None) if status.run is None else (status.run.status, status.run.outputs)
+
+    assert expected == (run_status, outputs, status.zombie, status.gone)
     assert isinstance(said, int) is (status.error is not None)
 
 
@@ -1218,7 +1209,7 @@ def test_a_client_that_is_closed_while_it_reads():
     provider, events, report, took_s = run(work())
 
     assert ("step.failed", "interrupted") == (events[-1].type, events[-1].error.kind)
-    assert (RunOutcome.INTERRUPTED, Situation.DROPPED) == (report.outcome, report.situation)
+    assert ("interrupted", Situation.INTERRUPTED) == (end_of(report), report.situation)
     assert ["create"] == provider.asked
     assert 10 == took_s
 

@@ -11,11 +11,10 @@ import pytest
 
 from assistant_events import find_problems, fold
 from assistant_events.adapters.gemini_interactions import dialect
-from assistant_events.clients.gemini_interactions import RunOutcome
 from tests.adapters.notation import DONE, E, K, U
 from tests.adapters.notation import stream as as_bytes
 
-from .answers import BODY, DATE, client, events_of
+from .answers import BODY, DATE, client, end_of, events_of
 from .provider import TAIL, Plan, Provider
 from .recorded import STREAMS, document_of, running_of, with_ids
 from .virtual import run
@@ -98,7 +97,7 @@ def test_a_cut_run_comes_to_the_uncut_message(failure, name, ids):
 
         assert (at, []) == (at, find_problems(events))
         assert (at, expected) == (at, fold(events).last)
-        assert (at, RunOutcome.COMPLETED) == (at, report.outcome)
+        assert (at, "completed") == (at, end_of(report))
         assert all(body.closed for body in provider.bodies)
 
 
@@ -120,7 +119,7 @@ def test_empty_errors_change_nothing(event, name):
         provider = Provider(*wire[:at], event, *wire[at:])
         events, report = followed(provider)
 
-        assert (at, uncut(name), 1) == (at, fold(events).last, report.empty_errors)
+        assert (at, uncut(name), "empty-error") == (at, fold(events).last, report.mode)
         assert ["create"] == provider.asked
 
 
@@ -169,7 +168,7 @@ def test_a_cut_and_no_usage(name):
 
         assert (at, uncut(name)) == (at, fold(events).last)
         assert ["create", "replay", "document", "document"] == provider.asked
-        assert "found" == report.backfill
+        assert "no-usage" == report.mode
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -183,7 +182,7 @@ def test_zombies(name):
         events, report = followed(provider)
 
         assert (at, []) == (at, find_problems(events))
-        assert (at, RunOutcome.ZOMBIE, "zombie") == (at, report.outcome, events[-1].error.code)
+        assert (at, "zombie", "zombie") == (at, report.situation, events[-1].error.code)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -196,7 +195,7 @@ def test_gone(name):
         events, report = followed(provider)
 
         assert (at, []) == (at, find_problems(events))
-        assert (at, RunOutcome.GONE, "not-found") == (at, report.outcome, events[-1].error.kind)
+        assert (at, "not-found", "not-found") == (at, end_of(report), events[-1].error.kind)
         assert uncut(name).text.startswith(fold(events).last.text)
 
 
@@ -221,7 +220,7 @@ def test_stopped(answers, name):
         provider, stopped, events, report = run(work(at))
 
         assert (at, []) == (at, find_problems(events))
-        assert (at, RunOutcome.CANCELLED, "cancelled") == (at, report.outcome, events[-1].error.kind)
+        assert (at, "cancelled", "cancelled") == (at, end_of(report), events[-1].error.kind)
         assert ["create", "cancel", "delete"] == provider.asked
         assert (True, cancel == 200) == (stopped.ok, stopped.cancelled)
         assert provider.bodies[0].closed

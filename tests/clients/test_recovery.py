@@ -1,142 +1,198 @@
 """
-What has happened to a run, and what makes sense then: cases 84 to 99 of the wire reference, and every decision.
+What happened to a run, and what to do next: cases 84 to 99 of the wire reference, and every decision.
 """
 
-import itertools
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from assistant_events import AssistantMessage, ErrorInfo, Origin, RemoteRun, fold
+from assistant_events.adapters.gemini_interactions.client import GeminiInteractionsApi
 from assistant_events.clients.recovery import (
-    DECISIONS,
-    LETTERS,
+    ACTIONS,
     Action,
-    AttemptHistory,
-    ConnectionPhase,
+    Attempt,
     ConnectionState,
-    DocumentVerdict,
     FailureMode,
-    NextAction,
     RecoveryPolicy,
+    RecoveryState,
+    RequestKind,
     RunSummary,
+    RunTraits,
     Situation,
     classify,
-    handle,
-    is_cut_tail,
-    next_move,
-    parse_time,
-    read_document,
     situation_of,
-    wants_usage,
 )
 from assistant_events.testing import answer
+from assistant_events.values.credentials import Secrets
 from tests.adapters.notation import C, E, K, S, events, mo, stream
 
 from .provider import TAIL
 
+API = GeminiInteractionsApi()
 NOW = datetime(2026, 11, 22, 12, 0, 0, tzinfo=UTC)
 CUT = TAIL.decode()
 
 
-def connection(**seen):
+def connection(*, tail="", **seen):
     """
-    A create stream of a stored run in the background that was lost after 42 s, but for what *seen* says.
+    The create stream of a run in progress that was lost after 42 s, but for what *seen* says.
     """
-    usual = {
-        "phase": ConnectionPhase.CREATE,
-        "opened": 1000.0,
-        "ended": 1042.0,
-        "stored": True,
-        "status": "in_progress",
-    }
-    return ConnectionState(**{**usual, **seen})
+    return ConnectionState(**{"age_s": 42.0, "running": True, **seen, "cut_tail": API.is_cut_tail(tail)})
 
 
 def document(status="in_progress", *, age=timedelta(minutes=5), outputs=0):
-    return RunSummary(status=status, created=None if age is None else NOW - age, outputs=outputs)
+    created = None if age is None else NOW - age
+    return RunSummary(
+        status=status,
+        running=status in ("in_progress", "queued"),
+        created=created,
+        outputs=outputs,
+    )
 
 
 # -- how a connection ended
 
 ENDED = {
-    "84 the tail of the cut": (connection(ended=1600.0, tail=CUT), None, FailureMode.CUT),
-    "84 the tail at any time": (connection(ended=1005.0, tail=CUT), None, FailureMode.CUT),
-    "85 a tail without its end": (connection(tail=CUT.replace("]", "")), None, FailureMode.CUT),
-    "85 a tail that stops in its middle": (connection(tail=CUT[:40]), None, FailureMode.CUT),
-    "86 without a tail at 600.2 s": (connection(ended=1600.2), None, FailureMode.CUT),
-    "86 without a tail at 300 s": (connection(ended=1300.0), None, FailureMode.DROP),
-    "86 at 595 s": (connection(ended=1595.0), None, FailureMode.CUT),
-    "86 just before": (connection(ended=1594.9), None, FailureMode.DROP),
-    "86 at 610 s": (connection(ended=1610.0), None, FailureMode.CUT),
-    "86 just after": (connection(ended=1610.1), None, FailureMode.DROP),
-    "87 a tail after the end": (connection(terminal=True, status="completed", has_usage=True, tail=CUT), None, None),
+    "84 the tail of the cut": (
+        connection(age_s=600.0, tail=CUT),
+        None,
+        FailureMode.CUT,
+    ),
+    "84 the tail at any time": (connection(age_s=5.0, tail=CUT), None, FailureMode.CUT),
+    "85 a tail without its end": (
+        connection(tail=CUT.replace("]", "")),
+        None,
+        FailureMode.CUT,
+    ),
+    "85 a tail that stops in its middle": (
+        connection(tail=CUT[:40]),
+        None,
+        FailureMode.CUT,
+    ),
+    "86 without a tail at 600.2 s": (connection(age_s=600.2), None, FailureMode.CUT),
+    "86 without a tail at 300 s": (connection(age_s=300.0), None, FailureMode.DROP),
+    "86 at 595 s": (connection(age_s=595.0), None, FailureMode.CUT),
+    "86 just before": (connection(age_s=594.9), None, FailureMode.DROP),
+    "86 at 610 s": (connection(age_s=610.0), None, FailureMode.CUT),
+    "86 just after": (connection(age_s=610.1), None, FailureMode.DROP),
+    "87 a tail after the end": (
+        connection(completed=True, running=False, tail=CUT),
+        None,
+        None,
+    ),
     "88 a replay that is cut again": (
-        connection(phase=ConnectionPhase.REPLAY, ended=1600.0, tail=CUT),
+        connection(replay=True, age_s=600.0, tail=CUT),
         None,
         FailureMode.RECUT,
     ),
-    "88 by time alone": (connection(phase=ConnectionPhase.REPLAY, ended=1600.0), None, FailureMode.RECUT),
+    "88 by time alone": (connection(replay=True, age_s=600.0), None, FailureMode.RECUT),
     "89 a silent replay of a running run": (
-        connection(phase=ConnectionPhase.REPLAY, silent=True),
+        connection(replay=True, silent=True),
         document(),
         FailureMode.RECUT,
     ),
     "89 a silent replay of a run that is done": (
-        connection(phase=ConnectionPhase.REPLAY),
+        connection(replay=True),
         document("completed", outputs=1),
         FailureMode.RECUT,
     ),
-    "89 a silent replay that nobody asked about": (connection(phase=ConnectionPhase.REPLAY, silent=True), None, None),
+    "89 a silent replay that nobody asked about": (
+        connection(replay=True, silent=True),
+        None,
+        None,
+    ),
     "a replay that ends while the run runs": (
-        connection(phase=ConnectionPhase.REPLAY),
+        connection(replay=True),
         document(outputs=1),
         FailureMode.DROP,
     ),
-    "a silent stream of a running run": (connection(silent=True), document(outputs=1), None),
-    "a silent stream of a run that is done": (connection(silent=True), document("completed"), FailureMode.NO_END),
-    "a silent stream whose run cannot be asked for": (connection(silent=True, failed=True), None, FailureMode.DROP),
-    "90 an hour to the second": (connection(), document(age=timedelta(minutes=60)), FailureMode.DROP),
-    "90 a second more": (connection(), document(age=timedelta(minutes=60, seconds=1)), FailureMode.ZOMBIE),
-    "91 days, with content": (connection(), document(age=timedelta(days=3), outputs=1), FailureMode.DROP),
-    "a zombie that is queued": (connection(), document("queued", age=timedelta(days=3)), FailureMode.ZOMBIE),
+    "a silent stream of a running run": (
+        connection(silent=True),
+        document(outputs=1),
+        None,
+    ),
+    "a silent stream of a run that is done": (
+        connection(silent=True),
+        document("completed"),
+        FailureMode.NO_END,
+    ),
+    "a silent stream whose run cannot be asked for": (
+        connection(silent=True, failed=True),
+        None,
+        FailureMode.DROP,
+    ),
+    "90 an hour to the second": (
+        connection(),
+        document(age=timedelta(minutes=60)),
+        FailureMode.DROP,
+    ),
+    "90 a second more": (
+        connection(),
+        document(age=timedelta(minutes=60, seconds=1)),
+        FailureMode.ZOMBIE,
+    ),
+    "91 days, with content": (
+        connection(),
+        document(age=timedelta(days=3), outputs=1),
+        FailureMode.DROP,
+    ),
+    "a zombie that is queued": (
+        connection(),
+        document("queued", age=timedelta(days=3)),
+        FailureMode.ZOMBIE,
+    ),
     "92 a reset after 42 s": (connection(failed=True), None, FailureMode.DROP),
-    "an end without anything": (connection(status=None, stored=False), None, FailureMode.DROP),
+    "an end without anything": (connection(running=None), None, FailureMode.DROP),
     "99 somebody left": (connection(aborted=True), None, FailureMode.ABORT),
-    "99 somebody left at ten minutes": (connection(aborted=True, ended=1600.0, tail=CUT), None, FailureMode.ABORT),
-    "E usage missing": (connection(terminal=True, status="completed"), None, FailureMode.NO_USAGE),
-    "E of a limit": (connection(terminal=True, status="incomplete"), None, FailureMode.NO_USAGE),
-    "E without an id": (connection(terminal=True, status="completed", stored=False), None, None),
-    "E of a failure": (connection(terminal=True, status="failed"), None, None),
-    "E of a cancellation": (connection(terminal=True, status="cancelled"), None, None),
-    "an error that says something": (connection(terminal=True, erred=True), None, None),
+    "99 somebody left at ten minutes": (
+        connection(aborted=True, age_s=600.0, tail=CUT),
+        None,
+        FailureMode.ABORT,
+    ),
+    "E usage missing": (
+        connection(completed=True, running=False, lacks_usage=True),
+        None,
+        FailureMode.NO_USAGE,
+    ),
+    "an end without usage": (connection(completed=True, running=False), None, None),
+    "an error that says something": (
+        connection(completed=True, erred=True, running=None),
+        None,
+        None,
+    ),
     "F empty errors": (
-        connection(terminal=True, status="completed", has_usage=True, empty_errors=2),
+        connection(completed=True, running=False, empty_errors=2),
         None,
         FailureMode.EMPTY_ERROR,
     ),
-    "G completed in progress": (connection(terminal=True, status="in_progress"), None, FailureMode.UNFINISHED),
-    "G completed but queued": (connection(terminal=True, status="queued"), None, FailureMode.UNFINISHED),
-    "H an end after a last status": (connection(status="completed"), None, FailureMode.NO_END),
-    "H of a failure": (connection(status="failed"), None, FailureMode.NO_END),
-    "H of a status of tomorrow": (connection(status="napping"), None, FailureMode.NO_END),
-    "A before H": (connection(status="completed", tail=CUT), None, FailureMode.CUT),
+    "G completed in progress": (
+        connection(completed=True),
+        None,
+        FailureMode.UNFINISHED,
+    ),
+    "H an end after a last status": (
+        connection(running=False),
+        None,
+        FailureMode.NO_END,
+    ),
+    "A before H": (connection(running=False, tail=CUT), None, FailureMode.CUT),
 }
 
 
 @pytest.mark.parametrize(("seen", "said", "mode"), ENDED.values(), ids=ENDED)
 def test_classify(seen, said, mode):
     """
-    How a connection ended is told from what was seen of it, and from the run's document.
+    The failure mode follows from what was observed of a connection, and from the document of the run.
     """
-    assert mode == classify(seen, said, NOW)
+    assert mode == classify(seen, API.traits, said, NOW)
 
 
 def test_a_zombie_needs_a_time():
     """
-    Without a time of day nothing is called a zombie.
+    Without the time of the document nothing is classified as a zombie.
     """
-    assert FailureMode.DROP == classify(connection(), document(age=timedelta(days=3)))
+    assert FailureMode.DROP == classify(connection(), API.traits, document(age=timedelta(days=3)))
 
 
 TAILS = {
@@ -163,54 +219,54 @@ def test_the_tail_of_the_cut(tail, cut):
     """
     The bare error after the last event is known, whole or cut itself, and nothing else is taken for it.
     """
-    assert cut is is_cut_tail(tail)
+    assert cut is API.is_cut_tail(tail)
 
 
-def test_letters():
+def test_other_providers_have_no_cut_and_no_zombies():
     """
-    Every failure mode has the letter that others call it by; an abort is none.
+    Without knowledge of the provider an age has no meaning.
     """
-    assert "ABCDEFGH" == "".join(LETTERS.values())
-    assert {FailureMode.ABORT} == set(FailureMode) - set(LETTERS)
+    old = document(age=timedelta(days=3))
+
+    assert FailureMode.DROP == classify(connection(age_s=600.0), RunTraits(), old, NOW)
 
 
 # -- documents
 
-HANDLED = {
-    "completed": DocumentVerdict.FOLD,
-    "failed": DocumentVerdict.FOLD,
-    "cancelled": DocumentVerdict.FOLD,
-    "incomplete": DocumentVerdict.FOLD,
-    "budget_exceeded": DocumentVerdict.FOLD,
-    "requires_action": DocumentVerdict.FOLD,
-    "requires_continuation": DocumentVerdict.FOLD,
-    "weird": DocumentVerdict.FOLD,
-    None: DocumentVerdict.FOLD,
-    "in_progress": DocumentVerdict.WAIT,
-    "queued": DocumentVerdict.WAIT,
+STATUSES = {
+    "completed": False,
+    "failed": False,
+    "cancelled": False,
+    "incomplete": False,
+    "budget_exceeded": False,
+    "requires_action": False,
+    "requires_continuation": False,
+    "napping": False,
+    None: False,
+    "in_progress": True,
+    "queued": True,
 }
 
 
-@pytest.mark.parametrize(("status", "handling"), HANDLED.items(), ids=map(str, HANDLED))
-def test_c98_every_status(status, handling):
+@pytest.mark.parametrize(("status", "running"), STATUSES.items(), ids=map(str, STATUSES))
+def test_c98_every_status(status, running):
     """
-    A run that has ended is folded, whatever its status; one that runs is waited for.
+    A run has ended unless its status is one of a run in progress.
     """
-    assert handling is handle(document(status), NOW)
-
-
-def test_c98_a_zombie():
-    """
-    One that only seems to run is not waited for.
-    """
-    assert DocumentVerdict.ZOMBIE is handle(document(age=timedelta(minutes=61)), NOW)
+    assert running is API.summarize({"status": status}).running
 
 
 ZOMBIES = {
     "no steps": ({"steps": []}, True),
-    "only what the user said": ({"steps": [{"type": "user_input", "content": []}]}, True),
+    "only what the user said": (
+        {"steps": [{"type": "user_input", "content": []}]},
+        True,
+    ),
     "neither steps nor outputs": ({}, True),
-    "a generated step": ({"steps": [{"type": "user_input"}, {"type": "thought"}]}, False),
+    "a generated step": (
+        {"steps": [{"type": "user_input"}, {"type": "thought"}]},
+        False,
+    ),
     "outputs of 1.x": ({"outputs": [{"type": "text", "text": "a"}]}, False),
     "touched a moment ago": ({"updated": "2026-11-22T11:59:59Z"}, True),
     "no time of creation": ({"created": None}, False),
@@ -226,89 +282,157 @@ def test_zombies(changes, dead):
     """
     A run is dead when it is over an hour old and has produced nothing; what the user said is no product.
     """
-    resource = {"id": "v1", "status": "in_progress", "created": "2026-11-22T10:59:59Z", **changes}
+    resource = {
+        "id": "v1",
+        "status": "in_progress",
+        "created": "2026-11-22T10:59:59Z",
+        **changes,
+    }
 
-    assert dead is read_document(resource).is_zombie(NOW)
+    assert dead is API.traits.is_zombie(API.summarize(resource), NOW)
 
 
-def test_read_document():
+def test_the_summary_of_a_document():
     """
-    Of a document counts when it was made and touched, how much there is of it, and whether it says what it cost.
+    Recovery needs to know when a run was created and changed, and how many outputs it has.
     """
     resource = {
         "status": "completed",
         "created": "2026-05-15T18:51:55Z",
-        "updated": "2026-05-15T18:52:01.123456Z",
-        "steps": [{"type": "user_input"}, {"type": "thought"}, {"type": "model_output"}],
+        "updated": "2026-01-02T03:04:05.123456789Z",
+        "steps": [
+            {"type": "user_input"},
+            {"type": "thought"},
+            {"type": "model_output"},
+        ],
         "usage": {"total_tokens": 58},
     }
 
     expected = RunSummary(
         status="completed",
         created=datetime(2026, 5, 15, 18, 51, 55, tzinfo=UTC),
-        updated=datetime(2026, 5, 15, 18, 52, 1, 123456, tzinfo=UTC),
+        updated=datetime(2026, 1, 2, 3, 4, 5, 123456, tzinfo=UTC),
         outputs=2,
-        has_usage=True,
     )
-    assert expected == read_document(resource)
-    assert read_document(resource).finished
-
-
-def test_parse_time():
-    """
-    Nanoseconds are read, too, as far as a time here goes.
-    """
-    assert datetime(2026, 1, 2, 3, 4, 5, 123456, tzinfo=UTC) == parse_time("2026-01-02T03:04:05.123456789Z")
-    assert parse_time(None) is None
+    assert expected == API.summarize(resource)
 
 
 # -- what a client does by itself
 
-RESUMABLE = AttemptHistory(resumable=True)
-WITH_CURSOR = AttemptHistory(resumable=True, cursor=True)
-MOVES = {
-    "nothing wrong": (None, RESUMABLE, NextAction.END),
-    "A": (FailureMode.CUT, RESUMABLE, NextAction.REPLAY),
-    "A with a cursor": (FailureMode.CUT, WITH_CURSOR, NextAction.CURSOR),
-    "A of a run that is not resumable": (FailureMode.CUT, AttemptHistory(resumable=False), NextAction.END),
-    "B once": (FailureMode.RECUT, AttemptHistory(resumable=True, recuts=1), NextAction.REPLAY),
+START = RecoveryState()
+# What went wrong, what was tried so far, whether there is a cursor, and the next request.
+REQUESTS = {
+    "nothing wrong": (None, START, False, None),
+    "A": (FailureMode.CUT, START, False, RequestKind.REPLAY),
+    "A with a cursor": (FailureMode.CUT, START, True, RequestKind.CURSOR),
+    "B once": (FailureMode.RECUT, RecoveryState(recuts=1), False, RequestKind.REPLAY),
     "B once, with a cursor": (
         FailureMode.RECUT,
-        AttemptHistory(resumable=True, cursor=True, recuts=1),
-        NextAction.CURSOR,
+        RecoveryState(recuts=1),
+        True,
+        RequestKind.CURSOR,
     ),
-    "B twice": (FailureMode.RECUT, AttemptHistory(resumable=True, cursor=True, recuts=2), NextAction.FETCH),
-    "B by silence": (FailureMode.RECUT, AttemptHistory(resumable=True, recuts=1, stalled=True), NextAction.FETCH),
-    "C": (FailureMode.ZOMBIE, RESUMABLE, NextAction.END),
-    "D": (FailureMode.DROP, RESUMABLE, NextAction.REPLAY),
-    "D for the third time": (FailureMode.DROP, AttemptHistory(resumable=True, idle=2), NextAction.REPLAY),
-    "D for the fourth time": (FailureMode.DROP, AttemptHistory(resumable=True, cursor=True, idle=3), NextAction.FETCH),
-    "D of a run that is not resumable": (FailureMode.DROP, AttemptHistory(resumable=False), NextAction.END),
-    "E": (FailureMode.NO_USAGE, AttemptHistory(resumable=False), NextAction.BACKFILL),
-    "F": (FailureMode.EMPTY_ERROR, RESUMABLE, NextAction.END),
-    "G": (FailureMode.UNFINISHED, RESUMABLE, NextAction.REPLAY),
-    "G of a run that is not resumable": (FailureMode.UNFINISHED, AttemptHistory(resumable=False), NextAction.END),
-    "H": (FailureMode.NO_END, RESUMABLE, NextAction.FETCH),
-    "abort": (FailureMode.ABORT, RESUMABLE, NextAction.END),
+    "B twice": (FailureMode.RECUT, RecoveryState(recuts=2), True, RequestKind.FETCH),
+    "B by silence": (
+        FailureMode.RECUT,
+        RecoveryState(recuts=1, stalled=True),
+        False,
+        RequestKind.FETCH,
+    ),
+    "C": (FailureMode.ZOMBIE, START, False, None),
+    "D": (FailureMode.DROP, START, False, RequestKind.REPLAY),
+    "D for the third time": (
+        FailureMode.DROP,
+        RecoveryState(idle=2),
+        False,
+        RequestKind.REPLAY,
+    ),
+    "D for the fourth time": (
+        FailureMode.DROP,
+        RecoveryState(idle=3),
+        True,
+        RequestKind.FETCH,
+    ),
+    "D for the thirtieth time in all": (
+        FailureMode.DROP,
+        RecoveryState(follows=30),
+        True,
+        RequestKind.FETCH,
+    ),
+    "E": (FailureMode.NO_USAGE, START, False, RequestKind.FETCH),
+    "F": (FailureMode.EMPTY_ERROR, START, False, None),
+    "G": (FailureMode.UNFINISHED, START, False, RequestKind.REPLAY),
+    "H": (FailureMode.NO_END, START, False, RequestKind.FETCH),
+    "abort": (FailureMode.ABORT, START, False, None),
 }
 
 
-@pytest.mark.parametrize(("mode", "history", "move"), MOVES.values(), ids=MOVES)
-def test_next_move(mode, history, move):
+@pytest.mark.parametrize(("mode", "state", "cursor", "request_"), REQUESTS.values(), ids=REQUESTS)
+def test_next_request(mode, state, cursor, request_):
     """
-    A run is followed as long as that may help, then taken from its document.
+    The stream is followed as long as that may help, then the document is fetched.
     """
-    assert move is next_move(mode, history, RecoveryPolicy())
+    assert request_ is state.next_request(mode, RecoveryPolicy(), resumable=True, cursor=cursor)
 
 
-def test_next_move_goes_by_the_policy():
+@pytest.mark.parametrize(
+    "mode",
+    [FailureMode.CUT, FailureMode.DROP, FailureMode.UNFINISHED, FailureMode.RECUT],
+)
+def test_only_a_resumable_run_is_followed(mode):
     """
-    How often is for the policy to say.
+    A run that is bound to its connection has no stream to follow.
     """
-    policy = RecoveryPolicy(reconnects=0, recuts=9)
+    assert None is START.next_request(mode, RecoveryPolicy(), resumable=False)
 
-    assert NextAction.FETCH is next_move(FailureMode.DROP, RESUMABLE, policy)
-    assert NextAction.REPLAY is next_move(FailureMode.DROP, RESUMABLE, RecoveryPolicy(reconnects=1))
+
+@pytest.mark.parametrize("mode", [FailureMode.NO_USAGE, FailureMode.NO_END])
+def test_a_run_in_the_foreground_has_a_document(mode):
+    """
+    A run that has ended has a document, also without the background.
+    """
+    assert RequestKind.FETCH is START.next_request(mode, RecoveryPolicy(), resumable=False)
+
+
+def test_the_policy_limits_the_attempts():
+    """
+    The policy sets how often a stream is requested again.
+    """
+    drop = FailureMode.DROP
+
+    assert RequestKind.FETCH is START.next_request(drop, RecoveryPolicy(reconnects=0, recuts=9), resumable=True)
+    assert RequestKind.REPLAY is START.next_request(drop, RecoveryPolicy(reconnects=1), resumable=True)
+
+
+# -- what was tried
+
+
+def test_a_replay_with_news_starts_the_count_again():
+    """
+    Only streams without news count towards the limit of reconnects; a recut counts in any case.
+    """
+    cut = connection(replay=True, tail=CUT)
+
+    state = RecoveryState(idle=2).disconnected(cut, FailureMode.RECUT, news=True)
+
+    assert RecoveryState(recuts=1) == state
+    assert RecoveryState(idle=1, recuts=2, replay_failed=True) == state.disconnected(cut, FailureMode.RECUT, news=False)
+
+
+def test_attempts_are_bounded():
+    """
+    The newest 50 attempts are kept, and all are counted.
+    """
+    state = START
+    for number in range(60):
+        state = state.attempted(Attempt(kind=RequestKind.REPLAY, events=number))
+
+    assert (60, 50, 10, 59) == (
+        state.requests,
+        len(state.attempts),
+        state.attempts[0].events,
+        state.attempts[-1].events,
+    )
 
 
 def test_poll_delays():
@@ -321,60 +445,31 @@ def test_poll_delays():
     assert 10 == policy.poll_delay(5000)
 
 
-# -- what a person may do: every situation, every action
+# -- what a user can do
 
-NO, YES, FIRST, BUSY = "no", "yes", "primary", "busy"
-# Resume, Recover, Stop.
 TABLE = {
-    Situation.STREAMING: (NO, NO, YES),
-    Situation.DROPPED: (FIRST, YES, YES),
-    Situation.CUT: (FIRST, YES, YES),
-    Situation.RESUME_FAILED: (YES, FIRST, YES),
-    Situation.RECUT: (YES, FIRST, YES),
-    Situation.RUNNING: (YES, YES, YES),
-    Situation.ZOMBIE: (NO, YES, FIRST),
-    Situation.FINISHED: (NO, NO, NO),
-    Situation.BACKFILLING: (NO, BUSY, NO),
-    Situation.LOST: (NO, NO, YES),
-    Situation.BUSY: (BUSY, BUSY, YES),
-    Situation.ERRED: (YES, YES, YES),
-    Situation.ERRED_TWICE: (NO, YES, YES),
-    Situation.STORED: (NO, YES, YES),
+    "following": ["stop"],
+    "finished": [],
+    "interrupted": ["resume", "recover", "stop"],
+    "replay-failed": ["recover", "resume", "stop"],
+    "no-stream": ["recover", "stop"],
+    "zombie": ["stop", "recover"],
+    "lost": ["stop"],
 }
 
 
-@pytest.mark.parametrize(
-    ("situation", "action"), list(itertools.product(Situation, Action)), ids=lambda word: str(word.value)
-)
-def test_the_decision_table(situation, action):
+def test_the_actions_of_each_situation():
     """
-    What makes sense in a situation is this, and a sentence says why.
+    These actions make sense, in the order of their promise.
     """
-    choice = getattr(DECISIONS[situation], action.value)
-    word = FIRST if choice.primary else BUSY if choice.busy else YES if choice.available else NO
-
-    assert TABLE[situation][list(Action).index(action)] == word
-    assert choice.why
+    assert TABLE == {situation.value: [*actions] for situation, actions in ACTIONS.items()}
 
 
 def test_stop_is_never_gated():
     """
-    While there is anything to stop, Stop is available, whatever else is going on.
+    A run that has not ended can be stopped, whatever else is going on.
     """
-    ended = {Situation.FINISHED, Situation.BACKFILLING}
-
-    assert set(Situation) - ended == {each for each, choices in DECISIONS.items() if choices.stop.available}
-
-
-def test_one_action_comes_first():
-    """
-    No situation has two primary actions, and none that cannot be taken is primary or busy at once.
-    """
-    for choices in DECISIONS.values():
-        offered = [choices.resume, choices.recover, choices.stop]
-        assert sum(choice.primary for choice in offered) <= 1
-        assert not any(choice.primary and not choice.available for choice in offered)
-        assert not any(choice.busy and choice.available for choice in offered)
+    assert set(Situation) - {Situation.FINISHED} == {each for each in Situation if Action.STOP in ACTIONS[each]}
 
 
 # -- stored messages
@@ -391,18 +486,21 @@ def message(*, status="failed", kind="interrupted", code=None, resumable=True, r
 
 
 STORED = {
-    "running when the process died": (message(status="running", kind=None), Situation.DROPPED),
-    "cut": (message(kind="interrupted"), Situation.DROPPED),
-    "left": (message(kind="aborted"), Situation.DROPPED),
-    "network": (message(kind="network"), Situation.DROPPED),
-    "timeout": (message(kind="timeout"), Situation.DROPPED),
-    "the provider's error": (message(kind="provider"), Situation.ERRED),
-    "overloaded": (message(kind="overloaded"), Situation.ERRED),
+    "running when the process died": (
+        message(status="running", kind=None),
+        Situation.INTERRUPTED,
+    ),
+    "cut": (message(kind="interrupted"), Situation.INTERRUPTED),
+    "left": (message(kind="aborted"), Situation.INTERRUPTED),
+    "network": (message(kind="network"), Situation.INTERRUPTED),
+    "timeout": (message(kind="timeout"), Situation.INTERRUPTED),
+    "the provider's error": (message(kind="provider"), Situation.INTERRUPTED),
+    "overloaded": (message(kind="overloaded"), Situation.INTERRUPTED),
     "zombie": (message(kind="provider", code="zombie"), Situation.ZOMBIE),
     "gone": (message(kind="not-found"), Situation.LOST),
     "stopped": (message(kind="cancelled"), Situation.FINISHED),
     "no run": (message(run=False), Situation.LOST),
-    "not in the background": (message(resumable=False), Situation.STORED),
+    "not in the background": (message(resumable=False), Situation.NO_STREAM),
     "answered": (message(status="completed", kind=None), Situation.FINISHED),
 }
 
@@ -424,16 +522,39 @@ def test_situation_of_decoded_messages():
     erred = fold(events(stream(C(), E("internal", "boom")), request=request)).last
     done = fold(answer("Hello")).last
 
-    assert [Situation.DROPPED, Situation.ERRED, Situation.FINISHED] == [
+    assert [Situation.INTERRUPTED, Situation.INTERRUPTED, Situation.FINISHED] == [
         situation_of(each) for each in (cut, erred, done)
     ]
 
 
-def test_wants_usage():
+@pytest.mark.parametrize(
+    ("status", "request_body", "held"),
+    [
+        ("completed", {}, True),
+        ("incomplete", {}, True),
+        ("budget_exceeded", {}, True),
+        ("requires_action", {}, True),
+        ("failed", {}, False),
+        ("cancelled", {}, False),
+        ("requires_continuation", {}, False),
+        ("completed", {"store": False}, False),
+    ],
+)
+def test_an_end_without_usage_is_held(status, request_body, held):
     """
-    What has a cost that can be asked for: runs that gave something.
+    E: the end is held back when the document will have the usage: of a stored run that produced something.
     """
-    with_cost = {status for status in [*HANDLED] if wants_usage(status)}
+    decoder = API.decoder("m", request=request_body, prior=None, secrets=Secrets())
+    decoder.feed(stream(C(), S(0, mo("a")), K(status, usage=None)))
 
-    assert {"completed", "incomplete", "budget_exceeded", "requires_action"} == with_cost
-    assert K()["interaction"]["status"] in with_cost
+    assert held is decoder.held
+
+
+def test_an_end_of_a_run_without_an_id_is_not_held():
+    """
+    Without an id there is no document.
+    """
+    decoder = API.decoder("m", request={}, prior=None, secrets=Secrets())
+    decoder.feed(stream(C(""), S(0, mo("a")), K(id="", usage=None)))
+
+    assert decoder.terminal

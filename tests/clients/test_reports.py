@@ -1,5 +1,5 @@
 """
-What a run says of itself at every moment, for a user interface.
+What a run reports at every moment, for a user interface.
 """
 
 import asyncio
@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from assistant_events import ErrorInfo, find_problems
-from assistant_events.clients.gemini_interactions import FailureMode, RunOutcome, Situation, Stage
+from assistant_events.clients import ACTIONS, Action, FailureMode, Situation
 from tests.adapters.notation import C, E, K, S, mo
 
 from .answers import BODY, DATE, client, document, events_of, hello
@@ -48,47 +48,33 @@ def at(seconds, provider, body=BODY):
 
 
 MOMENTS = {
-    "the first stream": (10, [STALLED], Stage.STREAMING, Situation.STREAMING, Situation.DROPPED),
-    "before the first headers": (10, [Plan(delay_s=60)], Stage.CONNECTING, Situation.STREAMING, Situation.LOST),
-    "waiting after a drop": (0.2, [Plan(upto=4)], Stage.CONNECTING, Situation.BUSY, Situation.DROPPED),
-    "a replay": (10, [Plan(upto=4), STALLED], Stage.STREAMING, Situation.BUSY, Situation.DROPPED),
-    "waiting after the cut": (600.2, [CUT], Stage.CONNECTING, Situation.BUSY, Situation.CUT),
-    "a second cut": (1201.0, [CUT, CUT], Stage.CONNECTING, Situation.BUSY, Situation.RECUT),
-    "a resume that fails": (600.7, [CUT, Plan(status=503)], Stage.CONNECTING, Situation.BUSY, Situation.RESUME_FAILED),
-    "asking for the document": (90, [Plan(upto=4), STALLED], Stage.ASKING, Situation.BUSY, Situation.RECUT),
+    "the first stream": (10, [STALLED], Situation.INTERRUPTED),
+    "before the first headers": (10, [Plan(delay_s=60)], Situation.LOST),
+    "waiting after a drop": (0.2, [Plan(upto=4)], Situation.INTERRUPTED),
+    "a replay": (10, [Plan(upto=4), STALLED], Situation.INTERRUPTED),
+    "waiting after the cut": (600.2, [CUT], Situation.INTERRUPTED),
+    "a second cut": (1201.0, [CUT, CUT], Situation.REPLAY_FAILED),
+    "a resume that fails": (600.7, [CUT, Plan(status=503)], Situation.REPLAY_FAILED),
+    "fetching the document": (90, [Plan(upto=4), STALLED], Situation.REPLAY_FAILED),
 }
 
 
-@pytest.mark.parametrize(("seconds", "plans", "stage", "busy", "left"), MOMENTS.values(), ids=MOMENTS)
-def test_moments(seconds, plans, stage, busy, left):
+@pytest.mark.parametrize(("seconds", "plans", "left"), MOMENTS.values(), ids=MOMENTS)
+def test_moments(seconds, plans, left):
     """
-    While it goes on, and when it is left, a run says where it stands, and what makes sense.
+    A run reports its situation while the client follows it, and when its reader has left.
     """
     provider = Provider(*hello(), plans=plans, documents=[RUNNING], date=DATE)
 
     before, after = at(seconds, provider)
 
-    assert (stage, busy, None) == (before.stage, before.situation, before.outcome)
-    assert (Stage.OVER, left, RunOutcome.ABORTED) == (after.stage, after.situation, after.outcome)
-    assert before.stop.available
-    assert before.error is None
-    assert "closed" == after.error.message
-
-
-def test_a_cut_whose_resume_failed():
-    """
-    After the cut Resume is what to offer first; when it was refused, the document is.
-    """
-    _, cut = at(600.2, Provider(*hello(), plans=[CUT], documents=[RUNNING], date=DATE))
-    _, refused = at(600.7, Provider(*hello(), plans=[CUT, Plan(status=503)], documents=[RUNNING], date=DATE))
-
-    assert (FailureMode.CUT, True, False) == (cut.mode, cut.resume.primary, cut.recover.primary)
-    assert (FailureMode.CUT, False, True) == (refused.mode, refused.resume.primary, refused.recover.primary)
+    assert (Situation.FOLLOWING, None, (Action.STOP,)) == (before.situation, before.error, before.actions)
+    assert (left, LEFT, ACTIONS[left]) == (after.situation, after.error, after.actions)
 
 
 def test_an_error_of_the_stream():
     """
-    An error that says something may be a passing one: Resume makes sense once, and not when it says it again.
+    An error of the stream may be transient: Resume makes sense once, and not when the replay has the same error.
     """
     erred = Plan(events=[C(), S(0, mo("a")), E("unavailable", "later")])
 
@@ -102,14 +88,13 @@ def test_an_error_of_the_stream():
 
     first, second = run(work())
 
-    assert (Situation.ERRED, RunOutcome.FAILED) == (first.situation, first.outcome)
-    assert Situation.ERRED_TWICE == second.situation
-    assert (True, False) == (first.resume.available, second.resume.available)
+    assert (Situation.INTERRUPTED, "overloaded") == (first.situation, first.error.kind)
+    assert Situation.NO_STREAM == second.situation
 
 
 def test_the_parts_of_a_report():
     """
-    A report holds what the provider said of the run, and what the client did.
+    A report has what the provider reported of the run, and what the client did.
     """
     provider = Provider(*hello(), plans=[Plan(upto=4)])
 
@@ -121,11 +106,10 @@ def test_the_parts_of_a_report():
     report = run(work())
 
     assert ("m", "v1", True, "completed") == (report.message_id, report.run_id, report.resumable, report.status)
-    assert "2026-11-22T10:00:00+00:00" == report.created.isoformat()
     assert [("create", "drop", 4), ("replay", None, 7)] == [
         (attempt.kind, attempt.mode, attempt.events) for attempt in report.attempts
     ]
-    assert (2, None, False) == (report.requests, report.outputs, report.recover.available)
+    assert (2, None, ()) == (report.requests, report.run, report.actions)
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         report.run_id = "other"
 
@@ -133,7 +117,7 @@ def test_the_parts_of_a_report():
 @pytest.mark.parametrize("piece", [0, 1, 7, 10_000])
 def test_events_are_counted_however_they_are_cut(piece):
     """
-    An attempt says how many events came, whatever pieces they came in.
+    An attempt counts its events, whatever pieces they came in.
     """
     provider = Provider(*hello(), plans=[Plan(piece=piece)])
 
@@ -177,7 +161,8 @@ STOPPED = {
 @pytest.mark.parametrize(("seconds", "plans", "kind"), STOPPED.values(), ids=STOPPED)
 def test_stop_at_any_moment(seconds, plans, kind):
     """
-    Whatever a run is waiting for, Stop ends the wait; twice is as once. What has no id yet can only be left.
+    Whatever a run is waiting for, Stop ends the wait; a second Stop changes nothing. A run without an id can only be
+    left.
     """
     provider = Provider(*hello(), plans=plans, documents=[RUNNING], date=DATE)
 
@@ -188,7 +173,7 @@ def test_stop_at_any_moment(seconds, plans, kind):
 
 def test_stop_while_the_usage_is_asked_for():
     """
-    A run that has its answer is complete, whoever stops it then.
+    A run that has its answer is complete, also when it is stopped then.
     """
     provider = Provider(*hello(K(usage=None)), documents=[document(usage=None)])
 
@@ -197,7 +182,7 @@ def test_stop_while_the_usage_is_asked_for():
 
 def test_a_run_in_the_foreground_that_met_the_cut():
     """
-    A run that cannot be come back to fails with what happened to it.
+    A run that cannot be resumed fails with the reason of its end.
     """
     provider = Provider(*hello(), plans=[Plan(upto=4, tail=TAIL)])
 
@@ -208,4 +193,4 @@ def test_a_run_in_the_foreground_that_met_the_cut():
     event, report = run(work())
 
     assert "the provider cut the stream after ten minutes" == event.error.message
-    assert (FailureMode.CUT, Situation.STORED) == (report.mode, report.situation)
+    assert (FailureMode.CUT, Situation.NO_STREAM) == (report.mode, report.situation)

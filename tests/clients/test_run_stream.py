@@ -8,13 +8,14 @@ import httpx2
 import pytest
 
 from assistant_events import AssistantMessage, Origin, RemoteRun, Transcript, find_problems, fold
-from assistant_events.clients.gemini_interactions import FailureMode, GeminiInteractions, RunOutcome, Situation
+from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
+from assistant_events.clients import Action, FailureMode, Situation
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
 from tests.adapters.notation import K, U
 from tests.adapters.notation import stream as as_bytes
 
-from .answers import BODY, DATE, HELLO, client, document, events_of, hello, last
+from .answers import BODY, DATE, HELLO, client, document, end_of, events_of, hello, last
 from .provider import TAIL, Plan, Provider
 from .virtual import run
 
@@ -64,7 +65,7 @@ def test_a_cut_run_goes_on(plans, asked):
     assert asked == without_looks(provider.asked)
     assert ("Hello", "completed") == (last(events).text, last(events).status)
     assert [] == find_problems(events)
-    assert (RunOutcome.COMPLETED, Situation.FINISHED) == (report.outcome, report.situation)
+    assert ("completed", Situation.FINISHED) == (end_of(report), report.situation)
 
 
 def test_received_by_a_session():
@@ -96,9 +97,10 @@ def test_a_zombie_is_named():
 
     events = run(events_of(made))
 
-    assert (RunOutcome.ZOMBIE, FailureMode.ZOMBIE, 0) == (made.report.outcome, made.report.mode, made.report.outputs)
+    report = made.report
+    assert (Situation.ZOMBIE, FailureMode.ZOMBIE, 0) == (report.situation, report.mode, report.run.outputs)
     assert "zombie" == last(events).error.code
-    assert made.report.stop.primary
+    assert Action.STOP is report.actions[0]
 
 
 def test_read_and_iteration_share_a_batch():
@@ -193,7 +195,7 @@ def test_a_run_that_failed():
     event = run(events_of(made))[-1]
 
     assert ("step.failed", "provider") == (event.type, event.error.kind)
-    assert (RunOutcome.FAILED, Situation.FINISHED) == (made.report.outcome, made.report.situation)
+    assert ("provider", Situation.FINISHED) == (end_of(made.report), made.report.situation)
 
 
 def test_a_zombie_that_its_document_tells():
@@ -206,7 +208,7 @@ def test_a_zombie_that_its_document_tells():
 
     run(events_of(made))
 
-    assert (RunOutcome.ZOMBIE, ["create", "replay", "document"]) == (made.report.outcome, provider.asked)
+    assert (Situation.ZOMBIE, ["create", "replay", "document"]) == (made.report.situation, provider.asked)
 
 
 def test_several_runs_of_one_client():
@@ -230,7 +232,7 @@ def test_several_runs_of_one_client():
     done, known, other = run(work())
 
     assert [True, False] == done
-    assert (RunOutcome.CANCELLED, RunOutcome.ABORTED) == (known.outcome, other.outcome)
+    assert ("cancelled", "aborted") == (end_of(known), end_of(other))
 
 
 def test_stopped_while_nobody_reads():

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from assistant_events import find_problems
-from assistant_events.clients.gemini_interactions import GeminiInteractions
+from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.clients.hosts import proxy_secrets
 from assistant_events.converters import unstructure
 from assistant_events.values.credentials import Secrets

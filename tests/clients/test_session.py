@@ -181,7 +181,7 @@ def test_recovered_while_it_runs():
     before, recovered, after, report = run(work())
 
     assert ([], before) == (recovered, after)
-    assert ("running", "running") == (report.outcome, report.situation)
+    assert (None, "interrupted", "in_progress") == (report.error, report.situation, report.status)
 
 
 def test_only_what_gives_events_goes_alone():

@@ -10,11 +10,12 @@ from threading import Event, Thread
 import pytest
 
 from assistant_events import LocalProtocolError
-from assistant_events.clients.gemini_interactions import Clock, SyncGeminiInteractions
+from assistant_events.adapters.gemini_interactions.client import SyncGeminiInteractions
+from assistant_events.clients import Clock
 from assistant_events.session import SyncSession
 from assistant_events.stores import MemoryStore
 
-from .answers import BODY, HELLO, document, hello
+from .answers import BODY, HELLO, document, end_of, hello
 from .provider import Plan, Provider
 
 FAST = Clock(scale=0.001)
@@ -37,8 +38,8 @@ def test_a_run_is_iterated():
 
         assert ["text.ended", "step.ended"] == types[-2:]
         assert ["create", "replay"] == provider.asked
-        assert ("Hello", True, "completed") == (run.message.text, run.terminal, run.report.outcome)
-        assert "<SyncRunStream of 'm', run 'v1', completed>" == repr(run)
+        assert ("Hello", True, "completed") == (run.message.text, run.terminal, end_of(run.report))
+        assert "<SyncRunStream of 'm', run 'v1', finished>" == repr(run)
 
 
 def test_read_gives_the_rest_of_a_batch():
@@ -148,7 +149,7 @@ def test_status_and_recover():
     with sync_client(provider) as client:
         run = client.create(BODY, "m")
         next(run)
-        assert "completed" == client.status("v1").status
+        assert "completed" == client.status("v1").run.status
 
         provider.plans = [Plan(upto=4, how="stall")]
         cut = client.create(BODY, "n")

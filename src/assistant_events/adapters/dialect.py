@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Protocol, final
+from importlib.metadata import entry_points
+from typing import Any, Protocol, TypeVar, final
 
 import attrs
 
@@ -15,6 +15,8 @@ from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import AdapterError, UnknownDialectError
 from assistant_events.events import Event
 from assistant_events.values import ErrorInfo
+
+_T = TypeVar("_T")
 
 GROUP = "assistant_events.adapters"
 """Entry points of this group name a `Dialect`."""
@@ -72,7 +74,7 @@ class Dialect:
 
 def dialect_names() -> tuple[str, ...]:
     """Return the names of all installed dialects, sorted."""
-    return tuple(sorted({entry.name for entry in _entries()}))
+    return entry_point_names(GROUP)
 
 
 def load_dialect(name: str) -> Dialect:
@@ -84,15 +86,12 @@ def load_dialect(name: str) -> Dialect:
 
         AdapterError: When its entry point does not load or names no `Dialect`.
     """
-    for entry in _entries():
-        if entry.name == name:
-            return _load(entry)
-    raise UnknownDialectError(name, dialect_names())
+    return load_entry_point(GROUP, name, Dialect)
 
 
 def detect_dialect(documents: Iterable[Fields]) -> Dialect | None:
     """Return the installed dialect that knows the first of *documents* that any knows; `None` when none does."""
-    known = [_load(entry) for entry in sorted(_entries(), key=lambda entry: entry.name)]
+    known = [load_dialect(name) for name in dialect_names()]
     for document in documents:
         for dialect in known:
             if dialect.detect is not None and dialect.detect(document):
@@ -100,17 +99,30 @@ def detect_dialect(documents: Iterable[Fields]) -> Dialect | None:
     return None
 
 
-def _entries() -> Iterable[EntryPoint]:
-    return entry_points(group=GROUP)
+def entry_point_names(group: str) -> tuple[str, ...]:
+    """Return the names of all installed entry points of a group, sorted."""
+    return tuple(sorted({entry.name for entry in entry_points(group=group)}))
 
 
-def _load(entry: EntryPoint) -> Dialect:
-    try:
-        dialect = entry.load()
-    except Exception as error:
-        raise AdapterError(entry.name, f"{entry.value} does not load: {error}") from error
-    if not isinstance(dialect, Dialect):
-        raise AdapterError(entry.name, f"{entry.value} is {type(dialect).__name__}, expected a Dialect")
-    if dialect.name != entry.name:
-        raise AdapterError(entry.name, f"{entry.value} names the dialect {dialect.name!r}, expected {entry.name!r}")
-    return dialect
+def load_entry_point(group: str, name: str, kind: type[_T]) -> _T:
+    """
+    Return the object of an entry point whose name is that of a dialect.
+
+    Raises:
+        UnknownDialectError: No entry point of this name is installed.
+
+        AdapterError: It does not load, is not of class *kind*, or its `name` is another one.
+    """
+    for entry in entry_points(group=group):
+        if entry.name == name:
+            try:
+                found = entry.load()
+            except Exception as error:
+                raise AdapterError(name, f"{entry.value} does not load: {error}") from error
+            if not isinstance(found, kind):
+                raise AdapterError(name, f"{entry.value} is {type(found).__name__}, expected a {kind.__name__}")
+            named = getattr(found, "name", name)
+            if named != name:
+                raise AdapterError(name, f"{entry.value} names the dialect {named!r}, expected {name!r}")
+            return found
+    raise UnknownDialectError(name, entry_point_names(group))

@@ -1,105 +1,118 @@
 """
-Whom `run` talks to: the provider, or a mock of it inside of this process when there is no key.
+The provider of `run`: the service, another server, or a mock provider in this process when there is no key.
 
-The log knows, too: with each prompt `run` notes where it went, and with which settings, never with which key.
+`run` stores with each prompt where it was sent, and with which settings; never the key.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 import attrs
 
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.cli.exit_codes import CommandError
+from assistant_events.clients import load_client
 from assistant_events.clients.hosts import is_loopback, service_url
 from assistant_events.events import PromptSubmitted
 from assistant_events.extras import missing_extras
 from assistant_events.stores import SqliteStore
 from assistant_events.values import thaw
 
+if TYPE_CHECKING:
+    from assistant_events.clients import ProviderClient
+
 Body: TypeAlias = dict[str, Any]
 # Any: plain JSON.
 
-KEY_VARIABLE: Final = "GEMINI_API_KEY"
-REAL: Final = "https://generativelanguage.googleapis.com"
+DIALECT: Final = "gemini-interactions"
+"""The dialect of `run`."""
+
 MOCK: Final = "mock"
-"""What the log calls the mock provider inside of this process."""
+"""Name of the mock provider in this process, as it is stored."""
 
 ANY_KEY: Final = "none"
-"""What a server of this machine is sent when there is no key: any key will do for a mock provider."""
+"""The key for a server of this machine when there is no other: a mock provider accepts any."""
+
+
+def provider_client() -> type[ProviderClient]:
+    """Return the client of the provider."""
+    return load_client(DIALECT)
 
 
 @final
 @attrs.frozen
 class Endpoint:
-    """Whom to talk to."""
+    """A server, and the key for it."""
 
     name: str
-    """As the log knows it: a URL, or `MOCK`."""
+    """A URL, or `MOCK`."""
 
     key: str | None = attrs.field(default=None, repr=False)
-    """`None` leaves it to the client, which takes that of the environment."""
+    """`None` for that of the environment."""
 
     @property
     def is_mock(self) -> bool:
-        """Whether it is the one inside of this process."""
+        """Whether it is the mock provider in this process."""
         return self.name == MOCK
 
 
 @final
 @attrs.frozen
-class Asked:
-    """What the log says of the newest prompt that `run` has sent."""
+class StoredRequest:
+    """What is stored of the newest prompt that `run` has sent."""
 
     endpoint: str
     body: Body
     """The request, without the conversation."""
 
 
-def newest_asked(store: SqliteStore, session_id: str) -> Asked | None:
-    """Return what `run` noted with its newest prompt in a session; `None` when it has sent none."""
-    found: Asked | None = None
+def newest_request(store: SqliteStore, session_id: str) -> StoredRequest | None:
+    """Return what `run` stored with its newest prompt in a session; `None` when it has sent none."""
+    found: StoredRequest | None = None
     for record in store.read(session_id):
         if isinstance(record.event, PromptSubmitted):
-            noted = mapping(thaw(record.meta), "run")
-            if noted:
-                found = Asked(string(noted, "endpoint") or REAL, dict(mapping(noted, "request")))
+            stored = mapping(thaw(record.meta), "run")
+            if stored:
+                endpoint = string(stored, "endpoint") or provider_client().api.base_url
+                found = StoredRequest(endpoint, dict(mapping(stored, "request")))
     return found
 
 
 def endpoint_of(store: SqliteStore, session_id: str) -> str:
-    """Return the name of the endpoint that a session was held with: the provider, unless the log says otherwise."""
-    found = newest_asked(store, session_id)
-    return REAL if found is None else found.endpoint
+    """Return the name of the endpoint of a session: the provider itself, unless another one is stored."""
+    found = newest_request(store, session_id)
+    return provider_client().api.base_url if found is None else found.endpoint
 
 
 def has_key() -> bool:
     """
-    Tell whether there is a key in the environment.
+    Return whether there is a key in the environment.
 
     Raises:
-        CommandError: What is there cannot be one. Said before a prompt is stored.
+        CommandError: It is not a valid key. Raised before a prompt is stored.
     """
-    key = os.environ.get(KEY_VARIABLE, "").strip()
+    variable = provider_client().api.key_variable
+    key = os.environ.get(variable, "").strip()
     if any(not "!" <= character <= "~" for character in key):
-        raise CommandError(f"{KEY_VARIABLE}: expected printable ASCII characters without spaces")
+        raise CommandError(f"{variable}: expected printable ASCII characters without spaces")
     return bool(key)
 
 
 def chosen(base_url: str | None) -> Endpoint:
     """
-    Return whom to ask.
+    Return the endpoint of a new prompt.
 
     Args:
-        base_url: As it was given on the command line.
+        base_url: As given on the command line.
 
     Raises:
-        CommandError: There is no key for a server that needs one, or *base_url* is no URL.
+        CommandError: The server needs a key and there is none, or *base_url* is not a valid URL.
     """
+    api = provider_client().api
     if base_url is None:
-        return Endpoint(REAL if has_key() else MOCK)
+        return Endpoint(api.base_url if has_key() else MOCK)
     url = base_url.rstrip("/")
     parts = service_url(url)
     if parts is None:
@@ -108,32 +121,33 @@ def chosen(base_url: str | None) -> Endpoint:
     if has_key():
         return Endpoint(url)
     if not is_loopback(parts.hostname or ""):
-        raise CommandError(f"there is no API key for {url}: set {KEY_VARIABLE}")
+        raise CommandError(f"there is no API key for {url}: set {api.key_variable}")
     return Endpoint(url, ANY_KEY)
 
 
 def named(name: str) -> Endpoint:
     """
-    Return the endpoint that a log names. A key goes to nobody because a file says so: only to the provider itself.
+    Return the stored endpoint of an answer. A key goes to the provider itself only, never because a file names a URL.
 
     Raises:
-        CommandError: It has to be named on the command line, or needs a key and there is none.
+        CommandError: It has to be given on the command line, or it needs a key and there is none.
     """
+    api = provider_client().api
     if name == MOCK:
         return Endpoint(MOCK)
-    if name != REAL:
+    if name != api.base_url:
         raise CommandError(f"the answer came from {name}: say --base-url {name} to ask there")
     if not has_key():
-        raise CommandError(f"there is no API key: set {KEY_VARIABLE}")
-    return Endpoint(REAL)
+        raise CommandError(f"there is no API key: set {api.key_variable}")
+    return Endpoint(name)
 
 
 def check_extras(endpoint: Endpoint) -> None:
     """
-    Raise when what is needed to talk to *endpoint* is not installed.
+    Raise when packages for *endpoint* are not installed.
 
     Raises:
-        CommandError: It says what to install.
+        CommandError: With the command that installs them.
     """
     needed: dict[str, tuple[str, ...]] = {"http": ("httpx2", "stamina")}
     if endpoint.is_mock:
@@ -141,4 +155,4 @@ def check_extras(endpoint: Endpoint) -> None:
     without_key = endpoint.is_mock and missing_extras("", {"web": needed["web"]}) is not None
     sentence = missing_extras("run without an API key" if without_key else "run", needed)
     if sentence is not None:
-        raise CommandError(f"{sentence}, or set {KEY_VARIABLE}" if without_key else sentence)
+        raise CommandError(f"{sentence}, or set {provider_client().api.key_variable}" if without_key else sentence)

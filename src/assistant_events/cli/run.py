@@ -1,4 +1,4 @@
-"""`run`: asks a model or an agent, shows the answer while it comes, and keeps the conversation."""
+"""`run`: asks a model or an agent, shows the answer as it streams, and stores the conversation."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from assistant_events.cli import endpoints
-from assistant_events.cli.endpoints import MOCK
 from assistant_events.cli.exit_codes import CommandError, Exit, UnknownOption
 from assistant_events.cli.live import Live
 from assistant_events.cli.open_store import check_session, opened
 
 DATABASE: Final = "assistant-events.db"
-"""In the current folder: a file that is seen, moved and deleted like any other."""
+"""In the current folder, a visible file."""
 
 _Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
 _Session = Annotated[str | None, Parameter(metavar="SESSION")]
@@ -42,77 +40,81 @@ def run_command(
     json: _Flag = False,
 ) -> int:
     """
-    Ask a model or an agent of Gemini, and store what it answers.
+    Ask a model or an agent of Gemini, and store the answer.
 
-    The key is that of GEMINI_API_KEY. Without one a mock provider inside
-    of the command answers, so that everything can be tried.
+    The key is GEMINI_API_KEY. Without a key a mock provider inside of the
+    command answers, so that everything can be tried.
 
-    The same session again goes on with its conversation, with the same
-    model or agent and the same system instruction where none is named.
+    The same session continues its conversation, with the same model or
+    agent and the same system instruction unless another one is given.
 
-    An answer that was cut or stopped is taken up again with --resume or
+    An answer that was cut or stopped is continued with --resume or
     --recover, also by another process and after a crash. An agent, and a
-    model with --background, goes on at the provider meanwhile.
+    model with --background, works on at the provider meanwhile.
 
-    Standard output is the text of the answer. Reasoning, calls of tools
-    and notes go to standard error.
+    Standard output is the text of the answer. Reasoning, tool calls and
+    notes are written to standard error.
 
     Args:
-        prompt: what to say, - for standard input
+        prompt: text of the prompt, - for standard input
         session: conversation in the database, "main" by default; "mock"
             when there is no key
-        db: SQLite file, made when it is not there
+        db: SQLite file, created if missing
         model: model to ask, gemini-3.6-flash by default
         agent: agent to ask, for example deep-research-preview-04-2026
         system: system instruction
-        background: let the run of a model go on when nobody listens
+        background: let the run of a model continue without a connection
         base_url: another server, for example of assistant-events mock
         resume: follow the last answer of a session again, from its start
-        recover: take the last answer of a session from its document,
-            which is whole where streams are cut
+        recover: fetch the last answer of a session as a document, which
+            is complete where streams are cut
         stop: cancel the run of the last answer of a session, and delete it
         json: print the events as JSON lines
     """
-    taken = {
+    chosen = {
         name: value for name, value in (("resume", resume), ("recover", recover), ("stop", stop)) if value is not None
     }
-    _check(prompt, taken, {"--session": session, "--model": model, "--agent": agent, "--system": system})
+    _check(prompt, chosen, {"--session": session, "--model": model, "--agent": agent, "--system": system})
     if any(value == "" for value in (session, resume, recover, stop)):
         raise CommandError("the session needs a name")
-    again = [*(["--db", db] if db != DATABASE else []), *(["--base-url", base_url] if base_url else [])]
-    if taken:
-        [(action, name)] = taken.items()
+    # Imported late, as the client is: other commands start sooner.
+    from assistant_events.cli import endpoints
+
+    options = [*(["--db", db] if db != DATABASE else []), *(["--base-url", base_url] if base_url else [])]
+    if chosen:
+        [(action, name)] = chosen.items()
         with opened(db) as store:
             check_session(store, db, name)
             known = endpoints.endpoint_of(store, name)
             endpoint = endpoints.chosen(base_url) if base_url else endpoints.named(known)
             endpoints.check_extras(endpoint)
             from assistant_events.cli.run_conversation import Conversation
-            from assistant_events.clients.gemini_interactions import Action
+            from assistant_events.clients import Action
 
-            return _until_stopped(Conversation(store, name, endpoint, Live(json=json), again).take_up(Action(action)))
+            return _until_stopped(Conversation(store, name, endpoint, Live(json=json), options).take_up(Action(action)))
     endpoint = endpoints.chosen(base_url)
     endpoints.check_extras(endpoint)
-    said = _said(prompt)
-    name = session or (MOCK if endpoint.is_mock else "main")
+    text = _text_of(prompt)
+    name = session or (endpoints.MOCK if endpoint.is_mock else "main")
     live = Live(json=json)
     is_new = not Path(db).exists()
     with opened(db, make=True) as store:
         if is_new:
             live.note(f"the conversation is kept in {db}")
         if endpoint.is_mock:
-            live.note(f"no {endpoints.KEY_VARIABLE}: a mock provider answers, in session {name!r}")
+            variable = endpoints.provider_client().api.key_variable
+            live.note(f"no {variable}: a mock provider answers, in session {name!r}")
         from assistant_events.cli.run_conversation import Conversation
 
-        conversation = Conversation(store, name, endpoint, live, again)
-        return _until_stopped(conversation.ask(said, model=model, agent=agent, system=system, background=background))
+        conversation = Conversation(store, name, endpoint, live, options)
+        return _until_stopped(conversation.ask(text, model=model, agent=agent, system=system, background=background))
 
 
-def _check(prompt: str | None, taken: dict[str, str], others: dict[str, str | None]) -> None:
-    if len(taken) > 1:
-        raise CommandError(f"expected one of {' and '.join(f'--{name}' for name in taken)}")
-    if taken:
-        [action] = taken
+def _check(prompt: str | None, chosen: dict[str, str], others: dict[str, str | None]) -> None:
+    if len(chosen) > 1:
+        raise CommandError(f"expected one of {' and '.join(f'--{name}' for name in chosen)}")
+    if chosen:
+        [action] = chosen
         for name, value in (("a prompt", prompt), *others.items()):
             if value is not None:
                 raise CommandError(f"--{action} names a session, and goes without {name}")
@@ -122,23 +124,23 @@ def _check(prompt: str | None, taken: dict[str, str], others: dict[str, str | No
         raise CommandError("expected either --model or --agent")
 
 
-def _said(prompt: str | None) -> str:
+def _text_of(prompt: str | None) -> str:
     assert prompt is not None, "checked before"
     if prompt.startswith("-") and prompt != "-" and " " not in prompt:
         raise UnknownOption(prompt)
-    said = sys.stdin.read().strip() if prompt == "-" else prompt
-    if not said.strip():
+    text = sys.stdin.read().strip() if prompt == "-" else prompt
+    if not text.strip():
         raise CommandError("the prompt is empty")
-    return said
+    return text
 
 
 def _until_stopped(work: Coroutine[None, None, Exit]) -> Exit:
-    """Return the code of *work*, or that of the signal that ended it: both let it close the answer first."""
+    """Return the exit code of *work*, or that of the signal that ended it, after the answer was closed."""
     return asyncio.run(_stoppable(work))
 
 
 async def _stoppable(work: Coroutine[None, None, Exit]) -> Exit:
-    # asyncio itself cancels the task at Ctrl-C, on every system.
+    # Ctrl-C is handled by asyncio, on every system.
     ended = Exit.STOPPED
     task = asyncio.current_task()
     assert task is not None, "a coroutine runs in a task"

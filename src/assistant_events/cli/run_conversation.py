@@ -1,8 +1,8 @@
 """
-A conversation of `run` with a provider: what it sends, what it does with the last answer, what it says of it.
+A conversation of `run` with a provider: sends prompts, resumes and stops answers, and reports how they end.
 
-All that another process needs to go on is in the log: the run stands in the answer, and whom it was asked of, with
-which settings, in the `meta` of the prompt. A key is nowhere.
+Another process continues from the log alone: the run is stored in the answer, the endpoint and the settings in the
+`meta` of the prompt. A key is never stored.
 """
 
 from __future__ import annotations
@@ -12,25 +12,22 @@ import shlex
 import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
-from assistant_events.adapters.gemini_interactions import encode
+from assistant_events.adapters.dialect import load_dialect
 from assistant_events.cli import rendering
-from assistant_events.cli.endpoints import MOCK, Body, Endpoint, newest_asked
+from assistant_events.cli.endpoints import DIALECT, MOCK, Body, Endpoint, newest_request, provider_client
 from assistant_events.cli.exit_codes import CommandError, Exit
 from assistant_events.cli.live import Live
-from assistant_events.clients.client import with_defaults
-from assistant_events.clients.gemini_interactions import (
-    DECISIONS,
+from assistant_events.clients import (
+    ACTIONS,
     Action,
-    Choice,
-    GeminiInteractions,
-    RecoveryPolicy,
+    ProviderClient,
     Report,
-    RunOutcome,
+    RequestKind,
     RunStream,
     Situation,
-    Stage,
     situation_of,
 )
 from assistant_events.events import DURABLE_EVENTS
@@ -42,30 +39,53 @@ from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 if TYPE_CHECKING:
     from stamina.instrumentation import RetryDetails
 
-MODEL: Final = "gemini-3.6-flash"
+MAX_HOPS: Final = 20
+"""
+How many responses are requested to complete one answer that pauses. Each is billed; a response has up to 65,536 tokens,
+and the service gives about a million in all.
+"""
 
-_THOUGHTS: Final = {"thinking_summaries": "auto"}
-_LOOK_S: Final = 0.1
-"""How often it is looked whether there is something to say of a run that gives nothing."""
+_POLL_S: Final = 0.1
+"""Interval at which the report of a silent run is checked."""
 
 _EARLY: Final = frozenset({FinishReason.LENGTH, FinishReason.CONTENT_FILTER})
+
+_WHY: Final[Mapping[Action, str]] = MappingProxyType(
+    {
+        Action.RESUME: "the run continues, and its stream can be followed again",
+        Action.RECOVER: "the document has the whole answer once the run has ended",
+        Action.STOP: "it ends the run, which would continue and cost",
+    }
+)
+"""Why an action makes sense."""
+
+_WHY_NOT: Final[Mapping[Situation, str]] = MappingProxyType(
+    {
+        Situation.FOLLOWING: "the run is being followed",
+        Situation.FINISHED: "the run has ended, nothing more comes of it",
+        Situation.NO_STREAM: "a run that was not sent to the background, or failed twice, has no stream to follow",
+        Situation.ZOMBIE: "the run has produced nothing for over an hour, and will not",
+        Situation.LOST: "the provider does not have the run",
+    }
+)
+"""Why the other actions do not."""
 
 
 @final
 class Conversation:
     """
-    One session, while `run` goes on with it.
+    One session of `run`.
 
     Args:
-        store: Where it is kept.
+        store: The database.
 
-        session_id: Its name.
+        session_id: Name of the session.
 
-        endpoint: Whom to ask.
+        endpoint: The server.
 
-        live: Shows what comes.
+        live: Shows the answer.
 
-        options: What a command has to say besides the session to find it again.
+        options: Options that a command needs besides the session to find it again.
     """
 
     def __init__(
@@ -76,68 +96,68 @@ class Conversation:
         self._endpoint = endpoint
         self._live = live
         self._options = options
-        self._told = 0
-        self._asking = False
+        self._reported = 0
+        self._fetching = False
 
     async def ask(
         self, prompt: str, *, model: str | None, agent: str | None, system: str | None, background: bool
     ) -> Exit:
         """
-        Send *prompt* and show the answer. Settings that are `None` are those of the prompt before.
+        Send *prompt* and show the answer. Settings that are `None` are those of the previous prompt.
 
         Raises:
-            CommandError: The session cannot go on like this.
+            CommandError: The session belongs to another endpoint, or its last answer is open.
 
-            StoreError: The store could not do it.
+            StoreError: The store failed.
         """
         session = await Session.open(self._store, self._session_id)
-        before = newest_asked(self._store, self._session_id)
+        before = newest_request(self._store, self._session_id)
         if before is not None and (before.endpoint == MOCK) is not self._endpoint.is_mock:
-            held = "the mock provider" if before.endpoint == MOCK else before.endpoint
-            raise CommandError(f"session {self._session_id!r} was held with {held}; name another one with --session")
+            other = "the mock provider" if before.endpoint == MOCK else before.endpoint
+            raise CommandError(f"session {self._session_id!r} was held with {other}; name another one with --session")
         await self._settle(session)
-        body = _body({} if before is None else before.body, model, agent, system, background=background)
-        noted = {"run": {"endpoint": self._endpoint.name, "request": body}}
-        # Before the prompt is stored: there may be no client.
+        body = provider_client().api.settings(
+            {} if before is None else before.body, model=model, agent=agent, system=system, background=background
+        )
+        meta = {"run": {"endpoint": self._endpoint.name, "request": body}}
+        # Before the prompt is stored: the client may be unusable.
         async with self._client(prompt, None, None) as client:
-            await session.prompt(prompt, meta=noted)
-            hops = RecoveryPolicy().hops
-            for _ in range(hops):
+            await session.prompt(prompt, meta=meta)
+            for _ in range(MAX_HOPS):
                 code = await self._follow(session, self._created(client, session, body))
                 answer = session.transcript.last_answer
                 if code is not Exit.OK or answer is None or answer.finish_reason is not FinishReason.PAUSE:
                     return code
-        self._live.note(f"the answer has paused {hops} times and is not complete; the next prompt continues it")
+        self._live.note(f"the answer has paused {MAX_HOPS} times and is not complete; the next prompt continues it")
         return Exit.ANSWER
 
     async def take_up(self, action: Action) -> Exit:
         """
-        Resume, recover or stop the run of the last answer, if that makes sense, and say what does.
+        Resume, recover or stop the run of the last answer. When that makes no sense, list what does.
 
         Raises:
             CommandError: There is no answer.
 
-            StoreError: The store could not do it.
+            StoreError: The store failed.
         """
         session = await Session.open(self._store, self._session_id)
         message = session.transcript.last_answer
         if message is None or isinstance(session.transcript.last, UserMessage):
             raise CommandError(f"the last prompt of session {self._session_id!r} has no answer, so there is no run")
         situation = situation_of(message)
-        choice = _choice(situation, action)
-        if not choice.available:
+        if action not in ACTIONS[situation]:
             await self._settle(session)
-            self._live.note(f"{action.value} makes no sense: {choice.why}")
+            self._live.note(f"{action.value} makes no sense: {_WHY_NOT[situation]}")
             if situation is Situation.FINISHED:
                 return Exit.OK
-            self._tell_choices(situation)
+            self._list_actions(situation)
             return Exit.ANSWER
         if message.run is None:
             await self._settle(session)
             self._live.note("the provider knows of no run, so there is nothing to stop")
             return Exit.OK
-        asked = newest_asked(self._store, self._session_id)
-        request = None if asked is None else asked.body
+        stored = newest_request(self._store, self._session_id)
+        request = None if stored is None else stored.body
         async with self._client(_prompt_of(session), message, request) as client:
             if action is Action.STOP:
                 return await self._stop(session, client, message)
@@ -146,22 +166,23 @@ class Conversation:
                 self._live.stored(message)
             return await self._follow(session, take_up(message, request=request))
 
-    # -- inside
+    # -- internals
 
     def _client(
-        self, prompt: str, taken_up: AssistantMessage | None, request: Mapping[str, Any] | None
-    ) -> AbstractAsyncContextManager[GeminiInteractions]:
+        self, prompt: str, resumed: AssistantMessage | None, request: Mapping[str, Any] | None
+    ) -> AbstractAsyncContextManager[ProviderClient]:
+        # Any: plain JSON.
         if self._endpoint.is_mock:
             from assistant_events.cli.embedded_mock import mock_client
 
-            return mock_client(prompt, taken_up, request)
+            return mock_client(prompt, resumed, request)
         try:
-            return GeminiInteractions(self._endpoint.key, base_url=self._endpoint.name)
+            return provider_client()(self._endpoint.key, base_url=self._endpoint.name)
         except ValueError as error:
             raise CommandError(str(error)) from None
 
     async def _settle(self, session: Session) -> None:
-        """Close an answer whose process has died, unless it can be taken up again."""
+        """Close an answer whose process has died, unless it can be resumed."""
         last = session.transcript.last_answer
         if last is None or last.status is not MessageStatus.RUNNING:
             return
@@ -173,25 +194,25 @@ class Conversation:
         await session.reconcile()
         self._live.note("the answer before was left open by a process that is gone; it is closed now")
 
-    def _created(self, client: GeminiInteractions, session: Session, body: Body) -> RunStream:
+    def _created(self, client: ProviderClient, session: Session, body: Body) -> RunStream:
         transcript = session.transcript
+        encode = load_dialect(DIALECT).encoder
+        assert encode is not None, "a dialect with a client has an encoder"
         return client.create(
-            encode(transcript, body),
-            session.new_id(),
-            fallback=lambda: encode(transcript, body, mode="full"),
+            encode(transcript, body), session.new_id(), fallback=lambda: encode(transcript, body, mode="full")
         )
 
     async def _follow(self, session: Session, run: RunStream) -> Exit:
         watch = asyncio.create_task(self._watch(run))
         try:
-            with self._telling_retries():
+            with self._retries_shown():
                 async with session.receive(run) as events:
                     async for event in events:
-                        self._tell_course(run.report)
+                        self._show_progress(run.report)
                         self._live.event(event)
         except asyncio.CancelledError:
             self._live.note("stopped")
-            self._tell_choices(run.report.situation)
+            self._list_actions(run.report.situation)
             raise
         finally:
             watch.cancel()
@@ -199,33 +220,33 @@ class Conversation:
                 await watch
         self._live.end_line()
         message = session.transcript.get(run.message_id)
-        return self._tell_end(message if isinstance(message, AssistantMessage) else None, run.report)
+        return self._show_end(message if isinstance(message, AssistantMessage) else None, run.report)
 
-    async def _stop(self, session: Session, client: GeminiInteractions, message: AssistantMessage) -> Exit:
-        stopped = await client.stop(message)
+    async def _stop(self, session: Session, client: ProviderClient, message: AssistantMessage) -> Exit:
+        result = await client.stop(message)
         if message.status is MessageStatus.RUNNING:
             error = ErrorInfo(kind=ErrorKind.CANCELLED, message="the run was stopped")
             ended = client.resume(message).close(error)
             await session.append(*[event for event in ended if isinstance(event, DURABLE_EVENTS)])
-        for done, failure in (("cancelled", stopped.cancel_error), ("deleted", stopped.delete_error)):
+        for what, failure in (("cancelled", result.cancel_error), ("deleted", result.delete_error)):
             if failure is not None:
-                self._live.note(f"the run could not be {done}: {failure.message}")
-        if stopped.ok:
+                self._live.note(f"the run could not be {what}: {failure.message}")
+        if result.ok:
             self._live.note("the run is stopped, and deleted at the provider")
-        return Exit.OK if stopped.ok else Exit.ANSWER
+        return Exit.OK if result.ok else Exit.ANSWER
 
-    # -- what is said of a run
+    # -- notes on a run
 
     @contextmanager
-    def _telling_retries(self) -> Generator[None]:
-        """Say why a request is made again, and when; stamina itself would log a line that says neither."""
+    def _retries_shown(self) -> Generator[None]:
+        """Show why and when a request is repeated, in place of the log line of stamina, which shows neither."""
         from stamina.instrumentation import get_on_retry_hooks, set_on_retry_hooks
 
-        def tell(details: RetryDetails) -> None:
+        def show(details: RetryDetails) -> None:
             self._live.note(f"asking again in {details.wait_for:.1f} s: {details.caused_by}")
 
         before = get_on_retry_hooks()
-        set_on_retry_hooks([tell])
+        set_on_retry_hooks([show])
         try:
             yield
         finally:
@@ -233,39 +254,41 @@ class Conversation:
 
     async def _watch(self, run: RunStream) -> None:
         while True:
-            await asyncio.sleep(_LOOK_S)
-            self._tell_course(run.report)
+            await asyncio.sleep(_POLL_S)
+            self._show_progress(run.report)
 
-    def _tell_course(self, report: Report) -> None:
-        """Say what went wrong on the way and is being overcome."""
-        if report.stage is Stage.OVER:
+    def _show_progress(self, report: Report) -> None:
+        """Show what went wrong, and that the client recovers."""
+        if report.situation is not Situation.FOLLOWING:
             return
-        ended = [attempt.mode for attempt in report.attempts if attempt.mode is not None]
-        for mode in ended[self._told :]:
+        modes = [attempt.mode for attempt in report.attempts if attempt.mode is not None]
+        for mode in modes[self._reported :]:
             self._live.note(f"the stream ended early ({mode.value}), going on")
-        self._told = len(ended)
-        if report.stage is Stage.ASKING and not self._asking and report.document is not None:
-            self._asking = True
+        self._reported = len(modes)
+        fetching = bool(report.attempts) and report.attempts[-1].kind is RequestKind.FETCH
+        if fetching and report.run is not None and not self._fetching:
+            self._fetching = True
             self._live.note(f"the run is {report.status}; its document is asked for until it has ended")
 
-    def _tell_end(self, message: AssistantMessage | None, report: Report) -> Exit:
+    def _show_end(self, message: AssistantMessage | None, report: Report) -> Exit:
         if message is not None and message.status is MessageStatus.COMPLETED:
-            self._tell_answer(message)
+            self._show_answer(message)
             return Exit.OK
-        if report.outcome is RunOutcome.RUNNING and report.error is None:
+        error, run = report.error, report.run
+        if error is None and report.situation is Situation.INTERRUPTED:
             self._live.note(f"the run is {report.status}; its answer is not there yet")
         else:
-            error = report.error or (None if message is None else message.error)
+            error = error or (None if message is None else message.error)
             self._live.note("the answer is not complete" if error is None else error.message)
-        if report.outcome is RunOutcome.ZOMBIE and report.document is not None:
-            self._live.row("created", str(report.created))
-            self._live.row("updated", str(report.updated))
-            self._live.row("outputs", str(report.outputs))
+        if report.situation is Situation.ZOMBIE and run is not None:
+            self._live.row("created", str(run.created))
+            self._live.row("updated", str(run.updated))
+            self._live.row("outputs", str(run.outputs))
         if report.run_id is not None:
-            self._tell_choices(report.situation)
+            self._list_actions(report.situation)
         return Exit.ANSWER
 
-    def _tell_answer(self, message: AssistantMessage) -> None:
+    def _show_answer(self, message: AssistantMessage) -> None:
         if message.finish_reason in _EARLY:
             self._live.note(f"the answer ended early: {message.raw_finish_reason or message.finish_reason}")
         if message.pending_tool_calls:
@@ -274,37 +297,15 @@ class Conversation:
         if message.usage is not None and sys.stderr.isatty():
             self._live.row("tokens", rendering.usage_text(message.usage))
 
-    def _tell_choices(self, situation: Situation) -> None:
+    def _list_actions(self, situation: Situation) -> None:
         for action in Action:
-            choice = _choice(situation, action)
-            text = f"{self._command(action)}  ({choice.why})" if choice.available else f"no: {choice.why}"
+            available = action in ACTIONS[situation]
+            text = f"{self._command(action)}  ({_WHY[action]})" if available else f"no: {_WHY_NOT[situation]}"
             self._live.row(action.value, text)
 
     def _command(self, action: Action) -> str:
         return shlex.join(["assistant-events", "run", f"--{action.value}", self._session_id, *self._options])
 
 
-def _choice(situation: Situation, action: Action) -> Choice:
-    choices = DECISIONS[situation]
-    return {Action.RESUME: choices.resume, Action.RECOVER: choices.recover, Action.STOP: choices.stop}[action]
-
-
 def _prompt_of(session: Session) -> str:
     return next((one.text for one in reversed(session.transcript.messages) if isinstance(one, UserMessage)), "")
-
-
-def _body(before: Body, model: str | None, agent: str | None, system: str | None, *, background: bool) -> Body:
-    if model is None and agent is None:
-        model, agent = before.get("model"), before.get("agent")
-    if agent is None:
-        body: Body = {"model": model or MODEL, "generation_config": dict(_THOUGHTS)}
-    else:
-        # Deep Research says nothing of its thoughts unless it is asked to.
-        research = {"agent_config": {"type": "deep-research", **_THOUGHTS}}
-        body = {"agent": agent, **(research if agent.startswith("deep-research") else {})}
-    system = before.get("system_instruction") if system is None else system
-    if system:
-        body["system_instruction"] = system
-    if background:
-        body |= {"background": True, "store": True}
-    return dict(with_defaults(body))

@@ -1,1 +1,68 @@
-"""HTTP clients of providers. Each is a package of its own and needs the extra `http`."""
+"""
+What any provider's HTTP client needs: requests, retries, and the recovery of runs that live at the provider.
+
+The client of a provider is `adapters/<dialect>/client.py`; `load_client` returns it by the name of its dialect. To make
+requests, clients need the extra `http`.
+"""
+
+from assistant_events.adapters.dialect import entry_point_names, load_entry_point
+from assistant_events.clients.client import ProviderClient
+from assistant_events.clients.clock import Clock
+from assistant_events.clients.recovery import (
+    ACTIONS,
+    Action,
+    Attempt,
+    FailureMode,
+    RecoveryPolicy,
+    RequestKind,
+    Situation,
+    situation_of,
+)
+from assistant_events.clients.report import Report, RunStatus, StopResult
+from assistant_events.clients.run_stream import RunStream
+from assistant_events.clients.sync_client import SyncProviderClient, SyncRunStream
+from assistant_events.errors import AdapterError
+
+__all__ = [
+    "ACTIONS",
+    "Action",
+    "Attempt",
+    "Clock",
+    "FailureMode",
+    "ProviderClient",
+    "RecoveryPolicy",
+    "Report",
+    "RequestKind",
+    "RunStatus",
+    "RunStream",
+    "Situation",
+    "StopResult",
+    "SyncProviderClient",
+    "SyncRunStream",
+    "client_names",
+    "load_client",
+    "situation_of",
+]
+
+GROUP = "assistant_events.clients"
+"""Entry points of this group name a subclass of `ProviderClient`."""
+
+
+def client_names() -> tuple[str, ...]:
+    """Return the names of the dialects with a client, sorted."""
+    return entry_point_names(GROUP)
+
+
+def load_client(name: str) -> type[ProviderClient]:
+    """
+    Return the client of an installed dialect.
+
+    Raises:
+        UnknownDialectError: There is no client for it.
+
+        AdapterError: Its entry point does not load or does not name a `ProviderClient`.
+    """
+    found = load_entry_point(GROUP, name, type)
+    if not issubclass(found, ProviderClient):
+        raise AdapterError(name, f"{found.__qualname__} is not a subclass of ProviderClient")
+    return found

@@ -1,4 +1,4 @@
-"""The time that a client lives in."""
+"""The clock of a client, which a test or a mock provider can speed up."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final, final
 
 _REAL_S: Final = 5.0
-"""Real seconds; httpx gives as many to anything."""
+"""Real seconds; the default timeout of httpx."""
 
 
 def _now() -> datetime:
@@ -18,14 +18,14 @@ def _now() -> datetime:
 @final
 class Clock:
     """
-    Says what time it is, and waits. All durations of a client go through it.
+    Measures and waits. All durations of a client go through it.
 
     Args:
-        scale: How many real seconds one second of the client lasts. A client of a mock that plays ten minutes in one
+        scale: Real seconds for each second of the client. A client of a mock provider that plays ten minutes in one
             second needs the scale of the mock.
 
-        now: Returns the time of day, with a zone; the system's own by default. Asked only where a server does not say
-            what time it is.
+        now: Returns the time of day, with a time zone; the system's by default. Called only when a server does not send
+            its time.
     """
 
     def __init__(self, scale: float = 1.0, *, now: Callable[[], datetime] = _now) -> None:
@@ -35,7 +35,7 @@ class Clock:
         self.now = now
 
     def monotonic(self) -> float:
-        """Return a time in seconds that only moves on."""
+        """Return a time in seconds that never decreases."""
         return asyncio.get_running_loop().time() / self.scale
 
     async def sleep(self, seconds: float) -> None:
@@ -44,14 +44,14 @@ class Clock:
 
     def limit(self, seconds: float) -> float:
         """
-        Return how many real seconds a network gets that should need no more than *seconds*.
+        Return a timeout of the network in real seconds.
 
-        No scale makes a network or a busy machine faster, so it is not less than five of them, if it was so many.
+        Scaling never shortens it below `min(seconds, 5)`: networks and busy machines do not get faster.
         """
         return max(seconds * self.scale, min(seconds, _REAL_S))
 
     def timeout(self, seconds: float) -> asyncio.Timeout:
-        """Return a context manager in which nothing lasts longer than `limit`: it raises `TimeoutError`."""
+        """Return a context manager that raises `TimeoutError` after `limit` seconds."""
         return asyncio.timeout(self.limit(seconds))
 
     def __repr__(self) -> str:

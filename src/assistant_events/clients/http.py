@@ -1,8 +1,8 @@
 """
-Requests of the Interactions API, and what came of them.
+The requests of a client, and their responses.
 
-Whatever a provider or a network does becomes a `RequestFailedError`. Redirects are not followed: a client that follows
-one would send the key along, to whatever host it names.
+Whatever the provider or the network does becomes a `RequestFailedError`. Redirects are not followed: a client that
+follows one would send the key to whatever host it names.
 """
 
 from __future__ import annotations
@@ -15,24 +15,26 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from urllib.parse import quote
+from urllib.request import getproxies
 
 import attrs
 import httpx2
 
-from assistant_events.adapters.gemini_interactions import http_error
-from assistant_events.adapters.json_fields import Fields, string
+from assistant_events.adapters.json_fields import string
+from assistant_events.clients.hosts import is_loopback
 from assistant_events.clients.recovery import RecoveryPolicy
 from assistant_events.clients.response_body import GZIP, Body, BodyError, chunks_of
-from assistant_events.errors import JsonError
+from assistant_events.clients.responses import FetchedRun, RequestFailedError
+from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json
 from assistant_events.values.credentials import Secrets, error_text, traceback_text
-from assistant_events.values.info import is_retryable_status
 
 if TYPE_CHECKING:
     from assistant_events.clients.clock import Clock
+    from assistant_events.clients.run_api import RunApi
 
 MAX_ERROR_BYTES: Final = 1 << 16
-"""How much of the body of an HTTP error is read. Real ones have some hundred bytes; a gateway may send a whole page."""
+"""Maximum size of the body of an HTTP error. Real ones have some hundred bytes; a gateway may send a whole page."""
 
 _SSE: Final = "text/event-stream"
 _JSON: Final = "application/json"
@@ -42,49 +44,10 @@ _UNSENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout
 
 _UNCONNECTED: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
 
-_WORDLESS: Final = {ErrorKind.NETWORK: "the connection broke", ErrorKind.TIMEOUT: "it took too long"}
-"""What is said for an exception that says nothing, as that of a reset connection does."""
+_DEFAULT_TEXTS: Final = {ErrorKind.NETWORK: "the connection broke", ErrorKind.TIMEOUT: "it took too long"}
+"""For exceptions without a text, such as that of a reset connection."""
 
-_log = logging.getLogger("assistant_events.clients.gemini_interactions")
-
-
-class RequestFailedError(Exception):
-    """One request did not give what it was made for. Never leaves the client: it becomes the error of a message."""
-
-    def __init__(
-        self, error: ErrorInfo, *, status: int | None = None, unsent: bool = False, retry_after: float | None = None
-    ) -> None:
-        super().__init__(error.message)
-        self.error = error
-        self.status = status
-        """HTTP status; `None` when none came."""
-
-        self.unsent = unsent
-        """Whether the provider has seen nothing of the request."""
-
-        self.retry_after = retry_after
-        """Seconds after which the provider wants to be asked again; `None` when it did not say."""
-
-    @property
-    def refused(self) -> bool:
-        """Whether the provider has understood the request and will answer it in the same way the next time."""
-        return self.status is not None and not self.passing
-
-    @property
-    def passing(self) -> bool:
-        """Whether the same request may go through a little later."""
-        return self.status is None or is_retryable_status(self.status)
-
-
-@final
-@attrs.frozen
-class FetchedRun:
-    """The document of a run."""
-
-    resource: Fields
-
-    date: datetime | None
-    """What time it was at the server; `None` when it did not say."""
+_log = logging.getLogger("assistant_events.clients")
 
 
 @final
@@ -107,7 +70,7 @@ class Stream:
         """
         try:
             async for chunk in self._chunks:
-                return self._transport.secrets.data(chunk)  # httpx gives no empty ones
+                return self._transport.secrets.data(chunk)  # httpx yields no empty ones
         except Exception as error:  # noqa: BLE001 - whatever breaks a stream is an error of the message
             raise self._transport.failure(error) from None
         return b""
@@ -127,95 +90,81 @@ Answer: TypeAlias = Stream | FetchedRun
 
 
 @final
+@attrs.frozen(kw_only=True, eq=False)
 class Transport:
-    """
-    The requests, each made once.
+    """The requests, each made once."""
 
-    Args:
-        http: Makes the requests that carry runs.
+    http: httpx2.AsyncClient
+    """For the requests that carry runs."""
 
-        control: Makes those that must never wait for the others.
+    control: httpx2.AsyncClient
+    """For those that must never wait for the others."""
 
-        url: Of the collection, for example `https://…/v1beta/interactions`.
+    api: RunApi
+    url: str
+    """Of the collection, for example `https://…/v1beta/interactions`."""
 
-        key: Sent as `x-goog-api-key`; empty for none.
+    key: str = attrs.field(repr=False)
+    """API key; empty for none."""
 
-        secrets: The credentials to remove from everything that is read.
+    policy: RecoveryPolicy
+    clock: Clock
+    secrets: Secrets = attrs.field(repr=False)
+    """The credentials to remove from everything that is read."""
 
-        streams: Holds the streams that are not closed.
-    """
-
-    def __init__(
-        self,
-        http: httpx2.AsyncClient,
-        control: httpx2.AsyncClient,
-        *,
-        url: str,
-        key: str,
-        policy: RecoveryPolicy,
-        clock: Clock,
-        secrets: Secrets,
-        streams: set[Stream],
-    ) -> None:
-        self._http = http
-        self._control = control
-        self._url = url
-        self._key = key
-        self._policy = policy
-        self._clock = clock
-        self.secrets = secrets
-        self.streams = streams
+    streams: set[Stream] = attrs.field(repr=False)
+    """The streams that are not closed."""
 
     async def create(self, body: bytes, *, stream: bool) -> Answer:
-        """Begin a run: `POST /interactions`."""
-        return await self._open("POST", self._url, content=body, stream=stream)
+        """Create a run."""
+        return await self._open("POST", self.url, content=body, stream=stream)
 
     async def follow(self, run_id: str, cursor: str | None) -> Answer:
-        """Follow the stream of a run, from behind an event, or from its start when there is none."""
+        """Request the stream of a run, from behind an event, or from its start."""
         params = {"stream": "true"}
         if cursor is not None:
-            params["last_event_id"] = cursor
+            params[self.api.cursor_parameter] = cursor
         answer = await self._open("GET", self._of(run_id), params=params, stream=True)
-        return self._own(answer, run_id) if isinstance(answer, FetchedRun) else answer
+        return self._checked(answer, run_id) if isinstance(answer, FetchedRun) else answer
 
     async def fetch(self, run_id: str, *, control: bool = False) -> FetchedRun:
-        """Get the document of a run."""
-        http, timeout_s = (self._control, self._policy.control_s) if control else (self._http, self._policy.response_s)
+        """Fetch the document of a run."""
+        http, timeout_s = (self.control, self.policy.control_s) if control else (self.http, self.policy.response_s)
         response = await self._send(http, "GET", self._of(run_id), timeout_s=timeout_s)
-        return self._own(await self._document(response, timeout_s, _JSON), run_id)
+        return self._checked(await self._document(response, timeout_s, _JSON), run_id)
 
-    async def cancel(self, run_id: str) -> int:
-        """Stop a run: `POST /interactions/{id}/cancel`. Returns the HTTP status."""
-        return await self._do("POST", f"{self._of(run_id)}/cancel")
+    async def cancel(self, run_id: str) -> None:
+        """Cancel a run."""
+        await self._do("POST", f"{self._of(run_id)}/cancel")
 
-    async def delete(self, run_id: str) -> int:
-        """Delete what is stored of a run, which stops nothing. Returns the HTTP status."""
-        return await self._do("DELETE", self._of(run_id))
+    async def delete(self, run_id: str) -> None:
+        """Delete what is stored of a run, which does not cancel it."""
+        await self._do("DELETE", self._of(run_id))
 
     def failure(self, error: Exception) -> RequestFailedError:
-        """Return what a request or a stream that raised *error* has failed with."""
+        """Return the failure of a request or a stream that raised *error*."""
         kind: ErrorKind
         if isinstance(error, (httpx2.TimeoutException, TimeoutError)):
             kind = ErrorKind.TIMEOUT
         elif isinstance(error, (httpx2.HTTPError, httpx2.StreamError, OSError, EOFError)):
             kind = ErrorKind.NETWORK
         else:
-            # It may as well be a mistake of a transport that the app brought, whose place only the traceback tells.
+            # Possibly a mistake in a transport of the app; only the traceback shows its place.
             _log.warning("a request raised\n%s", traceback_text(error, self.secrets))
             kind = ErrorKind.UNKNOWN
         unconnected = isinstance(error, _UNCONNECTED)
-        before = f"no connection to {httpx2.URL(self._url).netloc.decode()}: " if unconnected else ""
-        said = error_text(error, self.secrets, before=before, default=_WORDLESS.get(kind, ""))
+        before = f"no connection to {httpx2.URL(self.url).netloc.decode()}: " if unconnected else ""
+        text = error_text(error, self.secrets, before=before, default=_DEFAULT_TEXTS.get(kind, ""))
         return RequestFailedError(
-            ErrorInfo(kind=kind, message=said, retryable=None if kind is ErrorKind.UNKNOWN else True),
+            ErrorInfo(kind=kind, message=text, retryable=None if kind is ErrorKind.UNKNOWN else True),
             unsent=isinstance(error, _UNSENT),
         )
 
-    # -- inside
+    # -- internals
 
     def _of(self, run_id: str) -> str:
-        # Dots, too: an id of dots would name another place. Half a pair of UTF-16 is in an id that came as an escape.
-        return f"{self._url}/{quote(run_id, safe='', errors='surrogatepass').replace('.', '%2E')}"
+        # Dots, too: an id of dots would name another place. A lone surrogate can stand in an id that was escaped.
+        return f"{self.url}/{quote(run_id, safe='', errors='surrogatepass').replace('.', '%2E')}"
 
     async def _open(
         self,
@@ -227,9 +176,9 @@ class Transport:
         params: Mapping[str, str] | None = None,
     ) -> Answer:
         accept = _SSE if stream else _JSON
-        timeout_s = self._policy.response_s
+        timeout_s = self.policy.response_s
         response = await self._send(
-            self._http, method, url, accept=accept, content=content, params=params, timeout_s=timeout_s
+            self.http, method, url, accept=accept, content=content, params=params, timeout_s=timeout_s
         )
         if (self._header(response, "content-type") or accept) == _SSE:
             encoding = self._encoding(response)
@@ -239,12 +188,9 @@ class Transport:
             raise self._unusable(f"the stream has the content encoding {encoding!r}, expected none", final=True)
         return await self._document(response, timeout_s, f"{_JSON} or {_SSE}")
 
-    async def _do(self, method: str, url: str) -> int:
+    async def _do(self, method: str, url: str) -> None:
         content = b"{}" if method == "POST" else None
-        timeout_s = self._policy.control_s
-        response = await self._send(self._control, method, url, content=content, timeout_s=timeout_s)
-        await _close(response)
-        return response.status_code
+        await _close(await self._send(self.control, method, url, content=content, timeout_s=self.policy.control_s))
 
     async def _send(
         self,
@@ -257,7 +203,7 @@ class Transport:
         content: bytes | None = None,
         params: Mapping[str, str] | None = None,
     ) -> httpx2.Response:
-        connect_s = self._clock.limit(min(self._policy.connect_s, timeout_s))
+        connect_s = self.clock.limit(min(self.policy.connect_s, timeout_s))
         try:
             request = http.build_request(
                 method,
@@ -265,12 +211,10 @@ class Transport:
                 headers=self._headers(accept, content),
                 content=content,
                 params=params,
-                # How long a response takes is for `timeout_s`, how long a stream is silent for those who read it.
-                timeout=httpx2.Timeout(
-                    connect=connect_s, read=None, write=self._clock.limit(timeout_s), pool=connect_s
-                ),
+                # `timeout_s` limits the whole response; the silence of a stream is up to its reader.
+                timeout=httpx2.Timeout(connect=connect_s, read=None, write=self.clock.limit(timeout_s), pool=connect_s),
             )
-            async with self._clock.timeout(timeout_s):
+            async with self.clock.timeout(timeout_s):
                 response = await http.send(request, stream=True, follow_redirects=False)
         except Exception as error:  # noqa: BLE001 - whatever breaks a request is an error of the message
             raise self._late(timeout_s) if type(error) is TimeoutError else self.failure(error) from None
@@ -283,12 +227,12 @@ class Transport:
 
     def _headers(self, accept: str, content: bytes | None) -> dict[str, str]:
         headers = {"Accept": accept, "User-Agent": "assistant-events"}
-        # Compressing a stream delays it.
+        # Compression delays a stream.
         headers["Accept-Encoding"] = "identity" if accept == _SSE else GZIP
         if content is not None:
             headers["Content-Type"] = _JSON
-        if self._key:
-            headers["x-goog-api-key"] = self._key
+        if self.key:
+            headers[self.api.key_header] = self.key
         return headers
 
     def _late(self, timeout_s: float) -> RequestFailedError:
@@ -302,27 +246,27 @@ class Transport:
             message = f"the server answered with HTTP {status}, and redirects are not followed"
             error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=message, status=status)
             return RequestFailedError(error, status=status)
-        error = http_error(status, response.headers, await self._error_body(response))
+        error = self.api.http_error(status, response.headers, await self._error_body(response))
         return RequestFailedError(
             self.secrets.error(error), status=status, retry_after=self._retry_after(response.headers)
         )
 
     async def _error_body(self, response: httpx2.Response) -> bytes:
-        """Return the body of an HTTP error, as far as it comes and fits."""
+        """Return the body of an HTTP error, as far as it arrives and fits."""
         body = Body("", sent_bytes=MAX_ERROR_BYTES, inflated_bytes=MAX_ERROR_BYTES)
         with suppress(Exception):  # the status is enough
             body = Body(self._encoding(response), sent_bytes=MAX_ERROR_BYTES, inflated_bytes=MAX_ERROR_BYTES)
-            await self._gather(response, body, self._policy.control_s)
+            await self._read(response, body, self.policy.control_s)
         return bytes(body.data)
 
     async def _document(self, response: httpx2.Response, timeout_s: float, expected: str) -> FetchedRun:
-        policy = self._policy
+        policy = self.policy
         try:
             self._check_type(response, expected)
             body = Body(
                 self._encoding(response), sent_bytes=policy.document_bytes, inflated_bytes=policy.inflated_bytes
             )
-            await self._gather(response, body, timeout_s)
+            await self._read(response, body, timeout_s)
         except BodyError as error:
             raise self._unusable(f"the document of the run {error}", final=True) from None
         except RequestFailedError:
@@ -338,17 +282,19 @@ class Transport:
             raise self._unusable(f"the document of the run, {len(data)} bytes, is {error}") from None
         if not isinstance(resource, dict):
             raise self._unusable(f"the document of the run holds {type(resource).__name__} where an object belongs")
-        return FetchedRun(self.secrets.json(resource, data), _http_date(response.headers.get("date")))
+        resource = self.secrets.json(resource, data)
+        run = attrs.evolve(self.api.summarize(resource), served_at=_http_date(response.headers.get("date")))
+        return FetchedRun(resource, run)
 
     def _check_type(self, response: httpx2.Response, expected: str) -> None:
         kind = self._header(response, "content-type")
         if kind not in (_JSON, ""):
             raise self._unusable(f"expected {expected}, got {kind!r}")
 
-    async def _gather(self, response: httpx2.Response, body: Body, timeout_s: float) -> None:
+    async def _read(self, response: httpx2.Response, body: Body, timeout_s: float) -> None:
         chunks = chunks_of(response)
         try:
-            async with self._clock.timeout(timeout_s):
+            async with self.clock.timeout(timeout_s):
                 async for chunk in chunks:
                     body.add(chunk)
         finally:
@@ -360,15 +306,15 @@ class Transport:
         return "" if response.is_stream_consumed or name == "identity" else name
 
     def _header(self, response: httpx2.Response, name: str) -> str:
-        """Return a header that names something, without parameters and credentials."""
+        """Return a header with a name as its value, without parameters and credentials."""
         value: str = response.headers.get(name, "").partition(";")[0]
         return self.secrets.text(value).strip().lower()[:100]
 
-    def _own(self, fetched: FetchedRun, run_id: str) -> FetchedRun:
+    def _checked(self, fetched: FetchedRun, run_id: str) -> FetchedRun:
         """Return a document, unless it is that of another run."""
-        said = string(fetched.resource, "id")
-        if said and said != self.secrets.text(run_id):
-            raise self._unusable(f"asked for run {run_id[:100]!r}, got the document of {said[:100]!r}", final=True)
+        found = string(fetched.resource, "id")
+        if found and found != self.secrets.text(run_id):
+            raise self._unusable(f"asked for run {run_id[:100]!r}, got the document of {found[:100]!r}", final=True)
         return fetched
 
     def _unusable(self, message: str, *, final: bool = False) -> RequestFailedError:
@@ -377,17 +323,50 @@ class Transport:
         return RequestFailedError(error, status=200 if final else None)
 
     def _retry_after(self, headers: httpx2.Headers) -> float | None:
-        # `retry-after-ms` is what the official SDKs look at first (google-genai 3.4).
+        # `retry-after-ms` is what official SDKs read first.
         for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
             text = headers.get(name, "")
             if text.isascii() and text.isdigit():
                 return int(text[:9]) * unit
         date = _http_date(headers.get("retry-after"))
-        return None if date is None else max((date - self._clock.now()).total_seconds(), 0.0)
+        return None if date is None else max((date - self.clock.now()).total_seconds(), 0.0)
+
+
+def is_service_url(base_url: str) -> bool:
+    """Return whether httpx accepts the base URL of a service."""
+    try:
+        return bool(httpx2.URL(base_url).host)
+    except httpx2.InvalidURL:
+        return False
+
+
+def http_client(base_url: str) -> httpx2.AsyncClient:
+    """
+    Return an HTTP client for a service.
+
+    Raises:
+        LocalProtocolError: A proxy of the environment cannot be used.
+    """
+    # A run keeps its connection for as long as it lasts, so that no number of them is the right limit.
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
+    if is_loopback(httpx2.URL(base_url).host):
+        # A client with a transport does not read the proxy variables.
+        return httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(limits=limits))
+    try:
+        return httpx2.AsyncClient(limits=limits)
+    except ImportError:
+        socks = [name for name, url in getproxies().items() if url.startswith("socks")]
+        variables = " and ".join(sorted(f"{name.upper()}_PROXY" for name in socks))
+        message = f"{variables} names a SOCKS proxy, which needs socksio: pip install 'httpx2[socks]', or unset it"
+        raise LocalProtocolError(message) from None
+    except (ValueError, httpx2.InvalidURL):
+        # Not from the exception: it may show the password.
+        message = "a proxy variable of the environment is not a proxy URL: expected http://host:port"
+        raise LocalProtocolError(message) from None
 
 
 def _http_date(text: Any) -> datetime | None:
-    # Any: what a header of that name holds, if there is one.
+    # Any: the value of a header, if there is one.
     try:
         date = parsedate_to_datetime(text or "")
     except (ValueError, OverflowError):  # the latter for numbers of many digits
@@ -402,12 +381,12 @@ async def _close(response: httpx2.Response, chunks: AsyncGenerator[bytes] | None
             await response.aclose()
     finally:
         if chunks is not None:
-            # Python reports on standard error when the garbage collector or the end of the loop closes the generators
-            # inside of this one, because it closes them in any order. They are closed in turns of the loop.
+            # When the garbage collector or the end of the loop closes the nested generators, in any order, Python
+            # reports that on standard error. They are closed in turns of the loop.
             with suppress(Exception):
                 await chunks.aclose()
             for _ in range(3):
                 await asyncio.sleep(0)
 
 
-__all__ = ["Answer", "FetchedRun", "RequestFailedError", "Stream", "Transport"]
+__all__ = ["Answer", "Stream", "Transport", "http_client", "is_service_url"]

@@ -1,37 +1,37 @@
-"""The body of a response, gathered up to a limit: as it was sent, and inflated."""
+"""The body of a response, read up to a limit: as it was sent, and decompressed."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from typing import Final, final
 
 import httpx2
 
 GZIP: Final = "gzip"
-"""The one content encoding that is asked for, and only for documents."""
+"""The one content encoding that is accepted, and only for documents."""
 
 
 class BodyError(Exception):
-    """A body that is not read to its end. The text is for people."""
+    """A body that is not read to its end. The text is for users."""
 
 
 def chunks_of(response: httpx2.Response) -> AsyncGenerator[bytes]:
-    """Return the bytes of a response as they were sent: httpx inflates a chunk in one piece, however large it gets."""
+    """Return the bytes of a response as they were sent: httpx decompresses a chunk in one piece of any size."""
     return response.aiter_bytes() if response.is_stream_consumed else response.aiter_raw()
 
 
 @final
 class Body:
     """
-    What has come of a body.
+    The received part of a body.
 
     Args:
         encoding: Its content encoding; empty for none.
 
-        sent_bytes: How much of it may be sent.
+        sent_bytes: Maximum size as sent.
 
-        inflated_bytes: How large it may be when it is inflated.
+        inflated_bytes: Maximum size when decompressed.
 
     Raises:
         BodyError: The encoding is not `GZIP`.
@@ -48,7 +48,7 @@ class Body:
 
     def add(self, chunk: bytes) -> None:
         """
-        Take the next bytes.
+        Add the next bytes.
 
         Raises:
             BodyError: There are too many, or they are not valid gzip. `data` holds what fits.
@@ -57,21 +57,18 @@ class Body:
         if self._inflater is None:
             self.data += chunk[: max(self._sent_bytes - len(self.data), 0)]
         elif not self._inflater.eof:
-            # What comes behind the end is no part of the document, and zlib would copy all of it for each chunk.
-            self._inflate(self._inflater.decompress, chunk)
+            # Bytes behind the end do not belong to the document, and zlib would copy all of them for each chunk.
+            room = self._inflated_bytes - len(self.data)
+            try:
+                # One byte beyond the limit shows whether there is more.
+                inflated = self._inflater.decompress(chunk, room + 1)
+            except zlib.error:
+                raise BodyError("is not valid gzip") from None
+            self.data += inflated[:room]
+            if len(inflated) > room:
+                raise BodyError(f"has more than {self._inflated_bytes} bytes when it is inflated")
         if self._sent > self._sent_bytes:
             raise BodyError(f"has more than {self._sent_bytes} bytes")
-
-    def _inflate(self, inflate: Callable[[bytes, int], bytes], chunk: bytes) -> None:
-        room = self._inflated_bytes - len(self.data)
-        try:
-            # One byte more than there is room for tells whether there is more.
-            inflated = inflate(chunk, room + 1)
-        except zlib.error:
-            raise BodyError("is not valid gzip") from None
-        self.data += inflated[:room]
-        if len(inflated) > room:
-            raise BodyError(f"has more than {self._inflated_bytes} bytes when it is inflated")
 
 
 __all__ = ["GZIP", "Body", "BodyError", "chunks_of"]

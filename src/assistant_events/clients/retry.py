@@ -1,31 +1,29 @@
-"""Making one request again, as often and as long as the policy allows."""
+"""Repeating one request, as often and as long as the policy allows."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-import stamina
-
 from assistant_events.clients.clock import Clock
-from assistant_events.clients.http import RequestFailedError
 from assistant_events.clients.recovery import RecoveryPolicy
+from assistant_events.clients.responses import RequestFailedError
 
 _T = TypeVar("_T")
 
 
 def may_create_again(failure: RequestFailedError) -> bool:
     """
-    Tell whether a request that begins a run may be made once more: it must not have begun one.
+    Return whether a request that creates a run may be repeated: only when it has not created one.
 
-    Not after a 5xx: the service also answers 503 where the run lives on, as the tail of the ten-minute cut shows.
+    Not after a 5xx: services also answer 503 while the run continues.
     """
     return failure.unsent or failure.status == 429
 
 
-def may_ask_again(failure: RequestFailedError) -> bool:
-    """Tell whether a request that only asks may be made once more."""
-    return failure.passing
+def may_fetch_again(failure: RequestFailedError) -> bool:
+    """Return whether a request that only reads may be repeated."""
+    return failure.transient
 
 
 async def retried(
@@ -35,11 +33,12 @@ async def retried(
     clock: Clock,
 ) -> _T:
     """
-    Return what *request* gives, making it again after failures for which *again* says so.
+    Return the result of *request*, repeated after failures for which *again* is true.
 
     Raises:
         RequestFailedError: The last failure.
     """
+    import stamina
 
     def backoff(error: Exception) -> bool | float:
         if not isinstance(error, RequestFailedError) or not again(error):
@@ -63,4 +62,4 @@ async def retried(
     raise AssertionError("stamina raises what the last attempt raised")  # pragma: no cover
 
 
-__all__ = ["may_ask_again", "may_create_again", "retried"]
+__all__ = ["may_create_again", "may_fetch_again", "retried"]

@@ -1,721 +1,582 @@
 """
 One run from its first request to its end, over as many connections as that takes.
 
-Decisions are those of `recovery`. Nothing is read before it is asked for, and nothing is kept that was not asked for:
-whoever reads slowly makes the provider wait.
+The decisions are those of `recovery`. Nothing is read before it is asked for: a slow reader slows the provider down.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Final, TypeVar, assert_never, final
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, assert_never, final
 
 import attrs
 
-from assistant_events.adapters.gemini_interactions.decoder import resource_stream
-from assistant_events.adapters.json_fields import Fields, mapping, plain_json, string
-from assistant_events.clients.clock import Clock
-from assistant_events.clients.connection import Connection, Interrupt, InterruptedReadError
-from assistant_events.clients.http import (
-    Answer,
-    FetchedRun,
-    RequestFailedError,
-    Stream,
-    Transport,
-)
+from assistant_events.adapters.json_fields import Fields, plain_json, string
+from assistant_events.clients.connection import Connection, Interrupt, InterruptedWaitError
 from assistant_events.clients.recovery import (
-    ZOMBIE_CODE,
-    AttemptHistory,
-    ConnectionPhase,
-    ConnectionState,
-    DocumentVerdict,
-    FailureMode,
-    NextAction,
-    RecoveryPolicy,
-    RunSummary,
-    Situation,
-    classify,
-    handle,
-    next_move,
-    read_document,
-)
-from assistant_events.clients.report import (
     MAX_ATTEMPTS,
     Attempt,
-    AttemptKind,
-    Backfill,
-    Report,
-    RunOutcome,
-    Stage,
+    ConnectionState,
+    FailureMode,
+    RecoveryState,
+    RequestKind,
+    Situation,
+    classify,
 )
-from assistant_events.clients.retry import may_ask_again, may_create_again, retried
-from assistant_events.clients.start import Create, Fallback, FetchDocument, FollowStream, Start, is_forgotten
+from assistant_events.clients.report import Report
+from assistant_events.clients.responses import FetchedRun, RequestFailedError
+from assistant_events.clients.retry import may_create_again, may_fetch_again, retried
 from assistant_events.clients.tracking_decoder import TrackingDecoder
 from assistant_events.events import Event
 from assistant_events.messages import failed_anew
 from assistant_events.values import ErrorInfo, ErrorKind, write_json
 
+if TYPE_CHECKING:
+    from assistant_events.clients.http import Stream, Transport
+
 _T = TypeVar("_T")
 
-_FINAL: Final = frozenset({RunOutcome.ZOMBIE, RunOutcome.GONE, RunOutcome.CANCELLED})
-"""Outcomes after which there is nothing to come back to."""
+_LOST: Final[Mapping[Situation | None, str]] = {Situation.ZOMBIE: "zombie", Situation.LOST: "gone"}
+"""Situations in which the run cannot be resumed, in the words of the reason of a restart."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Create:
+    """Create a run."""
+
+    body: Fields
+
+    fallback: Callable[[], Fields] | None = None
+    """Returns a body with the whole conversation, for a provider that has forgotten the response before."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Follow:
+    """Follow the stream of an existing run."""
+
+    run_id: str
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Fetch:
+    """Build the message from the document of an existing run."""
+
+    run_id: str
+
+    wait: bool
+    """Whether to fetch it again while the run is in progress."""
+
+
+Start: TypeAlias = Create | Follow | Fetch
+"""How following a run begins."""
+
+_Next: TypeAlias = tuple[RequestKind | None, list[Event]]
+"""The next request, `None` for the end, and the events until then."""
 
 
 @final
 class RunDriver:
     """
-    See the module.
+    Drives one run.
 
-    `batches` runs it; `close` and `interrupt` end it from outside; `report` says how it stands at any moment.
+    `batches` runs it; `close` and `interrupt` end it from outside; `report` returns its state at any moment.
     """
 
-    def __init__(
-        self, start: Start, decoder: TrackingDecoder, transport: Transport, policy: RecoveryPolicy, clock: Clock
-    ) -> None:
+    def __init__(self, start: Start, decoder: TrackingDecoder, transport: Transport) -> None:
         self.decoder = decoder
+        self.state = RecoveryState()
+        self.closed = False
+        """Whether the message was ended, from inside or from outside."""
+
         self._start = start
         self._transport = transport
-        self._policy = policy
-        self._clock = clock
-        self._stage = Stage.CONNECTING
-        self._mode: FailureMode | None = None
-        self._outcome: RunOutcome | None = None
-        self._error: ErrorInfo | None = None
-        self._status: str | None = None
-        self._document: RunSummary | None = None
+        self._policy = transport.policy
+        self._clock = transport.clock
         self._fetched: FetchedRun | None = None
-        self._date: datetime | None = None
-        self._backfill = Backfill.NOT_NEEDED
-        self._attempts: deque[Attempt] = deque(maxlen=MAX_ATTEMPTS)
-        self._requests = 0
-        self._idle = 0
-        self._follows = 0
-        self._recuts = 0
-        self._stalled = False
-        self._resume_failed = False
-        self._taken_up = not isinstance(start, Create)
-        self._leaves_open = False
-        self._link: Connection | None = None
-        self._alarm: Interrupt | None = None
+        """A document with the end of the run, which has not been used yet."""
+
+        self._connection: Connection | None = None
+        self._interrupt: Interrupt | None = None
         self._scope: asyncio.Timeout | None = None
-        self._over = False
         if not isinstance(start, Create):
             decoder.run_id = start.run_id
 
-    # -- for whoever reads
+    # -- for the stream
 
     @property
     def over(self) -> bool:
-        """Whether everything has been said."""
-        return self._over or self.decoder.terminal
-
-    @property
-    def closed(self) -> bool:
-        """Whether the message was ended, from inside or from outside."""
-        return self._over
+        """Whether all events were returned."""
+        return self.closed or self.decoder.terminal
 
     @property
     def resumable(self) -> bool:
-        """Whether the run goes on without us; whoever asks for one that exists says so."""
+        """Whether the run continues without a connection. One that is taken up again is known to do so."""
         return bool(self.decoder.run_id) and (not isinstance(self._start, Create) or self.decoder.resumable)
 
     async def batches(self) -> AsyncGenerator[list[Event], None]:
         """Yield events, those of one piece of the stream together, until the message has ended."""
         try:
-            move, events = await self._begin()
+            request, events = await self._begin()
             while True:
                 if events:
                     yield events
-                if self._link is not None:
-                    received = await self._receive(self._link)
+                if self._connection is not None:
+                    received = await self._receive(self._connection)
                     events = received or []
                     if received is None:
-                        move = await self._disconnected(self._link)
-                elif move is NextAction.END:
+                        request = await self._disconnected(self._connection)
+                elif request is None:
                     break
                 else:
-                    move, events = await self._make(move)
+                    request, events = await self._make(request)
         finally:
-            if self._link is not None:
-                self._tried(self._link.kind, self._link.opened, events=self._link.frames)
-            await self._hang_up()
-        events = self.close(self._error)
+            if self._connection is not None:
+                self._attempted(self._connection.kind, self._connection.opened, events=self._connection.frames)
+            await self._disconnect()
+        events = self.close(self.state.error)
         if events:
             yield events
 
     def close(self, error: ErrorInfo | None) -> list[Event]:
-        """End the message where it stands. When the run was stopped, it ends as that says, whoever leaves meanwhile."""
-        if self._over:
+        """End the message as it is. A stopped run ends as stopped, whoever leaves meanwhile."""
+        if self.closed:
             return []
-        if self._alarm is Interrupt.STOP:
-            error = self._error
+        if self._interrupt is Interrupt.STOP:
+            error = self.state.error
         decoder = self.decoder
-        events: list[Event] = []
-        if decoder.held:
-            # The answer is complete: only what it cost is not known.
-            self._backfill = Backfill.MISSING
-            events += decoder.release({})
+        # An end that is held is complete but for its usage.
+        events = decoder.release({}) if decoder.held else []
         ended = decoder.terminal or decoder.paused
-        if not self._leaves_open:
+        if error is not None or self.state.situation is None:
             events += decoder.close(error)
-        if self._outcome is None:
-            self._outcome = _named(decoder.error if ended else decoder.error or error)
-        self._over = True
-        return events if ended else events + self._last_word(error)
+        final = decoder.error if ended else decoder.error or error
+        self.state = attrs.evolve(self.state, error=final)
+        self.closed = True
+        return events if ended else events + self._final_word(error)
 
-    def _last_word(self, error: ErrorInfo | None) -> list[Event]:
-        """Fail a message anew that a cut had closed before this course: nothing more will come, so nobody may wait."""
-        message = self.decoder.message
-        if error is None or message is None or self._outcome not in _FINAL or message.error == error:
+    def _final_word(self, error: ErrorInfo | None) -> list[Event]:
+        """Fail a message again that a cut had closed before: nothing more will come, so that nobody may wait."""
+        message, final = self.decoder.message, self.state.error
+        cancelled = final is not None and final.kind == ErrorKind.CANCELLED
+        reason = _LOST.get(self.state.situation, "cancelled" if cancelled else None)
+        if error is None or message is None or reason is None or message.error == error:
             return []
-        return [*failed_anew(message, error, f"the run is {self._outcome}")]
+        return [*failed_anew(message, error, f"the run is {reason}")]
 
     def interrupt(self, error: ErrorInfo) -> None:
-        """End the message at the next moment, whatever is waited for. The reader gets the events of it."""
-        if not self.over and self._alarm is not Interrupt.STOP:
-            self._error = error
-        self._sound(Interrupt.STOP)
+        """End the message with *error* as soon as possible, whatever is awaited. The reader gets the events."""
+        if not self.over and self._interrupt is not Interrupt.STOP:
+            self.state = attrs.evolve(self.state, error=error)
+        self._wake(Interrupt.STOP)
 
-    def report(self, message_id: str) -> Report:
-        """Return how the run stands."""
-        decoder, document = self.decoder, self._document
-        attempts, link = tuple(self._attempts), self._link
-        if link is not None:
-            # Not until now: a report may be asked for where no event loop runs, and so no clock.
-            lasted_s = 0.0 if link.last_byte is None else link.last_byte - link.opened
-            attempts += (Attempt(kind=link.kind, events=link.frames, lasted_s=lasted_s),)
-        outcome = self._outcome if self._over or not self.over else self._outcome or _named(decoder.error)
+    def report(self) -> Report:
+        """Return the state of the run."""
+        decoder, state, connection = self.decoder, self.state, self._connection
+        attempts = state.attempts
+        if connection is not None:
+            # Without the clock, which needs an event loop.
+            lasted_s = 0.0 if connection.last_byte is None else connection.last_byte - connection.opened
+            attempts += (Attempt(kind=connection.kind, events=connection.frames, lasted_s=lasted_s),)
         return Report(
-            message_id=message_id,
-            stage=Stage.OVER if self.over else self._stage,
-            situation=self._situation(outcome),
-            outcome=outcome,
-            mode=self._mode,
-            error=(decoder.error or self._error) if self.over else None,
+            message_id=decoder.message_id,
+            situation=self._situation(),
+            mode=state.mode,
+            error=(state.error if self.closed else decoder.error) if self.over else None,
             run_id=decoder.run_id or None,
             resumable=self.resumable,
-            status=decoder.status or self._status,
-            created=decoder.created or (None if document is None else document.created),
-            updated=decoder.updated if document is None else document.updated,
-            document=document,
-            backfill=self._backfill,
-            empty_errors=decoder.empty_errors,
+            status=decoder.status or state.status,
+            run=state.run,
             attempts=attempts[-MAX_ATTEMPTS:],
-            requests=self._requests + (link is not None),
+            requests=state.requests + (connection is not None),
         )
 
-    # -- beginning
+    def _situation(self) -> Situation:
+        decoder, state = self.decoder, self.state
+        error = state.error if self.closed else decoder.error
+        if not self.over:
+            return Situation.FINISHED if decoder.held else Situation.FOLLOWING
+        if state.situation is not None:
+            return state.situation
+        if error is None or error.kind == ErrorKind.CANCELLED or decoder.completed:
+            return Situation.FINISHED
+        if not self.resumable:
+            return Situation.NO_STREAM if decoder.stored else Situation.LOST
+        if decoder.erred:
+            return Situation.INTERRUPTED if isinstance(self._start, Create) else Situation.NO_STREAM
+        failed = state.mode is FailureMode.RECUT or (state.mode is FailureMode.CUT and state.replay_failed)
+        return Situation.REPLAY_FAILED if failed else Situation.INTERRUPTED
 
-    async def _begin(self) -> tuple[NextAction, list[Event]]:
+    # -- the first request
+
+    async def _begin(self) -> _Next:
         match self._start:
             case Create():
                 return await self._create(self._start)
-            case FollowStream():
-                return NextAction.REPLAY, []
-            case FetchDocument():
-                return NextAction.FETCH, []
+            case Follow():
+                return RequestKind.REPLAY, []
+            case Fetch():
+                return RequestKind.FETCH, []
             case _ as never:
                 assert_never(never)
 
-    async def _make(self, move: NextAction) -> tuple[NextAction, list[Event]]:
-        match move:
-            case NextAction.FETCH:
-                return await self._ask()
-            case NextAction.BACKFILL:
-                return await self._ask_usage()
-            case NextAction.CURSOR | NextAction.REPLAY:
-                return await self._follow(move), []
-            case NextAction.END:  # pragma: no cover - `batches` makes no such move
-                return move, []
-            case _ as never:
-                assert_never(never)
+    async def _make(self, request: RequestKind) -> _Next:
+        if request is not RequestKind.FETCH:
+            return await self._follow(request), []
+        return await (self._fetch_usage() if self.decoder.held else self._fetch_document())
 
-    async def _create(self, start: Create) -> tuple[NextAction, list[Event]]:
+    async def _create(self, start: Create) -> _Next:
         body = start.body
-        stream = body.get("stream") is True
-        request = write_json(body)
         began = self._clock.monotonic()
+        create = partial(self._transport.create, write_json(body), stream=body.get("stream") is True)
         try:
-            create = partial(self._transport.create, request, stream=stream)
-            answer = await self._alert(partial(retried, create, may_create_again, self._policy, self._clock))
-        except InterruptedReadError:
-            return NextAction.END, []
+            answer = await self._awaited(partial(retried, create, may_create_again, self._policy, self._clock))
+        except InterruptedWaitError:
+            return None, []
         except RequestFailedError as failure:
-            self._tried(AttemptKind.CREATE, began, failure=failure)
-            if start.fallback is not None and is_forgotten(body, failure):
-                return await self._create(self._say_all(start.fallback))
-            self._error = failure.error
-            self._outcome = None if failure.status is None else RunOutcome.FAILED
-            return NextAction.END, []
-        return self._answered(answer, began)
-
-    def _say_all(self, fallback: Fallback) -> Create:
-        body = plain_json(fallback())
-        self.decoder.request = body
-        return Create(body=body)
-
-    def _answered(self, answer: Answer, began: float) -> tuple[NextAction, list[Event]]:
-        if isinstance(answer, Stream):
-            self._connected(answer, ConnectionPhase.CREATE, AttemptKind.CREATE)
-            return NextAction.END, []
-        self._tried(AttemptKind.CREATE, began)
+            self._attempted(RequestKind.CREATE, began, failure=failure)
+            if start.fallback is not None and self._transport.api.is_forgotten(body, failure.error):
+                self.decoder.request = plain_json(start.fallback())
+                return await self._create(Create(body=self.decoder.request))
+            self.state = attrs.evolve(self.state, error=failure.error)
+            return None, []
+        if not isinstance(answer, FetchedRun):
+            self._connected(answer, RequestKind.CREATE)
+            return None, []
+        self._attempted(RequestKind.CREATE, began)
         self._learn(answer)
-        if read_document(answer.resource).finished:
-            return self._fold(answer.resource, rejoin=False)
-        # A run that was sent to the background without a stream: only its id is known yet.
-        head = {key: value for key, value in answer.resource.items() if key not in ("steps", "outputs")}
-        events = self.decoder.feed_event({"event_type": "interaction.created", "interaction": head})
+        if not answer.run.running:
+            return self._use_document(answer, rejoin=False)
+        # A run in the background without a stream: only its id is known yet.
+        events = self.decoder.feed_event(self.decoder.resource_stream(answer.resource)[0])
         if self.resumable:
-            return NextAction.REPLAY, events
-        return (NextAction.FETCH if self.decoder.stored else NextAction.END), events
-
-    def _connected(self, stream: Stream, phase: ConnectionPhase, kind: AttemptKind) -> None:
-        self._stage = Stage.STREAMING
-        self._link = link = Connection(stream, phase, kind, self._clock.monotonic())
-        link.watch = asyncio.get_running_loop().create_task(self._watch(link))
+            return RequestKind.REPLAY, events
+        return (RequestKind.FETCH if self.decoder.stored else None), events
 
     # -- following a stream
 
-    async def _follow(self, move: NextAction) -> NextAction:
-        """Ask for the stream of the run. With one, `_link` is there afterwards."""
-        decoder = self.decoder
-        cursor = decoder.cursor if move is NextAction.CURSOR else None
-        kind = AttemptKind.REPLAY if cursor is None else AttemptKind.CURSOR
-        began = self._clock.monotonic()
-        self._stage = Stage.CONNECTING
-        self._taken_up = True
-        self._follows += 1
+    def _connected(self, stream: Stream, kind: RequestKind) -> None:
+        connection = Connection(stream, kind, self._clock.monotonic())
+        connection.watch = asyncio.get_running_loop().create_task(self._watch(connection))
+        self._connection = connection
+
+    async def _follow(self, kind: RequestKind) -> RequestKind | None:
+        """Request the stream of the run; `_connection` is set when there is one."""
+        decoder, clock = self.decoder, self._clock
+        cursor = decoder.cursor if kind is RequestKind.CURSOR else None
+        kind = RequestKind.REPLAY if cursor is None else RequestKind.CURSOR
+        began = clock.monotonic()
+        self.state = attrs.evolve(self.state, follows=self.state.follows + 1)
         try:
-            if self._idle or self._requests:
-                await self._alert(partial(self._clock.sleep, self._policy.reconnect_delay_s * (self._idle + 1)))
-            answer = await self._alert(partial(self._transport.follow, decoder.run_id, cursor))
-        except InterruptedReadError:
-            return NextAction.END
+            if self.state.idle or self.state.requests:
+                await self._awaited(partial(clock.sleep, self._policy.reconnect_delay_s * (self.state.idle + 1)))
+            answer = await self._awaited(partial(self._transport.follow, decoder.run_id, cursor))
+        except InterruptedWaitError:
+            return None
         except RequestFailedError as failure:
-            self._tried(kind, began, failure=failure, mode=FailureMode.DROP)
+            self._attempted(kind, began, failure=failure, mode=FailureMode.DROP)
             return await self._not_followed(failure, cursor)
         if isinstance(answer, FetchedRun):
-            # A server that gives the document where a stream was asked for.
-            self._tried(kind, began)
+            # A server that sends the document instead of a stream.
+            self._attempted(kind, began)
             self._learn(answer)
             self._fetched = answer
-            return NextAction.FETCH
+            return RequestKind.FETCH
         if cursor is None:
-            decoder.start_over()
+            decoder.restart_stream()
         else:
-            decoder.go_on()
-        self._connected(answer, ConnectionPhase.REPLAY, kind)
-        return NextAction.END
+            decoder.continue_stream()
+        self._connected(answer, kind)
+        return None
 
-    async def _not_followed(self, failure: RequestFailedError, cursor: str | None) -> NextAction:
-        self._resume_failed = True
+    async def _not_followed(self, failure: RequestFailedError, cursor: str | None) -> RequestKind | None:
+        self.state = attrs.evolve(self.state, replay_failed=True)
         if failure.status == 404:
-            return self._gone(failure)
-        if failure.refused:
-            if failure.status in (401, 403):
-                self._error = failure.error
-                self._outcome = RunOutcome.FAILED
-                return NextAction.END
-            # A cursor that is not known any more, or a run without a stream.
-            return NextAction.FETCH if cursor is None else NextAction.REPLAY
-        self._idle += 1
-        if self._mode is not FailureMode.CUT:
-            self._mode = FailureMode.DROP
-        self._error = failure.error
-        if failure.retry_after is not None and failure.retry_after <= self._policy.retry_max_s:
-            with suppress(InterruptedReadError):
-                await self._alert(partial(self._clock.sleep, failure.retry_after))
-        return self._next(FailureMode.DROP)
-
-    async def _receive(self, link: Connection) -> list[Event] | None:
-        """Return the events of the next piece of the stream; `None` when nothing that matters comes any more."""
-        decoder = self.decoder
-        if link.over or decoder.idle:
+            self.state = self.state.lost(failure.error)
             return None
-        link.waiting_since = self._clock.monotonic()
+        if failure.status in (401, 403):
+            self.state = attrs.evolve(self.state, error=failure.error)
+            return None
+        if failure.refused:
+            # The cursor is not known any more, or the run has no stream.
+            return RequestKind.FETCH if cursor is None else RequestKind.REPLAY
+        self.state = self.state.not_followed(failure.error)
+        if failure.retry_after is not None and failure.retry_after <= self._policy.retry_max_s:
+            with suppress(InterruptedWaitError):
+                await self._awaited(partial(self._clock.sleep, failure.retry_after))
+        return self._next_request(FailureMode.DROP)
+
+    async def _receive(self, connection: Connection) -> list[Event] | None:
+        """Return the events of the next piece of the stream; `None` when the rest does not matter."""
+        decoder, clock = self.decoder, self._clock
+        if connection.over or decoder.idle:
+            return None
+        connection.waiting_since = clock.monotonic()
         try:
-            data = await self._alert(link.stream.read)
-        except InterruptedReadError:
-            link.over = True
+            data = await self._awaited(connection.stream.read)
+        except InterruptedWaitError:
+            connection.over = True
             return None
         except RequestFailedError as failure:
-            link.failure = failure
+            connection.failure = failure
             data = b""
-        link.last_byte = self._clock.monotonic()
+        connection.last_byte = clock.monotonic()
         if not data:
-            link.over = True
-            # Ends a frame that came whole but for its end mark; what is no frame is the tail then.
+            connection.over = True
+            # Ends a frame that is complete but for its end mark; other text is the tail then.
             data = b"\n\n"
-        link.count(data)
+        connection.count(data)
         known = decoder.news
         events = decoder.feed(data)
-        if events:
-            link.gave = True
-        # A flood of what says nothing takes its time to be read, and leaves none to wait for it.
-        link.waited(self._clock.monotonic(), news=bool(events) or decoder.news != known)
+        connection.gave = connection.gave or bool(events)
+        # The time at which the data is decoded: reading a flood of repeated events takes as long as waiting does.
+        connection.received(clock.monotonic(), news=bool(events) or decoder.news != known)
         return events
 
-    async def _disconnected(self, link: Connection) -> NextAction:
-        """Say what has happened to a connection that is over, and what is next."""
-        await self._hang_up()
-        decoder = self.decoder
-        silent = self._alarm is Interrupt.SILENT
+    async def _disconnected(self, connection: Connection) -> RequestKind | None:
+        """Classify the end of a connection, and return the next request."""
+        await self._disconnect()
+        decoder, failure = self.decoder, connection.failure
         seen = ConnectionState(
-            phase=link.phase,
-            opened=link.opened,
-            ended=self._clock.monotonic(),
-            last_byte=link.last_byte,
-            events=link.frames,
-            terminal=decoder.terminal or decoder.completed,
+            replay=connection.replay,
+            age_s=self._clock.monotonic() - connection.opened,
+            completed=decoder.terminal or decoder.completed,
             erred=decoder.erred,
-            status=decoder.status,
-            has_usage=not decoder.held,
-            stored=decoder.stored,
+            running=decoder.running,
+            lacks_usage=decoder.held,
             empty_errors=decoder.empty_errors,
-            tail=decoder.tail,
-            silent=silent,
-            failed=link.failure is not None,
-            aborted=self._alarm is Interrupt.STOP,
+            cut_tail=self._transport.api.is_cut_tail(decoder.tail),
+            silent=self._interrupt is Interrupt.SILENT,
+            failed=failure is not None,
+            aborted=self._interrupt is Interrupt.STOP,
         )
-        mode = classify(seen, self._document, self._now())
-        self._status = decoder.status or self._status
-        self._tried(link.kind, link.opened, failure=link.failure, mode=mode, events=link.frames)
-        if mode is not None:
-            self._mode = mode
-        if seen.aborted or self._alarm is Interrupt.GIVEN_UP or decoder.terminal or decoder.paused:
-            return NextAction.END
-        if silent:
-            self._alarm = None
-        self._idle = 0 if link.gave else self._idle + 1
-        if link.phase is ConnectionPhase.REPLAY:
-            self._resume_failed = not link.gave
-        if mode is FailureMode.RECUT:
-            self._recuts += 1
-            self._stalled = silent
-        failure = link.failure
+        mode = classify(seen, self._transport.api.traits, self.state.run, self._now())
+        self._attempted(connection.kind, connection.opened, failure=failure, mode=mode, events=connection.frames)
+        self.state = attrs.evolve(self.state, status=decoder.status or self.state.status, mode=mode or self.state.mode)
+        if seen.aborted or self._interrupt is Interrupt.ABANDONED or decoder.terminal or decoder.paused:
+            return None
+        self._interrupt = None
+        self.state = self.state.disconnected(seen, mode, news=connection.gave)
         if failure is not None and failure.status == 404:
-            return self._gone(failure)
-        if mode is FailureMode.ZOMBIE:
-            return self._buried()
-        self._error = None if failure is None else failure.error
+            self.state = self.state.lost(failure.error)
+            return None
+        if mode is FailureMode.ZOMBIE and self.state.run is not None:
+            self.state = self.state.dead(self.state.run)
+            return None
+        self.state = attrs.evolve(self.state, error=None if failure is None else failure.error)
         if decoder.foreign is not None:
             message = f"asked for run {decoder.run_id[:100]!r}, got the stream of {decoder.foreign[:100]!r}"
-            self._error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=message)
-            self._stalled = True
-        return self._next(mode)
+            error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=message)
+            self.state = attrs.evolve(self.state, error=error, stalled=True)
+        return self._next_request(mode)
 
-    def _next(self, mode: FailureMode | None) -> NextAction:
-        history = AttemptHistory(
-            resumable=self.resumable,
-            cursor=self.decoder.cursor is not None and not self.decoder.strayed,
-            idle=self._idle,
-            follows=self._follows,
-            recuts=self._recuts,
-            stalled=self._stalled,
-        )
-        move = next_move(mode, history, self._policy)
-        if move is NextAction.END and self._error is None and mode in (FailureMode.CUT, FailureMode.RECUT):
-            self._error = ErrorInfo(
-                kind=ErrorKind.INTERRUPTED, message="the provider cut the stream after ten minutes", retryable=True
-            )
-        return move
+    def _next_request(self, mode: FailureMode | None) -> RequestKind | None:
+        cursor = self.decoder.cursor is not None and not self.decoder.strayed
+        request = self.state.next_request(mode, self._policy, resumable=self.resumable, cursor=cursor)
+        if request is None and self.state.error is None and mode in (FailureMode.CUT, FailureMode.RECUT):
+            message = "the provider cut the stream after ten minutes"
+            error = ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message, retryable=True)
+            self.state = attrs.evolve(self.state, error=error)
+        return request
 
-    async def _watch(self, link: Connection) -> None:
-        """Look after a stream that gives nothing new while somebody waits for it."""
+    async def _watch(self, connection: Connection) -> None:
+        """Supervise a stream that brings nothing new while a reader waits for it."""
         policy, clock = self._policy, self._clock
-        asked, news = 0.0, link.news
+        asked, news = 0.0, connection.news
         while True:
-            if link.news != news:
-                asked, news = 0.0, link.news
-            # A run that was not sent to the background has no document before it has ended.
+            if connection.news != news:
+                asked, news = 0.0, connection.news
+            # A run that is not in the background has no document before its end.
             patience = policy.silence_s if self.resumable else policy.foreground_silence_s
-            silence = link.silence(clock.monotonic())
-            left = asked + patience - silence
+            left = asked + patience - connection.silence(clock.monotonic())
             if left > 0:
-                # Not all of it at once: what is known of the run, and so the patience, may change.
+                # In steps: what is known of the run may change, and with it the patience.
                 await clock.sleep(min(left, policy.silence_s))
-            elif await self._is_deaf(link):
-                if link.news == news:
-                    self._sound(Interrupt.SILENT)
+            elif await self._is_dead(connection):
+                if connection.news == news:
+                    self._wake(Interrupt.SILENT)
                     return
-                link.failure = None
-            elif link.news == news:
-                asked = link.silence(clock.monotonic())
+                connection.failure = None
+            elif connection.news == news:
+                asked = connection.silence(clock.monotonic())
                 if asked >= self._patience():
-                    self._given_up(asked)
-                    self._sound(Interrupt.GIVEN_UP)
+                    self.state = self.state.abandoned(asked)
+                    self._wake(Interrupt.ABANDONED)
                     return
 
-    async def _is_deaf(self, link: Connection) -> bool:
-        """Tell whether a stream that gives nothing will not give anything any more."""
+    async def _is_dead(self, connection: Connection) -> bool:
+        """Return whether a silent stream will not bring anything any more."""
         if not self.resumable:
             message = f"the stream gave nothing new for {self._policy.foreground_silence_s:g} s"
             error = ErrorInfo(kind=ErrorKind.TIMEOUT, message=message, retryable=True)
-            link.failure = RequestFailedError(error)
+            connection.failure = RequestFailedError(error)
             return True
         try:
             fetched = await self._transport.fetch(self.decoder.run_id)
         except RequestFailedError as failure:
-            link.failure = failure
+            connection.failure = failure
             return True
         self._learn(fetched)
-        handling = handle(read_document(fetched.resource), self._now())
-        if handling is DocumentVerdict.FOLD:
+        if not fetched.run.running:
             self._fetched = fetched
-        # A replay that has stalled gives not even bytes. One that gives any may go on: the document is asked for again.
-        quiet_s = self._clock.monotonic() - (link.opened if link.last_byte is None else link.last_byte)
-        stalled = link.phase is ConnectionPhase.REPLAY and quiet_s >= self._policy.silence_s
-        return stalled or handling is not DocumentVerdict.WAIT
+            return True
+        # A stalled replay brings not even bytes. One that does may continue: the document is fetched again later.
+        quiet_s = self._clock.monotonic() - (connection.last_byte or connection.opened)
+        stalled = connection.replay and quiet_s >= self._policy.silence_s
+        return stalled or self._is_zombie()
 
-    # -- asking for the document
+    # -- fetching the document
 
-    async def _ask(self) -> tuple[NextAction, list[Event]]:
-        """Ask for the document of the run until the run has ended."""
-        self._stage = Stage.ASKING
-        self._taken_up = True
+    async def _fetch_document(self) -> _Next:
+        """Fetch the document of the run until the run has ended."""
         clock, policy = self._clock, self._policy
         began = clock.monotonic()
         polls = 0
         while True:
             try:
                 if polls:
-                    await self._alert(partial(clock.sleep, policy.poll_delay(polls - 1)))
-                fetched = await self._alert(self._fetch)
-            except InterruptedReadError:
-                return NextAction.END, []
+                    await self._awaited(partial(clock.sleep, policy.poll_delay(polls - 1)))
+                fetched = await self._awaited(self._fetch)
+            except InterruptedWaitError:
+                return None, []
             except RequestFailedError as failure:
-                return (self._gone(failure) if failure.status == 404 else self._not_fetched(failure)), []
+                lost = failure.status == 404
+                self.state = self.state.lost(failure.error) if lost else self.state.not_fetched(failure.error, policy)
+                return None, []
             polls += 1
-            match handle(read_document(fetched.resource), self._now()):
-                case DocumentVerdict.FOLD:
-                    return self._fold(fetched.resource, rejoin=True)
-                case DocumentVerdict.ZOMBIE:
-                    return self._buried(), []
-                case DocumentVerdict.WAIT if isinstance(self._start, FetchDocument) and not self._start.wait:
-                    self._leaves_open = True
-                    self._outcome = RunOutcome.RUNNING
-                    return NextAction.END, []
-                case DocumentVerdict.WAIT:
-                    waited = clock.monotonic() - began
-                    if waited >= self._patience():
-                        return self._given_up(waited), []
-                case _ as never:
-                    assert_never(never)
+            if not fetched.run.running:
+                return self._use_document(fetched, rejoin=True)
+            waited = clock.monotonic() - began
+            if self._is_zombie():
+                self.state = self.state.dead(fetched.run)
+            elif isinstance(self._start, Fetch) and not self._start.wait:
+                self.state = self.state.abandoned()
+            elif waited >= self._patience():
+                self.state = self.state.abandoned(waited)
+            else:
+                continue
+            return None, []
 
     async def _fetch(self) -> FetchedRun:
-        """Return the document of the run: one that is here already, or a new one."""
+        """Return the document of the run: the one that is here already, or a new one."""
         fetched, self._fetched = self._fetched, None
         if fetched is not None:
             return fetched
         began = self._clock.monotonic()
         fetch = partial(self._transport.fetch, self.decoder.run_id)
         try:
-            fetched = await retried(fetch, may_ask_again, self._policy, self._clock)
+            fetched = await retried(fetch, may_fetch_again, self._policy, self._clock)
         except RequestFailedError as failure:
-            self._tried(AttemptKind.FETCH, began, failure=failure)
+            self._attempted(RequestKind.FETCH, began, failure=failure)
             raise
-        self._tried(AttemptKind.FETCH, began)
+        self._attempted(RequestKind.FETCH, began)
         self._learn(fetched)
         return fetched
 
-    def _fold(self, resource: Fields, *, rejoin: bool) -> tuple[NextAction, list[Event]]:
+    def _use_document(self, fetched: FetchedRun, *, rejoin: bool) -> _Next:
         decoder = self.decoder
         if rejoin:
-            decoder.start_over()
+            decoder.restart_stream()
         events: list[Event] = []
-        for event in resource_stream(resource):
+        for event in decoder.resource_stream(fetched.resource):
             events += decoder.feed_event(event)
-        return (NextAction.BACKFILL if decoder.held else NextAction.END), events
+        return (RequestKind.FETCH if decoder.held else None), events
 
-    async def _ask_usage(self) -> tuple[NextAction, list[Event]]:
-        """Ask what the run cost, a few times, and end the message with or without it."""
-        self._stage = Stage.BACKFILLING
-        self._backfill = Backfill.ASKING
+    async def _fetch_usage(self) -> _Next:
+        """Fetch the usage of the run, a few times, and end the message with or without it."""
         usage: Fields = {}
         for delay in self._policy.usage_delays_s:
             began = self._clock.monotonic()
             try:
-                await self._alert(partial(self._clock.sleep, delay))
-                fetched = await self._alert(partial(self._transport.fetch, self.decoder.run_id))
-            except InterruptedReadError:
+                await self._awaited(partial(self._clock.sleep, delay))
+                fetched = await self._awaited(partial(self._transport.fetch, self.decoder.run_id))
+            except InterruptedWaitError:
                 break
             except RequestFailedError as failure:
-                self._tried(AttemptKind.FETCH, began, failure=failure)
+                self._attempted(RequestKind.FETCH, began, failure=failure)
                 if failure.refused:
                     break
                 continue
-            self._tried(AttemptKind.FETCH, began)
+            self._attempted(RequestKind.FETCH, began)
             self._learn(fetched)
-            usage = mapping(fetched.resource, "usage")
+            usage = self._transport.api.usage_of(fetched.resource)
             if usage:
                 break
-        self._backfill = Backfill.FOUND if usage else Backfill.MISSING
-        return NextAction.END, self.decoder.release(usage)
+        return None, self.decoder.release(usage)
 
-    # -- ends
-
-    def _gone(self, failure: RequestFailedError) -> NextAction:
-        self._outcome = RunOutcome.GONE
-        self._error = attrs.evolve(
-            failure.error, kind=ErrorKind.NOT_FOUND, message=f"the provider has no such run: {failure.error.message}"
-        )
-        return NextAction.END
-
-    def _buried(self) -> NextAction:
-        document = self._document
-        assert document is not None, "only a document tells a zombie"
-        self._mode = FailureMode.ZOMBIE
-        self._outcome = RunOutcome.ZOMBIE
-        updated = "never" if document.updated is None else document.updated.isoformat()
-        created = "" if document.created is None else document.created.isoformat()
-        self._error = ErrorInfo(
-            kind=ErrorKind.PROVIDER,
-            code=ZOMBIE_CODE,
-            message=(
-                f"the run has been {document.status} for over an hour and has produced nothing: "
-                f"created {created}, updated {updated}, {document.outputs} outputs"
-            ),
-            retryable=True,
-        )
-        return NextAction.END
-
-    def _not_fetched(self, failure: RequestFailedError) -> NextAction:
-        error = failure.error
-        if self._follows >= self._policy.follows:
-            said = f"{error.message} (the stream was asked for {self._follows} times and did not come to its end)"
-            error = attrs.evolve(error, message=said)
-        self._error = error
-        self._outcome = RunOutcome.FAILED if failure.refused else RunOutcome.INTERRUPTED
-        return NextAction.END
-
-    def _given_up(self, waited_s: float) -> NextAction:
-        self._outcome = RunOutcome.RUNNING
-        message = f"the run is still {self._status or 'running'}, and has given nothing for {waited_s:.0f} s"
-        self._error = ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message, retryable=True)
-        return NextAction.END
-
-    # -- inside
-
-    def _situation(self, outcome: RunOutcome | None) -> Situation:
-        match outcome:
-            case None:
-                return self._situation_now()
-            case RunOutcome.COMPLETED | RunOutcome.CANCELLED:
-                return Situation.FINISHED
-            case RunOutcome.ZOMBIE:
-                return Situation.ZOMBIE
-            case RunOutcome.GONE:
-                return Situation.LOST
-            case RunOutcome.RUNNING:
-                return Situation.RUNNING
-            case RunOutcome.FAILED | RunOutcome.INTERRUPTED | RunOutcome.ABORTED:
-                return self._situation_after()
-            case _ as never:
-                assert_never(never)
-
-    def _situation_now(self) -> Situation:
-        if self._stage is Stage.BACKFILLING:
-            return Situation.BACKFILLING
-        return Situation.BUSY if self._taken_up else Situation.STREAMING
-
-    def _situation_after(self) -> Situation:
-        decoder = self.decoder
-        if decoder.completed:
-            return Situation.FINISHED
-        if not self.resumable:
-            return Situation.STORED if decoder.stored else Situation.LOST
-        if decoder.erred:
-            return Situation.ERRED if isinstance(self._start, Create) else Situation.ERRED_TWICE
-        if self._mode is FailureMode.RECUT:
-            return Situation.RECUT
-        if self._mode is FailureMode.CUT:
-            return Situation.RESUME_FAILED if self._resume_failed else Situation.CUT
-        return Situation.DROPPED
+    # -- internals
 
     def _learn(self, fetched: FetchedRun) -> None:
-        self._document = read_document(fetched.resource)
-        self._status = self._document.status or self._status
+        self.state = self.state.fetched(fetched.run)
         self.decoder.run_id = self.decoder.run_id or string(fetched.resource, "id") or ""
-        self._date = fetched.date
 
     def _now(self) -> datetime:
-        """Return the time at which the document was looked at last, the server's own if it says."""
-        return self._date or self._clock.now()
+        """Return the time at which the document was fetched, by the server's clock if possible."""
+        run = self.state.run
+        return self._clock.now() if run is None or run.served_at is None else run.served_at
+
+    def _is_zombie(self) -> bool:
+        run = self.state.run
+        return run is not None and self._transport.api.traits.is_zombie(run, self._now())
 
     def _patience(self) -> float:
-        """Return for how long a run is waited for that is said to be in progress."""
-        policy = self._policy
-        return policy.poll_agent_s if string(self.decoder.request, "agent") else policy.poll_model_s
+        """Return for how many seconds a run in progress is waited for."""
+        agent = self._transport.api.is_agent(self.decoder.request)
+        return self._policy.poll_agent_s if agent else self._policy.poll_model_s
 
-    def _tried(
+    def _attempted(
         self,
-        kind: AttemptKind,
+        kind: RequestKind,
         began: float,
         *,
         failure: RequestFailedError | None = None,
         mode: FailureMode | None = None,
         events: int = 0,
     ) -> None:
-        self._requests += 1
-        self._attempts.append(
-            Attempt(
-                kind=kind,
-                mode=mode,
-                status=None if failure is None else failure.status,
-                error=None if failure is None else failure.error,
-                events=events,
-                lasted_s=self._clock.monotonic() - began,
-            )
+        attempt = Attempt(
+            kind=kind,
+            mode=mode,
+            status=None if failure is None else failure.status,
+            error=None if failure is None else failure.error,
+            events=events,
+            lasted_s=self._clock.monotonic() - began,
         )
+        self.state = self.state.attempted(attempt)
 
-    async def _alert(self, work: Callable[[], Awaitable[_T]]) -> _T:
-        """Await *work*, unless an alarm comes."""
-        if self._alarm is not None:
-            raise InterruptedReadError
+    async def _awaited(self, work: Callable[[], Awaitable[_T]]) -> _T:
+        """Return the result of *work*, unless an interrupt comes."""
+        if self._interrupt is not None:
+            raise InterruptedWaitError
         try:
             async with asyncio.timeout(None) as self._scope:
                 return await work()
         except TimeoutError:
-            # What the work itself has to say of time comes as a failure of its own.
-            raise InterruptedReadError from None
+            # A timeout of the work itself is a `RequestFailedError`.
+            raise InterruptedWaitError from None
         finally:
             self._scope = None
 
-    def _sound(self, alarm: Interrupt) -> None:
-        if self._alarm is Interrupt.STOP:
+    def _wake(self, interrupt: Interrupt) -> None:
+        if self._interrupt is Interrupt.STOP:
             return
-        self._alarm = alarm
+        self._interrupt = interrupt
         if self._scope is not None:
             self._scope.reschedule(asyncio.get_running_loop().time())
 
-    async def _hang_up(self) -> None:
-        link, self._link = self._link, None
-        if link is None:
+    async def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is None:
             return
-        assert link.watch is not None, "begun with the connection"
-        link.watch.cancel()
-        await asyncio.wait((link.watch,))
-        await link.stream.aclose()
+        assert connection.watch is not None, "started with the connection"
+        connection.watch.cancel()
+        await asyncio.wait((connection.watch,))
+        await connection.stream.aclose()
 
 
-def _named(error: ErrorInfo | None) -> RunOutcome:
-    """Return what an end with *error* is called; with none, it is the answer."""
-    if error is None:
-        return RunOutcome.COMPLETED
-    match error.kind:
-        case ErrorKind.CANCELLED:
-            return RunOutcome.CANCELLED
-        case ErrorKind.ABORTED:
-            return RunOutcome.ABORTED
-        case ErrorKind.INTERRUPTED | ErrorKind.NETWORK | ErrorKind.TIMEOUT:
-            return RunOutcome.INTERRUPTED
-        case _:
-            return RunOutcome.FAILED
-
-
-__all__ = ["RunDriver"]
+__all__ = ["Create", "Fetch", "Follow", "RunDriver", "Start"]

@@ -1,4 +1,4 @@
-"""A run as the app sees it: its events, and how it stands."""
+"""A run as the app reads it: its events, and its state."""
 
 from __future__ import annotations
 
@@ -19,98 +19,97 @@ from assistant_events.values import ErrorInfo, ErrorKind
 @final
 class RunStream(AsyncIterator[Event]):
     """
-    The events of one message, from a run that goes on by itself when a connection is lost.
+    The events of one message, from a run that is followed again when a connection is lost.
 
-    Nothing is sent before the first event is asked for. Whatever the provider or the network does ends as `step.failed`
-    or is overcome; it never raises. `session.receive(run)` stores the events; without a session:
+    Nothing is sent before the first event is read. What the provider or the network does never raises: the client
+    recovers, or the message ends with `step.failed`. `session.receive(run)` stores the events; without a session:
 
         async with client.create(body, "m1") as run:
             async for event in run:
                 ...
 
-    Leaving the block closes the connection, and nothing else: the message is as it stands, and `close` ends it.
-    Made by `GeminiInteractions`.
+    Leaving the block closes the connection only; `close` ends the message. Made by a client.
     """
 
-    def __init__(self, course: RunDriver, message_id: str) -> None:
-        self.message_id = message_id
+    def __init__(self, driver: RunDriver) -> None:
+        self.message_id = driver.decoder.message_id
         """The message that the run becomes."""
 
-        self._course = course
-        self._batches = course.batches()
-        self._handed: Iterator[Event] = iter(())
+        self._driver = driver
+        self._batches = driver.batches()
+        self._unread: Iterator[Event] = iter(())
         self._reading = False
         self._turn = asyncio.Lock()
 
     @property
     def report(self) -> Report:
-        """How the run stands now, and what makes sense to do."""
-        return self._course.report(self.message_id)
+        """The state of the run, and what makes sense to do."""
+        return self._driver.report()
 
     @property
     def terminal(self) -> bool:
-        """Whether everything has been given."""
-        return self._course.over
+        """Whether all events were returned."""
+        return self._driver.over
 
     @property
     def message(self) -> AssistantMessage | None:
-        """The message as it stands, with what it had before when it was taken up again; `None` while there is none."""
-        return self._course.decoder.message
+        """The message so far, including what it had before it was taken up again; `None` before its first event."""
+        return self._driver.decoder.message
 
     @property
     def request(self) -> Fields:
         """The body that was sent; of a run that was taken up again, as far as it is known."""
-        return self._course.decoder.request
+        return self._driver.decoder.request
 
     async def read(self) -> list[Event]:
         """
-        Return the events that come next, those of one piece of the stream together.
+        Return the next events, those of one piece of the stream together.
 
         Raises:
             StopAsyncIteration: There are no more.
 
-            LocalProtocolError: Somebody else is reading.
+            LocalProtocolError: Another task is reading.
         """
-        rest = list(self._handed)
+        rest = list(self._unread)
         if rest:
             return rest
         if self._reading:
-            raise LocalProtocolError(f"the run of message {self.message_id!r} is being read by somebody else")
+            raise LocalProtocolError(f"the run of message {self.message_id!r} is being read by another task")
         self._reading = True
         try:
             async with self._turn:
-                if self._course.closed:
+                if self._driver.closed:
                     await self._batches.aclose()
                 return await anext(self._batches)
         finally:
             self._reading = False
 
     async def __anext__(self) -> Event:
-        for event in self._handed:
+        for event in self._unread:
             return event
-        self._handed = iter(await self.read())
-        return next(self._handed)
+        self._unread = iter(await self.read())
+        return next(self._unread)
 
     def close(self, error: ErrorInfo | None = None) -> list[Event]:
         """
-        Say that nobody listens any more, and why, and return the events that end the message. Again it does nothing.
+        End the message because its reader leaves, and return the events of that. Idempotent.
 
-        The run is not stopped. The connection is closed by `aclose`.
+        It neither stops the run nor closes the connection (`aclose`).
         """
-        return self._course.close(error)
+        return self._driver.close(error)
 
     def interrupt(self, error: ErrorInfo) -> None:
         """
-        End the message with *error* at the next moment, even while somebody waits for its next event: they get the end.
+        End the message with *error* as soon as possible, also while a task waits for its next event.
 
-        What `GeminiInteractions.stop` does to the streams of a run, after it has told the provider.
+        `client.stop` does it to the streams of a run, after it has informed the provider.
         """
-        self._course.interrupt(error)
+        self._driver.interrupt(error)
 
     async def aclose(self) -> None:
-        """Close the connection. Again it does nothing."""
+        """Close the connection. Idempotent."""
         if self._reading:
-            self._course.interrupt(ErrorInfo(kind=ErrorKind.ABORTED, message="the stream was closed"))
+            self._driver.interrupt(ErrorInfo(kind=ErrorKind.ABORTED, message="the stream was closed"))
         else:
             async with self._turn:
                 await self._batches.aclose()
@@ -125,7 +124,7 @@ class RunStream(AsyncIterator[Event]):
 
     def __repr__(self) -> str:
         report = self.report
-        return f"<RunStream of {self.message_id!r}, run {report.run_id!r}, {report.outcome or report.stage}>"
+        return f"<RunStream of {self.message_id!r}, run {report.run_id!r}, {report.situation}>"
 
 
 __all__ = ["RunStream"]

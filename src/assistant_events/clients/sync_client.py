@@ -1,4 +1,4 @@
-"""The client for apps without an event loop: the same one, with a loop of its own in the background."""
+"""The client of a provider, for apps without an event loop: the same one, with a loop of its own in a thread."""
 
 from __future__ import annotations
 
@@ -6,32 +6,27 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from threading import Lock, Thread
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar, final
-
-import httpx2
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar, final
 
 from assistant_events.adapters.base import Prior
 from assistant_events.adapters.json_fields import Fields
-from assistant_events.clients.client import (
-    API_VERSION,
-    BASE_URL,
-    Body,
-    GeminiInteractions,
-    RunStatus,
-    StopResult,
-)
-from assistant_events.clients.clock import Clock
-from assistant_events.clients.recovery import RecoveryPolicy
-from assistant_events.clients.report import Report
+from assistant_events.clients.client import Body, ProviderClient
+from assistant_events.clients.report import Report, RunStatus, StopResult
 from assistant_events.clients.run_stream import RunStream
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
 from assistant_events.values import ErrorInfo
 
+if TYPE_CHECKING:
+    import httpx2
+
+    from assistant_events.clients.clock import Clock
+    from assistant_events.clients.recovery import RecoveryPolicy
+
 _T = TypeVar("_T")
 
-_WIND_UP_S: Final = 5.0
+_FINISH_S: Final = 5.0
 """How long closing waits for tasks whose connections are closed already."""
 
 
@@ -46,7 +41,7 @@ class _Background:
         self._closed = False
 
     def wait(self, work: Callable[[], Awaitable[_T]]) -> _T:
-        """Do *work* there, and return what comes of it. Whoever is interrupted while waiting cancels it."""
+        """Return the result of *work*, run in the loop. An exception in the waiting thread cancels it."""
         loop = self._started()
         future = asyncio.run_coroutine_threadsafe(_awaited(work), loop)
         try:
@@ -56,7 +51,7 @@ class _Background:
             raise
 
     def call(self, work: Callable[[], _T]) -> _T:
-        """Call *work* there, so that nothing is touched from two threads."""
+        """Call *work* in the loop, so that one thread alone uses the client."""
 
         async def call() -> _T:
             return work()
@@ -64,13 +59,13 @@ class _Background:
         return self.wait(call)
 
     def close(self, last: Callable[[], Awaitable[None]]) -> None:
-        """Do *last*, then end the loop."""
+        """Run *last*, then end the loop."""
         with self._lock:
             loop, thread, self._closed = self._loop, self._thread, True
             self._loop = None
         if loop is None or thread is None:
             return
-        asyncio.run_coroutine_threadsafe(_wound_up(last), loop).result()
+        asyncio.run_coroutine_threadsafe(_finished(last), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
@@ -81,7 +76,7 @@ class _Background:
                 raise LocalProtocolError("the client is closed")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                # Not waited for at exit: a run that nobody reads any more holds nothing that matters.
+                # Not joined at exit: a run without a reader holds nothing that matters.
                 self._thread = Thread(target=self._loop.run_forever, name="assistant-events-client", daemon=True)
                 self._thread.start()
             return self._loop
@@ -91,12 +86,12 @@ async def _awaited(work: Callable[[], Awaitable[_T]]) -> _T:
     return await work()
 
 
-async def _wound_up(last: Callable[[], Awaitable[None]]) -> None:
+async def _finished(last: Callable[[], Awaitable[None]]) -> None:
     await last()
-    # Tasks that close a stream must come to their end: a generator that is left open is reported on standard error.
+    # Tasks that close a stream must end: Python reports an open generator on standard error.
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if others:
-        _, others = await asyncio.wait(others, timeout=_WIND_UP_S)
+        _, others = await asyncio.wait(others, timeout=_FINISH_S)
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
@@ -109,11 +104,11 @@ class SyncRunStream(Iterator[Event]):
 
     def __init__(self, run: RunStream, background: _Background) -> None:
         self.run = run
-        """The same for an event loop, which is not that of the app."""
+        """The stream in the event loop of the client."""
 
         self.message_id = run.message_id
         self._background = background
-        self._handed: Iterator[Event] = iter(())
+        self._unread: Iterator[Event] = iter(())
 
     @property
     def report(self) -> Report:
@@ -132,7 +127,7 @@ class SyncRunStream(Iterator[Event]):
 
     def read(self) -> list[Event]:
         """See `RunStream.read`; raises `StopIteration` at the end."""
-        rest = list(self._handed)
+        rest = list(self._unread)
         if rest:
             return rest
         try:
@@ -141,17 +136,17 @@ class SyncRunStream(Iterator[Event]):
             raise StopIteration from None
 
     def __next__(self) -> Event:
-        for event in self._handed:
+        for event in self._unread:
             return event
-        self._handed = iter(self.read())
-        return next(self._handed)
+        self._unread = iter(self.read())
+        return next(self._unread)
 
     def close(self, error: ErrorInfo | None = None) -> list[Event]:
         """See `RunStream.close`."""
         return self._background.call(lambda: self.run.close(error))
 
     def disconnect(self) -> None:
-        """Close the connection. Again it does nothing."""
+        """Close the connection. Idempotent."""
         self._background.wait(self.run.aclose)
 
     def __enter__(self) -> Self:
@@ -166,25 +161,26 @@ class SyncRunStream(Iterator[Event]):
         return repr(self.run).replace("RunStream", "SyncRunStream", 1)
 
 
-@final
-class SyncGeminiInteractions:
+class SyncProviderClient:
     """
-    `GeminiInteractions` without `await`: the same arguments, and methods that promise the same.
+    `ProviderClient` without `await`: the same arguments, and the same methods.
 
     Threads may share it: one may stop a run that another is waiting for.
     """
+
+    asynchronous: ClassVar[type[ProviderClient]]
 
     def __init__(
         self,
         api_key: str | None = None,
         *,
-        base_url: str = BASE_URL,
-        api_version: str = API_VERSION,
+        base_url: str | None = None,
+        api_version: str | None = None,
         policy: RecoveryPolicy | None = None,
         http: httpx2.AsyncClient | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self._client = GeminiInteractions(
+        self._client = self.asynchronous(
             api_key, base_url=base_url, api_version=api_version, policy=policy, http=http, clock=clock
         )
         self._background = _Background()
@@ -195,29 +191,29 @@ class SyncGeminiInteractions:
     def create(
         self, body: Body, message_id: str, *, prior: Prior = None, fallback: Callable[[], Body] | None = None
     ) -> SyncRunStream:
-        """See `GeminiInteractions.create`."""
+        """See `ProviderClient.create`."""
         return self._run(lambda: self._client.create(body, message_id, prior=prior, fallback=fallback))
 
     def resume(self, target: SyncRunStream | AssistantMessage, *, request: Fields | None = None) -> SyncRunStream:
-        """See `GeminiInteractions.resume`."""
+        """See `ProviderClient.resume`."""
         return self._run(lambda: self._client.resume(_plain(target), request=request))
 
     def recover(
         self, target: SyncRunStream | AssistantMessage, *, request: Fields | None = None, wait: bool = False
     ) -> SyncRunStream:
-        """See `GeminiInteractions.recover`."""
+        """See `ProviderClient.recover`."""
         return self._run(lambda: self._client.recover(_plain(target), request=request, wait=wait))
 
     def stop(self, target: SyncRunStream | AssistantMessage | str) -> StopResult:
-        """See `GeminiInteractions.stop`."""
+        """See `ProviderClient.stop`."""
         return self._background.wait(lambda: self._client.stop(_plain(target)))
 
     def status(self, target: SyncRunStream | AssistantMessage | str) -> RunStatus:
-        """See `GeminiInteractions.status`."""
+        """See `ProviderClient.status`."""
         return self._background.wait(lambda: self._client.status(_plain(target)))
 
     def close(self) -> None:
-        """See `GeminiInteractions.aclose`. Again it does nothing."""
+        """See `ProviderClient.aclose`. Idempotent."""
         self._background.close(self._client.aclose)
 
     def __enter__(self) -> Self:
@@ -233,8 +229,8 @@ class SyncGeminiInteractions:
 
 
 def _plain(target: Any) -> Any:
-    # Any: what stands behind the face of a stream; the rest is for the client to judge.
+    # Any: the stream inside of a synchronous one; the client checks everything else.
     return target.run if isinstance(target, SyncRunStream) else target
 
 
-__all__ = ["SyncGeminiInteractions", "SyncRunStream"]
+__all__ = ["SyncProviderClient", "SyncRunStream"]

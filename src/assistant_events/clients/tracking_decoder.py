@@ -1,157 +1,209 @@
-"""The decoder of a client: it reads a stream as any, and remembers what recovery has to know."""
+"""The decoder of a client: decodes a stream as usual, and records what recovery has to know of it."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any, final
+from abc import abstractmethod
+from typing import Any, ClassVar
 
-from assistant_events.adapters.base import Prior
-from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, vocabulary
-from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, string
-from assistant_events.clients.recovery import parse_time, wants_usage
+import attrs
+
+from assistant_events.adapters.base import DecoderBase, Prior
+from assistant_events.adapters.json_fields import Fields
 from assistant_events.events import Event
 from assistant_events.values import ErrorInfo
 from assistant_events.values.credentials import Secrets
 
-_CREATED = ("interaction.created", "interaction.start")
-_COMPLETED = ("interaction.completed", "interaction.complete")
+
+@attrs.frozen(kw_only=True)
+class Observation:
+    """What one event of the wire means for recovery."""
+
+    run_id: str | None = None
+    """Id of the run or the response that a lifecycle event names."""
+
+    status: str | None = None
+    """The status that it reports."""
+
+    completes: Fields | None = None
+    """For the completion of the run, whatever the status: the event in a form that can be decoded later."""
+
+    pauses: bool = False
+    """Whether it ends a response that has to be continued by another request."""
+
+    lacks_usage: bool = False
+    """Whether it completes a run without usage, which the document will have."""
+
+    error: bool | None = None
+    """For an error event, whether it has a code or a message; `None` for other events."""
+
+    content: int = 0
+    """1 for content: a new part, or a delta that is not empty. A repeated event counts as 0."""
+
+    misplaced: bool = False
+    """Whether it continues a part that was never started."""
+
+    foreign: str | None = None
+    """Id of the run that it belongs to, when that is not the followed one nor a response before or after it."""
 
 
-@final
-class TrackingDecoder(GeminiInteractionsDecoder):
+class TrackingDecoder(DecoderBase):
     """
-    Holds back two ends that are none yet: one of a run that goes on, and one that does not say what the run cost.
+    Base of the decoder of a client, in front of the decoder of the dialect in the list of bases.
+
+    It holds back two ends: of a run that is still in progress, and one whose usage the document will have.
 
     Args:
         secrets: The credentials to remove from what is read.
     """
 
+    unfinished: ClassVar[frozenset[str]]
+    """Statuses of a run in progress."""
+
+    cursor: str | None
+    """Id of the last event, from which the stream can continue; `None` when it had none."""
+
     def __init__(
-        self,
-        message_id: str,
-        *,
-        request: Fields | None = None,
-        prior: Prior = None,
-        secrets: Secrets | None = None,
+        self, message_id: str, *, request: Fields | None = None, prior: Prior = None, secrets: Secrets | None = None
     ) -> None:
         super().__init__(message_id, request=request, prior=prior)
         self._secrets = Secrets() if secrets is None else secrets
         self.run_id = ""
-        """The newest that was told; empty while none was."""
+        """The newest one that was sent; empty while there was none."""
 
         self.status: str | None = None
-        """What the stream that is read said last; `None` while it has said nothing."""
+        """The last status of the stream that is read; `None` when it has not reported any."""
 
-        self.created: datetime | None = None
-        self.updated: datetime | None = None
-
-        self.unfinished = False
-        """Whether the stream has said that it is complete and that the run is not."""
+        self.in_progress = False
+        """Whether the stream reported its completion, and a run that is still in progress."""
 
         self.paused = False
-        """Whether the run has ended for now and wants to be asked to go on, which is for the app to do."""
+        """Whether the response ended and has to be continued by another request, which is up to the app."""
 
         self.strayed = False
-        """Whether the stream does not go on where the cursor was."""
+        """Whether the stream does not continue at the cursor."""
 
         self.foreign: str | None = None
-        """Id of another run that a replay turned out to be of; `None` while it is not."""
+        """Id of another run that a replay turned out to be of."""
 
         self.news = 0
         """
-        How many events of the stream had news: a status that it had not told before, or content behind all that it has
-        told since it began or began anew. Deltas on the short way are not counted; they always give events.
+        Number of events with news: a status for the first time, or content beyond all that the stream has brought since
+        its start. Deltas on the fast path are not counted; they always return events.
         """
 
         self.completed = False
-        """Whether the stream has told its end."""
+        """Whether the stream reported its end."""
 
         self.erred = False
-        """Whether the stream has told an error that says something."""
+        """Whether the stream reported an error with a code or a message."""
 
         self.empty_errors = 0
-        """How many error events said nothing."""
+        """Number of error events without code and message."""
 
         self._held: Fields | None = None
         self._released = False
         self._at_cursor = False
-        self._replays = ""
+        self._replayed = ""
         self._statuses: set[str] = set()
         self._place = 0
         self._furthest = 0
 
-    @property
-    def resumable(self) -> bool:
-        """Whether the run goes on without us and lets us come back."""
-        return bool(self.run_id) and vocabulary.is_resumable(self.request)
+    # -- to be defined for a dialect
+
+    @abstractmethod
+    def observe(self, event: Fields) -> Observation:
+        """Return what an event means for recovery."""
+
+    @abstractmethod
+    def decode(self, event: Fields) -> None:
+        """Decode an event as the dialect does."""
+
+    @abstractmethod
+    def with_usage(self, event: Fields, usage: Fields) -> Fields:
+        """Return a completion event with usage."""
+
+    @abstractmethod
+    def resource_stream(self, resource: Fields) -> list[Fields]:
+        """Return the events of a stream that has the content of a document."""
 
     @property
+    @abstractmethod
+    def resumable(self) -> bool:
+        """Whether the run continues without a connection, and can be followed again."""
+
+    @property
+    @abstractmethod
     def stored(self) -> bool:
         """Whether the provider keeps a document of the run."""
-        return bool(self.run_id) and flag(self.request, "store") is not False
+
+    # -- for the driver
+
+    @property
+    def running(self) -> bool | None:
+        """Whether the last status is that of a run in progress; `None` when the stream has not reported any."""
+        return None if self.status is None else self.status in self.unfinished
 
     @property
     def held(self) -> bool:
-        """Whether the end of the run is held back until it is known what the run cost."""
+        """Whether the end of the run is held back until its usage is known."""
         return self._held is not None
 
     @property
-    def idle(self) -> bool:
-        """Whether nothing that the stream may still bring matters."""
-        return self.terminal or self.held or self.unfinished or self.strayed or self.foreign is not None
+    def replayed(self) -> str:
+        """Id of the run that the stream is a replay of; empty for the first stream."""
+        return self._replayed
 
-    def go_on(self) -> None:
-        """Be fed the stream that goes on behind the last event."""
+    @property
+    def idle(self) -> bool:
+        """Whether the rest of the stream does not matter."""
+        return self.terminal or self.held or self.in_progress or self.strayed or self.foreign is not None
+
+    def continue_stream(self) -> None:
+        """Expect the stream that continues behind the last event."""
         self._begin_connection()
         self.reconnect()
         self._at_cursor = True
 
-    def start_over(self) -> None:
-        """Be fed the stream from its start."""
+    def restart_stream(self) -> None:
+        """Expect the stream from its start."""
         self._begin_connection()
         self.rejoin()
 
     def release(self, usage: Fields) -> list[Event]:
-        """Take the end that was held back, with what the run cost, empty when that is not known."""
+        """Decode the end that was held back, with the usage of the document, or without any."""
         held, self._held = self._held, None
-        assert held is not None, "only what is held is released"
-        interaction = {**mapping(held, "interaction"), "usage": usage} if usage else mapping(held, "interaction")
+        assert held is not None, "only called while an end is held"
         self._released = True
-        return self.feed_event({**held, "interaction": interaction})
+        return self.feed_event(self.with_usage(held, usage) if usage else held)
+
+    # -- for DecoderBase
 
     def on_event(self, event: Fields) -> None:
-        """Read one event, unless it is to be held back."""
+        """Decode one event, unless it is held back."""
         if self.idle:
             return
         event = self._secrets.json(event, self.payload)
-        name = self.event_name(event)
+        seen = self.observe(event)
         if self._at_cursor:
             self._at_cursor = False
-            if self._is_astray(event, name):
-                self.strayed = True
-                return
-        self.foreign = self._foreign(event)
-        if self.foreign is not None:
+            self.strayed = seen.misplaced
+        self.foreign = seen.foreign
+        if self.strayed or self.foreign is not None:
             return
-        if name in _CREATED or name in _COMPLETED:
-            interaction = mapping(event, "interaction")
-            if string(interaction, "id") not in (None, "", self.run_id):
-                self.paused = self.completed = False  # the next response of the same answer
-            self._learn_run(interaction)
-            if name in _COMPLETED and self._holds({**event, "event_type": name}):
-                return
-        elif name == "interaction.status_update":
-            self.status = string(event, "status") or self.status
-        elif name == "error":
-            self.erred = vocabulary.stream_error(mapping(event, "error")) is not None
-            self.empty_errors += not self.erred
-        else:
-            self._count_content(event, name)
-        self._count_status()
-        super().on_event(event)
+        if seen.run_id and seen.run_id != self.run_id:
+            self.run_id = seen.run_id
+            self.paused = self.completed = False  # the next response of the same answer
+        self.status = seen.status or self.status
+        if seen.completes is not None and self._holds(seen.completes, seen):
+            return
+        if seen.error is not None:
+            self.erred = seen.error
+            self.empty_errors += not seen.error
+        self._count(seen.content)
+        self.decode(event)
 
     def on_rejoin(self) -> None:
-        """Forget what was read: the interaction begins again."""
+        """Count content from its start again."""
         self._place = 0
         super().on_rejoin()
 
@@ -160,68 +212,34 @@ class TrackingDecoder(GeminiInteractionsDecoder):
         # Any: passed on, see `DecoderBase.fail_step`.
         super().fail_step(self._secrets.error(error), **more)
 
-    # -- inside
+    # -- internals
 
     def _begin_connection(self) -> None:
-        self.status = None
-        self.unfinished = self.paused = self.strayed = self.completed = self._released = False
-        self._held = self.foreign = None
-        self._replays = self.run_id
+        self.status = self.foreign = self._held = None
+        self.in_progress = self.paused = self.strayed = self.completed = self._released = False
+        self._replayed = self.run_id
         self._statuses.clear()
         self._place = self._furthest = 0
 
-    def _foreign(self, event: Fields) -> str | None:
-        """Return the id of an interaction when it is another than the replayed one and those before and after it."""
-        run_id = string(mapping(event, "interaction"), "id") or string(event, "interaction_id")
-        known = not self._replays or not run_id or run_id in (self._replays, self.run_id) or run_id in self._past
-        return None if known or self._paused else run_id
-
-    def _count_status(self) -> None:
-        if self.status is not None and self.status not in self._statuses:
-            self._statuses.add(self.status)
-            self.news += 1
-
-    def _count_content(self, event: Fields, name: str | None) -> None:
-        """Count content that a replay says once more; that which is new gives events."""
-        event_id = string(event, "event_id")
-        if event_id in self._seen_event_ids:
-            return
-        if name in ("step.start", "content.start"):
-            self._place += integer(event, "index") not in self._steps
-        elif name in ("step.delta", "content.delta"):
-            self._place += _says_something(mapping(event, "delta"))
-        if self._place > self._furthest:
-            self._furthest = self._place
-            self.news += 1
-
-    def _learn_run(self, interaction: Fields) -> None:
-        self.run_id = string(interaction, "id") or self.run_id
-        self.status = string(interaction, "status") or self.status
-        self.created = parse_time(string(interaction, "created")) or self.created
-        self.updated = parse_time(string(interaction, "updated")) or self.updated
-
-    def _holds(self, event: Fields) -> bool:
-        interaction = mapping(event, "interaction")
+    def _holds(self, event: Fields, seen: Observation) -> bool:
         self.completed = True
-        if string(interaction, "status") in vocabulary.UNFINISHED:
-            self.unfinished = True
+        self.in_progress = seen.status in self.unfinished
+        if self.in_progress:
             return True
-        self.paused = string(interaction, "status") == "requires_continuation"
-        if self._released or mapping(interaction, "usage") or not (self.stored and wants_usage(self.status)):
+        self.paused = seen.pauses
+        if self._released or not (seen.lacks_usage and self.stored):
             return False
         self._held = event
         return True
 
-    def _is_astray(self, event: Fields, name: str | None) -> bool:
-        """Tell whether an event cannot be the one behind the cursor: it goes on with a step that was never begun."""
-        if name not in ("step.delta", "step.stop", "content.delta", "content.stop"):
-            return False
-        index = integer(event, "index")
-        return index is not None and index not in self._steps
+    def _count(self, content: int) -> None:
+        if self.status is not None and self.status not in self._statuses:
+            self._statuses.add(self.status)
+            self.news += 1
+        self._place += content
+        if self._place > self._furthest:
+            self._furthest = self._place
+            self.news += 1
 
 
-def _says_something(delta: Fields) -> bool:
-    return any(bool(value) for key, value in delta.items() if key != "type")
-
-
-__all__ = ["TrackingDecoder"]
+__all__ = ["Observation", "TrackingDecoder"]

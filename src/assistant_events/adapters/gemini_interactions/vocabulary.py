@@ -36,6 +36,15 @@ RESULTS: Final[frozenset[str]] = frozenset({call.removesuffix("_call") + "_resul
 SANDBOX_TOOLS: Final = frozenset({"list_files", "read_file", "write_file", "edit_file", "search_files"})
 """Function calls that an Antigravity sandbox answers itself (big-AGI, live, 2026-06)."""
 
+_AGENTS: Final = ("antigravity", "code-mender", "deep-research")
+"""Prefixes of the names of agents; all other names are models."""
+
+_FOREGROUND_AGENTS: Final = "antigravity-preview-05"
+"""
+Prefix of agents that cannot run in the background: they refuse it, and forget the run seconds after its connection is
+gone (big-AGI, live, 2026-05 and 2026-06).
+"""
+
 UNFINISHED: Final = frozenset({"in_progress", "queued"})
 
 _FINISH: Final[dict[str | None, FinishReason]] = {
@@ -212,17 +221,22 @@ def _items(value: object) -> list[Fields]:
     return [item for each in array({"all": value}, "all") for item in _items(each)]
 
 
-def is_resumable(request: Fields) -> bool:
-    """
-    Tell whether a run goes on without us and lets us come back: it was sent to the background and is stored.
+def is_agent(name: str) -> bool:
+    """Return whether a name is that of an agent."""
+    return name.startswith(_AGENTS)
 
-    Antigravity of May 2026 is bound to the connection and forgets the run seconds after it is gone.
-    """
-    agent = string(request, "agent") or ""
+
+def runs_in_background(agent: str) -> bool:
+    """Return whether an agent can run in the background."""
+    return not agent.startswith(_FOREGROUND_AGENTS)
+
+
+def is_resumable(request: Fields) -> bool:
+    """Return whether a run continues without a connection and can be followed again: stored, and in the background."""
     return (
         flag(request, "background") is True
         and flag(request, "store") is not False
-        and not agent.startswith("antigravity-preview-05")
+        and runs_in_background(string(request, "agent") or "")
     )
 
 

@@ -1,0 +1,256 @@
+"""
+The client of the Gemini Interactions API. Needs the extra `http`.
+
+A run that is cut is followed again by itself:
+
+    async with GeminiInteractions() as client:
+        run = client.create({"agent": "deep-research-preview-04-2026", "input": "…"}, session.new_id())
+        async with session.receive(run) as events:
+            async for event in events:
+                ...
+
+After a restart, `client.resume(session.transcript[message_id])` is received in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final, final
+
+from assistant_events.adapters.base import Prior
+from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, http_error, vocabulary
+from assistant_events.adapters.gemini_interactions.decoder import resource_stream
+from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, string
+from assistant_events.clients.client import ProviderClient
+from assistant_events.clients.recovery import RunSummary, RunTraits
+from assistant_events.clients.run_api import RunApi
+from assistant_events.clients.sync_client import SyncProviderClient
+from assistant_events.clients.tracking_decoder import Observation, TrackingDecoder
+from assistant_events.errors import JsonError
+from assistant_events.messages import AssistantMessage
+from assistant_events.values import ErrorInfo, read_json
+from assistant_events.values.credentials import Secrets
+
+MODEL: Final = "gemini-3.6-flash"
+"""The model that is asked when none is named."""
+
+_CREATED: Final = ("interaction.created", "interaction.start")
+_COMPLETED: Final = ("interaction.completed", "interaction.complete")
+
+_WITH_USAGE: Final = frozenset({"completed", "incomplete", "budget_exceeded", "requires_action"})
+"""Statuses of runs that have usage, if not in the stream then in the document."""
+
+_CONTINUATIONS: Final = ("step.delta", "step.stop", "content.delta", "content.stop")
+
+_CUT_WORDS: Final = re.compile(r'"code"\s*:\s*503\b|"status"\s*:\s*"UNAVAILABLE"')
+
+
+@final
+class GeminiTrackingDecoder(TrackingDecoder, GeminiInteractionsDecoder):
+    """Decodes a stream and records what recovery has to know of it."""
+
+    unfinished = vocabulary.UNFINISHED
+
+    @property
+    def resumable(self) -> bool:
+        """Whether the run continues without a connection, and can be followed again."""
+        return bool(self.run_id) and vocabulary.is_resumable(self.request)
+
+    @property
+    def stored(self) -> bool:
+        """Whether the provider keeps a document of the run."""
+        return bool(self.run_id) and flag(self.request, "store") is not False
+
+    def observe(self, event: Fields) -> Observation:
+        """Return what an event means for recovery."""
+        name = self.event_name(event)
+        interaction = mapping(event, "interaction")
+        run_id = string(interaction, "id")
+        foreign = self._foreign(run_id or string(event, "interaction_id"))
+        if name in _CREATED:
+            return Observation(run_id=run_id, status=string(interaction, "status"), foreign=foreign)
+        if name in _COMPLETED:
+            status = string(interaction, "status")
+            return Observation(
+                run_id=run_id,
+                status=status,
+                completes={**event, "event_type": name},
+                pauses=status == "requires_continuation",
+                lacks_usage=not mapping(interaction, "usage") and (status or self.status) in _WITH_USAGE,
+                foreign=foreign,
+            )
+        if name == "interaction.status_update":
+            return Observation(status=string(event, "status"), foreign=foreign)
+        if name == "error":
+            return Observation(error=vocabulary.stream_error(mapping(event, "error")) is not None, foreign=foreign)
+        index = integer(event, "index")
+        known = index in self._steps
+        misplaced = index is not None and not known and name in _CONTINUATIONS
+        content = 0
+        if string(event, "event_id") not in self._seen_event_ids:
+            if name in ("step.start", "content.start"):
+                content = int(not known)
+            elif name in ("step.delta", "content.delta"):
+                content = int(any(value for key, value in mapping(event, "delta").items() if key != "type"))
+        return Observation(content=content, misplaced=misplaced, foreign=foreign)
+
+    def decode(self, event: Fields) -> None:
+        """Decode an event as the dialect does."""
+        GeminiInteractionsDecoder.on_event(self, event)
+
+    def with_usage(self, event: Fields, usage: Fields) -> Fields:
+        """Return a completion event with usage."""
+        return {**event, "interaction": {**mapping(event, "interaction"), "usage": usage}}
+
+    def resource_stream(self, resource: Fields) -> list[Fields]:
+        """Return the events of a stream that has the content of a document."""
+        return list(resource_stream(resource))
+
+    def _foreign(self, run_id: str | None) -> str | None:
+        """Return an id when it is neither that of the replayed run nor of a response before or after it."""
+        known = not self.replayed or not run_id or run_id in (self.replayed, self.run_id) or run_id in self._past
+        return None if known or self._paused else run_id
+
+
+@final
+class GeminiInteractionsApi(RunApi):
+    """What the client has to know of the API."""
+
+    dialect = "gemini-interactions"
+    provider = "google"
+    base_url = "https://generativelanguage.googleapis.com"
+    version = "v1beta"
+    """`v1` is what the official SDKs request since 3.0; the `gemini-*-latest` models, and recovery, are on `v1beta`."""
+
+    collection = "interactions"
+    cursor_parameter = "last_event_id"
+    key_header = "x-goog-api-key"
+    key_variable = "GEMINI_API_KEY"
+    traits = RunTraits(cut_at_s=(595.0, 610.0), zombie_after=timedelta(minutes=60))
+    """Connections were cut at 600 s, give or take 1 s. Runs older than 60 min without output never had any."""
+
+    def decoder(self, message_id: str, *, request: Fields, prior: Prior, secrets: Secrets) -> TrackingDecoder:
+        """Return a decoder for one run."""
+        return GeminiTrackingDecoder(message_id, request=request, prior=prior, secrets=secrets)
+
+    def http_error(self, status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo:
+        """Return the error of an HTTP response."""
+        return http_error(status, headers, body)
+
+    def with_defaults(self, body: Fields) -> Fields:
+        """
+        Return a request body with the best settings for what it leaves open.
+
+        A model is streamed. An agent works for longer than a connection lasts, so it is also sent to the background and
+        stored, which the background requires.
+        """
+        made = {"stream": True, **body}
+        agent = string(body, "agent") or ""
+        if agent and vocabulary.runs_in_background(agent) and flag(body, "store") is not False:
+            made = {"background": True, "store": True, **made}
+        return made
+
+    def settings(
+        self, before: Fields, *, model: str | None, agent: str | None, system: str | None, background: bool
+    ) -> dict[str, Any]:
+        """Return a request body without a conversation."""
+        if model is None and agent is None:
+            model, agent = string(before, "model"), string(before, "agent")
+        thoughts = {"thinking_summaries": "auto"}
+        if agent is None:
+            body: dict[str, Any] = {"model": model or MODEL, "generation_config": thoughts}
+        else:
+            body = {"agent": agent}
+            if agent.startswith("deep-research"):
+                body["agent_config"] = {"type": "deep-research", **thoughts}  # without it there are no thoughts
+        system = string(before, "system_instruction") if system is None else system
+        if system:
+            body["system_instruction"] = system
+        if background:
+            body |= {"background": True, "store": True}
+        return dict(self.with_defaults(body))
+
+    def request_of(self, message: AssistantMessage) -> Fields:
+        """Return what is known of the request body of a stored message."""
+        name = message.origin.model
+        sent: dict[str, object] = {"store": True, "background": True} if message.run and message.run.resumable else {}
+        if name:
+            sent["agent" if vocabulary.is_agent(name) else "model"] = name
+        return sent
+
+    def summarize(self, resource: Fields) -> RunSummary:
+        """Return the document of a run without its content."""
+        status = string(resource, "status")
+        return RunSummary(
+            status=status,
+            running=status in vocabulary.UNFINISHED,
+            created=_time(string(resource, "created")),
+            updated=_time(string(resource, "updated")),
+            outputs=len(vocabulary.resource_steps(resource)),
+        )
+
+    def usage_of(self, resource: Fields) -> Fields:
+        """Return the usage in a document; empty when it has none."""
+        return mapping(resource, "usage")
+
+    def is_agent(self, request: Fields) -> bool:
+        """Return whether a request body is for an agent."""
+        return bool(string(request, "agent"))
+
+    def is_cut_tail(self, tail: str) -> bool:
+        """
+        Return whether text behind the last event is the error of the ten-minute cut.
+
+        It is `[{"error": {"code": 503, …, "status": "UNAVAILABLE"}}]` on several lines, sometimes cut itself.
+        """
+        text = tail.strip()
+        if not text.startswith(("[", "{")):
+            return False
+        try:
+            document = read_json(text)
+        except JsonError:
+            return _CUT_WORDS.search(text) is not None
+        first = mappings({"all": document if isinstance(document, list) else [document]}, "all")[:1]
+        error = mapping(first[0] if first else {}, "error")
+        return integer(error, "code") == 503 or string(error, "status") == "UNAVAILABLE"
+
+    def is_forgotten(self, body: Fields, error: ErrorInfo) -> bool:
+        """
+        Return whether a body was refused because the provider has forgotten the interaction that it continues.
+
+        404 when it has expired, 501 when its steps hold built-in tools (googleapis/js-genai#1694, June 2026).
+        """
+        if not string(body, "previous_interaction_id"):
+            return False
+        if error.status == 400:
+            message = error.message.lower()
+            return "previous" in message and "interaction" in message
+        return error.status in (404, 501)
+
+
+def _time(text: str | None) -> datetime | None:
+    """Return a time of the wire (ISO 8601 with a zone); `None` when it is not valid."""
+    try:
+        time = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return None if time.tzinfo is None else time
+
+
+@final
+class GeminiInteractions(ProviderClient):
+    """Runs of the Gemini Interactions API, over HTTP. The key is `GEMINI_API_KEY` by default."""
+
+    api = GeminiInteractionsApi()
+
+
+@final
+class SyncGeminiInteractions(SyncProviderClient):
+    """`GeminiInteractions` without `await`."""
+
+    asynchronous = GeminiInteractions
+
+
+__all__ = ["GeminiInteractions", "GeminiInteractionsApi", "SyncGeminiInteractions"]

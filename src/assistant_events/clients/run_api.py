@@ -1,0 +1,109 @@
+"""What a client has to know of one provider's API: its address, its requests, and what its documents mean."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from assistant_events.adapters.base import Prior
+from assistant_events.adapters.json_fields import Fields
+from assistant_events.clients.recovery import RunSummary, RunTraits
+from assistant_events.clients.tracking_decoder import TrackingDecoder
+from assistant_events.messages import AssistantMessage
+from assistant_events.values import ErrorInfo
+from assistant_events.values.credentials import Secrets
+
+
+class RunApi(ABC):
+    """
+    One provider's API of runs, as the general client needs it.
+
+    The requests are `POST {collection}` to create a run, `GET {collection}/{id}` for its document, the same with
+    `stream=true` to follow it, `POST {collection}/{id}/cancel` and `DELETE {collection}/{id}`.
+    """
+
+    dialect: ClassVar[str]
+    """Name of the wire format."""
+
+    provider: ClassVar[str]
+    """Name of the provider, as in `Origin.provider`."""
+
+    base_url: ClassVar[str]
+    """Address of the service, without the version."""
+
+    version: ClassVar[str]
+    """Path between the base URL and the collection."""
+
+    collection: ClassVar[str]
+    """Path of the runs."""
+
+    cursor_parameter: ClassVar[str]
+    """Parameter with the id of the event from which a stream continues."""
+
+    key_header: ClassVar[str]
+    """Header with the API key."""
+
+    key_variable: ClassVar[str]
+    """Environment variable with the API key."""
+
+    traits: ClassVar[RunTraits] = RunTraits()
+
+    @abstractmethod
+    def decoder(self, message_id: str, *, request: Fields, prior: Prior, secrets: Secrets) -> TrackingDecoder:
+        """Return a decoder for one run."""
+
+    @abstractmethod
+    def http_error(self, status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo:
+        """Return the error of an HTTP response."""
+
+    @abstractmethod
+    def with_defaults(self, body: Fields) -> Fields:
+        """Return a request body with the best settings for what it leaves open."""
+
+    @abstractmethod
+    def settings(
+        self, before: Fields, *, model: str | None, agent: str | None, system: str | None, background: bool
+    ) -> dict[str, Any]:
+        """
+        Return a request body without a conversation.
+
+        Args:
+            before: The body of the previous prompt, whose model or agent and instruction apply where none is given.
+
+            model: Model to ask.
+
+            agent: Agent to ask.
+
+            system: System instruction.
+
+            background: Whether the run continues without a connection.
+        """
+        # Any: plain JSON.
+
+    @abstractmethod
+    def request_of(self, message: AssistantMessage) -> Fields:
+        """Return what is known of the request body of a stored message."""
+
+    @abstractmethod
+    def summarize(self, resource: Fields) -> RunSummary:
+        """Return the document of a run without its content."""
+
+    @abstractmethod
+    def usage_of(self, resource: Fields) -> Fields:
+        """Return the usage in a document; empty when it has none."""
+
+    @abstractmethod
+    def is_agent(self, request: Fields) -> bool:
+        """Return whether a request body is for an agent, which works for longer than a model."""
+
+    @abstractmethod
+    def is_cut_tail(self, tail: str) -> bool:
+        """Return whether text behind the last event is the provider's error of a connection that it cut."""
+
+    @abstractmethod
+    def is_forgotten(self, body: Fields, error: ErrorInfo) -> bool:
+        """Return whether a body was refused because the provider has forgotten the response that it continues."""
+
+
+__all__ = ["RunApi"]
