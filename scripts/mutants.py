@@ -45,12 +45,7 @@ CORE: Final[dict[str, list[str]]] = {
     "messages.py": ["tests/test_messages.py", "tests/test_immutable.py", "tests/laws/test_failing_anew.py"],
     "upcasting.py": ["tests/test_upcasting.py"],
     "lifecycle.py": ["tests/test_lifecycle.py", "tests/test_behaviours.py", "tests/reducer"],
-    "converters": [
-        "tests/test_converters.py",
-        "tests/test_refusals.py",
-        "tests/test_arrays.py",
-        "tests/test_golden.py",
-    ],
+    "converters": ["tests/test_converters.py", "tests/test_refusals.py", "tests/test_golden.py"],
     "recorder": ["tests/recorder"],
     "reducer": ["tests/reducer", "tests/test_behaviours.py"],
     "history": ["tests/test_history.py"],

@@ -73,8 +73,7 @@ from assistant_events.converters import (
     structure,
     unstructure,
 )
-from assistant_events.converters.plans import Plan
-from assistant_events.converters.wire import kind_of
+from assistant_events.converters.converter import _CLASS_HOOKS
 from assistant_events.testing import origin, records
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH
@@ -815,7 +814,7 @@ def test_fields_without_a_wire_form(hint):
     cls = attrs.make_class("Odd", {"field": attrs.field(type=hint)}, slots=True)
 
     with pytest.raises(TypeError) as refused:
-        Plan(cls, kind_of, {})
+        _CLASS_HOOKS.structure_hook(cls)
 
     assert f"field: no wire form for {hint}" == str(refused.value)
 

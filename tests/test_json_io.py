@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant_events import EVENT_TYPES, Event, JsonError, JsonObject, Record, StructureError, Transcript, fold
-from assistant_events.converters import documents, dumps, loads, unstructure
-from assistant_events.converters.unions import OnDemand
+from assistant_events.converters import dumps, json_text, loads, unstructure
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH, json_io, read_json, write_json
 
@@ -26,9 +25,7 @@ CHOSEN = {
     (json_io, "fast_reader"): cache(json_io.fast_reader.__wrapped__),
     (json_io, "string_reader"): cache(json_io.string_reader.__wrapped__),
     (json_io, "_fast_writer"): cache(json_io._fast_writer.__wrapped__),
-    (documents, "_loader_of"): cache(documents._loader_of.__wrapped__),
-    (documents, "_LOADERS"): {},
-    (documents, "_DUMPERS"): OnDemand(documents._DUMPERS._make),
+    (json_text, "fast_reader"): cache(json_io.fast_reader.__wrapped__),
 }
 
 

@@ -121,7 +121,7 @@ OPTIONAL = {
     # So is what the recording proxy asks with; it is imported where a command records.
     "httpx2": {"clients.http", "clients.response_body", "mock.proxy", "testing.transport"},
     "hypothesis": {"testing.strategies"},
-    "msgspec": {"converters.structs"},
+    "msgspec": set(),
     "opentelemetry": set(),
     "psycopg": {"stores.postgres"},
     "redis": {"live.redis"},

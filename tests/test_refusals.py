@@ -75,7 +75,7 @@ FAULTS = [
         {**ENDED, "citations": [{}, {}, {"end": -1}]},
         "$.citations[2].end: expected an integer of 0 or more, got a negative integer",
     ),
-    (Event, {**ENDED, "citations": [{"start": 3, "end": 2}]}, "$.citations[0].end: expected start, 3, or more, got 2"),
+    (Event, {**ENDED, "citations": [{"start": 3, "end": 2}]}, "$.citations[0].end: expected start (3) or more, got 2"),
     (
         Event,
         {**STARTED, "origin": {"provider": "p"}},
@@ -313,13 +313,13 @@ def test_faults_never_show_a_state():
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (float("nan"), "$.state.a[0]: expected JSON, got a number that is not finite"),
-        (float("inf"), "$.state.a[0]: expected JSON, got a number that is not finite"),
+        (float("nan"), "$.state.a[0]: expected a finite number, got nan"),
+        (float("inf"), "$.state.a[0]: expected a finite number, got inf"),
         (b"x", "$.state.a[0]: expected JSON, got bytes"),
         (bytearray(b"x"), "$.state.a[0]: expected JSON, got bytearray"),
         ({1}, "$.state.a[0]: expected JSON, got set"),
         (NOON, "$.state.a[0]: expected JSON, got datetime"),
-        ({1: 2}, "$.state.a[0]: expected string keys, got an integer"),
+        ({1: 2}, "$.state.a[0]: expected string keys, got int"),
     ],
     ids=["nan", "inf", "bytes", "bytearray", "set", "datetime", "key"],
 )

@@ -9,10 +9,7 @@ import copy
 import attrs
 import pytest
 
-from assistant_events.converters.compiling import ClassCodec
-from assistant_events.converters.plans import Plan
-from assistant_events.converters.unions import EventCodec
-from assistant_events.converters.wire import kind_of
+from assistant_events.converters.converter import _event_hook
 from assistant_events.events import UnknownEvent
 from assistant_events.upcasting import EVENTS, Upcasters
 from assistant_events.values import State
@@ -162,9 +159,7 @@ class NoteWritten:
 
 
 def read(upcasters, document):
-    plan = Plan(NoteWritten, kind_of, {"type": NoteWritten.type, "v": NoteWritten.version})
-    codec = EventCodec({NoteWritten: ClassCodec(lambda: plan)}, {NoteWritten.type: NoteWritten}, upcasters)
-    return codec.read(copy.deepcopy(document))
+    return _event_hook({NoteWritten.type: NoteWritten}, upcasters)(copy.deepcopy(document), None)
 
 
 @pytest.mark.parametrize("document", [V1, V2, V3], ids=["v1", "v2", "v3"])

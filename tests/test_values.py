@@ -344,7 +344,7 @@ def test_depth(kind):
     for too_deep in (MAX_DEPTH + 1, 100_000):
         with pytest.raises(TypeError) as refused:
             freeze(nested(too_deep, kind))
-        assert str(refused.value).endswith("...: nested deeper than 200 levels")
+        assert str(refused.value).endswith("...: expected at most 200 levels, got more")
         assert 120 > len(str(refused.value))
 
 
@@ -362,7 +362,7 @@ def test_depth_of_objects():
     """
     The object itself is the first level.
     """
-    with pytest.raises(TypeError, match="nested deeper than 200 levels"):
+    with pytest.raises(TypeError, match="expected at most 200 levels, got more"):
         JsonObject(a=nested(MAX_DEPTH, list))
 
 

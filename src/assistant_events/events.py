@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast, final
+from typing import ClassVar, Literal, TypeAlias, final
 
 import attrs
-from attrs import Attribute
 
 from assistant_events.values import (
     Citation,
@@ -354,16 +353,8 @@ class _Live(_Event):
 
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class _Delta(_Live):
-    # Deltas are made by the thousand. Their constructor is written by hand, and a slot of `extra` that was never
-    # filled reads as empty, so that nothing is spent on it.
-
     offset: int
     """How much of the fragment came before, in code points (bytes for media)."""
-
-    def __getattr__(self, name: str) -> JsonObject:
-        if name == "extra":
-            return NO_FIELDS
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 @final
@@ -481,9 +472,6 @@ class UnknownEvent(Frozen):
         return value if isinstance(value, str) else None
 
 
-_DeltaT = TypeVar("_DeltaT", bound=_Delta)
-
-
 def _checked_text(event: object, delta: object) -> str:
     if not isinstance(delta, str):
         raise TypeError(f"{type(event).__name__}.delta: expected str, got {type(delta).__name__}")
@@ -501,26 +489,7 @@ def _fill_delta(event: _Delta, message_id: str, offset: int, delta: str | bytes,
     object.__setattr__(event, "message_id", message_id)
     object.__setattr__(event, "offset", offset)
     object.__setattr__(event, "delta", delta)
-    if extra:
-        object.__setattr__(event, "extra", extra if type(extra) is JsonObject else JsonObject(extra))
-
-
-def draft_of(cls: type[_DeltaT]) -> type[_DeltaT]:
-    """
-    Return a mutable twin of a class of deltas, for loops that make them by the thousand.
-
-    Such a loop fills the slots of a new twin by plain assignment and then sets its `__class__` to *cls*: a third less
-    than the constructor or the slots' descriptors take. From then on the object is as frozen as any other.
-    """
-    body = {
-        "__slots__": cls.__slots__,
-        # Both, or CPython keeps the slow way for assignments.
-        "__setattr__": object.__setattr__,
-        "__delattr__": object.__delattr__,
-    }
-    # Made from the bases of *cls*, with the same slots: all that is left to say to a type checker is that it looks
-    # the same.
-    return cast("type[_DeltaT]", type(f"{cls.__name__}Draft", cls.__bases__, body))
+    object.__setattr__(event, "extra", validators.as_extra(extra))
 
 
 DurableEvent: TypeAlias = (
@@ -557,13 +526,6 @@ EVENT_TYPES: Mapping[str, type[DurableEvent | LiveEvent]] = MappingProxyType(
 """Every known type string and its class."""
 
 
-def _check_seq(instance: object, field: Attribute[Any], value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"Record.seq: expected int, got {type(value).__name__}")
-    if value < 1:
-        raise ValueError(f"Record.seq: expected 1 or more, got {value}")
-
-
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Record(Frozen):
@@ -571,7 +533,7 @@ class Record(Frozen):
 
     session_id: str = attrs.field(validator=validators.check_name)
 
-    seq: int = attrs.field(validator=_check_seq)
+    seq: int = attrs.field(validator=validators.check_seq)
     """1, 2, 3, … without gaps."""
 
     at: datetime = attrs.field(validator=validators.check_utc)

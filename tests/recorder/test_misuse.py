@@ -201,7 +201,7 @@ WRONG = {
     "end_tool_input": (lambda recorder: recorder.end_tool_input("open", {"a": object()}), "expected JSON"),
     "end_tool_input, text": (lambda recorder: recorder.end_tool_input("open", text=5), "^text: expected str, got int"),
     "tool_call": (lambda recorder: recorder.tool_call("c9", "search", 5), "input: expected a JSON object, got int"),
-    "tool_call, deep": (lambda recorder: recorder.tool_call("c9", "search", {"a": deep()}), "nested deeper"),
+    "tool_call, deep": (lambda recorder: recorder.tool_call("c9", "search", {"a": deep()}), "at most 200 levels"),
     "tool_success": (lambda recorder: recorder.tool_success("called", float("nan")), "finite number"),
     "tool_failed": (lambda recorder: recorder.tool_failed("called", "no"), "ToolFailed.error"),
     "opaque": (lambda recorder: recorder.opaque([1]), "state: expected a JSON object, got list"),

@@ -11,10 +11,12 @@ from typing import Any, TypeAlias
 
 from assistant_events.adapters.frame_templates import Template
 from assistant_events.adapters.json_fields import Fields
-from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputDelta, draft_of
+from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputDelta
 from assistant_events.recorder.open_parts import OpenCall, OpenFragment
 from assistant_events.values.buffers import COMPACT_AT
+from assistant_events.values.construct import draft_of
 from assistant_events.values.json_io import string_reader
+from assistant_events.values.validators import NO_FIELDS
 
 DeltaClass: TypeAlias = type[TextDelta] | type[ReasoningDelta] | type[ToolInputDelta]
 
@@ -119,6 +121,7 @@ class DeltaFastPath:
         made.message_id = self._message_id
         made.offset = length
         made.delta = text
+        made.extra = NO_FIELDS
         if self._call_id is not None:
             made.call_id = self._call_id
         elif self._items is not None:

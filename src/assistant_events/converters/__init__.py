@@ -1,12 +1,12 @@
 """
-The wire form: everything that is stored or sent between processes, as plain JSON and back.
+Plain JSON and JSON text of everything that is stored or sent between processes.
 
-The only module that knows cattrs. `dumps` and `loads` are for JSON text, `unstructure` and `structure` for plain JSON
-in Python; `make_converter` and `configure_converter` bring the same wire form to classes of your own.
+Built on one cattrs converter. `dumps` and `loads` are for JSON text, `unstructure` and `structure` for plain JSON in
+Python; `make_converter` and `configure_converter` are for classes of your own that hold events or messages.
 """
 
-from assistant_events.converters.documents import dumps, loads, structure, unstructure
-from assistant_events.converters.hooks import configure_converter, make_converter
+from assistant_events.converters.converter import configure_converter, make_converter, structure, unstructure
+from assistant_events.converters.json_text import dumps, loads
 
 __all__ = [
     "configure_converter",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from operator import attrgetter
-from typing import Final, final
+from typing import ClassVar, Final, final
 
 import attrs
 
@@ -78,6 +78,8 @@ def _as_ids(value: Iterable[str]) -> frozenset[str]:
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Transcript(Frozen):
     """The messages of a session, folded from its events."""
+
+    version: ClassVar[int] = 1
 
     messages: tuple[Message, ...] = attrs.field(default=(), converter=_as_messages)
 

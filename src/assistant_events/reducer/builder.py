@@ -807,12 +807,12 @@ def _answer_draft(message_id: str, origin: Origin, run: RemoteRun | None, state:
 
 def _streaming(kind: str, buffer: Buffer[str] | None, times: Times | None, media_type: str) -> Part:
     value = None if buffer is None else buffer.value()
-    values: dict[str, object] = {"text": value or "", "status": PartStatus.STREAMING, "times": times}
+    values: dict[str, object] = {"status": PartStatus.STREAMING, "times": times}
     match kind:
         case "text":
-            return trusted(TextPart, values)
+            return trusted(TextPart, {**values, "text": value or ""})
         case "reasoning":
-            return trusted(ReasoningPart, values)
+            return trusted(ReasoningPart, {**values, "text": value or ""})
         case _:
             return trusted(MediaPart, {**values, "media_type": media_type, "data": value or None})
 

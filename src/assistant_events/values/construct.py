@@ -1,23 +1,74 @@
 """
-Objects of frozen classes that are filled by plain assignment, where they are made by the thousand.
+Instances of frozen classes made without their constructor, from values that are known to be valid.
+
+A constructor converts and checks each of its arguments; where the values come from checked ones, or from a document
+that the converters have checked, that is most of the cost of an instance.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from textwrap import indent
+from typing import Any, TypeVar
 
-def draft_of(cls: type) -> type:
-    """
-    Return a mutable twin of a frozen class.
+import attrs
 
-    Whoever makes an object fills the slots of a new twin with values that are known to be right, and then sets its
-    `__class__` to *cls*: a third less than to store through the descriptors of the slots. From then on the object is as
-    frozen as any other.
+_T = TypeVar("_T")
+
+
+def field_order(cls: type) -> list[str]:
+    """Return the names of the fields in the order of the arguments of `constructor`: required fields first."""
+    fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)
+    return [
+        *[field.name for field in fields if field.default is attrs.NOTHING],
+        *[field.name for field in fields if field.default is not attrs.NOTHING],
+    ]
+
+
+@cache
+def constructor(cls: type[_T]) -> Callable[..., _T]:
     """
+    Return a function that makes instances of a slotted attrs class without conversion or validation.
+
+    It takes the fields by name, or in the order of `field_order`; fields with a default may be omitted. The values must
+    have the types of the fields: frozen, valid, enums as enums. `__attrs_post_init__` is not called.
+    """
+    # Any: see `draft_of`.
+    fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)  # type: ignore[arg-type]  # it is an attrs class
+    defaults = {f"default_{field.name}": field.default for field in fields}
+    names = field_order(cls)
+    arguments = [name if defaults[f"default_{name}"] is attrs.NOTHING else f"{name}=default_{name}" for name in names]
+    body = ["made = Draft()", *[f"made.{name} = {name}" for name in names], "made.__class__ = cls", "return made"]
+    made: Callable[..., _T] = compiled(
+        f"construct({', '.join(arguments)})", body, {**defaults, "Draft": draft_of(cls), "cls": cls}
+    )
+    return made
+
+
+def draft_of(cls: type) -> Any:
+    """
+    Return a mutable class with the slots of a frozen class.
+
+    The caller fills the slots of an instance with valid values and then sets its `__class__` to *cls*; from then on it
+    is as frozen as any other. Assignment to such a slot takes a third of the time of the slot's descriptor.
+    """
+    # Any: it has the attributes of *cls*, which a type checker cannot know.
     body = {
         "__slots__": tuple(cls.__dict__["__slots__"]),
         "__init__": object.__init__,
-        # Both, or CPython keeps the slow way for assignments.
+        # Both, or CPython does not use its fast path for assignments.
         "__setattr__": object.__setattr__,
         "__delattr__": object.__delattr__,
     }
-    return type(f"{cls.__name__}Draft", cls.__bases__, body)
+    draft: Any = type(f"{cls.__name__}Draft", cls.__bases__, body)
+    draft.__abstractmethods__ = frozenset()
+    return draft
+
+
+def compiled(signature: str, body: list[str], names: dict[str, Any]) -> Any:
+    """Return the function with this signature and body, with *names* as its globals."""
+    # Any: made from text; the caller states what it takes and returns.
+    code = f"def {signature}:\n" + indent("\n".join(body), "    ")
+    exec(code, names)  # noqa: S102 - the text consists of names of fields; nothing in it comes from outside
+    return names[signature.partition("(")[0]]

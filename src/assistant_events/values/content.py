@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias, final
+from typing import ClassVar, Literal, TypeAlias, final
 
 import attrs
 
@@ -20,6 +20,8 @@ from assistant_events.values.validators import Extensible
 class TextContent(Extensible):
     """Plain text."""
 
+    type: ClassVar[Literal["text"]] = "text"
+
     text: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
 
 
@@ -27,6 +29,8 @@ class TextContent(Extensible):
 @attrs.frozen(repr=False, eq=False, weakref_slot=False)
 class JsonContent(Extensible):
     """Any JSON value."""
+
+    type: ClassVar[Literal["json"]] = "json"
 
     value: JsonValue = attrs.field(converter=freeze, eq=same_as)
     """Frozen on the way in; `thaw` gives plain Python back."""
@@ -46,6 +50,8 @@ def size_only(value: bytes | None) -> str:
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class MediaContent(Extensible):
     """An image, a sound, a film or a document: its bytes, or where they are."""
+
+    type: ClassVar[Literal["media"]] = "media"
 
     media_type: str = attrs.field(validator=validators.check_name)
     """MIME type with its parameters, for example `image/png`."""

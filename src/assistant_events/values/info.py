@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Final, final
+from typing import Final, final
 
 import attrs
-from attrs import Attribute
 
 from assistant_events.values import validators
 from assistant_events.values.json_values import JsonObject
@@ -245,12 +244,6 @@ class RemoteRun(Extensible):
     """What `id` names at the provider, in the adapter's word: `interaction` for `gemini-interactions`."""
 
 
-def _check_span(instance: Citation, field: Attribute[Any], value: int | None) -> None:
-    validators.check_count_or_none(instance, field, value)
-    if value is not None and instance.start is not None and value < instance.start:
-        raise ValueError(f"Citation.end: expected start ({instance.start}) or more, got {value}")
-
-
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Citation(Extensible):
@@ -266,13 +259,17 @@ class Citation(Extensible):
     start: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
     """First code point of the part's text that is cited; `None` when unknown or outside the text."""
 
-    end: int | None = attrs.field(default=None, validator=_check_span)
+    end: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
     """One past the last code point; `None` when unknown or outside the text."""
 
     cited_text: str | None = attrs.field(
         default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
     )
     """What the source says, where the provider quotes it."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.start is not None and self.end is not None and self.end < self.start:
+            raise ValueError(f"Citation.end: expected start ({self.start}) or more, got {self.end}")
 
 
 def as_citations(value: Iterable[Citation]) -> tuple[Citation, ...]:

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any
 
 from assistant_events.errors import JsonError
-from assistant_events.values.json_values import MAX_DEPTH, plain_mapping
+from assistant_events.values.json_values import MAX_DEPTH, items_of
 
 SAFE_LENGTH = 2 * MAX_DEPTH
 """A document that is not longer cannot nest too deeply: each level takes two brackets."""
@@ -57,7 +57,7 @@ def write_json(value: object) -> bytes:
     """
     try:
         return _fast_writer()(value)
-    except (ValueError, OverflowError, RecursionError):  # UnicodeEncodeError is a ValueError
+    except (TypeError, ValueError, OverflowError, RecursionError):  # UnicodeEncodeError is a ValueError
         from assistant_events.values.stdlib_json import spell
 
         return spell(value).encode()
@@ -102,7 +102,7 @@ def _fast_writer() -> Callable[[object], bytes]:
         from assistant_events.values.stdlib_json import write_plain
 
         return write_plain
-    return msgspec.json.Encoder(enc_hook=plain_mapping).encode
+    return msgspec.json.Encoder(enc_hook=items_of).encode
 
 
 @cache

@@ -1,8 +1,8 @@
 """
-JSON that cannot change.
+Immutable JSON.
 
-`JsonObject` is a mapping, a JSON array is a tuple, everything else is itself. `freeze` makes them out of plain Python,
-`thaw` gives plain Python back. `State` is a `JsonObject` that never shows its values.
+A JSON object is a `JsonObject`, an array is a tuple, and everything else is itself. `freeze` converts plain Python,
+`thaw` converts back. `State` is a `JsonObject` that never shows its values.
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
@@ -10,30 +10,34 @@ JSON that cannot change.
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from math import isfinite
 from typing import Any, Self, TypeAlias, TypeVar
 
-from assistant_events.errors import JsonError
+from assistant_events.errors import JsonError, StructureError
+from assistant_events.values.construct import draft_of
 from assistant_events.values.text import joined_pairs
 
 MAX_DEPTH = 200
 """
-How deep objects and arrays may nest in one JSON value, however it is made: `freeze`, `own` and the converters have the
-same limit, so that every value that can be made can be stored and read. Providers stay below 20; the standard reader
-gives up near 1,000.
+Maximum nesting of objects and arrays in one JSON value. `freeze`, `own` and the converters have the same limit, so that
+every value that can be made can be stored and read. Providers stay below 20; the standard reader fails near 1,000.
 """
+
+
+DOCUMENT_DEPTH = MAX_DEPTH + 8
+"""Maximum nesting of a document: a JSON value in a content, in a part, in a message, in a transcript."""
 
 
 class JsonObject(Mapping[str, "JsonValue"]):
     """
     An immutable JSON object.
 
-    Takes any mapping with string keys and freezes it deeply. Keeps the order of keys; order plays no part in `==`.
-    Equal to a plain mapping of the same JSON; `True` and `1` are different JSON and so never equal here.
+    Accepts any mapping with string keys and freezes it deeply. Keeps the order of keys, which `==` ignores. Equal to a
+    plain mapping of the same JSON; `True` and `1` are different JSON and not equal.
 
     Raises:
-        TypeError: For what is no JSON, with the path of the place.
+        TypeError: A value is not JSON; the error has its path.
     """
 
     __slots__ = ("_hash", "_items")
@@ -46,9 +50,9 @@ class JsonObject(Mapping[str, "JsonValue"]):
         if more:
             given = {**given, **more}
         try:
-            items_ = _frozen_items(given, type(self), 1)
-        except _NotJsonError as fault:
-            raise fault.as_error() from None
+            items_ = _copied_items(given, type(self), MAX_DEPTH)
+        except ShapeError as fault:
+            raise fault.as_type_error() from None
         object.__setattr__(self, "_items", items_)
 
     def __getitem__(self, key: str) -> JsonValue:
@@ -118,7 +122,7 @@ class JsonObject(Mapping[str, "JsonValue"]):
 
 class State(JsonObject):
     """
-    Provider-made continuation data: opaque, kept verbatim, given back to the same provider.
+    Provider-made continuation data: opaque, kept verbatim, returned to the same provider.
 
     Its values, and those of the objects inside it, never show in `repr`, and so not in logs or errors.
     """
@@ -134,69 +138,140 @@ JsonValue: TypeAlias = bool | int | float | str | tuple["JsonValue", ...] | Json
 
 _Object = TypeVar("_Object", bound=JsonObject)
 
+_ObjectDraft = draft_of(JsonObject)
+
+
+class ShapeError(Exception):
+    """
+    A value does not have the expected shape at some place inside it.
+
+    Args:
+        expected: What the place should hold.
+
+        got: What it holds.
+
+        steps: The way to the place, last step first: `.name` or `[3]`. Each level of a recursion adds its own on the
+            way up; paths made on the way down would take quadratic time.
+    """
+
+    def __init__(self, expected: str, got: str, *steps: str) -> None:
+        super().__init__(expected, got)
+        self.expected = expected
+        self.got = got
+        self.steps = list(steps)
+
+    def under(self, step: str) -> ShapeError:
+        """Add the step that leads to the place so far, and return the error."""
+        self.steps.append(step)
+        return self
+
+    def as_type_error(self) -> TypeError:
+        """Return the error of a wrong argument."""
+        return TypeError(f"{self._path}: expected {self.expected}, got {self.got}")
+
+    def as_structure_error(self) -> StructureError:
+        """Return the error of a wrong document."""
+        return StructureError(self._path, self.expected, self.got)
+
+    @property
+    def _path(self) -> str:
+        path = "$" + "".join(reversed(self.steps))
+        return path if len(path) <= _MAX_PATH else path[:_MAX_PATH] + "..."
+
+
+_MAX_PATH = 60
+
 
 def freeze(value: object) -> JsonValue:
     """
     Return *value* as immutable JSON: mappings as `JsonObject`, lists and tuples as tuples.
 
     Raises:
-        TypeError: For what is no JSON (other types, keys that are no strings, NaN, infinities, nesting deeper than
-            `MAX_DEPTH`), with the path of the place.
+        TypeError: A value is not JSON (another type, a key that is not a string, NaN, infinity, nesting deeper than
+            `MAX_DEPTH`); the error has its path.
     """
     if isinstance(value, JsonObject) and type(value) is JsonObject:
         return value
     try:
-        return _frozen(value, JsonObject, 0)
-    except _NotJsonError as fault:
-        raise fault.as_error() from None
+        frozen: JsonValue = _copied(value, JsonObject, MAX_DEPTH)
+    except ShapeError as fault:
+        raise fault.as_type_error() from None
+    return frozen
 
 
-_CONTAINERS = frozenset((dict, list))
+def plain_copy(value: object) -> Any:
+    """
+    Return a copy of a document in the types of a JSON reader: `dict`, `list` and scalars, surrogate pairs joined.
+
+    Raises:
+        StructureError: A value is not JSON, or nests deeper than `DOCUMENT_DEPTH`.
+    """
+    # Any: see `thaw`.
+    try:
+        return _copied(value, dict, DOCUMENT_DEPTH)
+    except ShapeError as fault:
+        raise fault.as_structure_error() from None
 
 
-def own(value: Any, cls: type[JsonObject] = JsonObject, depth: int = MAX_DEPTH) -> Any:
+def own(value: Any, cls: type[JsonObject] = JsonObject, max_depth: int = MAX_DEPTH) -> Any:
     """
     Return plain JSON that `read_json` has just made as immutable JSON, without a copy.
 
-    Whoever calls it hands *value* over: nothing else may hold it or what is inside it, and it must be what JSON gives
-    (`dict`, `list` and scalars, strings without surrogate pairs in halves).
+    Takes ownership of *value*: the caller must not keep references to it or to anything inside. It must consist of the
+    types of a JSON reader (`dict`, `list` and scalars, surrogate pairs joined).
 
     Args:
-        value: What was read.
+        value: The plain JSON.
 
-        cls: What its objects become.
+        cls: The class of its objects.
 
-        depth: How many levels are left; for the recursion.
+        max_depth: How deep it may nest.
 
     Raises:
-        JsonError: *value* nests deeper than `MAX_DEPTH`, for example because it is a document of that depth with a
-            level around it. It must not be used afterwards: parts of it are frozen.
+        JsonError: *value* nests deeper, for example because it is a document of that depth with a level around it. It
+            must not be used afterwards: parts of it are frozen.
     """
     # Any: see `read_json`.
     kind = type(value)
     if kind is dict:
-        if not _CONTAINERS.isdisjoint(map(type, value.values())):
-            if depth <= 1:
+        return _own_object(value, cls, max_depth)
+    return _own_array(value, cls, max_depth) if kind is list else value
+
+
+def _own_object(value: dict[str, Any], cls: type[JsonObject], max_depth: int) -> Any:
+    for item in value.values():
+        kind = type(item)
+        if kind is dict or kind is list:
+            # Most objects hold scalars only and never come here.
+            for key, inner in value.items():
+                kind = type(inner)
+                if kind is dict or kind is list:
+                    if max_depth <= 1:
+                        raise JsonError(f"nested deeper than {MAX_DEPTH} levels")
+                    value[key] = (_own_object if kind is dict else _own_array)(inner, cls, max_depth - 1)
+            break
+    made = _ObjectDraft()
+    made._items = value
+    made.__class__ = cls
+    return made
+
+
+def _own_array(value: list[Any], cls: type[JsonObject], max_depth: int) -> tuple[Any, ...]:
+    for at, item in enumerate(value):
+        kind = type(item)
+        if kind is dict or kind is list:
+            if max_depth <= 1:
                 raise JsonError(f"nested deeper than {MAX_DEPTH} levels")
-            for key, item in value.items():
-                if type(item) in _CONTAINERS:
-                    value[key] = own(item, cls, depth - 1)
-        made = object.__new__(cls)
-        _set_items(made, value)
-        return made
-    if kind is list:
-        if _CONTAINERS.isdisjoint(map(type, value)):
-            return tuple(value)
-        if depth <= 1:
-            raise JsonError(f"nested deeper than {MAX_DEPTH} levels")
-        return tuple([own(item, cls, depth - 1) if type(item) in _CONTAINERS else item for item in value])
-    return value
+            value[at] = (_own_object if kind is dict else _own_array)(item, cls, max_depth - 1)
+    return tuple(value)
 
 
 def thaw(value: object) -> Any:
     """Return a fresh plain copy of frozen JSON: `dict`, `list` and scalars, safe to change and to serialise."""
     # Any: plain JSON is what callers index into; a recursive union would make each of them cast.
-    if isinstance(value, Mapping):
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, (dict, JsonObject, Mapping)):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
         return [thaw(item) for item in value]
@@ -204,7 +279,7 @@ def thaw(value: object) -> Any:
 
 
 def same_json(one: object, other: object) -> bool:
-    """Tell whether both are the same JSON value; key order and the kind of mapping or sequence play no part."""
+    """Return whether two values are the same JSON; key order and the class of mappings and sequences are ignored."""
     if one is other:
         return True
     if isinstance(one, Mapping):
@@ -225,7 +300,7 @@ def same_json(one: object, other: object) -> bool:
 
 
 def json_type(value: object) -> str:
-    """Return the JSON type of *value* in words, without its content; for what is no JSON the name of its class."""
+    """Return the JSON type of *value* in words, without its content; for other objects, the name of their class."""
     match value:
         case None:
             return "null"
@@ -243,7 +318,7 @@ def json_type(value: object) -> str:
             return type(value).__name__
 
 
-class same_as:  # noqa: N801 - reads as what it does in a field definition
+class same_as:  # noqa: N801 - reads like a function in a field definition
     """Wrap a JSON value so that `==` compares it as JSON. For `attrs.field(eq=same_as)`."""
 
     __slots__ = ("value",)
@@ -260,103 +335,91 @@ class same_as:  # noqa: N801 - reads as what it does in a field definition
 
 def plain_mapping(value: object) -> object:
     """
-    Return the items of a `JsonObject`, for writers of JSON that know only `dict`; they must not change it.
+    Return the items of a `JsonObject`, for JSON writers that support only `dict`; they must not change it.
 
     Raises:
-        TypeError: For anything else.
+        TypeError: *value* is anything else.
     """
     if isinstance(value, JsonObject):
         return value._items  # pyright: ignore[reportPrivateUsage]
     raise TypeError(f"expected JSON, got {type(value).__name__}")
 
 
-_set_items = JsonObject._items.__set__  # type: ignore[attr-defined]  # the slot's descriptor, past `__setattr__`
+items_of: Callable[[object], dict[str, JsonValue]] = vars(JsonObject)["_items"].__get__
+"""`plain_mapping` in C, with an error that does not describe the value."""
 
 
 def _wrap(cls: type[_Object], items: dict[str, JsonValue]) -> _Object:
-    made = object.__new__(cls)
-    _set_items(made, items)
-    return made
+    made = _ObjectDraft()
+    made._items = items
+    made.__class__ = cls
+    wrapped: _Object = made
+    return wrapped
 
 
-class _NotJsonError(Exception):
-    """
-    What is wrong, and where.
-
-    Each level adds its step on the way up. Paths made on the way down take quadratic time below a long key.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.steps: list[str] = []
-
-    def under(self, step: str) -> _NotJsonError:
-        self.steps.append(step)
-        return self
-
-    def as_error(self) -> TypeError:
-        path = "$" + "".join(reversed(self.steps))
-        return TypeError(f"{path if len(path) <= _PATH_SHOWN else path[: _PATH_SHOWN - 3] + '...'}: {self.reason}")
+# `_copied` makes frozen JSON for a *cls* that is a `JsonObject`, and plain JSON for `dict`.
 
 
-_PATH_SHOWN = 60
-_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
-
-
-def _frozen_items(items: object, cls: type[JsonObject], depth: int) -> dict[str, JsonValue]:
-    if isinstance(items, JsonObject) and type(items) is cls and depth == 1:
+def _copied_items(items: object, cls: type[Any], max_depth: int) -> dict[str, Any]:
+    if type(items) is cls and isinstance(items, JsonObject) and max_depth == MAX_DEPTH:
         return items._items  # pyright: ignore[reportPrivateUsage]
     if not isinstance(items, Mapping):
-        raise _NotJsonError(f"expected a JSON object, got {type(items).__name__}")
-    if depth > MAX_DEPTH:
-        raise _NotJsonError(_TOO_DEEP)
-    frozen: dict[str, JsonValue] = {}
+        raise ShapeError("a JSON object", type(items).__name__)
+    if not max_depth:
+        raise _too_deep(cls)
+    copy: dict[str, Any] = {}
     key: Any
     item: Any
     for key, item in items.items():
         kind = type(item)
         if type(key) is not str:
             if not isinstance(key, str):
-                raise _NotJsonError(f"expected string keys, got {type(key).__name__}")
+                raise ShapeError("string keys", type(key).__name__)
             key = str.__str__(key)
         if not key.isascii():
             key = joined_pairs(key)
         if item is None or kind is bool or kind is int or (kind is str and item.isascii()):
-            frozen[key] = item
+            copy[key] = item
         else:
             try:
-                frozen[key] = _frozen(item, cls, depth)
-            except _NotJsonError as fault:
-                raise fault.under(f".{key}" if cls is JsonObject else ".*") from None
-    return frozen
+                copy[key] = _copied(item, cls, max_depth - 1)
+            except ShapeError as fault:
+                raise fault.under(".*" if cls is State else f".{key}") from None
+    return copy
 
 
-def _frozen(value: object, cls: type[JsonObject], depth: int) -> JsonValue:
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return joined_pairs(value if type(value) is str else str.__str__(value))
-    if isinstance(value, int):
-        return value if type(value) is int else int(value)
-    if isinstance(value, float):
-        if not isfinite(value):
-            raise _NotJsonError(f"expected a finite number, got {value!r}")
-        return value if type(value) is float else float(value)
-    if isinstance(value, Mapping):
-        return _wrap(cls, _frozen_items(value, cls, depth + 1))
-    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
-        if depth >= MAX_DEPTH:
-            raise _NotJsonError(_TOO_DEEP)
-        return _frozen_array(value, cls, depth + 1)
-    raise _NotJsonError(f"expected JSON, got {type(value).__name__}")
+def _copied(value: object, cls: type[Any], max_depth: int) -> Any:
+    match value:
+        case None | bool():
+            return value
+        case str():
+            return joined_pairs(value if type(value) is str else str.__str__(value))
+        case int():
+            return value if type(value) is int else int(value)
+        case float() if isfinite(value):
+            return value if type(value) is float else float(value)
+        case float():
+            raise ShapeError("a finite number", repr(value))
+        case Mapping():
+            items = _copied_items(value, cls, max_depth)
+            return items if cls is dict else _wrap(cls, items)
+        case Sequence() if not isinstance(value, (bytes, bytearray, memoryview)):
+            return _copied_array(value, cls, max_depth)
+        case _:
+            raise ShapeError("JSON", type(value).__name__)
 
 
-def _frozen_array(values: Sequence[object], cls: type[JsonObject], depth: int) -> tuple[JsonValue, ...]:
-    frozen: list[JsonValue] = []
+def _copied_array(values: Sequence[object], cls: type[Any], max_depth: int) -> Any:
+    if not max_depth:
+        raise _too_deep(cls)
+    copies: list[Any] = []
     try:
         for item in values:
-            frozen.append(_frozen(item, cls, depth))  # noqa: PERF401 - its length tells where a fault is
-    except _NotJsonError as fault:
-        raise fault.under(f"[{len(frozen)}]") from None
-    return tuple(frozen)
+            copies.append(_copied(item, cls, max_depth - 1))  # noqa: PERF401 - its length is the index of a fault
+    except ShapeError as fault:
+        raise fault.under(f"[{len(copies)}]") from None
+    return copies if cls is dict else tuple(copies)
+
+
+def _too_deep(cls: type[Any]) -> ShapeError:
+    return ShapeError(f"at most {DOCUMENT_DEPTH if cls is dict else MAX_DEPTH} levels", "more")

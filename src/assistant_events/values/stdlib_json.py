@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from json import decoder
 from math import isfinite
@@ -32,6 +33,8 @@ def read_plain(data: bytes | str) -> Any:
     # Any: as in `read_json`.
     try:
         text = data if isinstance(data, str) else bytes(data).decode("utf-8")
+        if has_surrogates(text):
+            text = _SURROGATES.sub(_escaped, text)  # the reader joins pairs that are escaped
         return _READER.decode(text.removeprefix("\ufeff"))
     except RecursionError:
         raise JsonError("nested too deeply") from None
@@ -138,6 +141,14 @@ def _finite_float(text: str) -> float:
     if not isfinite(value):
         raise JsonError("number out of range")
     return value
+
+
+_SURROGATES = re.compile(r"\\.|[\ud800-\udfff]", re.DOTALL)
+"""Surrogates in JSON text. An escape before one belongs to the text around it."""
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0] if match[0][0] == "\\" else f"\\u{ord(match[0]):04x}"
 
 
 def _refuse_constant(name: str) -> Any:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import attrs
 from attrs import Attribute
 
+from assistant_events.values.construct import constructor
 from assistant_events.values.json_values import JsonObject, State
 from assistant_events.values.text import valid_text
 
@@ -84,6 +85,14 @@ def check_seconds_or_none(instance: object, field: Attribute[Any], value: object
         raise _wrong(type(instance), field, "a number or None", value)
     if not 0 <= value < inf:
         raise ValueError(f"{type(instance).__name__}.{field.name}: expected 0 or more, got {value}")
+
+
+def check_seq(instance: object, field: Attribute[Any], value: object) -> None:
+    """Check that the value is a place in a log: an int of 1 or more."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _wrong(type(instance), field, "int", value)
+    if value < 1:
+        raise ValueError(f"{type(instance).__name__}.{field.name}: expected 1 or more, got {value}")
 
 
 def check_utc(instance: object, field: Attribute[Any], value: object) -> None:
@@ -231,20 +240,9 @@ def _same(value: object) -> object:
 
 
 def trusted(cls: type[_T], values: Mapping[str, object]) -> _T:
-    """
-    Return an instance of *cls* from values that are known to be right: frozen, valid, of the types that the fields say.
-
-    A third of what the constructor takes, which checks all of that. What is left out gets its default.
-    """
-    made = object.__new__(cls)
-    for name, fill, default in _slots_of(cls):  # type: ignore[arg-type]
-        fill(made, values.get(name, default))
+    """Return an instance of *cls* from values that are known to be valid; fields left out get their default."""
+    made: _T = constructor(cls)(**values)  # type: ignore[arg-type]  # mypy takes the hash of instances for that of cls
     return made
-
-
-@cache
-def _slots_of(cls: type) -> tuple[tuple[str, Callable[[object, object], None], object], ...]:
-    return tuple([(field.name, getattr(cls, field.name).__set__, field.default) for field in _fields_of(cls)])
 
 
 def _fields_of(cls: type) -> tuple[Attribute[Any], ...]:

@@ -8,18 +8,20 @@ so an array with line breaks between its elements is split without parsing.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeVar
 
 from assistant_events.converters import dumps, loads
-from assistant_events.converters.arrays import UNUSUAL, ArrayReader, array_reader
+from assistant_events.converters.converter import structure_owned
+from assistant_events.converters.errors import check_array
 from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.events import Event
 from assistant_events.stores.contract import StoredEvent
 from assistant_events.stores.media import Media, events_with_media, extract_media
 from assistant_events.stores.sqlite.columns import MAX_SEQ, RowError, add_media, bytes_of, key_of_record, time_of
 from assistant_events.values import JsonObject, read_json, write_json
+from assistant_events.values.json_values import ShapeError
 from assistant_events.values.validators import NO_FIELDS
 
 _Item = TypeVar("_Item")
@@ -123,11 +125,11 @@ def events_after(row: RecordRow, after: int, limit: int, session_id: str) -> tup
 
     At most *limit* of them, without their extracted media. The iterator raises `StoreError` for a damaged event.
     """
-    reader = array_reader(Event) if limit >= ROW_EVENTS else None
-    elements = [] if reader is None else _parsed(reader, row.body)
-    if reader is not None and elements:
+    elements = _parsed(row.body) if limit >= ROW_EVENTS else []
+    if elements:
         first, kept = _behind(after, row, elements)
-        return first, len(kept), _made(reader, kept, first, row, session_id)
+        events = (_read(structure_owned, each, Event, session_id, seq) for seq, each in enumerate(kept, first))
+        return first, len(kept), events
     first, bodies = records_after(row, after)
     bodies = bodies[:limit]
     return first, len(bodies), (read_body(body, Event, session_id, seq) for seq, body in enumerate(bodies, first))
@@ -173,11 +175,8 @@ def read_body(body: bytes, cls: Any, session_id: str, seq: int) -> Any:
     Raises:
         StoreError: The text is damaged.
     """
-    # Any: an instance of the class; not all type checkers accept a type form as an argument.
-    try:
-        return loads(body, cls)
-    except (JsonError, StructureError, TypeError) as error:  # a TypeError when it is neither text nor bytes
-        raise StoreError(f"session {session_id!r}, {name_of_record(seq)} is damaged: {error}") from error
+    # Any: what `loads` makes of the class that it is given; not all type checkers let a type form be handed on.
+    return _read(loads, body, cls, session_id, seq)
 
 
 def read_time(row: RecordRow, session_id: str) -> datetime:
@@ -225,23 +224,19 @@ def split_array(array: bytes) -> list[bytes]:
 _BETWEEN: Final = b",\n"
 
 
-def _parsed(reader: ArrayReader, body: bytes) -> list[Any]:
+def _parsed(body: bytes) -> list[Any]:
+    """Return the elements of a row parsed at once, or nothing when the row is damaged."""
     try:
-        return reader.parse(body)
-    except UNUSUAL:
+        return check_array(read_json(body, max_depth=None))
+    except (JsonError, ShapeError):
         return []
 
 
-def _made(
-    reader: ArrayReader, elements: Iterable[Any], first: int, row: RecordRow, session_id: str
-) -> Iterator[StoredEvent]:
-    make = reader.make
-    for seq, element in enumerate(elements, first):
-        try:
-            event = make(element)
-        except UNUSUAL:
-            event = read_body(records_after(row, seq - 1)[1][0], Event, session_id, seq)
-        yield event
+def _read(read: Callable[[Any, Any], Any], document: object, cls: Any, session_id: str, seq: int) -> Any:
+    try:
+        return read(document, cls)
+    except (JsonError, StructureError, TypeError) as error:  # a TypeError for neither text nor bytes
+        raise StoreError(f"session {session_id!r}, {name_of_record(seq)} is damaged: {error}") from error
 
 
 def _behind(after: int, row: RecordRow, items: Sequence[_Item]) -> tuple[int, Sequence[_Item]]:

@@ -1,0 +1,300 @@
+"""
+The cattrs converter of everything that is stored: one registry of the hooks of values, arrays, unions and classes.
+
+`structure` and `unstructure` convert plain JSON in Python. `make_converter` and `configure_converter` give the same
+hooks to the converters of an app.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping
+from functools import cache, partial
+from operator import eq
+from typing import Any, Final, TypeVar, get_args, get_origin
+
+import cattrs
+from typing_extensions import TypeForm
+
+from assistant_events import events as ev
+from assistant_events import messages as ms
+from assistant_events import values as val
+from assistant_events.converters.class_hooks import ClassHooks
+from assistant_events.converters.errors import check_object, tag_of, unknown_word, wrong
+from assistant_events.converters.value_hooks import (
+    VALUE_HOOKS,
+    StructureHook,
+    UnstructureHook,
+    structure_json,
+    structure_object,
+    structure_tuple,
+    unstructure_tuple,
+)
+from assistant_events.upcasting import EVENTS, Upcasters
+from assistant_events.values.json_values import DOCUMENT_DEPTH, ShapeError, plain_copy, plain_mapping
+
+_T = TypeVar("_T")
+
+_UNIONS: Final[Mapping[Any, Mapping[str, Any]]] = {
+    ev.Event: ev.EVENT_TYPES,
+    **{union: {cls.type: cls for cls in get_args(union)} for union in (val.Content, ms.Part, ms.Message)},
+}
+"""The tagged unions, with the class for each `type`."""
+
+_SUBSETS: Final[Mapping[Any, tuple[Any, Collection[type], str]]] = {
+    ev.DurableEvent: (ev.Event, ev.DURABLE_EVENTS, "a durable event"),
+    ev.LiveEvent: (ev.Event, ev.LIVE_EVENTS, "a live event"),
+    ev.DurableEvent | ev.UnknownEvent: (ev.Event, (*ev.DURABLE_EVENTS, ev.UnknownEvent), "a durable event"),
+    ev.UnknownEvent: (ev.Event, (ev.UnknownEvent,), "an event that this version does not know"),
+    **{cls: (union, (cls,), repr(tag)) for union, types in _UNIONS.items() for tag, cls in types.items()},
+}
+"""Parts of the unions: the union that a document is structured as, the classes that may come of it, and their name."""
+
+_UNTAGGED: Final = (
+    ev.Record,
+    ms.Times,
+    ms.Unfinished,
+    val.Usage,
+    val.ErrorInfo,
+    val.Origin,
+    val.RemoteRun,
+    val.Citation,
+)
+
+_STORED: Final = frozenset[Any]({*_UNIONS, *_SUBSETS, ms.Transcript, *_UNTAGGED})
+
+
+def make_converter() -> cattrs.Converter:
+    """Return a converter that has the hooks of everything that is stored; see `configure_converter`."""
+    converter = cattrs.Converter()
+    configure_converter(converter)
+    return converter
+
+
+def configure_converter(converter: cattrs.Converter) -> None:
+    """
+    Give a converter of cattrs the hooks of everything that is stored, for classes of an app that hold such values.
+
+    - An event is an object with its `type`, its version `v` and its fields by their names.
+    - Fields that equal their default are omitted, except the status of messages and parts and the fields of a
+      transcript.
+    - Messages, parts and contents have a `type`; a transcript has a version `v`, and a newer one is refused.
+    - Bytes are base64, enums their values, times ISO 8601 in UTC with `Z` and microseconds.
+    - State and other JSON is written as it is: strings code unit for code unit, integers of any size, keys in order.
+    - Reading converts nothing: `"false"` and 0 are not booleans, `true` and 1.0 are not integers, and null is valid
+      only where a field may be `None`.
+    - Unknown fields of events and values go into `extra` and are written back after the known ones. Records, messages,
+      parts and transcripts refuse them.
+    - An event of an unknown type, or of a newer version, becomes an `UnknownEvent` with the whole document and is
+      written back as it came. `upcasting` converts older versions. An event without `v` has version 1.
+    - Anything else raises `StructureError` with the path of the field.
+    """
+    converter.register_structure_hook_func(_STORED.__contains__, structure)
+    converter.register_unstructure_hook_func(_STORED.__contains__, unstructure)
+    for cls in (val.JsonObject, val.State):
+        converter.register_structure_hook(cls, lambda data, of: _structured(structure_object, plain_copy(data), of))
+        converter.register_unstructure_hook(cls, val.thaw)
+
+
+def structure(data: object, cls: TypeForm[_T]) -> _T:
+    """
+    Return the value of plain JSON.
+
+    Args:
+        data: Plain JSON. It is not changed and may be changed later.
+
+        cls: `Event`, `DurableEvent`, `LiveEvent`, `Message`, `Part`, `Content`, or one class that is stored, such as
+            `Record`, `Transcript` or `TextEnded`.
+
+    Raises:
+        StructureError: *data* is not a *cls*, with the path of the place.
+
+        TypeError: The library does not store a *cls*.
+    """
+    # The hook of a class returns its instances; here and below.
+    return _structured(structure_hook(cls), plain_copy(data), cls)  # type: ignore[no-any-return]
+
+
+def unstructure(value: object) -> Any:
+    """
+    Return a value as plain JSON that shares nothing with it.
+
+    Raises:
+        TypeError: The library does not store such values.
+
+        ValueError: An unknown field has the name of a known one.
+    """
+    # Any: plain JSON is what callers index into.
+    return val.thaw(unstructure_hook(type(value))(value))
+
+
+def structure_owned(document: object, cls: TypeForm[_T]) -> _T:
+    """Return the value of a document that `read_json` has just made. The caller must not use the document again."""
+    return _structured(structure_hook(cls), document, cls)  # type: ignore[no-any-return]
+
+
+def structure_hook(cls: object) -> StructureHook:
+    """Return the hook of a class or union that is stored, or raise `TypeError`."""
+    hook = structure_hooks.get(id(cls))
+    if hook is None:
+        if not isinstance(cls, Hashable) or cls not in _STORED:
+            raise TypeError(f"expected a class that is stored, got {cls!r}")
+        hook = _CONVERTER.get_structure_hook(cls)
+        if any(cls is each for each in _STORED):
+            structure_hooks[id(cls)] = hook
+    return hook
+
+
+def _unstructure_hook(cls: Any) -> UnstructureHook:
+    if cls not in _STORED:
+        raise TypeError(f"expected an object of a class that is stored, got {cls.__name__}")
+    return _CONVERTER.get_unstructure_hook(cls)
+
+
+unstructure_hook: Callable[[Any], UnstructureHook] = cache(_unstructure_hook)
+"""Returns the hook of a class that is stored, or raises `TypeError`. A document shares frozen JSON with its value."""
+
+structure_hooks: Final[dict[int, StructureHook]] = {}
+"""By identity: the hash of a union of 28 classes takes half as long as structuring an event."""
+
+
+def _structured(hook: StructureHook, document: object, cls: Any) -> Any:
+    try:
+        return hook(document, cls)
+    except ShapeError as fault:
+        raise fault.as_structure_error() from None
+
+
+def _stored_structure_hook(hint: Any) -> StructureHook:
+    if hint is ms.Transcript:
+        return _transcript_hook()
+    if hint in _SUBSETS:
+        return _subset_hook(*_SUBSETS[hint])
+    if hint in _UNIONS:
+        return _event_hook(ev.EVENT_TYPES, EVENTS) if hint == ev.Event else _union_hook(_UNIONS[hint])
+    return _CLASS_HOOKS.structure_hook(hint)
+
+
+def _union_hook(types: Mapping[str, type]) -> StructureHook:
+    @cache
+    def hook_of(tag: str) -> StructureHook:
+        return _CLASS_HOOKS.structure_hook(types[tag])
+
+    def structure_union(document: Any, hint: Any) -> Any:
+        try:
+            hook = hook_of(document["type"])
+        except (KeyError, TypeError):
+            raise unknown_word(types, tag_of(document), ".type") from None
+        return hook(document, hint)
+
+    return structure_union
+
+
+def _event_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHook:
+    """Return the hook of events: older versions are upcast; newer ones and unknown types are kept as they are."""
+
+    @cache
+    def hook_of(tag: str) -> tuple[int, StructureHook]:
+        return types[tag].version, _CLASS_HOOKS.structure_hook(types[tag])
+
+    def structure_event(document: Any, hint: Any) -> Any:
+        try:
+            version, hook = hook_of(document["type"])
+            # Identity refuses `true` and 1.0. CPython shares small integers; for others the result is the same.
+            is_current = document["v"] is version
+        except (KeyError, TypeError):
+            return structure_other(document, hint)
+        return hook(document, hint) if is_current else structure_other(document, hint)
+
+    def structure_other(document: Any, hint: Any) -> Any:
+        tag = tag_of(document)
+        version = _version_of(document)
+        if tag in types:
+            newest = {"v": 1, **plain_copy(upcasters.upcast(document))}
+            current, hook = hook_of(tag)
+            if newest["v"] == current:
+                return hook(newest, hint)
+        # A record around the event is one level more.
+        data = structure_json(document, val.State, DOCUMENT_DEPTH - 1)
+        return ev.UnknownEvent(type=tag, version=version, data=data)
+
+    return structure_event
+
+
+def _subset_hook(union: Any, classes: Collection[type], expected: str) -> StructureHook:
+    structure_union, allowed = _CONVERTER.get_structure_hook(union), frozenset(classes)
+
+    def structure_subset(document: Any, _: Any) -> Any:
+        made = structure_union(document, union)
+        if type(made) not in allowed:
+            raise ShapeError(expected, repr(document["type"]), ".type")
+        return made
+
+    return structure_subset
+
+
+def _transcript_hook() -> StructureHook:
+    hook, newest = _CLASS_HOOKS.structure_hook(ms.Transcript), ms.Transcript.version
+
+    def structure_transcript(document: Any, cls: Any) -> Any:
+        version = _version_of(check_object(document))
+        if version > newest:
+            raise ShapeError(f"a transcript of version {newest}", f"one of version {version}", ".v")
+        return hook({**document, "v": version}, cls)
+
+    return structure_transcript
+
+
+def _version_of(document: Mapping[str, Any]) -> int:
+    version: Any = document.get("v", 1)
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise wrong(".v", "an integer of 1 or more", version)
+    return version
+
+
+def _stored_unstructure_hook(hint: Any) -> UnstructureHook:
+    if hint is ev.UnknownEvent:
+        return _unstructure_unknown
+    if isinstance(hint, type):
+        return _CLASS_HOOKS.unstructure_hook(hint)
+    return lambda value: unstructure_hook(type(value))(value)
+
+
+def _unstructure_unknown(event: ev.UnknownEvent) -> Any:
+    if event.data.get("type") != event.type or event.data.get("v", 1) != event.version:
+        raise ValueError(f"UnknownEvent.data: expected the whole document of {event.type!r}, version {event.version}")
+    return plain_mapping(event.data)
+
+
+def _is_known(hint: Any) -> bool:
+    return hint in VALUE_HOOKS or hint in _STORED or (_is_tuple(hint) and _is_known(get_args(hint)[0]))
+
+
+def _is_tuple(hint: Any) -> bool:
+    return get_origin(hint) is tuple
+
+
+def _library_converter() -> cattrs.Converter:
+    converter = cattrs.Converter()
+    for hint, (structure_value, unstructure_value) in VALUE_HOOKS.items():
+        if isinstance(hint, type):
+            converter.register_structure_hook(hint, structure_value)
+            converter.register_unstructure_hook(hint, unstructure_value)
+        else:  # unions, literals and generic types
+            converter.register_structure_hook_func(partial(eq, hint), structure_value)
+            converter.register_unstructure_hook_func(partial(eq, hint), unstructure_value)
+    converter.register_structure_hook_factory(_is_tuple, structure_tuple)
+    converter.register_unstructure_hook_factory(_is_tuple, unstructure_tuple)
+    converter.register_structure_hook_factory(_STORED.__contains__, _stored_structure_hook)
+    converter.register_unstructure_hook_factory(_STORED.__contains__, _stored_unstructure_hook)
+    return converter
+
+
+_CONVERTER: Final = _library_converter()
+_CLASS_HOOKS: Final = ClassHooks(
+    _CONVERTER,
+    _is_known,
+    always={
+        **dict.fromkeys([*ms.PART_CLASSES, *ms.MESSAGE_CLASSES], ("status",)),
+        ms.Transcript: ("messages", "seq", "rewound"),
+    },
+)
