@@ -45,7 +45,7 @@ from assistant_events import (
     fold,
     redact,
 )
-from assistant_events.messages import MESSAGE_CLASSES, PART_CLASSES, closing
+from assistant_events.messages import MESSAGE_CLASSES, PART_CLASSES, close_message
 from assistant_events.testing import Call, answer, compaction, deltas, error, message, origin, prompt, records, run
 
 C = {"message_id": "a1", "call_id": "c1"}
@@ -106,7 +106,7 @@ def test_calls_of_a_failed_step_are_not_pending():
     A call that a failed step left open is not to be run.
     """
     events = answer(calls=[Call("t", call_id="c1")])
-    failed = [*events[:-1], *closing(message(events[:-1]), error())]
+    failed = [*events[:-1], *close_message(message(events[:-1]), error())]
     failed = [event for event in failed if not isinstance(event, ToolFailed)]
 
     assert () == message(failed).pending_tool_calls
@@ -222,9 +222,9 @@ def test_only_what_runs_is_closed():
     """
     running = message(answer("Hi", reasoning="Hm")[:-1])
 
-    assert [] == closing(message(answer("Hi")), error())
-    assert ["step.failed"] == [event.type for event in closing(running, error())]
-    assert [] == closing(CompactionMessage(id="c1", reason="auto", status="completed"), error())
+    assert [] == close_message(message(answer("Hi")), error())
+    assert ["step.failed"] == [event.type for event in close_message(running, error())]
+    assert [] == close_message(CompactionMessage(id="c1", reason="auto", status="completed"), error())
 
 
 def test_what_runs_is_cut_where_it_stands():
@@ -242,7 +242,7 @@ def test_what_runs_is_cut_where_it_stands():
     ]
     running = AssistantMessage(id="a1", origin=origin(), parts=parts)
 
-    *ends, call_failed, step_failed = closing(running, error())
+    *ends, call_failed, step_failed = close_message(running, error())
 
     assert [
         TextEnded(message_id="a1", text="He", complete=False),
@@ -260,7 +260,7 @@ def test_a_summary_that_runs_is_closed():
     """
     running = CompactionMessage(id="c1", reason="auto")
 
-    assert [CompactionFailed(message_id="c1", error=error())] == closing(running, error())
+    assert [CompactionFailed(message_id="c1", error=error())] == close_message(running, error())
 
 
 def test_context_is_cut_at_the_last_summary():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant_events import MessageStatus, StepFailed, find_problems, fold
-from assistant_events.messages import failed_anew
+from assistant_events.messages import fail_again
 from assistant_events.testing import Call, answer, durable, error, message, run
 from assistant_events.testing.strategies import Verb, steps
 
@@ -29,7 +29,7 @@ def test_everything_is_said_again(chosen, live):
     """
     events = performed(chosen)
     before = fold(events if live else durable(events))
-    again = failed_anew(before["m1"], GONE, "the run is gone")
+    again = fail_again(before["m1"], GONE, "the run is gone")
     after = fold(again, start=before)["m1"]
     answered = any(call.answered for call in before["m1"].tool_calls)
 
@@ -52,8 +52,8 @@ def test_only_what_failed_fails_anew():
     running = answer(calls=[Call("add", {"x": 1}, output="2")])
     answered = [*running[:-2], running[-1], StepFailed(message_id="a1", error=error())]
 
-    assert [] == failed_anew(message(whole), GONE, "gone")
-    assert [] == failed_anew(message(answered), GONE, "gone")
+    assert [] == fail_again(message(whole), GONE, "gone")
+    assert [] == fail_again(message(answered), GONE, "gone")
 
 
 def test_a_result_of_the_provider_is_said_again():
@@ -62,7 +62,7 @@ def test_a_result_of_the_provider_is_said_again():
     """
     search = Call("search", {"q": "x"}, output="found", provider_executed=True, result_state={"signature": "c2ln"})
     before = fold(answer("It says", calls=[search], error=error("interrupted")))
-    after = fold(failed_anew(before["a1"], GONE, "gone"), start=before)["a1"]
+    after = fold(fail_again(before["a1"], GONE, "gone"), start=before)["a1"]
 
     assert before["a1"].parts == after.parts
     assert {"signature": "c2ln"} == after.tool_calls[0].result_state

@@ -32,7 +32,7 @@ from assistant_events.clients.responses import FetchedRun, RequestFailedError
 from assistant_events.clients.retry import may_create_again, may_fetch_again, retried
 from assistant_events.clients.tracking_decoder import TrackingDecoder
 from assistant_events.events import Event
-from assistant_events.messages import failed_anew
+from assistant_events.messages import fail_again
 from assistant_events.values import ErrorInfo, ErrorKind, write_json
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class RunDriver:
         reason = _LOST.get(self.state.situation, "cancelled" if cancelled else None)
         if error is None or message is None or reason is None or message.error == error:
             return []
-        return [*failed_anew(message, error, f"the run is {reason}")]
+        return [*fail_again(message, error, f"the run is {reason}")]
 
     def interrupt(self, error: ErrorInfo) -> None:
         """End the message with *error* as soon as possible, whatever is awaited. The reader gets the events."""

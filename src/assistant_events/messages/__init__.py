@@ -21,12 +21,10 @@ from assistant_events.messages.messages import (
     Times,
     ToolPart,
     UserMessage,
-    closing,
-    failed_anew,
-    interrupted,
     plain_text,
 )
 from assistant_events.messages.redact import redact
+from assistant_events.messages.settle import close_message, fail_again, interrupted
 from assistant_events.messages.transcript import Awaits, Transcript, Turn, Unfinished
 
 __all__ = [
@@ -50,8 +48,8 @@ __all__ = [
     "Turn",
     "Unfinished",
     "UserMessage",
-    "closing",
-    "failed_anew",
+    "close_message",
+    "fail_again",
     "interrupted",
     "plain_text",
     "redact",

@@ -15,21 +15,7 @@ import attrs
 
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import (
-    CompactionFailed,
-    DurableEvent,
-    MediaEnded,
-    MediaStarted,
-    OpaqueReceived,
-    ReasoningEnded,
-    ReasoningStarted,
-    StepFailed,
-    StepRestarted,
-    TextEnded,
-    TextStarted,
-    ToolCalled,
     ToolFailed,
-    ToolInputEnded,
-    ToolInputStarted,
     ToolSuccess,
 )
 from assistant_events.values import (
@@ -56,7 +42,7 @@ from assistant_events.values.validators import NO_FIELDS, NO_STATE, Frozen
 
 
 class MessageStatus(StrEnum):
-    """How far a message is."""
+    """Status of a message."""
 
     RUNNING = "running"
     COMPLETED = "completed"
@@ -64,23 +50,23 @@ class MessageStatus(StrEnum):
 
 
 class PartStatus(StrEnum):
-    """How far a fragment is."""
+    """Status of a fragment."""
 
     STREAMING = "streaming"
     COMPLETED = "completed"
 
     INCOMPLETE = "incomplete"
-    """It was cut. Its content stands; its state never goes back to a provider."""
+    """The fragment was cut. Its state is never sent to a provider."""
 
 
 class CallStatus(StrEnum):
-    """How far a call is. It only ever moves down this list."""
+    """Status of a call. It changes only in the order of this list."""
 
     STREAMING = "streaming"
-    """The model writes its input, or has written it and it is not known yet whether it is an object."""
+    """Its input streams, or has ended and is not validated yet."""
 
     CALLED = "called"
-    """The input stands, the answer is outstanding."""
+    """The input is complete, and the result pending."""
 
     SUCCESS = "success"
     FAILED = "failed"
@@ -89,7 +75,7 @@ class CallStatus(StrEnum):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Times(Frozen):
-    """When something began and ended, in UTC, as the records of its first and last event say."""
+    """Start and end of a message or part in UTC: the times of the records of its first and last event."""
 
     started: datetime | None = attrs.field(default=None, validator=validators.check_utc_or_none)
     ended: datetime | None = attrs.field(default=None, validator=validators.check_utc_or_none)
@@ -116,7 +102,7 @@ class TextPart(Frozen):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ReasoningPart(Frozen):
-    """Reasoning; its text may be empty where only its state was given."""
+    """Reasoning; its text is empty when the provider sent only its state."""
 
     type: ClassVar[Literal["reasoning"]] = "reasoning"
 
@@ -129,7 +115,7 @@ class ReasoningPart(Frozen):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class MediaPart(Frozen):
-    """An image, a sound, a film or a document."""
+    """An image, audio, a video or a document."""
 
     type: ClassVar[Literal["media"]] = "media"
 
@@ -138,7 +124,7 @@ class MediaPart(Frozen):
     data: bytes | None = attrs.field(
         default=None, converter=to_bytes, validator=validators.IsA(bytes, optional=True), repr=size_only
     )
-    """What has come so far while it streams; `None` when it is elsewhere (`uri`) or nothing came."""
+    """The bytes so far while it streams; `None` when there are none, or when they are at `uri`."""
 
     uri: str | None = attrs.field(
         default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
@@ -151,36 +137,36 @@ class MediaPart(Frozen):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ToolPart(Frozen):
-    """A call and its answer."""
+    """A tool call and its result."""
 
     type: ClassVar[Literal["tool"]] = "tool"
 
     message_id: str = attrs.field(validator=validators.check_name)
-    """The message that the call stands in; call ids are unique only there."""
+    """Id of its message; call ids are unique only within a message."""
 
     call_id: str = attrs.field(validator=validators.check_name)
-    """The id that the recorder gave it: the provider's, made unique within the message; never empty."""
+    """The id from the recorder: that of the provider, made unique within the message; never empty."""
 
     name: str = attrs.field(validator=validators.check_name)
     """Name of the tool."""
 
     provider_executed: bool = attrs.field(default=False, validator=validators.check_flag)
-    """Whether the provider runs it. Otherwise the app does."""
+    """Whether the provider runs the call; otherwise the app does."""
 
     status: CallStatus = attrs.field(converter=CallStatus)
-    """How far the call is: input, answer or failure."""
+    """Status of the call."""
 
     raw_input: str = attrs.field(default="", converter=validators.to_text, validator=validators.check_text)
-    """The input as the model wrote it, unparsed; empty when it came whole (`tool.called` alone)."""
+    """The unparsed input; empty when it did not stream (`tool.called` alone)."""
 
     input_status: PartStatus | None = attrs.field(default=None, converter=attrs.converters.optional(PartStatus))
-    """How far `raw_input` is; `None` when the input did not stream."""
+    """Status of `raw_input`; `None` when the input did not stream."""
 
     input: JsonObject | None = attrs.field(default=None, validator=validators.IsA(JsonObject, optional=True))
-    """The input once it stands; `None` before, and for ever when the input was no object."""
+    """The parsed input; `None` until the call, and when the input was not a JSON object."""
 
     output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
-    """The answer; before it the last progress."""
+    """The output of the result; before it, of the last progress."""
 
     error: ErrorInfo | None = attrs.field(default=None, validator=validators.IsA(ErrorInfo, optional=True))
     """Why the call failed; `None` unless it did."""
@@ -189,13 +175,13 @@ class ToolPart(Frozen):
     """Facts of the provider about the result: shown, never sent back."""
 
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
-    """What the provider wants back with the call, verbatim; empty when nothing."""
+    """State that the provider needs back with the call, verbatim."""
 
     result_state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
-    """What the provider wants back with the result; empty when nothing, and for results of the app."""
+    """State that the provider needs back with the result; empty for results of the app."""
 
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
-    """From the first event of the call to its answer; `None` when it was not folded from records."""
+    """From the first event of the call to its result; `None` when it was not folded from records."""
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -203,7 +189,7 @@ class ToolPart(Frozen):
         The input as a fresh plain `dict`.
 
         Raises:
-            LocalProtocolError: When the call has no input to run with.
+            LocalProtocolError: The call has no parsed input.
         """
         # Any: plain JSON, as the tool expects it.
         if self.input is None:
@@ -212,12 +198,12 @@ class ToolPart(Frozen):
 
     @property
     def pending(self) -> bool:
-        """Whether the app still owes an answer to this call."""
+        """Whether the app has to answer this call."""
         return self.status is CallStatus.CALLED and not self.provider_executed
 
     @property
     def settled(self) -> bool:
-        """Whether the call has an end, of whatever kind."""
+        """Whether the call has succeeded or failed."""
         return self.status is CallStatus.SUCCESS or self.status is CallStatus.FAILED
 
     @property
@@ -226,7 +212,7 @@ class ToolPart(Frozen):
         return not self.provider_executed and self.input is not None and self.settled and is_answer(self.error)
 
     def succeed(self, output: ContentInput = (), *, state: State = NO_STATE) -> ToolSuccess:
-        """Return the event that answers this call with *output* (whatever `as_content` takes)."""
+        """Return the event that answers this call with *output*, converted by `as_content`."""
         return ToolSuccess(
             message_id=self.message_id,
             call_id=self.call_id,
@@ -236,7 +222,7 @@ class ToolPart(Frozen):
         )
 
     def fail(self, error: ErrorInfo | str, *, output: ContentInput = (), state: State = NO_STATE) -> ToolFailed:
-        """Return the event that says that this call failed; a `str` is the message of an error of kind `tool`."""
+        """Return the event that fails this call; a `str` becomes the message of an error of kind `tool`."""
         info = ErrorInfo(kind=ErrorKind.TOOL, message=error) if isinstance(error, str) else error
         return ToolFailed(
             message_id=self.message_id,
@@ -251,7 +237,7 @@ class ToolPart(Frozen):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class OpaquePart(Frozen):
-    """An item of the provider without a word of ours."""
+    """An item of the provider that the catalogue has no event for."""
 
     type: ClassVar[Literal["opaque"]] = "opaque"
 
@@ -271,7 +257,7 @@ def _as_parts(value: Iterable[Part]) -> tuple[Part, ...]:
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class UserMessage(Frozen):
-    """What the user said."""
+    """A prompt of the user."""
 
     type: ClassVar[Literal["user"]] = "user"
 
@@ -284,7 +270,7 @@ class UserMessage(Frozen):
 
     @property
     def text(self) -> str:
-        """The texts, joined without a separator; JSON content as JSON text, media left out."""
+        """The texts, joined without a separator; JSON content as JSON text, without media."""
         return plain_text(self.content)
 
 
@@ -296,19 +282,19 @@ class AssistantMessage(Frozen):
     type: ClassVar[Literal["assistant"]] = "assistant"
 
     id: str = attrs.field(validator=validators.check_name)
-    """Unique in the session; given by whoever made the decoder."""
+    """Unique in the session; chosen by the app."""
 
     origin: Origin = attrs.field(validator=validators.IsA(Origin))
-    """Who issued it."""
+    """The provider, model and dialect that issued it."""
 
     run: RemoteRun | None = attrs.field(default=None, validator=validators.IsA(RemoteRun, optional=True))
-    """The response at the provider; `None` when it gave no id."""
+    """The response at the provider; `None` without an id."""
 
     parts: tuple[Part, ...] = attrs.field(default=(), converter=_as_parts)
-    """What the model said and did, in the order in which it began."""
+    """Its parts, in the order of their start."""
 
     status: MessageStatus = attrs.field(default=MessageStatus.RUNNING, converter=MessageStatus)
-    """How far the step is. Its calls may still wait for answers when it is completed."""
+    """Status of the step. The client calls of a completed step may still wait for results."""
 
     finish_reason: FinishReason | None = attrs.field(default=None, converter=attrs.converters.optional(FinishReason))
     """Why the provider ended the step; `None` unless completed."""
@@ -316,10 +302,10 @@ class AssistantMessage(Frozen):
     raw_finish_reason: str | None = attrs.field(
         default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
     )
-    """The provider's own word for `finish`; `None` unless completed, and where it gave none."""
+    """The provider's own value for `finish_reason`; `None` unless completed, or when it sent none."""
 
     usage: Usage | None = attrs.field(default=None, validator=validators.IsA(Usage, optional=True))
-    """Tokens of this step alone; `None` while it runs and when the provider gave no counts."""
+    """Tokens of this step; `None` while it is running, and when the provider sent no counts."""
 
     error: ErrorInfo | None = attrs.field(default=None, validator=validators.IsA(ErrorInfo, optional=True))
     """Why the step failed; `None` unless it did."""
@@ -328,10 +314,10 @@ class AssistantMessage(Frozen):
     """Facts of the provider about the step, from its end: shown, never sent back."""
 
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
-    """What the provider wants back with the message as a whole; empty when nothing."""
+    """State that the provider needs back with the message."""
 
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
-    """When the step began and ended; `None` when it was not folded from records."""
+    """Start and end of the step; `None` when it was not folded from records."""
 
     @property
     def text(self) -> str:
@@ -345,12 +331,12 @@ class AssistantMessage(Frozen):
 
     @property
     def tool_calls(self) -> tuple[ToolPart, ...]:
-        """All calls, those that the provider ran included."""
+        """All calls, including those that the provider runs."""
         return tuple([part for part in self.parts if isinstance(part, ToolPart)])
 
     @property
     def pending_tool_calls(self) -> tuple[ToolPart, ...]:
-        """Calls that the app still owes an answer to. None in a failed message: its calls are not to be run."""
+        """Client calls without a result. Empty in a failed message, whose calls must not be run."""
         if self.status is MessageStatus.FAILED:
             return ()
         return tuple([call for call in self.tool_calls if call.pending])
@@ -364,7 +350,7 @@ class AssistantMessage(Frozen):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class CompactionMessage(Frozen):
-    """A summary, written by the app, of what stands before it."""
+    """A summary of the messages before it, written by the app."""
 
     type: ClassVar[Literal["compaction"]] = "compaction"
 
@@ -383,7 +369,7 @@ MESSAGE_CLASSES: tuple[type[Message], ...] = Message.__args__
 
 
 def plain_text(content: tuple[Content, ...]) -> str:
-    """Return *content* as text: texts as they are, JSON as JSON text, media left out."""
+    """Return the texts of *content*, with JSON content as JSON text, and without media."""
     pieces: list[str] = []
     for item in content:
         match item:
@@ -396,156 +382,3 @@ def plain_text(content: tuple[Content, ...]) -> str:
             case _ as never:
                 assert_never(never)
     return "".join(pieces)
-
-
-def closing(message: AssistantMessage | CompactionMessage, error: ErrorInfo) -> list[DurableEvent]:
-    """
-    Return the events that end a running message where it stands: fragments, calls, the step, in that order.
-
-    What had come stays; what was open is marked incomplete. Every call that is not settled fails as `interrupted`:
-    the calls of a failed step are not to be run. Empty for a message that is not running.
-    """
-    if message.status is not MessageStatus.RUNNING:
-        return []
-    if isinstance(message, CompactionMessage):
-        return [CompactionFailed(message_id=message.id, error=error)]
-    ends: list[DurableEvent] = []
-    for part in message.parts:
-        end = _cut(message.id, part)
-        if end is not None:
-            ends.append(end)
-    ends += [call.fail(interrupted()) for call in message.tool_calls if not call.settled]
-    return [*ends, StepFailed(message_id=message.id, error=error)]
-
-
-def _cut(message_id: str, part: Part) -> DurableEvent | None:
-    match part:
-        case TextPart() if part.status is PartStatus.STREAMING:
-            return TextEnded(message_id=message_id, text=part.text, complete=False)
-        case ReasoningPart() if part.status is PartStatus.STREAMING:
-            return ReasoningEnded(message_id=message_id, text=part.text, complete=False)
-        case MediaPart() if part.status is PartStatus.STREAMING:
-            return MediaEnded(message_id=message_id, media_type=part.media_type, data=part.data, complete=False)
-        case ToolPart() if part.input_status is PartStatus.STREAMING:
-            return ToolInputEnded(message_id=message_id, call_id=part.call_id, text=part.raw_input, complete=False)
-        case _:
-            return None
-
-
-def failed_anew(message: AssistantMessage, error: ErrorInfo, reason: str) -> list[DurableEvent]:
-    """
-    Return the events that fail a failed message once more, with all that is in it and with *error* as its last word.
-
-    For a message that was closed by a cut, when it turns out that its run is gone: it is restarted, says what it has
-    said, and fails; its run can then not be resumed any more. Empty for a message that has not failed, and for one with
-    a call that the app has answered, which is never restarted.
-
-    Args:
-        message: As it stands.
-
-        error: Why nothing more will come.
-
-        reason: Of the restart.
-    """
-    if message.status is not MessageStatus.FAILED or any(call.answered for call in message.tool_calls):
-        return []
-    run = None if message.run is None else attrs.evolve(message.run, resumable=False)
-    again: list[DurableEvent] = [StepRestarted(message_id=message.id, reason=reason, run=run, state=message.state)]
-    for part in message.parts:
-        again += _said_again(message.id, part)
-    failed = StepFailed(
-        message_id=message.id, error=error, usage=message.usage, run=run, details=message.details, state=message.state
-    )
-    return [*again, failed]
-
-
-def _said_again(message_id: str, part: Part) -> list[DurableEvent]:
-    """Return the events of a part that has ended."""
-    match part:
-        case TextPart():
-            complete = part.status is PartStatus.COMPLETED
-            return [
-                TextStarted(message_id=message_id),
-                TextEnded(
-                    message_id=message_id,
-                    text=part.text,
-                    complete=complete,
-                    citations=part.citations,
-                    details=part.details,
-                    state=part.state,
-                ),
-            ]
-        case ReasoningPart():
-            complete = part.status is PartStatus.COMPLETED
-            return [
-                ReasoningStarted(message_id=message_id),
-                ReasoningEnded(message_id=message_id, text=part.text, complete=complete, state=part.state),
-            ]
-        case MediaPart():
-            return [
-                MediaStarted(message_id=message_id, media_type=part.media_type),
-                MediaEnded(
-                    message_id=message_id,
-                    media_type=part.media_type,
-                    data=part.data,
-                    uri=part.uri,
-                    complete=part.status is PartStatus.COMPLETED,
-                    state=part.state,
-                ),
-            ]
-        case OpaquePart():
-            return [OpaqueReceived(message_id=message_id, state=part.state)]
-        case ToolPart():
-            return _called_again(part)
-        case _ as never:
-            assert_never(never)
-
-
-def _called_again(call: ToolPart) -> list[DurableEvent]:
-    message_id, call_id, hosted = call.message_id, call.call_id, call.provider_executed
-    again: list[DurableEvent] = []
-    if call.input_status is not None:
-        complete = call.input_status is PartStatus.COMPLETED
-        again += [
-            ToolInputStarted(message_id=message_id, call_id=call_id, name=call.name, provider_executed=hosted),
-            ToolInputEnded(
-                message_id=message_id, call_id=call_id, text=call.raw_input, complete=complete, state=call.state
-            ),
-        ]
-    if call.input is not None:
-        called = ToolCalled(
-            message_id=message_id,
-            call_id=call_id,
-            name=call.name,
-            input=call.input,
-            provider_executed=hosted,
-            state=call.state,
-        )
-        again.append(called)
-    if call.error is not None:
-        failed = ToolFailed(
-            message_id=message_id,
-            call_id=call_id,
-            error=call.error,
-            output=call.output,
-            provider_executed=hosted,
-            details=call.details,
-            state=call.result_state,
-        )
-        again.append(failed)
-    elif call.settled:
-        success = ToolSuccess(
-            message_id=message_id,
-            call_id=call_id,
-            output=call.output,
-            provider_executed=hosted,
-            details=call.details,
-            state=call.result_state,
-        )
-        again.append(success)
-    return again
-
-
-def interrupted(message: str = "the stream stopped before its end") -> ErrorInfo:
-    """Return the error of what was cut."""
-    return ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message)

@@ -52,7 +52,7 @@ from assistant_events.messages import (
     ReasoningPart,
     TextPart,
     ToolPart,
-    closing,
+    close_message,
 )
 from assistant_events.values import ErrorInfo, ErrorKind
 
@@ -106,7 +106,7 @@ class ReplayFilter:
 
     def closing(self, error: ErrorInfo) -> list[Event]:
         """Return the events that close the message as it was recorded, unless that has been done."""
-        ends: list[Event] = [] if self.sealed else [*closing(self._prior, error)]
+        ends: list[Event] = [] if self.sealed else [*close_message(self._prior, error)]
         self.sealed = self.sealed or self._answered
         return ends
 

@@ -8,7 +8,7 @@ from assistant_events.messages import (
     MessageStatus,
     Transcript,
     UserMessage,
-    closing,
+    close_message,
     interrupted,
 )
 
@@ -34,7 +34,7 @@ def reconcile(transcript: Transcript, *, abandon_calls: bool = False, abandon_ru
         if message.status is MessageStatus.RUNNING:
             resumable = isinstance(message, AssistantMessage) and message.run is not None and message.run.resumable
             if abandon_runs or not resumable:
-                events += closing(message, interrupted("the process that wrote it is gone"))
+                events += close_message(message, interrupted("the process that wrote it is gone"))
         elif isinstance(message, AssistantMessage):
             failed = message.status is MessageStatus.FAILED
             events += [

@@ -1,0 +1,188 @@
+"""Events that close messages: for a stream that was cut, and for a run that is gone."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import attrs
+
+from assistant_events.events import (
+    CompactionFailed,
+    DurableEvent,
+    MediaEnded,
+    MediaStarted,
+    OpaqueReceived,
+    ReasoningEnded,
+    ReasoningStarted,
+    StepFailed,
+    StepRestarted,
+    TextEnded,
+    TextStarted,
+    ToolCalled,
+    ToolFailed,
+    ToolInputEnded,
+    ToolInputStarted,
+    ToolSuccess,
+)
+from assistant_events.messages.messages import (
+    AssistantMessage,
+    CompactionMessage,
+    MediaPart,
+    MessageStatus,
+    OpaquePart,
+    Part,
+    PartStatus,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+)
+from assistant_events.values import ErrorInfo, ErrorKind
+
+
+def close_message(message: AssistantMessage | CompactionMessage, error: ErrorInfo) -> list[DurableEvent]:
+    """
+    Return the events that close a running message: ends of its fragments, failures of its calls, end of the step.
+
+    The content so far stays; open fragments become incomplete. Every unsettled call fails as `interrupted`, because the
+    calls of a failed step must not be run. Empty for a message that is not running.
+    """
+    if message.status is not MessageStatus.RUNNING:
+        return []
+    if isinstance(message, CompactionMessage):
+        return [CompactionFailed(message_id=message.id, error=error)]
+    ends = [end for part in message.parts if (end := _incomplete_end(message.id, part)) is not None]
+    failures = [call.fail(interrupted()) for call in message.tool_calls if not call.settled]
+    return [*ends, *failures, StepFailed(message_id=message.id, error=error)]
+
+
+def _incomplete_end(message_id: str, part: Part) -> DurableEvent | None:
+    match part:
+        case TextPart() if part.status is PartStatus.STREAMING:
+            return TextEnded(message_id=message_id, text=part.text, complete=False)
+        case ReasoningPart() if part.status is PartStatus.STREAMING:
+            return ReasoningEnded(message_id=message_id, text=part.text, complete=False)
+        case MediaPart() if part.status is PartStatus.STREAMING:
+            return MediaEnded(message_id=message_id, media_type=part.media_type, data=part.data, complete=False)
+        case ToolPart() if part.input_status is PartStatus.STREAMING:
+            return ToolInputEnded(message_id=message_id, call_id=part.call_id, text=part.raw_input, complete=False)
+        case _:
+            return None
+
+
+def fail_again(message: AssistantMessage, error: ErrorInfo, reason: str) -> list[DurableEvent]:
+    """
+    Return the events that replace the error of a failed message by *error*, with the same content.
+
+    For a message that was closed because its stream was cut, and whose run turns out to be gone: the message restarts,
+    repeats its content, and fails; its run is not resumable any more. Empty for a message that has not failed, and for
+    one with an answered call, which must not restart.
+
+    Args:
+        message: The current message.
+
+        error: Why the run does not continue.
+
+        reason: Reason of the restart.
+    """
+    if message.status is not MessageStatus.FAILED or any(call.answered for call in message.tool_calls):
+        return []
+    run = None if message.run is None else attrs.evolve(message.run, resumable=False)
+    again: list[DurableEvent] = [StepRestarted(message_id=message.id, reason=reason, run=run, state=message.state)]
+    for part in message.parts:
+        again += _events_of(message.id, part)
+    failed = StepFailed(
+        message_id=message.id, error=error, usage=message.usage, run=run, details=message.details, state=message.state
+    )
+    return [*again, failed]
+
+
+def _events_of(message_id: str, part: Part) -> list[DurableEvent]:
+    """Return the durable events of an ended part."""
+    match part:
+        case TextPart():
+            complete = part.status is PartStatus.COMPLETED
+            return [
+                TextStarted(message_id=message_id),
+                TextEnded(
+                    message_id=message_id,
+                    text=part.text,
+                    complete=complete,
+                    citations=part.citations,
+                    details=part.details,
+                    state=part.state,
+                ),
+            ]
+        case ReasoningPart():
+            complete = part.status is PartStatus.COMPLETED
+            return [
+                ReasoningStarted(message_id=message_id),
+                ReasoningEnded(message_id=message_id, text=part.text, complete=complete, state=part.state),
+            ]
+        case MediaPart():
+            return [
+                MediaStarted(message_id=message_id, media_type=part.media_type),
+                MediaEnded(
+                    message_id=message_id,
+                    media_type=part.media_type,
+                    data=part.data,
+                    uri=part.uri,
+                    complete=part.status is PartStatus.COMPLETED,
+                    state=part.state,
+                ),
+            ]
+        case OpaquePart():
+            return [OpaqueReceived(message_id=message_id, state=part.state)]
+        case ToolPart():
+            return _events_of_call(part)
+        case _ as never:
+            assert_never(never)
+
+
+def _events_of_call(call: ToolPart) -> list[DurableEvent]:
+    message_id, call_id, hosted = call.message_id, call.call_id, call.provider_executed
+    again: list[DurableEvent] = []
+    if call.input_status is not None:
+        complete = call.input_status is PartStatus.COMPLETED
+        again += [
+            ToolInputStarted(message_id=message_id, call_id=call_id, name=call.name, provider_executed=hosted),
+            ToolInputEnded(
+                message_id=message_id, call_id=call_id, text=call.raw_input, complete=complete, state=call.state
+            ),
+        ]
+    if call.input is not None:
+        called = ToolCalled(
+            message_id=message_id,
+            call_id=call_id,
+            name=call.name,
+            input=call.input,
+            provider_executed=hosted,
+            state=call.state,
+        )
+        again.append(called)
+    if call.error is not None:
+        failed = ToolFailed(
+            message_id=message_id,
+            call_id=call_id,
+            error=call.error,
+            output=call.output,
+            provider_executed=hosted,
+            details=call.details,
+            state=call.result_state,
+        )
+        again.append(failed)
+    elif call.settled:
+        success = ToolSuccess(
+            message_id=message_id,
+            call_id=call_id,
+            output=call.output,
+            provider_executed=hosted,
+            details=call.details,
+            state=call.result_state,
+        )
+        again.append(success)
+    return again
+
+
+def interrupted(message: str = "the stream stopped before its end") -> ErrorInfo:
+    """Return the error of a message or call whose stream was cut."""
+    return ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message)
