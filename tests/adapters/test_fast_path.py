@@ -1,17 +1,28 @@
 """
-Deltas take the short way, whatever they are deltas of and however their frames come; others do not.
+Deltas take the fast path, whatever they are deltas of and however their frames come; other frames do not. The events
+are those of the decoder without it.
 """
 
+from itertools import pairwise
+from random import Random
 from unittest.mock import patch
 
 import pytest
 
+from assistant_events import TextDelta
 from assistant_events.adapters.fast_path import DeltaFastPath
-from assistant_events.adapters.frame_templates import Template
+from assistant_events.adapters.frame_templates import FrameTemplate
+from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
+from tests.fuzz import corpus_streams
+from tests.fuzz.generated import noisy
+from tests.fuzz.generated import stream as generated
 
-from .notation import C, D, S, args, decoder, delta, fc, frame, mo, summary, text, th
+from . import padded
+from .notation import C, D, K, S, args, decoder, delta, fc, frame, mo, summary, text, th
+from .padded import LinesDecoder, NamedDecoder, PaddedDecoder, written
 
 COUNT = 10
+LEARNED_FROM = 3
 KINDS = {
     "text": (mo(), text("word")),
     "reasoning summary": (th(), summary("word")),
@@ -22,64 +33,81 @@ KINDS = {
 @pytest.fixture
 def taken(monkeypatch):
     """
-    Names of the shapes of the frames that took the short way, in their order.
+    The form of each frame that took the fast path, in their order.
     """
     found = []
-    take = DeltaFastPath.try_append
+    try_append = DeltaFastPath.try_append
 
-    def counted(lane, data, shape, sink):
-        done = take(lane, data, shape, sink)
-        if done:
-            found.append(next(name for name in ("bare", "framed", "unended") if getattr(lane, name) is shape))
+    def counted(path, data, form, sink):
+        done = try_append(path, data, form, sink)
+        names = [name for name in ("bare", "framed", "unended") if getattr(path, name) is form]
+        if done and names:
+            found.append(names[0])
         return done
 
-    monkeypatch.setattr(DeltaFastPath, "take", counted)
+    monkeypatch.setattr(DeltaFastPath, "try_append", counted)
     return found
+
+
+# -- which frames take it
 
 
 @pytest.mark.parametrize(("step", "piece"), KINDS.values(), ids=KINDS)
 def test_frames_that_come_one_by_one(taken, step, piece):
     """
-    The first delta is learned from; each one after it takes the short way as the frame that it is.
+    The template is learned from the third delta; each one after it takes the fast path as the frame that it is.
     """
     made = decoder()
     found = [event for each in (C(), S(0, step), *[D(0, piece)] * COUNT) for event in made.feed(frame(each))]
 
-    assert ["framed"] * (COUNT - 1) == taken
+    assert ["framed"] * (COUNT - LEARNED_FROM) == taken
     assert COUNT == sum(event.type.endswith(".delta") for event in found)
 
 
 @pytest.mark.parametrize(("step", "piece"), KINDS.values(), ids=KINDS)
 def test_frames_that_come_together(taken, step, piece):
     """
-    So do payloads that were cut out of a piece with many frames.
+    So do payloads that were cut out of a chunk with many frames.
     """
     decoder().feed(b"".join(map(frame, (C(), S(0, step), *[D(0, piece)] * COUNT))))
 
-    assert ["bare"] * (COUNT - 1) == taken
+    assert ["bare"] * (COUNT - LEARNED_FROM) == taken
 
 
 @pytest.mark.parametrize(("step", "piece"), KINDS.values(), ids=KINDS)
 def test_frames_that_come_together_and_continue(taken, step, piece):
     """
-    Where the way is known already, the frames of a piece are not even framed.
+    When the fast path is open, the frames of a chunk are not framed first.
     """
     made = decoder()
-    made.feed(b"".join(map(frame, (C(), S(0, step), D(0, piece)))))
+    made.feed(b"".join(map(frame, (C(), S(0, step), *[D(0, piece)] * LEARNED_FROM))))
     made.feed(b"".join([frame(D(0, piece))] * COUNT))
 
     assert ["unended"] * COUNT == taken
 
 
+@pytest.mark.parametrize("named", [True, False], ids=["named", "without a name"])
+def test_frames_with_and_without_an_event_name(taken, named):
+    """
+    The bytes before a payload are learned too.
+    """
+    made = decoder()
+    for each in (C(), S(0, mo()), *[D(0, text("word"))] * COUNT):
+        made.feed(frame(each, named=named))
+
+    assert ["framed"] * (COUNT - LEARNED_FROM) == taken
+
+
 @pytest.mark.parametrize(("step", "piece"), KINDS.values(), ids=KINDS)
 def test_a_new_step_of_a_kind_that_is_known(taken, step, piece):
     """
-    What was learned of one step serves the next one of its kind, under its own index. Text begins with its first delta.
+    A template serves the next step of its kind, with its own index. Text begins with its first delta.
     """
     made = decoder()
-    for each in (C(), S(0, step), D(0, piece), S(12, {**step, "id": "c2"} if "id" in step else step)):
+    for each in (C(), S(0, step), *[D(0, piece)] * LEARNED_FROM):
         made.feed(frame(each))
-    with patch.object(Template, "learn", side_effect=AssertionError):
+    made.feed(frame(S(12, {**step, "id": "c2"} if "id" in step else step)))
+    with patch.object(FrameTemplate, "learn", side_effect=AssertionError):
         found = [event for _ in range(COUNT) for event in made.feed(frame(D(12, piece)))]
 
     assert ["framed"] * (COUNT - ("text" in piece)) == taken
@@ -94,18 +122,234 @@ WITH_MORE = {
     "in arguments": D(1, {**args("1"), "more": 1}),
     "in a summary": D(2, {**summary("a"), "more": 1}),
     "in the content of a summary": D(2, delta("thought_summary", content={"type": "text", "text": "a", "more": 1})),
-    "a cursor": {**D(0, text("a")), "event_id": ""},
-    "less": D(0, {"text": "a"}),
+    "an image with a text": D(2, delta("thought_summary", content={"type": "image", "text": "a"})),
 }
 
 
 @pytest.mark.parametrize("event", WITH_MORE.values(), ids=WITH_MORE)
-def test_deltas_that_say_more(taken, event):
+def test_deltas_with_other_fields(taken, event):
     """
-    Deltas with fields beside their text never take the short way, which would pass by what else they say.
+    Deltas with undeclared fields beside their text never take the fast path, which would lose these fields.
     """
     made = decoder()
-    for each in (C(), S(0, mo()), S(1, fc()), S(2, th()), *[event] * 3):
+    for each in (C(), S(0, mo()), S(1, fc()), S(2, th()), *[event] * COUNT):
         made.feed(frame(each))
 
     assert [] == taken
+
+
+NOISE = {
+    "spaces": lambda at: ({}, at),
+    "a counter": lambda at: ({"sequence": at}, 0),
+    "a fraction": lambda at: ({"created": at + 0.5}, 0),
+    "a random string": lambda at: ({"noise": "r" * at}, 0),
+    "usage": lambda at: ({"usage": {"output": at, "by": [{"count": at}]}}, 0),
+    "an id": lambda at: ({"id": f"i{at}"}, 0),
+    "all of it": lambda at: ({"id": f"i{at}", "sequence": at, "noise": "r" * at, "usage": {"output": at}}, at),
+}
+
+
+@pytest.mark.parametrize("cls", [PaddedDecoder, LinesDecoder, NamedDecoder])
+@pytest.mark.parametrize("first", [True, False], ids=["noise first", "noise last"])
+@pytest.mark.parametrize("noise", NOISE.values(), ids=NOISE)
+def test_frames_with_noise(taken, noise, first, cls):
+    """
+    What a dialect declares as loose or counted may differ from frame to frame, before the text or after it.
+    """
+    made = cls("m")
+    for at in range(COUNT):
+        fields, padding = noise(at)
+        event = {**fields, **padded.delta()} if first else {**padded.delta(), **fields}
+        made.feed(written(event, cls, padding=padding))
+
+    assert ["framed"] * (COUNT - LEARNED_FROM) == taken
+    assert None is made.failure
+
+
+UNLIKE = {
+    "a string with an escape": {"noise": '"'},
+    "a number too long": {"sequence": 10**18},
+    "null": {"sequence": None},
+    "another structure": {"usage": {"other": 1}},
+    "an id again": {"id": "i1"},
+    "another index": {"index": 1},
+}
+
+
+@pytest.mark.parametrize("change", UNLIKE.values(), ids=UNLIKE)
+def test_noise_that_does_not_match(taken, change):
+    """
+    A value that needs a parser, or means something, is decoded in full; the frame after it takes the fast path again,
+    when this one continued the same fragment.
+    """
+    made = PaddedDecoder("m")
+    for at in range(COUNT):
+        event = padded.delta(sequence=at, noise="r", usage={"output": at}, id=f"i{at}")
+        made.feed(written({**event, **change} if at == COUNT - 2 else event))
+
+    assert ["framed"] * (COUNT - LEARNED_FROM - 1 - ("index" in change or "id" in change)) == taken
+
+
+def test_where_nothing_matches_learning_ends(taken):
+    """
+    Frames that never match the one before them cost five templates, however many there are.
+    """
+    made = PaddedDecoder("m")
+    with patch.object(FrameTemplate, "learn", wraps=FrameTemplate.learn) as learn:
+        for at in range(1_000):
+            made.feed(written(padded.delta(role=at)))
+
+    assert (5, []) == (learn.call_count, taken)
+
+
+def test_a_template_is_learned_again():
+    """
+    When constant values change in the middle of an answer, the frames after that take the fast path, too.
+    """
+    made = PaddedDecoder("m")
+    with patch.object(FrameTemplate, "learn", wraps=FrameTemplate.learn) as learn:
+        for at in range(1_000):
+            made.feed(written(padded.delta(role=at // 100)))
+
+    assert 10 == learn.call_count
+
+
+# -- fields that count
+
+
+def test_the_last_usage_counts():
+    """
+    The counted fields of the last frame are read when the fast path closes, and when they are asked for.
+    """
+    made = PaddedDecoder("m")
+    for at in range(COUNT):
+        made.feed(written(padded.delta(usage={"output": at}, id=f"i{at}"), padding=at))
+    made.catch_up()
+
+    assert {"usage": {"output": 9}, "id": "i9"} == made.counted
+
+
+def test_a_cursor_on_the_fast_path(taken):
+    """
+    The cursor of a background run is exact after every frame, and `None` once a frame without one has come.
+    """
+    made = decoder()
+    for each in (C(), S(0, mo())):
+        made.feed(frame(each))
+    cursors = []
+    for at in range(COUNT):
+        made.feed(frame({**D(0, text("word")), "event_id": f"e{at}"}))
+        cursors.append((made.cursor, made.last_event_id))
+    made.feed(frame(D(0, text("word"))))
+
+    assert [(f"e{at}", f"e{at}") for at in range(COUNT)] == cursors
+    assert (None, "e9") == (made.cursor, made.last_event_id)
+    assert ["framed"] * (COUNT - LEARNED_FROM) == taken
+
+
+def test_an_event_that_comes_twice_on_the_fast_path(taken):
+    """
+    A delta whose id was seen, here or in full, is left out.
+    """
+    made = decoder()
+    ids = ["e0", "e1", "e2", "e3", "e4", "e4", "e1", "e5"]
+    events = [C(), S(0, mo()), *[{**D(0, text("a")), "event_id": each} for each in ids]]
+    found = [event for each in events for event in made.feed(frame(each))]
+
+    assert 6 == sum(isinstance(event, TextDelta) for event in found)
+    assert ["framed"] * 2 == taken
+
+
+def test_usage_on_the_way():
+    """
+    Usage that deltas on the fast path have is that of a run without another one.
+    """
+    made = decoder()
+    for each in (C(), S(0, mo()), *[{**D(0, text("a")), "usage": {"total_output_tokens": at}} for at in range(COUNT)]):
+        made.feed(frame(each))
+    (*_, failed) = made.close()
+
+    assert 9 == failed.usage.output_tokens
+
+
+# -- the same events as without it
+
+
+def both(cls, chunks):
+    """
+    Return what a decoder makes of a stream with the fast path, and without.
+    """
+    results = []
+    for fast in (True, False):
+        made = cls("m")
+        made.fast = fast
+        found = []
+        for chunk in chunks:
+            found.append(made.feed(chunk))
+            if len(found) % 7 == 0:
+                made.catch_up()
+                found.append(counted(made))
+        found.append(made.close())
+        assert None is made.failure
+        results.append((found, made.notes, made.error, made.tail, counted(made)))
+    return results
+
+
+def counted(made):
+    if isinstance(made, PaddedDecoder):
+        return made.counted, sorted(made.frame_ids)
+    return made.cursor, made.last_event_id
+
+
+def cut(body, random):
+    places = sorted(random.randrange(len(body) + 1) for _ in range(random.randrange(30)))
+    return [body[start:end] for start, end in pairwise([0, *places, len(body)])]
+
+
+@pytest.mark.parametrize("cls", [PaddedDecoder, LinesDecoder, NamedDecoder])
+@pytest.mark.parametrize("seed", range(40))
+def test_fast_equals_plain_on_a_noisy_wire(seed, cls):
+    """
+    Law 5 on a made-up wire, whole, frame by frame and cut anywhere.
+    """
+    random = Random(seed)
+    frames = padded.frames(random, cls)
+    body = b"".join(frames)
+
+    for chunks in ([body], frames, cut(body, random)):
+        fast, plain = both(cls, chunks)
+        assert plain == fast
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_fast_equals_plain_on_generated_streams(seed):
+    """
+    Law 5 on generated streams with the noise of recordings.
+    """
+    random = Random(seed)
+    body = noisy(generated(random), random)
+    fast, plain = both(GeminiInteractionsDecoder, cut(body, random))
+
+    assert plain == fast
+
+
+def test_fast_equals_plain_on_recorded_streams():
+    """
+    Law 5 on recordings with noise added to each of their frames.
+    """
+    for at, body in enumerate(corpus_streams()):
+        random = Random(at)
+        fast, plain = both(GeminiInteractionsDecoder, cut(noisy(body, random), random))
+        assert plain == fast
+
+
+def test_the_noise_takes_the_fast_path(taken):
+    """
+    The streams above take the fast path: nearly all deltas of a long answer do.
+    """
+    wire = [C(), S(0, mo()), *[D(0, text("word"))] * 100, K()]
+    for seed in range(10):
+        made = decoder()
+        made.feed(noisy(b"".join(map(frame, wire)), Random(seed)))
+
+    assert 800 < len(taken) <= 970

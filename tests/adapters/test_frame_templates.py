@@ -1,5 +1,5 @@
 """
-Templates: learned only from frames that they are right about.
+Templates of frames: learned only from frames whose values are found, and exact.
 """
 
 import json
@@ -7,23 +7,42 @@ import json
 import pytest
 
 from assistant_events.adapters import JsonLines, Sse
-from assistant_events.adapters.frame_templates import Template
+from assistant_events.adapters.frame_templates import DeltaFrames, FrameTemplate
 
 FRAME = b'{"type":"d","index":3,"delta":{"type":"text","text":"a"}}'
 PATH = ("delta", "text")
+FIELDS = DeltaFrames(number="index", loose=("created",), counted=("usage",), unique="id")
 
 
-def learned(payload, path=PATH):
-    return Template.learn(payload, json.loads(payload), path)
+def learned(payload, path=PATH, fields=FIELDS):
+    return FrameTemplate.learn(payload, json.loads(payload), path, fields)
 
 
-def test_the_bytes_around_the_string():
+def test_the_bytes_around_the_text():
     """
-    What stands before the string and after it is the template.
+    A frame that varies in its text has a prefix, with the number of its item, and a suffix.
     """
-    made = learned(FRAME)
+    assert (b'{"type":"d","index":12,"delta":{"type":"text","text":', b"}}") == learned(FRAME).bound(12)
 
-    assert (FRAME[:-5], b"}}") == (made.prefix, made.suffix)
+
+def test_a_number_after_the_text():
+    """
+    The number of the item may come after the text.
+    """
+    made = learned(b'{"type":"d","delta":{"text":"a"},"index":3}')
+
+    assert (b'{"type":"d","delta":{"text":', b'},"index":12}') == made.bound(12)
+
+
+def test_a_frame_with_more_gaps():
+    """
+    What comes before the first gap is constant; what varies has no suffix but a pattern.
+    """
+    made = learned(b'{"created":1,"index":3,"delta":{"text":"a"}}')
+    found = made.pattern.fullmatch(b'22,"index":5,"delta":{"text":"b"   } }')
+
+    assert (b'{"created":', ()) == made.bound(5)
+    assert (b'"b"', b"5") == (found["text"], found["number"])
 
 
 def test_the_right_one_of_two():
@@ -32,58 +51,104 @@ def test_the_right_one_of_two():
     """
     payload = b'{"x":{"text":"no"},"y":{"text":1},"delta":{"text":"a"}}'
 
-    assert payload[:-5] == learned(payload).prefix
+    assert payload[:-5] == learned(payload, fields=DeltaFrames(constant=("x", "y"))).bound(0)[0]
+
+
+def test_lists_in_the_path():
+    """
+    A path may lead through a list of one item.
+    """
+    made = learned(
+        b'{"choices":[{"role":"x","delta":{"content":"a"}}]}',
+        ("choices", 0, "delta", "content"),
+        DeltaFrames(constant=("role",)),
+    )
+
+    assert (b'{"choices":[{"role":"x","delta":{"content":', b"}}]}") == made.bound(0)
 
 
 TEACHES_NOTHING = {
     "spelled otherwise": b'{"index":3,"delta":{"t\\u0065xt":"a"}}',
-    "twice": b'{"index":3,"delta":{"text":"a","text":"b"}}',
     "too long": b'{"index":3,"delta":{"text":"%b"}}' % (b"x" * 5000),
+    "an undeclared field": b'{"index":3,"x":1,"delta":{"text":"a"}}',
+    "an undeclared field inside": b'{"index":3,"delta":{"text":"a","x":1}}',
+    "a declared field inside": b'{"index":3,"delta":{"text":"a","created":1}}',
+    "no text": b'{"index":3,"delta":{"text":1}}',
+    "no object": b'{"index":3,"delta":["text"]}',
+    "a number in a list": b'{"index":3,"delta":{"text":"a"},"usage":[1]}',
+    "an exponent": b'{"index":3,"delta":{"text":"a"},"created":1e5}',
 }
 
 
 @pytest.mark.parametrize("payload", TEACHES_NOTHING.values(), ids=TEACHES_NOTHING.keys())
-def test_frames_that_teach_nothing(payload):
+def test_frames_without_a_template(payload):
     """
-    Where the string cannot be found, or is too far away, there is no template, or one that is right.
+    A frame whose values are not found, or that holds more than is declared, has no template.
     """
-    made = learned(payload)
-
-    assert made is None or json.loads(made.prefix + b'"b"' + made.suffix)["delta"]["text"] == "b"
+    assert None is learned(payload)
 
 
-def test_a_frame_that_is_no_json_as_it_came():
+def test_a_key_that_comes_twice():
     """
-    A frame that had to be mended before it was read teaches nothing.
+    The text is that of the key that counts, the last one.
     """
-    assert None is Template.learn(b'{"x":"\xff","text":"a"}', {"x": "\ufffd", "text": "a"}, ("text",))
-
-
-def test_a_number_beside_the_string():
-    """
-    The template of other numbers is made from that of one.
-    """
-    numbered = learned(FRAME).numbered("index")
-    made = numbered.with_number(12)
-
-    assert {"type": "d", "index": 12, "delta": {"type": "text", "text": "b"}} == json.loads(
-        made.prefix + b'"b"' + made.suffix
+    assert (
+        b'{"index":3,"delta":{"text":"a","text":' == learned(b'{"index":3,"delta":{"text":"a","text":"b"}}').bound(3)[0]
     )
 
 
-@pytest.mark.parametrize("payload", [b'{"delta":{"text":"a"}}', b'{"x":{"index":3},"delta":{"text":"a"}}'])
-def test_no_number_beside_the_string(payload):
+def test_a_frame_that_is_not_valid_utf_8():
     """
-    Where there is none at the top there is no such template.
+    A frame that had to be repaired before it was parsed has no template.
     """
-    assert None is learned(payload).numbered("index")
+    fields = DeltaFrames(constant=("x",))
+
+    assert None is FrameTemplate.learn(b'{"x":"\xff","text":"a"}', {"x": "\ufffd", "text": "a"}, ("text",), fields)
 
 
-@pytest.mark.parametrize("framing", [Sse, JsonLines])
-def test_what_stands_around_a_payload(framing):
+def test_constant_fields_that_count():
     """
-    A framing says how a payload comes, and reads it so.
+    A counted field has to be read even when nothing in it varies.
     """
-    before, after = framing().around("step.delta")
+    assert () == learned(b'{"index":3,"delta":{"text":"a"},"usage":null}').bound(3)[1]
 
-    assert [b"{}"] == framing().feed(before + b"{}" + after)
+
+AROUND = {
+    "named": (Sse, b"event: step.delta\ndata: ", b"\n\n"),
+    "without a name": (Sse, b"data: ", b"\n\n"),
+    "without spaces": (Sse, b"event:step.delta\ndata:", b"\n\n"),
+    "lines": (JsonLines, b"", b"\n"),
+}
+
+
+@pytest.mark.parametrize(("framing", "before", "after"), AROUND.values(), ids=AROUND)
+@pytest.mark.parametrize("more", [b"", b"data: [1]\n\n"], ids=["alone", "with others"])
+def test_what_is_around_a_payload(framing, before, after, more):
+    """
+    A framing returns the bytes around a payload of the last chunk.
+    """
+    made = framing()
+    payloads = made.feed(more * (framing is Sse) + before + b"{}" + after)
+
+    assert (before, after) == made.around(payloads[-1])
+
+
+def test_the_name_has_to_be_among_the_bytes():
+    """
+    Of two frames with equal payloads the one with the name is meant.
+    """
+    made = Sse()
+    made.feed(b"event: a\ndata: {}\n\nevent: b\ndata: {}\n\n")
+
+    assert (b"event: b\ndata: ", b"\n\n") == made.around(b"{}", "b")
+    assert None is made.around(b"{}", "c")
+
+
+def test_unusual_lines_around_a_payload():
+    """
+    With other lines around it, a payload is found by the framing alone.
+    """
+    made = Sse()
+    made.feed(b"id: 7\ndata: {}\n\n")
+
+    assert None is made.around(b"{}")

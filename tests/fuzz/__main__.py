@@ -15,7 +15,7 @@ import time
 from assistant_events.testing.mutations import mutated
 
 from . import corpus_streams
-from .generated import Random, stream
+from .generated import Random, noisy, stream
 from .judging import fault, smaller
 
 
@@ -48,10 +48,11 @@ def main(arguments=None):
 
 def body_of(seed, recorded):
     """
-    Return the stream of a seed: a recorded one that is damaged, or one that is made up.
+    Return the stream of a seed: a recorded one that is damaged, or one that is made up; some with noise.
     """
     random = Random(seed)
-    return mutated(random.choice(recorded), random) if recorded and seed % 3 == 0 else stream(random)
+    body = mutated(random.choice(recorded), random) if recorded and seed % 3 == 0 else stream(random)
+    return noisy(body, random) if seed % 4 == 1 else body
 
 
 def tried(seed, recorded):

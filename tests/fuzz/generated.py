@@ -3,6 +3,7 @@ Streams of the Interactions wire put together at random, from everything that th
 """
 
 import json
+import re
 from random import Random
 
 from assistant_events.testing.mutations import HOSTILE_JSON, mutated
@@ -36,6 +37,23 @@ def stream(random):
         events += events[random.randrange(len(events)) :]
     body = b"".join(_frame(event, random) for event in events)
     return mutated(body, random) if random.random() < 0.6 else body
+
+
+def noisy(body, random):
+    """
+    Return the same stream with the noise of recordings in its frames: padding, a cursor and usage.
+    """
+    padded, cursors, usage = (random.random() < 0.6 for _ in range(3))
+    count = 0
+
+    def with_noise(found):
+        nonlocal count
+        count += 1
+        cursor = f',"event_id":"v{count if random.random() < 0.97 else count // 2}"' if cursors else ""
+        said = f',"usage":{{"total_output_tokens":{count}}}' if usage else ""
+        return found[1] + (cursor + said).encode() + b" " * (random.randrange(16) if padded else 0) + b"}"
+
+    return re.sub(rb"^(data: ?\{[^\r\n]+)\}(?=\r?$)", with_noise, body, flags=re.MULTILINE)
 
 
 def pieces(body, random):

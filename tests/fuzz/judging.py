@@ -10,7 +10,7 @@ from .generated import pieces
 
 class Plain(GeminiInteractionsDecoder):
     """
-    The decoder without its short ways.
+    The decoder without its fast path.
     """
 
     fast = False
@@ -32,7 +32,7 @@ def fault(body, random):
             return f"{cls.__name__} failed inside with {decoder.failure!r}"
         results.append((events, decoder.notes, decoder.error))
     if results[0] != results[1]:
-        return "the short way differs from the plain one"
+        return "the fast path differs from the plain one"
     return judged(results[0][0]) or _rejoined(body, random)
 
 

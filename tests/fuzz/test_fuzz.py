@@ -127,7 +127,7 @@ class Uneven(GeminiInteractionsDecoder):
         (Escaping, "raised RuntimeError('boom')"),
         (Illegal, "out of place"),
         (Endless, "left open"),
-        (Uneven, "the short way differs from the plain one"),
+        (Uneven, "the fast path differs from the plain one"),
     ],
 )
 def test_a_fault_is_found_and_made_small(monkeypatch, capsys, decoder, sentence):

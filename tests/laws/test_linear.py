@@ -566,9 +566,9 @@ def test_a_frame_without_a_template_is_parsed_a_few_times(monkeypatch):
     monkeypatch.setattr(frame_templates, "read_json", counted)
     texts = ",".join('"text":"a"' for _ in range(350))
     frame = f'{{"event_type":"step.delta","index":0,"delta":{{{texts},"type":"text"}}}}'
-    events = decoded(bytes_of([frame]))
+    events = decoded(bytes_of([frame] * 3))
 
-    assert "a" == fold(events).last.text
+    assert "aaa" == fold(events).last.text
     assert 0 < parsed <= 5 * len(frame)
 
 

@@ -11,13 +11,13 @@ An author of an adapter subclasses `DecoderBase` and writes `on_event`: it names
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, ClassVar, TypeAlias, final
 
 import attrs
 
-from assistant_events.adapters.fast_path import DeltaClass, DeltaFastPath
-from assistant_events.adapters.frame_templates import Template
+from assistant_events.adapters.fast_path import DeltaFastPath
+from assistant_events.adapters.frame_templates import DeltaFrames, FrameTemplate, Learned, Path, TemplateLearner
 from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, Framing, Sse
 from assistant_events.adapters.json_fields import FRAME_DEPTH, Fields, plain_json
 from assistant_events.errors import JsonError, LocalProtocolError
@@ -95,6 +95,12 @@ class DecoderBase(ABC):
     max_frame_bytes: ClassVar[int] = MAX_FRAME_BYTES
     """How long a frame may be; a longer one fails the step with kind `protocol`."""
 
+    delta_frames: ClassVar[DeltaFrames] = DeltaFrames()
+    """What the frames of deltas hold beside their text, for the fast path."""
+
+    fast: bool = True
+    """Whether deltas may take the fast path. The events are the same without it."""
+
     def __init__(self, message_id: str, *, request: Fields | None = None, prior: Prior = None) -> None:
         if request is not None and not isinstance(request, Mapping):
             raise TypeError(f"request: expected a mapping or None, got {type(request).__name__}")
@@ -115,9 +121,15 @@ class DecoderBase(ABC):
         self.payload: bytes | None = None
         """The frame that is read, as it came; `None` when it was parsed elsewhere."""
 
-        self.lane: DeltaFastPath | None = None
-        """The short way for more frames like the last one, set by `on_event`; `None` when there is none."""
+        self.frame_ids: set[str] = set()
+        """Ids of the frames that came, for dialects whose frames have one (`delta_frames.unique`)."""
 
+        self._fast_path: DeltaFastPath | None = None
+        self._left: DeltaFastPath | None = None
+        """The fast path that the frame being decoded did not match; `None` when there was none."""
+
+        self._learners: dict[Hashable, TemplateLearner] = {}
+        self._name_read = False
         self._prior = _by_id(prior)
         self._hops = {
             message.run.id: each
@@ -145,10 +157,10 @@ class DecoderBase(ABC):
             data = self._checked(data)
         if self.terminal:
             return []
-        lane, framing = self.lane, self._framing
-        if lane is None and len(data) <= _PIECE:
+        fast, framing = self._fast_path, self._framing
+        if fast is None and len(data) <= _PIECE:
             self.on_payloads(framing.feed(data))
-        elif lane is None or not framing.idle or not lane.try_append(data, lane.framed, self._sink):
+        elif fast is None or not framing.idle or not fast.try_append(data, fast.framed, self._sink):
             # A live stream brings one frame at a time, and most continue what is open: then nothing is left to do.
             self._feed_pieces(data)
         events = self._sink
@@ -172,6 +184,7 @@ class DecoderBase(ABC):
         fields = _dumped(event)
         if self.terminal:
             return []
+        self._leave_fast_path()
         self.on_parsed(fields)
         return self._taken()
 
@@ -229,7 +242,7 @@ class DecoderBase(ABC):
         if self.closed:
             raise LocalProtocolError("the decoder is closed, it cannot go on; make a new one with prior")
         self._framing = self._make_framing()
-        self.lane = None
+        self._leave_fast_path()
 
     @property
     def message(self) -> AssistantMessage | None:
@@ -256,6 +269,9 @@ class DecoderBase(ABC):
 
     def on_close(self, error: ErrorInfo | None) -> None:  # noqa: B027
         """Do what is left when the stream is over without an end, before the step is failed. Nothing by default."""
+
+    def on_skipped(self, counted: Fields) -> None:  # noqa: B027
+        """Take the counted fields of the last of the frames on the fast path. Nothing by default."""
 
     def on_rejoin(self) -> None:  # noqa: B027
         """Forget what was read: the stream begins again. Nothing by default."""
@@ -311,7 +327,7 @@ class DecoderBase(ABC):
             if message is not None:
                 self._prior[message.id] = message
             self.recorder = self._make_recorder(self.recorder.message_id)
-        self.lane = None
+        self._leave_fast_path()
         self.on_rejoin()
 
     def finish_step(self, finish_reason: FinishReason | str, raw_finish_reason: str | None = None, **more: Any) -> None:
@@ -341,11 +357,11 @@ class DecoderBase(ABC):
 
     @final
     def on_payloads(self, payloads: list[bytes]) -> None:
-        """Take the payloads of whole frames: the short way while they continue what is open, else one by one."""
+        """Take the payloads of whole frames: the fast path while they continue what is open, else one by one."""
         sink = self._sink
         for payload in payloads:
-            lane = self.lane
-            if lane is None or not lane.try_append(payload, lane.bare, sink):
+            fast = self._fast_path
+            if fast is None or not fast.try_append(payload, fast.bare, sink):
                 self.on_payload(payload)
                 if self.terminal:
                     return
@@ -354,43 +370,72 @@ class DecoderBase(ABC):
 
     def offer_fast_path(
         self,
-        name: str,
-        template: Template,
-        cls: DeltaClass,
-        fragment: OpenFragment | OpenCall,
+        event: Fields | None,
+        path: Path,
+        fragment: OpenFragment | OpenCall | None,
         *,
-        items: list[Any] | None = None,
-        item: Fields | None = None,
+        kind: Hashable = None,
+        number: int = 0,
+        texts: list[Any] | None = None,
     ) -> None:
         """
-        Offer the short way for frames of *template*, until one of another shape comes.
+        Let frames like *event* continue a fragment without being decoded in full, until another frame comes.
+
+        Call it in `on_event` after the verb of a delta. Such frames differ in the text at *path* and in what
+        `delta_frames` declares, and mean nothing beside. Templates are learned from a few of them.
 
         Args:
-            name: The name beside such frames, for framings that have one.
+            event: The frame; `None` to offer what was learned from earlier frames of this kind before the first comes.
 
-            template: Of their payloads.
+            path: Keys and list indexes that lead to the text.
 
-            cls: Class of the deltas that they are.
+            fragment: What the delta continues; nothing happens with `None`, or when it waits for half a character.
 
-            fragment: What they continue: `recorder.open_fragment` or `recorder.open_input`.
+            kind: What tells frames with different constant bytes apart, such as the type of a delta.
 
-            items: A list that gets *item* with the text of each frame, for wires on which every delta is an item.
+            number: Number of the item, when *event* is `None`.
 
-            item: See *items*.
+            texts: A list that gets the text of each frame.
         """
-        self.lane = DeltaFastPath(
+        # Any: see `DeltaFastPath`.
+        if not self.fast or fragment is None or fragment.held or self.recorder.rejoining:
+            return
+        left, learner = self._left, self._learners.get(kind)
+        payload = self.payload
+        if event is not None:
+            found = event.get(self.delta_frames.number) if self.delta_frames.number else 0
+            if payload is None or type(found) is not int:
+                return
+            number = found
+            if learner is None:
+                learner = self._learners[kind] = TemplateLearner()
+            if learner.template is None or (left is not None and left.is_for(learner, number, fragment)):
+                learner.observe(lambda: self._learn_frame(payload, event, path))
+        if learner is None or learner.template is None or number < 0:
+            return
+        if left is not None and left.is_for(learner, number, fragment):
+            left.resume()
+            self._fast_path = left
+            return
+        self._fast_path = DeltaFastPath(
             self.recorder.message_id,
-            template,
-            self._framing.around(name),
-            cls,
+            learner,
+            number,
             fragment,
             max_frame_bytes=self.max_frame_bytes,
-            items=items,
-            item=item,
+            frame_ids=self.frame_ids,
+            texts=texts,
         )
+
+    def catch_up(self) -> None:
+        """Hand the counted fields of the last frame on the fast path to `on_skipped`, before they are read."""
+        fast = self._fast_path
+        if fast is not None and fast.was_used():
+            self._report_skipped(fast)
 
     def on_payload(self, payload: bytes) -> None:
         """Parse one payload and hand it to `on_event`."""
+        self._leave_fast_path()
         if payload == DONE:
             try:
                 self.on_done()
@@ -413,8 +458,8 @@ class DecoderBase(ABC):
 
     def on_parsed(self, event: Fields, payload: bytes | None = None) -> None:
         """Hand one parsed event to `on_event`; what that raises ends the step with kind `adapter`."""
-        self.lane = None
         self.payload = payload
+        self._name_read = False
         try:
             self.on_event(event)
         except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
@@ -422,6 +467,7 @@ class DecoderBase(ABC):
 
     def frame_name(self) -> str | None:
         """Return the name beside the frame that is read, for wires on which the document does not say what it is."""
+        self._name_read = True
         return None if self.payload is None else self._framing.name(self.payload)
 
     # -- inside
@@ -432,7 +478,7 @@ class DecoderBase(ABC):
             piece = data[start : start + _PIECE]
             if self.terminal:
                 return
-            if self.lane is None:
+            if self._fast_path is None:
                 self.on_payloads(self._framing.feed(piece))
             else:
                 self._feed_frames(piece)
@@ -442,13 +488,34 @@ class DecoderBase(ABC):
         framing, sink = self._framing, self._sink
         *pieces, rest = data.split(framing.separator)
         for piece in pieces:
-            lane = self.lane
-            if lane is None or not framing.idle or not lane.try_append(piece, lane.unended, sink):
+            fast = self._fast_path
+            if fast is None or not framing.idle or not fast.try_append(piece, fast.unended, sink):
                 self.on_payloads(framing.feed(piece + framing.separator))
                 if self.terminal:
                     return
         if rest:
             self.on_payloads(framing.feed(rest))
+
+    def _leave_fast_path(self) -> None:
+        """Close the fast path, for something else comes."""
+        fast = self._left = self._fast_path
+        if fast is not None:
+            self._fast_path = None
+            if fast.was_used():
+                self._report_skipped(fast)
+
+    def _report_skipped(self, fast: DeltaFastPath) -> None:
+        payload = fast.last_payload()
+        counted = {} if payload is None else self.delta_frames.counted_in(read_json(payload, max_depth=None))
+        try:
+            self.on_skipped(counted)
+        except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
+            self._break(failure)
+
+    def _learn_frame(self, payload: bytes, event: Fields, path: Path) -> Learned:
+        around = self._framing.around(payload, self.frame_name() if self._name_read else None)
+        template = FrameTemplate.learn(payload, event, path, self.delta_frames)
+        return None if around is None and self._name_read else template, around, self._name_read
 
     def _refuse_frame(self) -> None:
         reason = f"a frame is longer than {self.max_frame_bytes} bytes"
@@ -458,6 +525,7 @@ class DecoderBase(ABC):
 
     def _give_up(self, error: ErrorInfo | None) -> None:
         """Do what is left when nothing more is taken, and fail the step; not a hop of which nothing came."""
+        self._leave_fast_path()
         try:
             self.on_close(error)
         except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes

@@ -1,16 +1,16 @@
 """
-The short way for deltas: frames that continue the fragment of the frame before them.
+The fast path of deltas: frames that continue the fragment of the frame before them.
 
-Nearly every frame of a long answer goes through `Lane.take`, so nothing is looked up there that does not change from
-one to the next. A frame of any other shape takes the plain way; a standing test proves that both give the same.
+Nearly every frame of a long answer goes through `DeltaFastPath.try_append`, so nothing is looked up there that is the
+same for each of them. Any other frame is decoded in full; a standing test proves that both give equal events.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeAlias
 
-from assistant_events.adapters.frame_templates import Template
-from assistant_events.adapters.json_fields import Fields
+from assistant_events.adapters.frame_templates import TemplateLearner
 from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputDelta
 from assistant_events.recorder.open_parts import OpenCall, OpenFragment
 from assistant_events.values.buffers import COMPACT_AT
@@ -18,100 +18,129 @@ from assistant_events.values.construct import draft_of
 from assistant_events.values.json_io import string_reader
 from assistant_events.values.validators import NO_FIELDS
 
-DeltaClass: TypeAlias = type[TextDelta] | type[ReasoningDelta] | type[ToolInputDelta]
-
 _new = object.__new__
-# Any: the drafts are the delta classes, but for being mutable.
+# Any: the drafts are the delta classes, but mutable.
 _DRAFTS: dict[type, Any] = {cls: draft_of(cls) for cls in (TextDelta, ReasoningDelta, ToolInputDelta)}
 
+Suffix: TypeAlias = bytes | tuple[()]
+"""The bytes after a text; the empty tuple, with which nothing ends, when the text is not the only gap."""
 
-_Shape: TypeAlias = tuple[bytes, bytes, int, int]
-"""The constant bytes before and after a string, and where it begins and ends."""
+Form: TypeAlias = tuple[bytes, Suffix, int, int | None]
+"""How a frame, or its payload alone, is matched: the bytes before its first gap, the suffix, the place of the text."""
 
-
-def _shape(prefix: bytes, suffix: bytes) -> _Shape:
-    return prefix, suffix, len(prefix), -len(suffix)
+_LITERAL: Form = (b"", b"", 0, None)
+"""A JSON string alone."""
 
 
 class DeltaFastPath:
     """
-    The open fragment, and the one shape of frame that continues it.
+    An open fragment, and the frames that continue it. Made by `DecoderBase.offer_fast_path`.
 
-    Made by `DecoderBase.open_lane`, which says what the arguments are. *around* is what stands before and after a
-    payload in its frame.
+    Args:
+        message_id: Id of the message.
+
+        learner: What has learned the template of these frames.
+
+        number: Number of the item; 0 for wires without numbers.
+
+        fragment: What the frames continue.
+
+        max_frame_bytes: How long a frame may be.
+
+        frame_ids: Ids of the frames that came, for wires that have them.
+
+        texts: A list that gets the text of each frame, for adapters that need to know how it was cut.
     """
 
     __slots__ = (
+        "_after",
         "_buffer",
         "_call_id",
         "_cls",
         "_draft",
-        "_item",
-        "_items",
+        "_ids",
+        "_last",
         "_longest",
+        "_mark",
         "_message_id",
         "_read",
+        "_texts",
         "bare",
+        "fragment",
         "framed",
+        "learner",
+        "number",
+        "template",
         "unended",
     )
 
     def __init__(
         self,
         message_id: str,
-        template: Template,
-        around: tuple[bytes, bytes],
-        cls: DeltaClass,
+        learner: TemplateLearner,
+        number: int,
         fragment: OpenFragment | OpenCall,
         *,
         max_frame_bytes: int,
-        items: list[Any] | None = None,
-        item: Fields | None = None,
+        frame_ids: set[str],
+        texts: list[Any] | None = None,
     ) -> None:
-        # Any: items as they were parsed.
-        before, after = around
-        begin = before + template.prefix
-        self.bare = _shape(template.prefix, template.suffix)
-        """What a payload looks like."""
+        # Any: an adapter may keep items of its own in the list.
+        template = learner.template
+        assert template is not None, "only what was learned is offered"
+        self.learner = learner
+        self.template = template
+        self.number = number
+        self.fragment = fragment
+        prefix, suffix = template.bound(number)
+        before, self._after = learner.around or (b"", b"")
+        self.framed = _form(before + prefix, suffix, self._after)
+        """How a whole frame is matched. A JSON string holds no line end, so what matches is one frame."""
 
-        self.framed = _shape(begin, template.suffix + after)
-        """What a whole frame looks like. A JSON string holds no line end, so it is one frame and not more."""
+        self.unended = _form(before + prefix, suffix)
+        """How a whole frame without its end is matched."""
 
-        self.unended = _shape(begin, template.suffix)
-        """What a whole frame looks like without its end."""
+        self.bare = self.unended if learner.named else _form(prefix, suffix)
+        """How a payload is matched."""
 
-        # A character takes up to 12 bytes, two escapes. A frame that may be too long goes the plain way, which counts.
-        self._longest = (max_frame_bytes - len(begin) - len(template.suffix) - len(after)) // 12
+        # A character takes up to 12 bytes, two escapes. A frame that may be too long is decoded in full, which counts.
+        self._longest = (max_frame_bytes - len(before + prefix) - len(suffix) - len(self._after)) // 12
         self._message_id = message_id
-        self._cls = cls
-        self._draft = _DRAFTS[cls]
-        self._buffer = fragment.buffer
         self._call_id = fragment.call_id if isinstance(fragment, OpenCall) else None
-        self._items = items
-        self._item: Fields = {} if item is None else item
+        self._cls: type = ToolInputDelta
+        if isinstance(fragment, OpenFragment):
+            self._cls = TextDelta if fragment.kind == "text" else ReasoningDelta
+        self._draft = _DRAFTS[self._cls]
+        self._buffer = fragment.buffer
+        self._mark = fragment.buffer.length
+        self._ids = frame_ids if template.unique else None
+        self._last: re.Match[bytes] | None = None
+        self._texts = texts
         self._read = string_reader()
 
-    def try_append(self, data: bytes, shape: _Shape, sink: list[Event]) -> bool:
+    def try_append(self, data: bytes, form: Form, sink: list[Event]) -> bool:
         """
         Append a delta to the fragment and its event to *sink*.
 
         Args:
             data: A payload, or a frame.
 
-            shape: `bare` or `framed`, as *data* is.
+            form: `bare`, `framed` or `unended`, as *data* is.
 
             sink: Where the event goes.
 
         Returns:
-            Whether *data* has the shape. If not, nothing happened.
+            Whether *data* matched. If not, nothing happened.
         """
-        prefix, suffix, start, end = shape
-        if not data.startswith(prefix) or not data.endswith(suffix):
+        prefix, suffix, start, end = form
+        if not data.startswith(prefix):
             return False
+        if not data.endswith(suffix):
+            return self._append_gapped(data, form, sink)
         try:
             text = self._read(data[start:end])
         except ValueError:
-            return False  # no string, or none that is text
+            return False  # not a string, or not valid text
         size = len(text)
         if not 0 < size <= self._longest:
             return False
@@ -124,8 +153,8 @@ class DeltaFastPath:
         made.extra = NO_FIELDS
         if self._call_id is not None:
             made.call_id = self._call_id
-        elif self._items is not None:
-            self._items.append({**self._item, "text": text})
+        elif self._texts is not None:
+            self._texts.append(text)
         made.__class__ = self._cls
         sink.append(made)
         pieces = buffer.pieces
@@ -134,3 +163,50 @@ class DeltaFastPath:
         if len(pieces) >= COMPACT_AT:
             buffer.compact()
         return True
+
+    def is_for(self, learner: TemplateLearner, number: int, fragment: OpenFragment | OpenCall) -> bool:
+        """Return whether it was made for frames of this kind that continue this fragment."""
+        return self.fragment is fragment and self.template is learner.template and self.number == number
+
+    def resume(self) -> None:
+        """Go on after frames that were decoded in full."""
+        self._mark = self._buffer.length
+
+    def was_used(self) -> bool:
+        """Return whether frames matched since it was made or resumed, or since the last call."""
+        length = self._buffer.length
+        used = length != self._mark
+        if used:
+            self._mark = length
+            self.learner.earned = True
+        return used
+
+    def last_payload(self) -> bytes | None:
+        """Return the payload of the last frame that varied in more than its text; `None` when there was none."""
+        return None if self._last is None else self.template.bound(self.number)[0] + self._last[0]
+
+    def _append_gapped(self, data: bytes, form: Form, sink: list[Event]) -> bool:
+        """Append the delta of a frame that varies in more than its text."""
+        after = self._after if form is self.framed else b""
+        stop = len(data) - len(after)
+        if stop > self._longest or not data.endswith(after):
+            return False
+        found = self.template.pattern.fullmatch(data, form[2], stop)
+        if found is None or (self.template.numbered and found["number"] != b"%d" % self.number):
+            return False
+        ids = self._ids
+        if ids is None:
+            appended = self.try_append(found["text"], _LITERAL, sink)
+        else:
+            frame_id = str(found["unique"], "ascii")
+            appended = frame_id not in ids and self.try_append(found["text"], _LITERAL, sink)
+            if appended:
+                ids.add(frame_id)
+        if appended:
+            self._last = found
+        return appended
+
+
+def _form(before: bytes, suffix: Suffix, after: bytes = b"") -> Form:
+    end = suffix + after if isinstance(suffix, bytes) else suffix
+    return before, end, len(before), -len(end)

@@ -1,108 +1,262 @@
 """
-Frames that differ in one string only.
+Templates of delta frames: the bytes that stay the same, and gaps where the text and other varying values are.
 
-Nearly all frames of a stream are deltas, and one delta differs from the next in its text alone. A template is the
-constant bytes around that text, learned from one frame and proved on a probe. What stands between the constant bytes
-of a later frame is then all there is to parse. This is exact, not a guess: the bytes before the string leave a reader
-where it expects a value, the bytes after it go on from behind one, and what stands between must be one whole JSON
-string, or the frame is refused.
+Nearly all frames of a stream are deltas, and one differs from the next in its text and in a few values without
+meaning. A template is learned from one frame. It is exact: a gap matches one whole JSON token, or spaces where JSON
+allows them, so a frame that matches parses to the learned one with other values in the gaps. A frame that does not
+match is decoded in full.
 """
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias, final
+
+import attrs
 
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import JsonError
 from assistant_events.values import read_json
 
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
-_PROBE = "probe"
-_PROBE_NUMBER = 7_310_947
-_MAX_LENGTH = 4096
-"""A longer frame is no good teacher: the search for its string would cost more than it saves."""
+Path: TypeAlias = tuple[str | int, ...]
+"""Keys and list indexes that lead to a value of a frame."""
+
+Around: TypeAlias = tuple[bytes, bytes]
+"""The bytes before and after a payload in its frame."""
+
+_MAX_FRAME = 4096
+"""A longer frame is not learned: the search for its values would cost more than the template saves."""
 
 _MAX_TRIES = 4
-"""How many places of a key are tried, each of which costs as much as to parse the frame; frames name it once."""
+"""How many occurrences of a key are tried, each of which costs as much as parsing the frame."""
+
+_FIRST_WAIT = 3
+_LAST_WAIT = 48
+"""After how many frames a template is learned at first, and at most."""
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
+_PROBES: dict[type, tuple[re.Pattern[bytes], Any, bytes]] = {
+    str: (_STRING, "probe", b'"probe"'),
+    int: (_NUMBER, 7_310_947, b"7310947"),
+    float: (_NUMBER, 7_310_947, b"7310947"),
+}
+"""By the type of a varying value: its token, and the value that is tried in its place."""
+
+_GAPS = {
+    "text": rb'(?P<text>"[^"\\]*+(?:\\.[^"\\]*+)*+")',
+    "number": rb"(?P<number>0|[1-9]\d{0,9})",
+    "unique": rb'"(?P<unique>[ !#-\[\]-~]++)"',
+    "str": rb'"[ !#-\[\]-~]*+"',
+    "int": rb"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?",
+    "float": rb"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?",
+}
+"""What a gap matches. Strings with escapes and numbers with exponents, which need a parser, are decoded in full."""
+
+_PIECES = re.compile(rb'("(?:[^"\\]|\\.)*"|[^" \]}]+| (?![ \]}]))|( +(?![\]}]))|( *[\]}])')
+"""Constant bytes; several spaces; a closing bracket with the spaces before it."""
 
 
-class Template:
-    """The constant bytes of a frame before and after one JSON string."""
+def _keys(keys: Iterable[str]) -> frozenset[str]:
+    return frozenset(keys)
 
-    __slots__ = ("_frame", "prefix", "suffix")
 
-    def __init__(self, prefix: bytes, suffix: bytes, frame: dict[str, Any] | None = None) -> None:
-        # Any: a frame as it was parsed, with the probe in the place of the string.
-        self.prefix = prefix
-        self.suffix = suffix
-        self._frame = {} if frame is None else frame
+@final
+@attrs.frozen(kw_only=True)
+class DeltaFrames:
+    """
+    The keys of a dialect's delta frames, beside those that lead to the text.
+
+    A frame with any other key is decoded in full.
+    """
+
+    constant: frozenset[str] = attrs.field(default=frozenset({"type"}), converter=_keys)
+    """Keys, at every level, whose values are the same in all frames of one kind."""
+
+    number: str = ""
+    """Key of the item's number."""
+
+    loose: frozenset[str] = attrs.field(default=frozenset[str](), converter=_keys)
+    """Keys of values without meaning: padding, counters, random strings, dates."""
+
+    counted: frozenset[str] = attrs.field(default=frozenset[str](), converter=_keys)
+    """Keys whose last value counts, such as usage: `DecoderBase.on_skipped` gets it."""
+
+    unique: str = ""
+    """Key of the frame's id, which is counted too. An id in `DecoderBase.frame_ids` makes a frame a repeated one."""
+
+    def allow(self, event: Fields, path: Path) -> bool:
+        """Return whether *event* has a string at *path*, and beside the path only keys that are declared."""
+        value: Any = event
+        known = self.constant | self._varying | {self.number} - {""}
+        for step in path:
+            within: Any = value
+            if isinstance(within, dict) and step in within:
+                if not within.keys() - {step} <= known:
+                    return False
+            elif not (isinstance(within, list) and len(within) == 1 and step == 0):
+                return False
+            value, known = value[step], self.constant
+        return isinstance(value, str)
+
+    def gaps(self, event: Fields, path: Path) -> Iterator[tuple[Path, str]]:
+        """Yield the path and the kind of every value of *event* that varies."""
+        yield path, "text"
+        if self.number:
+            yield (self.number,), "number"
+        for key in self._varying:
+            for place, value in _scalars(event.get(key), (key,)):
+                unique = key == self.unique and isinstance(value, str)
+                yield place, "unique" if unique else type(value).__name__
+
+    def counted_in(self, event: Fields) -> Fields:
+        """Return the counted fields of a frame."""
+        return {key: event[key] for key in {*self.counted, self.unique} if key and key in event}
+
+    @property
+    def _varying(self) -> frozenset[str]:
+        return self.loose | self.counted | {self.unique} - {""}
+
+
+class FrameTemplate:
+    """The constant bytes of a payload, and the gaps between them."""
+
+    def __init__(self, literals: list[bytes], gaps: list[str], *, counts: bool = False) -> None:
+        first = next(at for at, gap in enumerate(gaps) if gap != "number")
+        self._before = literals[: first + 1]
+        self._after = literals[first + 1 :]
+        self._gaps = gaps[first:]
+        self._exact = not counts and {"text", "number"}.issuperset(gaps)
+        self.numbered = "number" in self._gaps
+        """Whether `pattern` matches the number of the item."""
+
+        self.unique = "unique" in gaps
+        """Whether `pattern` matches the id of the frame."""
 
     @classmethod
-    def learn(cls, payload: bytes, frame: Fields, path: tuple[str, ...]) -> Template | None:
+    def learn(cls, payload: bytes, event: Fields, path: Path, fields: DeltaFrames) -> FrameTemplate | None:
+        """Return the template of a frame, given as bytes and parsed; `None` when it has none."""
+        if len(payload) > _MAX_FRAME or not fields.allow(event, path):
+            return None
+        found: list[tuple[int, int, str]] = []
+        for place, gap in fields.gaps(event, path):
+            span = _find(payload, event, place)
+            if span is None:
+                return None
+            found.append((*span, gap))
+        found.sort()
+        starts = [*(start for start, _, _ in found), len(payload)]
+        ends = [0, *(end for _, end, _ in found)]
+        return cls(
+            [payload[end:start] for end, start in zip(ends, starts, strict=True)],
+            [gap for _, _, gap in found],
+            counts=bool(fields.counted_in(event)),
+        )
+
+    def bound(self, number: int) -> tuple[bytes, bytes | tuple[()]]:
         """
-        Return the template of a frame; `None` when it has none.
+        Return the bytes before the first gap, and those after the text, or `()` when that is not the only gap.
 
         Args:
-            payload: The frame as it came.
-
-            frame: The same, parsed.
-
-            path: Keys that lead to the string.
+            number: Number of the item, which stays the same while its fragment is open.
         """
-        if len(payload) > _MAX_LENGTH:
-            return None
-        probed = _replaced(frame, path, _PROBE)
-        for key in _places(path[-1], rb"", payload):
-            literal = _STRING.match(payload, key.end())
-            if literal is not None:
-                made = cls(payload[: literal.start()], payload[literal.end() :], probed)
-                if made._is_right():
-                    return made
-        return None
+        item = b"%d" % number
+        return item.join(self._before), item.join(self._after) if self._exact else ()
 
-    def numbered(self, key: str) -> NumberedTemplate | None:
-        """
-        Return the template with a second gap, for the whole number under a top-level key; `None` when there is none.
-        """
-        for number in _places(key, rb"(\d+)", self.prefix):
-            made = NumberedTemplate(self.prefix[: number.start(1)], self.prefix[number.end(1) :], self.suffix)
-            if made.with_number(_PROBE_NUMBER)._reads_as({**self._frame, key: _PROBE_NUMBER}):
-                return made
-        return None
-
-    def _is_right(self) -> bool:
-        return self._reads_as(self._frame)
-
-    def _reads_as(self, frame: dict[str, Any]) -> bool:
-        """Prove it: with the probe for its string the bytes are the frame that is expected, and nothing else."""
-        try:
-            return bool(read_json(b'%b"%b"%b' % (self.prefix, _PROBE.encode(), self.suffix)) == frame)
-        except JsonError:
-            return False
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        """What matches a payload from the first gap to its end, with any spaces before its brackets."""
+        pieces = zip(self._gaps, self._after, strict=True)
+        return re.compile(b"".join([_GAPS[gap] + _PIECES.sub(_loosened, literal) for gap, literal in pieces]))
 
 
-class NumberedTemplate:
-    """A template whose frames also differ in one whole number, the place of the item that they belong to."""
-
-    __slots__ = ("_after", "_before", "_suffix")
-
-    def __init__(self, before: bytes, after: bytes, suffix: bytes) -> None:
-        self._before = before
-        self._after = after
-        self._suffix = suffix
-
-    def with_number(self, number: int) -> Template:
-        """Return the template of the frames that have this number, of 0 or more."""
-        return Template(b"%b%d%b" % (self._before, number, self._after), self._suffix)
+Learned: TypeAlias = tuple[FrameTemplate | None, Around | None, bool]
+"""A template, the bytes around its payloads, and whether only the name beside a document says what it is."""
 
 
-def _places(key: str, value: bytes, payload: bytes) -> Iterator[re.Match[bytes]]:
-    return islice(re.finditer(rb'"' + re.escape(key.encode()) + rb'"\s*:\s*' + value, payload), _MAX_TRIES)
+class TemplateLearner:
+    """
+    Learns the template of one kind of frame.
+
+    It waits for a few frames, so that a short stream does not pay for what it cannot use, and learns again when frames
+    do not match: after twice as many each time if none has matched since, and at last not any more.
+    """
+
+    __slots__ = ("_left", "_wait", "around", "earned", "named", "template")
+
+    def __init__(self) -> None:
+        self.template: FrameTemplate | None = None
+        self.around: Around | None = None
+        """The bytes around such a payload; `None` when they are not known."""
+
+        self.named = False
+        """Whether only the name beside the document says what it is."""
+
+        self.earned = True
+        """Whether frames have matched the template."""
+
+        self._left = self._wait = _FIRST_WAIT
+
+    def observe(self, learn: Callable[[], Learned]) -> None:
+        """Count a frame that did not match, and learn from it when it is time."""
+        self._left -= 1
+        if self._left:
+            return
+        if not self.earned:
+            self._wait *= 2
+        self._left, self.earned, self.template = self._wait, False, None
+        if self._wait <= _LAST_WAIT:
+            self.template, self.around, self.named = learn()
 
 
-def _replaced(frame: Fields, path: tuple[str, ...], value: str) -> dict[str, Any]:
-    key, *rest = path
-    return {**frame, key: _replaced(frame[key], tuple(rest), value) if rest else value}
+def _scalars(value: object, path: Path) -> Iterator[tuple[Path, object]]:
+    """Yield the strings and numbers inside a value, with their paths."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _scalars(item, (*path, key))
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from _scalars(item, (*path, at))
+    elif type(value) in _PROBES:
+        yield path, value
+
+
+def _find(payload: bytes, event: Fields, path: Path) -> tuple[int, int] | None:
+    """Return where the value at *path* is in the payload; `None` when no occurrence of its key proves right."""
+    value: Any = event
+    for step in path:
+        value = value[step]
+    token, probe, written = _PROBES[type(value)]
+    expected = _replaced(event, path, probe)
+    key = re.escape(str(path[-1]).encode("utf-8", "replace"))
+    for place in islice(re.finditer(rb'"' + key + rb'"\s*:\s*', payload), _MAX_TRIES):
+        found = token.match(payload, place.end())
+        if found is not None:
+            start, end = found.span()
+            try:
+                if read_json(payload[:start] + written + payload[end:], max_depth=None) == expected:
+                    return start, end
+            except JsonError:
+                pass
+    return None
+
+
+def _replaced(value: Any, path: Path, new: object) -> Any:
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = _replaced(value[path[0]], path[1:], new)
+    return copy
+
+
+def _loosened(found: re.Match[bytes]) -> bytes:
+    constant, _, bracket = found.groups()
+    if constant is not None:
+        return re.escape(constant)
+    return rb" *+" + (b"" if bracket is None else re.escape(bracket.strip()))

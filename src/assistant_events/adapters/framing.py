@@ -37,7 +37,8 @@ _BEGUN = re.compile(rb'(data|event)(?::|$)|[\[\]{}"]')
 
 _UNDECIDED = len(b"event:")
 
-_ONE = re.compile(rb"event: [^\r\n]*\ndata: ([^\r\n]*)\n\n").fullmatch
+_ONE = re.compile(rb"(?:event: [^\r\n]*\n)?data: ([^\r\n]*)\n\n").fullmatch
+_BEFORE = re.compile(rb"(?:event: ?([^\n]*)\n)?data: ?").fullmatch
 
 
 class Framing(Protocol):
@@ -64,8 +65,15 @@ class Framing(Protocol):
         """Take more bytes and return the payloads that are whole now."""
         ...
 
-    def around(self, name: str) -> tuple[bytes, bytes]:
-        """Return what stands before and after a payload in the frames that come most, if *name* stands beside it."""
+    def around(self, payload: bytes, name: str | None = None) -> tuple[bytes, bytes] | None:
+        """
+        Return the bytes before and after a payload of the last `feed` in its frame; `None` when they are not usual.
+
+        Args:
+            payload: The payload.
+
+            name: The name beside it, when it has to be part of the bytes.
+        """
         ...
 
     def close(self) -> list[bytes]:
@@ -196,9 +204,13 @@ class Sse:
             self._hold(b"")
         return self.too_long
 
-    def around(self, name: str) -> tuple[bytes, bytes]:
-        """Return what stands before and after a payload in the usual form of an event of this name."""
-        return f"event: {name}\ndata: ".encode(), b"\n\n"
+    def around(self, payload: bytes, name: str | None = None) -> tuple[bytes, bytes] | None:
+        """Return the `event` and `data` fields before a payload of the last `feed`, and the blank line after it."""
+        for frame in self._block.split(b"\n\n"):
+            found = _BEFORE(frame, 0, len(frame) - len(payload)) if frame.endswith(payload) else None
+            if found is not None and (name is None or found[1] == name.encode()):
+                return found[0], b"\n\n"
+        return None
 
     def close(self) -> list[bytes]:
         """Return the payload that was whole but for its end mark, if there is one."""
@@ -241,9 +253,10 @@ class Sse:
 
     def _split(self, block: bytes) -> list[bytes]:
         """Split what ends with a blank line."""
+        self._block = block
         payloads = self._quick(block) if len(block) <= self._max else None
         if payloads is not None:
-            self._block, self._payloads, self._names = block, payloads, None
+            self._payloads, self._names = payloads, None
             return payloads
         self._payloads, self._names = [], []
         self._careful(block, whole=True)
@@ -353,8 +366,8 @@ class JsonLines:
             self._pending, self._held = [], 0
         return self.too_long
 
-    def around(self, name: str) -> tuple[bytes, bytes]:
-        """Return what stands before and after a line."""
+    def around(self, payload: bytes, name: str | None = None) -> tuple[bytes, bytes]:
+        """Return what comes before and after a line."""
         return b"", b"\n"
 
     def close(self) -> list[bytes]:

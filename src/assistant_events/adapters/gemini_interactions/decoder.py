@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, TypeAlias
 
 from assistant_events.adapters.base import DecoderBase, Prior
-from assistant_events.adapters.frame_templates import NumberedTemplate, Template
+from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.adapters.gemini_interactions.step_decoders import (
     CallStep,
@@ -48,22 +48,36 @@ class GeminiInteractionsDecoder(DecoderBase):
     dialect: ClassVar[str] = "gemini-interactions"
     provider: ClassVar[str] = "google"
 
-    fast: ClassVar[bool] = True
-    """Whether deltas may take the short way (`lane`). A test proves that it changes nothing."""
+    delta_frames: ClassVar[DeltaFrames] = DeltaFrames(
+        constant=("type", "event_type"), number="index", counted=("usage", "metadata"), unique="event_id"
+    )
 
     def __init__(self, message_id: str, *, request: Fields | None = None, prior: Prior = None) -> None:
         super().__init__(message_id, request=request, prior=prior)
-        self.last_event_id: str | None = None
-        """Cursor of the last event that carried one; only background runs have them. `None` when there was none."""
-
-        self.cursor: str | None = None
-        """The same, while no event without one has come since: what the stream can be gone on with."""
-
-        self._seen_event_ids: set[str] = set()
+        self._last_event_id: str | None = None
+        self._cursor: str | None = None
         self._past: set[str] = set()
         self._repeated = False
-        self._templates: dict[tuple[str, str], NumberedTemplate] = {}
         self._begin_hop()
+
+    @property
+    def last_event_id(self) -> str | None:
+        """Cursor of the last event that has one; only background runs have them. `None` when there was none."""
+        self.catch_up()
+        return self._last_event_id
+
+    @property
+    def cursor(self) -> str | None:
+        """The cursor of the last event, from which the stream can be resumed; `None` when that event has none."""
+        self.catch_up()
+        return self._cursor
+
+    def on_skipped(self, counted: Fields) -> None:
+        """Take the cursor and the usage of deltas on the fast path."""
+        if counted or self._cursor is not None:
+            self._cursor = string(counted, "event_id") or None
+            self._last_event_id = self._cursor or self._last_event_id
+            self._note_usage(counted)
 
     def _begin_hop(self) -> None:
         self._interaction_id = ""
@@ -89,12 +103,12 @@ class GeminiInteractionsDecoder(DecoderBase):
         if (self._paused or self._repeated) and name not in _BEGINNINGS:
             return  # between two hops there is nothing to add to
         event_id = string(event, "event_id") if "event_id" in event else None
-        self.cursor = event_id or None
+        self._cursor = event_id or None
         if event_id:
-            if event_id in self._seen_event_ids and not self._may_begin_replay(name):
+            if event_id in self.frame_ids and not self._may_begin_replay(name):
                 return
-            self._seen_event_ids.add(event_id)
-            self.last_event_id = event_id
+            self.frame_ids.add(event_id)
+            self._last_event_id = event_id
         if "usage" in event or "metadata" in event:
             self._note_usage(event)
         match name:
@@ -128,8 +142,8 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def on_rejoin(self) -> None:
         """Forget what was read: the interaction begins again."""
-        self.cursor = None
-        self._seen_event_ids.clear()
+        self._cursor = None
+        self.frame_ids.clear()
         self._repeated = False
         if not (self._paused and self._interaction_id):
             self._begin_hop()
@@ -296,8 +310,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             return
         step = self._open_step(index, kind, implied=False)
         step.begin(fields)
-        if self.fast and not self.recorder.rejoining:
-            self._open_lane(step, step.usual_delta, name.replace("start", "delta"), index, None)
+        self._continue(step, step.usual_delta, name.replace("start", "delta"), index, None)
 
     def _on_delta(self, event: Fields, name: str) -> None:
         delta = mapping(event, "delta")
@@ -313,35 +326,14 @@ class GeminiInteractionsDecoder(DecoderBase):
         if step is None:
             step = self._open_step(index, vocabulary.step_of_delta(kind), implied=True)
         step.delta(kind, delta)
-        if self.fast and not self.recorder.rejoining:
-            self._open_lane(step, kind, name, index, event)
+        self._continue(step, kind, name, index, event)
 
-    def _open_lane(self, step: WireStep, kind: str, event_type: str, index: Index, event: Fields | None) -> None:
-        """Take the short way for deltas like *event*, or (with none yet) like those of a step before."""
-        if self.cursor is not None:
-            return  # the short way does not look for cursors, and without it the next event is the newest one again
-        continued = step.continued(kind)
-        if continued is None:
-            return
-        template = self._templates.get((event_type, kind))
-        if template is None:
-            if event is None or self.payload is None or not _is_bare(event, continued.path):
-                return
-            learned = Template.learn(self.payload, event, continued.path)
-            template = None if learned is None else learned.numbered("index")
-            if template is None:
-                return
-            self._templates[event_type, kind] = template
-        if isinstance(index, str):
-            return
-        self.offer_fast_path(
-            event_type,
-            template.with_number(index),
-            continued.cls,
-            continued.fragment,
-            items=continued.items,
-            item={"type": "text"},
-        )
+    def _continue(self, step: WireStep, kind: str, name: str, index: Index, event: Fields | None) -> None:
+        """Offer the fast path for deltas like *event*, or (with `None`) like those of earlier steps."""
+        continued = step.continued(kind, event)
+        if continued is not None and isinstance(index, int):
+            path, fragment, texts = continued
+            self.offer_fast_path(event, path, fragment, kind=(name, kind), number=index, texts=texts)
 
     def _on_stop(self, event: Fields) -> None:
         index = self._index(event)
@@ -435,18 +427,6 @@ class GeminiInteractionsDecoder(DecoderBase):
     def fail_output(self, error: Fields) -> None:
         """Remember the error that a `model_output` step carries; it counts when the interaction has failed."""
         self._output_error = error
-
-
-def _is_bare(event: Fields, path: tuple[str, ...]) -> bool:
-    """Tell whether a delta says nothing but where it belongs, what it is, and its text."""
-    place = event
-    for key in path[:-1]:
-        place = mapping(place, key)
-        if len(place) != 2 or not isinstance(place.get("type"), str):
-            return False
-        if key == "content" and place["type"] != "text":
-            return False
-    return len(event) == 3 and type(event.get("index")) is int and isinstance(place.get(path[-1]), str)
 
 
 def decode_resource(

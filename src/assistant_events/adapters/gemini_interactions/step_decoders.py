@@ -13,10 +13,9 @@ from base64 import b64decode
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from assistant_events.adapters.fast_path import DeltaClass
+from assistant_events.adapters.frame_templates import Path
 from assistant_events.adapters.gemini_interactions import citations, vocabulary
 from assistant_events.adapters.json_fields import Fields, flag, mapping, said, string
-from assistant_events.events import ReasoningDelta, TextDelta, ToolInputDelta
 from assistant_events.recorder.open_parts import OpenCall, OpenFragment
 from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw, write_json
 from assistant_events.values.content import ContentInput
@@ -37,12 +36,11 @@ _RESULT_KEYS = frozenset({"type", "call_id", "name", "result", "is_error", "sign
 
 
 class Continued(NamedTuple):
-    """What deltas of one kind continue, and where their text stands in a frame."""
+    """What deltas of one kind continue, and where their text is in a frame."""
 
-    path: tuple[str, ...]
-    cls: DeltaClass
+    path: Path
     fragment: OpenFragment | OpenCall
-    items: list[Any] | None = None
+    texts: list[Any] | None = None
 
 
 class WireStep:
@@ -88,8 +86,8 @@ class WireStep:
     def stop(self) -> None:
         """End the step; again it does nothing."""
 
-    def continued(self, kind: str) -> Continued | None:
-        """Return what more deltas of *kind* continue; `None` when they have no short way."""
+    def continued(self, kind: str, event: Fields | None) -> Continued | None:
+        """Return what more deltas of *kind* continue; `None` when they have no fast path."""
         return None
 
     def kept(self) -> dict[str, Any]:
@@ -210,12 +208,12 @@ class OutputStep(PartedStep):
             self.recorder.opaque(self.state({"step": thaw(step)}))
         self.ended = True
 
-    def continued(self, kind: str) -> Continued | None:
+    def continued(self, kind: str, event: Fields | None) -> Continued | None:
         """Return the text that is open."""
         fragment = self.recorder.open_fragment("text")
-        if kind != "text" or fragment is None or fragment.key is not self or fragment.held:
+        if kind != "text" or fragment is None or fragment.key is not self:
             return None
-        return Continued(("delta", "text"), TextDelta, fragment)
+        return Continued(("delta", "text"), fragment)
 
     def _add_block(self, block: Fields, *, streamed: bool = False) -> None:
         kind = string(block, "type") or "text"
@@ -342,7 +340,7 @@ class ThoughtStep(PartedStep):
 
     def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
         super().__init__(decoder, kind)
-        self._summary: list[Fields] = []
+        self._summary: list[Fields | str] = []
         self._itemised = False
         self._signature = ""
         self._told_signature = ""
@@ -367,12 +365,14 @@ class ThoughtStep(PartedStep):
         self.ended = True
         self._end()
 
-    def continued(self, kind: str) -> Continued | None:
+    def continued(self, kind: str, event: Fields | None) -> Continued | None:
         """Return the reasoning that is open. Each text of the summary is an item that may have to go back as one."""
         fragment = self.recorder.open_fragment("reasoning")
-        if kind != "thought_summary" or fragment is None or fragment.key is not self or fragment.held:
+        if kind != "thought_summary" or fragment is None or fragment.key is not self:
             return None
-        return Continued(("delta", "content", "text"), ReasoningDelta, fragment, self._summary)
+        if event is not None and string(mapping(mapping(event, "delta"), "content"), "type") != "text":
+            return None
+        return Continued(("delta", "content", "text"), fragment, self._summary)
 
     def _take(self, fields: Fields) -> None:
         self.keep_extra(fields, _THOUGHT_KEYS)
@@ -397,7 +397,8 @@ class ThoughtStep(PartedStep):
         if self._itemised or len(self._summary) > 1 or any(map(_is_special, self._summary)):
             self._itemised = True
             if self._summary:
-                more["summary"], self._summary = self._summary, []
+                more["summary"] = [{"type": "text", "text": s} if isinstance(s, str) else s for s in self._summary]
+                self._summary = []
         state = self.ending("reasoning", more)
         if len(state) > 1 or self.recorder.goes_on("reasoning", self):
             self.recorder.end_reasoning(state, key=self)
@@ -480,12 +481,12 @@ class CallStep(WireStep):
             state["signature"] = self._signature
         return state
 
-    def continued(self, kind: str) -> Continued | None:
+    def continued(self, kind: str, event: Fields | None) -> Continued | None:
         """Return the input that is open."""
         call = self.recorder.open_input(self)
-        if kind != "arguments_delta" or call is None or call.held:
+        if kind != "arguments_delta" or call is None:
             return None
-        return Continued(("delta", "arguments"), ToolInputDelta, call)
+        return Continued(("delta", "arguments"), call)
 
     def _take(self, fields: Fields) -> None:
         wire_id = string(fields, "id")
@@ -668,9 +669,9 @@ def _bytes(data: str | None) -> bytes | None:
         return None
 
 
-def _is_special(item: Fields) -> bool:
+def _is_special(item: Fields | str) -> bool:
     """Tell whether a summary item says more than its text."""
-    if len(item) == 2 and item.get("type") == "text" and "text" in item:
+    if isinstance(item, str) or (len(item) == 2 and item.get("type") == "text" and "text" in item):
         return False
     return (string(item, "type") or "text") != "text" or bool(set(item) - {"type", "text"})
 

@@ -1,0 +1,127 @@
+"""
+A made-up wire whose frames hold the noise of real ones: padding, counters, random strings, ids, usage in each frame.
+"""
+
+import json
+
+from assistant_events.adapters import DecoderBase, JsonLines
+from assistant_events.adapters.frame_templates import DeltaFrames
+from assistant_events.adapters.json_fields import integer, mapping, string
+
+WORDS = ["a", " word", "é🚀", '"', "\\", "\n", "", "x" * 80, "\ud83d", "\ude80 "]
+
+
+class PaddedDecoder(DecoderBase):
+    """
+    Deltas of text, reasoning and tool input, each with the number of its item.
+    """
+
+    dialect = "padded"
+    provider = "acme"
+    delta_frames = DeltaFrames(
+        constant=("type", "role"),
+        number="index",
+        loose=("sequence", "noise", "created"),
+        counted=("usage",),
+        unique="id",
+    )
+
+    def __init__(self, *args, **more):
+        super().__init__(*args, **more)
+        self.counted = {}
+
+    def on_event(self, event):
+        frame_id = string(event, "id")
+        if frame_id in self.frame_ids:
+            return
+        if frame_id:
+            self.frame_ids.add(frame_id)
+        self.on_skipped(self.delta_frames.counted_in(event))
+        self.ensure_started()
+        kind, number = self.kind(event), integer(event, "index") or 0
+        text = string(mapping(event, "delta"), "text") or ""
+        fragment = None
+        match kind:
+            case "text":
+                self.recorder.text(text, key=number)
+                fragment = self.recorder.open_fragment("text")
+            case "reasoning":
+                self.recorder.reasoning(text, key=number)
+                fragment = self.recorder.open_fragment("reasoning")
+            case "input":
+                self.recorder.tool_input(f"c{number}", "search", text, key=number)
+                fragment = self.recorder.open_input(number)
+            case "end":
+                self.finish_step("stop")
+        if fragment is not None and fragment.key == number:
+            self.offer_fast_path(event, ("delta", "text"), fragment, kind=kind)
+
+    def kind(self, event):
+        return string(event, "type")
+
+    def on_skipped(self, counted):
+        self.counted = {**self.counted, **counted}
+
+
+class NamedDecoder(PaddedDecoder):
+    """
+    The same where only the name beside a document says what it is.
+    """
+
+    def kind(self, event):
+        return self.frame_name()
+
+
+class LinesDecoder(PaddedDecoder):
+    """
+    The same as JSON lines.
+    """
+
+    framing = JsonLines
+
+
+def delta(kind="text", text="a", index=0, **noise):
+    """
+    Return the document of a delta.
+    """
+    return {"type": kind, "index": index, "delta": {"text": text}, **noise}
+
+
+def written(event, decoder=PaddedDecoder, *, padding=0, name=None):
+    """
+    Return the frame of a document, with spaces before its last bracket.
+    """
+    if decoder is NamedDecoder:
+        name, event = event["type"], {key: value for key, value in event.items() if key != "type"}
+    document = json.dumps(event, separators=(",", ":"))[:-1].encode() + b" " * padding + b"}"
+    if decoder is LinesDecoder:
+        return document + b"\n"
+    return (f"event: {name}\n".encode() if name else b"") + b"data: " + document + b"\n\n"
+
+
+def frames(random, decoder, count=60):
+    """
+    Return the frames of a stream: runs of deltas, most of which differ in their text and their noise alone.
+    """
+    noise = {
+        "sequence": lambda at: at,
+        "noise": lambda at: random.choice(["", "r" * random.randrange(9), "rr", "rrr", 'r"', "é"]),
+        "created": lambda at: random.choice([at, at + 0.5, -at]),
+        "usage": lambda at: {"output": at, "by": [{"kind": "text", "count": at}]},
+        "id": lambda at: f"i{at if random.random() < 0.95 else random.randrange(count)}",
+    }
+    keys = [key for key in noise if random.random() < 0.5]
+    named = random.choice([[None], ["delta"], [None, "delta", "other"]])
+    made, at = [], 0
+    while at < count:
+        kind, index = random.choice(["text", "text", "reasoning", "input"]), random.randrange(3)
+        for _ in range(random.randrange(1, 20)):
+            at += 1
+            event = delta(kind, random.choice(WORDS), index, **{key: noise[key](at) for key in keys})
+            if random.random() < 0.05:
+                event[random.choice(["more", "role", "index", "usage", "id", "delta"])] = random.choice([1, None, "x"])
+            if random.random() < 0.05:
+                event = dict(random.sample(list(event.items()), len(event)))
+            padding = random.choice([0, 0, 3, random.randrange(16)])
+            made.append(written(event, decoder, padding=padding, name=random.choice(named)))
+    return [*made, written({"type": "end"}, decoder)]
