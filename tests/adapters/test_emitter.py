@@ -1,6 +1,5 @@
 """
-Frames of the Interactions emitter, written out as the wire reference has them (sections 4, 8.5 and 9.3), and what the
-seed issue asks of a mock server.
+Frames of the Interactions emitter, as the wire reference has them (sections 4, 8.5 and 9.3).
 """
 
 import base64
@@ -10,16 +9,12 @@ import attrs
 import pytest
 
 from assistant_events import (
-    MediaDelta,
-    MediaEnded,
+    HistoryRewound,
     MediaStarted,
     OpaqueReceived,
     Origin,
     PromptSubmitted,
-    ReasoningDelta,
-    ReasoningEnded,
     ReasoningStarted,
-    RemoteRun,
     StepEnded,
     StepRestarted,
     StepStarted,
@@ -28,13 +23,12 @@ from assistant_events import (
     TextStarted,
     ToolCalled,
     ToolFailed,
-    ToolInputDelta,
-    ToolInputEnded,
     ToolInputStarted,
     ToolProgress,
     ToolSuccess,
 )
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsEmitter, sse
+from assistant_events.history import Drop, DropReason
 from assistant_events.testing import answer, origin
 from assistant_events.values import Citation, ErrorInfo, JsonContent, MediaContent, TextContent, Usage
 
@@ -46,7 +40,7 @@ from .notation import (
     S,
     X,
     args,
-    called,
+    call_of,
     decoded,
     delta,
     ended,
@@ -57,7 +51,6 @@ from .notation import (
     interrupted,
     media_of,
     mo,
-    old,
     opaque,
     reasoning_of,
     signature,
@@ -76,6 +69,8 @@ CREATED = {
     "event_type": "interaction.created",
 }
 UPDATE = {"interaction_id": "v1", "status": "in_progress", "event_type": "interaction.status_update"}
+PNG = {"type": "image", "data": "AA==", "mime_type": "image/png"}
+REQUIRES_ACTION = ended("tool-calls", "requires_action")
 
 
 def completed(status="completed", **more):
@@ -83,416 +78,177 @@ def completed(status="completed", **more):
     return {"interaction": interaction, "event_type": "interaction.completed"}
 
 
-def told(*events, close=True, **options):
+def emitted(*events, **options):
     """
-    Return the frames of these events, having checked that nothing is left out.
-    """
-    emitter = GeminiInteractionsEmitter(**options)
-    frames = [frame for event in events for frame in emitter.emit(event)]
-    assert () == emitter.left_out
-    return frames + list(emitter.close()) if close else frames
-
-
-def inner(*events, **options):
-    """
-    Return the frames between the first two, and the last two, of a whole interaction with these parts.
-    """
-    frames = told(started(), *events, ended(), **options)
-    return frames[2:-2]
-
-
-def reasons(*events, **options):
-    """
-    Return the types of the events of which something was left out.
+    Return the frames of these events and the drops.
     """
     emitter = GeminiInteractionsEmitter(**options)
-    for event in events:
-        emitter.emit(event)
-    emitter.close()
-    return [left.event for left in emitter.left_out]
+    frames = [frame for event in events for frame in emitter.emit(event)] + emitter.close()
+    return frames, emitter.drops
 
 
-def pieces(words, *at):
+def told(*events, **options):
     """
-    Return a text of step 0 in deltas that begin at these places.
+    Return the frames of these events, having checked that nothing is dropped.
     """
-    ends = [*at[1:], len(words)]
-    deltas = [TextDelta(message_id="m", offset=a, delta=words[a:b]) for a, b in zip(at, ends, strict=True)]
-    return [TextStarted(message_id="m"), *deltas, TextEnded(message_id="m", text=words, state={"i": 0})]
+    frames, drops = emitted(*events, **options)
+    assert () == drops
+    return frames
 
 
-def thought(*words, i=0, **state):
+def inner(*events, end=None, **options):
     """
-    Return a reasoning in these deltas.
+    Return the frames of the parts of a whole interaction.
     """
-    deltas = [
-        ReasoningDelta(message_id="m", offset=len("".join(words[:at])), delta=word) for at, word in enumerate(words)
-    ]
-    end = ReasoningEnded(message_id="m", text="".join(words), state={"i": i, **state})
-    return [ReasoningStarted(message_id="m"), *deltas, end]
+    return told(started(), *events, ended() if end is None else end, **options)[2:-2]
 
 
-# -- what the seed issue asks for
+def dropped(*events, **options):
+    """
+    Return place and reason of each drop.
+    """
+    return [(drop.part, drop.reason) for drop in emitted(*events, **options)[1]]
+
+
+UNPLACED = [(0, DropReason.UNPLACED)]
+
+
+def image(i=0, **state):
+    return media_of("image/png", b"\0", i=i, type="image", **state)
+
+
+def search(call_id="s1", raw='{"queries":["q"]}', i=0, **state):
+    """
+    Return the events of a search that the provider runs, up to its result.
+    """
+    return call_of(call_id, raw, "google_search", i, provider=True, type="google_search_call", **state)
+
+
+def result(call_id="s1", output=(), i=1, type="google_search_result", **state):
+    return success(call_id, output, i=i, type=type, **state)
+
+
+# -- whole answers
 
 
 def test_text():
     """
-    A text is one step with deltas; the interaction begins and ends with its id, and ends `completed`.
+    A text is one step; the interaction starts and ends with its id, and ends `completed`.
     """
     assert [
-        CREATED,
-        UPDATE,
-        S(0, mo()),
-        D(0, text("Hel")),
-        D(0, text("lo")),
-        X(0),
-        completed(),
-        "[DONE]",
-    ] == told(started(), *pieces("Hello", 0, 3), ended())
+        *(CREATED, UPDATE),
+        *(S(0, mo()), D(0, text("Hello")), X(0)),
+        *(completed(), "[DONE]"),
+    ] == told(started(), *text_of("Hello"), ended())
 
 
-def test_text_of_1x():
+def test_frames_are_returned_by_the_event_that_completes_them():
     """
-    Generation 1.x has other names for the same.
-    """
-    assert [
-        old(CREATED),
-        UPDATE,
-        old(S(0, step("text"))),
-        old(D(0, text("Hel"))),
-        old(D(0, text("lo"))),
-        old(X(0)),
-        old(completed()),
-        "[DONE]",
-    ] == told(started(), *pieces("Hello", 0, 3), ended(), generation=1)
-
-
-def test_text_from_its_end_alone():
-    """
-    Durable events are enough; the whole text is then one delta.
-    """
-    assert [S(0, mo()), D(0, text("Hello")), X(0)] == inner(*text_of("Hello"))
-
-
-CALL = [
-    ToolInputStarted(message_id="m", call_id="c1", name="f"),
-    ToolInputDelta(message_id="m", call_id="c1", offset=0, delta='{"a":'),
-    ToolInputDelta(message_id="m", call_id="c1", offset=5, delta="1}"),
-    ToolInputEnded(message_id="m", call_id="c1", text='{"a":1}', state={"i": 0}),
-    called("c1", {"a": 1}),
-]
-ASKED = ended("tool-calls", "requires_action")
-
-
-def test_call_that_streams():
-    """
-    The start has id, name and `arguments: {}`; fragments follow, which add up to JSON; the end is `requires_action`.
-    """
-    frames = told(started(), *CALL, ASKED)
-
-    assert [S(0, fc("c1", "f", {})), D(0, args('{"a":')), D(0, args("1}")), X(0)] == frames[2:-2]
-    assert completed("requires_action") == frames[-2]
-
-
-def test_call_that_streams_goes_out_at_once():
-    """
-    No frame waits for a later event.
+    A part is written at its end; live events write nothing.
     """
     emitter = GeminiInteractionsEmitter()
-    emitter.emit(started())
+    begun, end = text_of("Hello")
+    events = [started(), begun, TextDelta(message_id="m", offset=0, delta="Hello"), end, ended()]
 
-    assert [1, 1, 1, 1, 0] == [len(emitter.emit(event)) for event in CALL]
+    assert [2, 0, 0, 2, 2] == [len(emitter.emit(event)) for event in events]
+    assert ["[DONE]"] == emitter.close()
+    assert [] == emitter.close()
 
 
-def test_call_that_is_whole():
+def test_parts_keep_the_order_of_their_starts():
     """
-    On request the arguments come with the start, and nothing streams.
+    A part that ends before an earlier one waits for it.
     """
-    assert [S(0, fc("c1", "f", {"a": 1})), X(0)] == told(started(), *CALL, ASKED, arguments="whole")[2:-2]
-
-
-def test_call_of_1x():
-    """
-    In 1.x a call is one delta with its arguments as an object.
-    """
-    block = delta("function_call", id="c1", name="f", arguments={"a": 1})
+    begun, end = text_of("a")
+    call = call_of("c1", "{}", i=1)
 
     assert [
-        old(S(0, step("function_call", id="c1"))),
-        old(D(0, block)),
-        old(X(0)),
-    ] == told(started(), *CALL, ASKED, generation=1)[2:-2]
+        *(S(0, mo()), D(0, text("a")), X(0)),
+        *(S(1, fc()), D(1, args("{}")), X(1)),
+    ] == inner(begun, *call, end, end=REQUIRES_ACTION)
 
 
-def test_call_without_arguments():
+def test_texts_are_cut_on_request():
     """
-    What is streamed is JSON even when there is nothing to say.
+    Texts and arguments come in deltas of at most so many characters.
     """
-    assert [S(0, fc()), D(0, args("{}")), X(0)] == inner(*input_of("c1", "{}"), called("c1", {}))
+    frames = inner(*text_of("Hello"), *call_of("c1", '{"a":1}', i=1), end=REQUIRES_ACTION, delta_chars=4)
+
+    assert [text("Hell"), text("o"), args('{"a"'), args(":1}")] == [each["delta"] for each in frames if "delta" in each]
 
 
-@pytest.mark.parametrize("raw", ['{"a":', "[1]"])
-def test_call_with_input_that_is_no_object(raw):
+# -- calls
+
+
+def test_a_call_that_streams():
     """
-    What the model wrote is told as it is, however arguments come otherwise.
+    The start has id, name and `arguments: {}`, the arguments follow as JSON text.
     """
-    events = [*input_of("c1", raw), failure("c1", "invalid-input", DECODED_REASON[raw], provider=False)]
+    events = call_of("c1", '{"a": 1}')
 
-    assert [S(0, fc()), D(0, args(raw)), X(0)] == inner(*events)
-    assert [S(0, fc()), D(0, args(raw)), X(0)] == inner(*events, arguments="whole")
-    assert raw == inner(*events, generation=1)[1]["delta"]["arguments"]
-
-
-DECODED_REASON = {
-    '{"a":': "the input is no JSON: expecting value at character 5",
-    "[1]": "the input is no JSON object but an array",
-}
+    assert [S(0, fc("c1", "f", {})), D(0, args('{"a": 1}')), X(0)] == inner(*events, end=REQUIRES_ACTION)
+    assert completed("requires_action") == told(started(), *events, REQUIRES_ACTION)[-2]
 
 
-def test_parallel_calls():
+def test_a_call_that_is_whole():
     """
-    Calls that stream at once have indices of their own.
+    On request the arguments come with the start.
     """
-    one, two = CALL[:-1], [*input_of("c2", '{"b":2}', "g", 1)]
+    events = call_of("c1", '{"a":1}', signature="S=")
 
-    assert [
-        S(0, fc("c1", "f")),
-        S(1, fc("c2", "g")),
-        D(0, args('{"a":')),
-        D(0, args("1}")),
-        X(0),
-        D(1, args('{"b":2}')),
-        X(1),
-    ] == inner(one[0], two[0], *one[1:], two[1])
+    assert [S(0, fc("c1", "f", {"a": 1}, signature="S=")), X(0)] == inner(
+        *events, end=REQUIRES_ACTION, arguments="whole"
+    )
 
 
-def test_call_whose_arguments_also_came_whole():
+@pytest.mark.parametrize("arguments", ["streamed", "whole"])
+def test_a_call_with_input_that_is_not_an_object(arguments):
     """
-    What came whole beside fragments that make no object replaces them.
+    What the model wrote is sent as it is.
     """
-    streamed = ToolInputDelta(message_id="m", call_id="c1", offset=0, delta="{oops")
-    begun, end = input_of("c1", '{"a":1}')
+    reason = "the input is no JSON object but an array"
+    events = [*input_of("c1", "[1]"), failure("c1", "invalid-input", reason, provider=False)]
 
-    assert [
-        S(0, fc()),
-        D(0, args("{oops")),
-        D(0, delta("function_call", arguments={"a": 1})),
-        X(0),
-    ] == inner(begun, streamed, end)
+    assert [S(0, fc()), D(0, args("[1]")), X(0)] == inner(*events, arguments=arguments)
 
 
-def test_signed_call():
+def test_a_signature_of_a_call():
     """
-    A signature of a call comes with what is left of its arguments, or with its start.
+    It comes with the last piece of the arguments.
     """
-    events = input_of("c1", '{"a":1}', signature="S=")
+    frames = inner(*call_of("c1", '{"a":1}', signature="S="), end=REQUIRES_ACTION, delta_chars=4)
 
-    assert D(0, {**args('{"a":1}'), "signature": "S="}) == inner(*events)[1]
-    assert "S=" == inner(*events, arguments="whole")[0]["step"]["signature"]
+    assert [args('{"a"'), {**args(":1}"), "signature": "S="}] == [each["delta"] for each in frames if "delta" in each]
 
 
 def test_ids_of_the_provider():
     """
-    The wire has the id that the provider gave, not the one that was made of it.
+    The wire has the id that the provider gave, and null where it gave none.
     """
     events = [
-        *(*input_of("c1", "{}"), *input_of("c1#2", "{}", i=1, id="c1")),
-        *(*input_of("call-1", "{}", i=2, id=""), *input_of("call-2", "{}", i=3)),
+        *(*call_of("c1", "{}"), *call_of("c1#2", "{}", i=1, id="c1")),
+        *(*call_of("call-1", "{}", i=2, id=""), *call_of("call-2", "{}", i=3, id=None)),
     ]
-    starts = [frame["step"]["id"] for frame in inner(*events) if frame["event_type"] == "step.start"]
+    frames = inner(*events, end=REQUIRES_ACTION)
 
-    assert ["c1", "c1", "", "call-2"] == starts
-
-
-# -- thoughts
+    assert ["c1", "c1", "", None] == [each["step"]["id"] for each in frames if "step" in each]
 
 
-def test_thought():
+def test_a_call_that_came_whole():
     """
-    Each delta is an item of the summary, the signature comes last.
+    It is written like others.
     """
-    items = [summary("p")["content"], summary("q")["content"]]
+    whole = ToolCalled(message_id="m", call_id="c1", name="f", input={"a": 1}, state={"i": 0})
+    frames, _ = emitted(started(), whole, REQUIRES_ACTION)
 
-    assert [
-        S(0, th()),
-        D(0, summary("p")),
-        D(0, summary("q")),
-        D(0, signature("A=")),
-        X(0),
-    ] == inner(*thought("p", "q", summary=items, signature="A="))
+    assert [S(0, fc()), D(0, args('{"a":1}')), X(0)] == frames[2:-2]
 
 
-def test_thought_of_1x():
-    """
-    So it is in 1.x.
-    """
-    assert [
-        old(S(0, th())),
-        old(D(0, summary("p"))),
-        old(D(0, signature("A="))),
-        old(X(0)),
-    ] == inner(*thought("p", signature="A="), generation=1)
-
-
-def test_thought_without_words():
-    """
-    A signature may be all there is.
-    """
-    assert [S(0, th()), D(0, signature("A=")), X(0)] == inner(*reasoning_of("", signature="A="))
-
-
-def test_thought_with_a_picture():
-    """
-    Items of a summary that are no text stand where they stood.
-    """
-    picture = {"type": "image", "data": "AAAA", "mime_type": "image/png"}
-    items = [{"type": "text", "text": "p"}, picture, {"type": "text", "text": "q"}]
-    expected = [D(0, delta("thought_summary", content=item)) for item in items]
-
-    assert [S(0, th()), *expected, X(0)] == inner(*reasoning_of("pq", summary=items))
-    assert [S(0, th()), *expected, X(0)] == inner(*thought("p", "q", summary=items), live=False)
-
-
-def test_thought_with_a_picture_that_came_too_late():
-    """
-    While it streams, the place of such an item is known when the words are out already: that is reported.
-    """
-    items = [{"type": "image", "data": "AAAA"}, {"type": "text", "text": "p"}]
-
-    assert ["reasoning.ended"] == reasons(started(), *thought("p", summary=items), ended())
-
-
-def test_second_thought_waits_for_one_more_event():
-    """
-    A thought may be the rest of one before, which its end or its first words tell.
-    """
-    first, second = thought("p", i=0, signature="A="), thought("q", i=1)
-    emitter = GeminiInteractionsEmitter()
-    for event in [started(), *first]:
-        emitter.emit(event)
-
-    assert [] == emitter.emit(second[0])
-    assert [S(1, th()), D(1, summary("q"))] == emitter.emit(second[1])
-
-
-def test_late_signature_of_a_thought():
-    """
-    What came after a thought had ended is told under its index.
-    """
-    events = [*reasoning_of("t"), *reasoning_of("", signature="A=")]
-
-    assert [S(0, th()), D(0, summary("t")), X(0), D(0, signature("A="))] == inner(*events)
-
-
-# -- text, media, sources
-
-
-def test_a_text_after_a_medium_waits():
-    """
-    A text that follows another part of the output may go on in the same step: its end tells.
-    """
-    events = [*text_of("a"), *media_of("image/png", b"\0", type="image"), *text_of("b")]
-    image = {"type": "image", "data": "AA==", "mime_type": "image/png"}
-
-    assert [S(0, mo()), D(0, text("a")), D(0, image), D(0, text("b")), X(0)] == inner(*events)
-
-
-def test_a_text_after_a_medium_of_another_step():
-    """
-    With another place it is a step of its own; in 1.x it always is.
-    """
-    events = [*media_of("image/png", b"\0", type="image"), *text_of("b", 1)]
-    image = {"type": "image", "data": "AA==", "mime_type": "image/png"}
-
-    assert [S(0, mo()), D(0, image), X(0), S(1, mo()), D(1, text("b")), X(1)] == inner(*events)
-    assert [
-        *(old(S(0, step("image"))), old(D(0, image)), old(X(0))),
-        *(old(S(1, step("text"))), old(D(1, text("b"))), old(X(1))),
-    ] == inner(*events, generation=1)
-
-
-def test_an_output_is_stopped_when_something_else_begins():
-    """
-    What waits to be stopped does not wait longer than that.
-    """
-    emitter = GeminiInteractionsEmitter()
-    for event in [started(), *text_of("a")]:
-        emitter.emit(event)
-
-    assert [X(0), S(1, fc())] == emitter.emit(ToolInputStarted(message_id="m", call_id="c1", name="f"))
-
-
-def test_texts_in_steps_without_a_word_between():
-    """
-    Two texts with one place are one step that goes on after it was stopped.
-    """
-    assert [
-        *(S(0, mo()), D(0, text("a")), X(0)),
-        *(D(0, text("b")), X(0)),
-    ] == inner(*text_of("a"), *text_of("b"))
-
-
-def test_sound_comes_whole():
-    """
-    Pieces of sound are told as one, with the fields that only the end has.
-    """
-    events = [
-        MediaStarted(message_id="m", media_type="audio/l16"),
-        MediaDelta(message_id="m", offset=0, delta=b"ab"),
-        MediaDelta(message_id="m", offset=2, delta=b"c"),
-        MediaEnded(
-            message_id="m",
-            media_type="audio/l16",
-            data=b"abc",
-            state={"i": 0, "type": "audio", "block": {"sample_rate": 24000}},
-        ),
-    ]
-    sound = {"type": "audio", "data": base64.b64encode(b"abc").decode(), "mime_type": "audio/l16", "sample_rate": 24000}
-
-    assert [S(0, mo()), D(0, sound), X(0)] == inner(*events)
-
-
-def test_sources():
-    """
-    Annotations come after the text, with their names of the generation.
-    """
-    note = {"type": "url_citation", "url": "https://e.x/", "start_index": 0, "end_index": 2}
-    events = text_of("é", citations=(Citation(url="https://e.x/", start=0, end=1),), annotations=[note])
-
-    assert D(0, delta("text_annotation_delta", annotations=[note])) == inner(*events)[2]
-    assert old(D(0, delta("text_annotation", annotations=[note]))) == inner(*events, generation=1)[2]
-
-
-def test_sources_without_annotations():
-    """
-    Sources of which the provider's own words are not known are told with places in bytes.
-    """
-    end = text_of("é", citations=(Citation(url="https://e.x/", title="E", start=0, end=1),))
-    note = {"type": "url_citation", "url": "https://e.x/", "title": "E", "start_index": 0, "end_index": 2}
-
-    assert D(0, delta("text_annotation_delta", annotations=[note])) == inner(*end)[2]
-
-
-def test_sources_that_read_otherwise():
-    """
-    What a source says is no part of the wire.
-    """
-    end = text_of("a", citations=(Citation(url="u", cited_text="words"),))
-
-    assert ["text.ended"] == reasons(started(), *end, ended())
-
-
-# -- tools of the provider
-
-
-def test_search():
+def test_a_search():
     """
     Arguments and result come in deltas of their own types, each with its signature.
     """
-    call = input_of(
-        "s1", '{"queries":["q"]}', "google_search", provider=True, type="google_search_call", signature="S="
-    )
-    result = success("s1", JsonContent([{"x": 1}]), i=1, type="google_search_result", signature="R=")
+    events = [*search(signature="S="), result(output=JsonContent([{"x": 1}]), signature="R=")]
 
     assert [
         S(0, step("google_search_call", id="s1")),
@@ -501,220 +257,264 @@ def test_search():
         S(1, step("google_search_result", call_id="s1")),
         D(1, delta("google_search_result", result=[{"x": 1}], signature="R=")),
         X(1),
-    ] == inner(*call, called("s1", {"queries": ["q"]}, "google_search", provider=True), result)
+    ] == inner(*events)
 
 
-def test_search_of_1x():
+@pytest.mark.parametrize(
+    ("raw", "sent"),
+    [('{"queries": []}', [D(0, args('{"queries": []}'))]), ("{}", [D(0, delta("google_search_call", arguments={}))])],
+)
+def test_arguments_of_a_search(raw, sent):
     """
-    In 1.x the deltas have the ids as well.
+    Arguments in other words than the plain ones are sent as text.
     """
-    call = input_of("s1", '{"queries":["q"]}', "google_search", provider=True, type="google_search_call")
-    result = success("s1", JsonContent([{"x": 1}]), i=1, type="google_search_result")
-
-    assert [
-        old(S(0, step("google_search_call", id="s1"))),
-        old(D(0, delta("google_search_call", id="s1", arguments={"queries": ["q"]}))),
-        old(X(0)),
-        old(S(1, step("google_search_result", call_id="s1"))),
-        old(D(1, delta("google_search_result", call_id="s1", result=[{"x": 1}]))),
-        old(X(1)),
-    ] == inner(*call, result, generation=1)
+    assert [S(0, step("google_search_call", id="s1")), *sent, X(0)] == inner(*search(raw=raw), result())[:-2]
 
 
-def test_tool_of_a_server():
+def test_a_tool_of_a_server():
     """
     MCP calls have the name of their tool and of their server.
     """
-    call = input_of("t1", "{}", "look", provider=True, type="mcp_server_tool_call", server_name="crm")
+    call = call_of("t1", "{}", "look", provider=True, type="mcp_server_tool_call", server_name="crm")
 
     assert [
         S(0, step("mcp_server_tool_call", id="t1", name="look", server_name="crm")),
         D(0, delta("mcp_server_tool_call", arguments={}, server_name="crm")),
-        X(0),
-    ] == inner(*call)
+    ] == inner(*call, result("t1", type="mcp_server_tool_result"))[:2]
 
 
-def test_call_without_arguments_of_its_own():
+def test_a_failed_tool():
     """
-    A file search has nothing but its id.
+    A result that is an error has `is_error`; a call without arguments has no delta.
     """
-    call = input_of("n1", "{}", "file_search", provider=True, type="file_search_call")
+    error = ("tool", "the tool reported an error", TextContent("no"))
+    call = call_of("x1", "{}", "file_search", provider=True, type="file_search_call")
 
-    assert [S(0, step("file_search_call", id="n1")), X(0)] == inner(*call)
+    assert [
+        *(S(0, step("file_search_call", id="x1")), X(0)),
+        S(1, step("file_search_result", call_id="x1")),
+        D(1, delta("file_search_result", result="no", is_error=True)),
+        X(1),
+    ] == inner(*call, failure("x1", *error, i=1, type="file_search_result", is_error=True))
 
 
-def test_failed_tool():
+def test_a_call_without_a_result():
     """
-    A result that is an error says so.
+    What the decoder concludes by itself is not written.
     """
-    call = input_of("x1", '{"code":"1/0"}', "code_execution", provider=True, type="code_execution_call")
-    error = failure(
-        "x1",
-        "tool",
-        "the tool reported an error",
-        TextContent("no"),
-        i=1,
-        type="code_execution_result",
-        is_error=True,
-    )
-
-    assert D(1, delta("code_execution_result", result="no", is_error=True)) == inner(*call, error)[4]
-
-
-def test_a_call_that_got_no_result():
-    """
-    What whoever reads the stream comes to by themselves is not told.
-    """
-    call = input_of("x1", "{}", "code_execution", provider=True, type="code_execution_call")
     message = "the provider ended its answer without a result of this call"
 
-    assert 3 == len(inner(*call, failure("x1", "no-result", message)))
+    assert 3 == len(inner(*search(), failure("s1", "no-result", message)))
 
 
 def test_a_result_without_its_call():
     """
-    Of a call that was made up the wire has the result alone.
+    A call that was made up is not written.
     """
-    call = input_of("x1", "{}", "url_context", provider=True, type="url_context_call", orphan=True)
+    call = call_of("x1", "{}", "url_context", provider=True, type="url_context_call", orphan=True)
 
     assert [S(0, step("url_context_result", call_id="x1")), X(0)] == inner(
         *call, success("x1", i=0, type="url_context_result")
     )
 
 
-def test_calls_that_were_never_streamed():
+def test_results_that_are_decoded_to_others():
     """
-    A call that came whole is told whole.
+    Several outputs of one result are one JSON value; an error has no message of its own.
     """
-    whole = ToolCalled(message_id="m", call_id="c1", name="f", input={"a": 1}, state={"i": 0})
+    both = (TextContent("a"), MediaContent(media_type="image/png", uri="u"))
 
-    assert [S(0, fc()), D(0, args('{"a":1}')), X(0)] == inner(whole)
+    assert UNPLACED == dropped(started(), *search(), result(output=both), ended())
+    assert UNPLACED == dropped(started(), *search(), failure("s1", "tool", "other words", i=1), ended())
 
 
-# -- what has no word
+# -- thoughts
+
+
+def test_a_thought():
+    """
+    Each item of the summary is a delta, the signature comes last.
+    """
+    items = [summary("p")["content"], {"type": "image", "data": "AAAA"}, summary("q")["content"]]
+
+    assert [
+        S(0, th()),
+        *[D(0, delta("thought_summary", content=item)) for item in items],
+        *(D(0, signature("A=")), X(0)),
+    ] == inner(*reasoning_of("pq", summary=items, signature="A="))
+    assert [S(0, th()), D(0, signature("A=")), X(0)] == inner(*reasoning_of("", signature="A="))
+
+
+def test_what_came_late_of_a_thought():
+    """
+    It is sent under the index of the thought, in one delta.
+    """
+    whole = [summary(word)["content"] for word in "pqr"]
+    items = whole[1:]
+    signed, unsigned = reasoning_of("qr", summary=whole, signature="A="), reasoning_of("qr", summary=whole)
+
+    assert [D(0, signature("A="))] == inner(*reasoning_of("p"), *reasoning_of("", signature="A="))[3:]
+    assert [D(0, delta("thought", summary=items, signature="A="))] == inner(*reasoning_of("p"), *signed)[3:]
+    assert [D(0, delta("thought", summary=items)), D(0, delta("thought_summary"))] == (
+        inner(*reasoning_of("p"), *unsigned)[3:]
+    )
+
+
+# -- text, media, sources
+
+
+@pytest.mark.parametrize(
+    ("events", "frames"),
+    [
+        pytest.param(
+            [*text_of("a"), *image(), *text_of("b")],
+            [S(0, mo()), D(0, text("a")), D(0, PNG), D(0, text("b")), X(0)],
+            id="one step",
+        ),
+        pytest.param(
+            [*image(), *text_of("b", 1)], [S(0, mo()), D(0, PNG), X(0), S(1, mo()), D(1, text("b")), X(1)], id="two"
+        ),
+        pytest.param(
+            [*text_of("a"), *text_of("b")],
+            [S(0, mo()), D(0, text("a")), X(0), D(0, text("b")), X(0)],
+            id="two texts of one step",
+        ),
+        pytest.param(
+            [*text_of("a"), *reasoning_of("t", 1), *text_of("b")],
+            [S(0, mo()), D(0, text("a")), X(0), S(1, th()), D(1, summary("t")), X(1), D(0, text("b")), X(0)],
+            id="late text",
+        ),
+    ],
+)
+def test_parts_of_one_step(events, frames):
+    """
+    Parts with the same `i` are written into one step; what came late continues it after its stop.
+    """
+    assert frames == inner(*events)
+
+
+def test_audio():
+    """
+    Pieces of audio are sent as one; two audios of one step have a stop between them.
+    """
+    audio = media_of("audio/l16", b"abc", type="audio", block={"sample_rate": 24000})
+    sent = {"type": "audio", "data": base64.b64encode(b"abc").decode(), "mime_type": "audio/l16", "sample_rate": 24000}
+
+    assert [S(0, mo()), D(0, sent), X(0), D(0, sent), X(0)] == inner(*audio, *audio)
+
+
+def test_media_without_bytes():
+    """
+    What cannot be decoded is sent as it came.
+    """
+    begun, end = media_of("image/png", complete=False)
+    bad = [begun, attrs.evolve(end, state={"i": 0, "type": "image", "data": "%%%"})]
+
+    assert D(0, {"type": "image", "data": "%%%", "mime_type": "image/png"}) == inner(*bad)[1]
+
+
+@pytest.mark.parametrize(
+    "state", [{"annotations": [{"type": "url_citation", "url": "u", "end_index": 2}]}, {}], ids=len
+)
+def test_sources(state):
+    """
+    Annotations follow the text; citations of another provider become annotations with places in bytes.
+    """
+    citation = Citation(url="u", title=None if state else "E", start=None if state else 0, end=1)
+    expected = state or {
+        "annotations": [{"type": "url_citation", "url": "u", "title": "E", "start_index": 0, "end_index": 2}]
+    }
+    frames, _ = emitted(started(), *text_of("é", citations=(citation,), **state), ended())
+
+    assert D(0, {"type": "text_annotation_delta", **expected}) == frames[4]
+
+
+def test_a_text_without_content():
+    """
+    An empty text is nothing on the wire, unless it has sources or other fields.
+    """
+    note = {"type": "url_citation", "url": "u"}
+    sourced = text_of("", citations=(Citation(url="u"),), annotations=[note])
+
+    assert UNPLACED == dropped(started(), *text_of(""), ended())
+    assert [S(0, mo()), D(0, delta("text_annotation_delta", annotations=[note])), X(0)] == inner(*sourced)
+
+
+# -- what is not known
 
 
 def test_opaque_items():
     """
-    What was kept raw is told raw.
+    What was kept raw is sent raw: steps with their deltas, content in the start, calls without a name.
     """
-    raw = {"type": "dream", "plot": [1]}
-    piece = {"type": "dream_piece", "x": 1}
+    raw, odd = {"type": "dream", "plot": [1]}, {"type": "dream_piece", "x": 1}
+    nameless = opaque(2, type="function_call", id=None, arguments='{"a":1}')
 
-    assert [S(0, raw), D(0, piece), X(0)] == inner(opaque(0, step=raw, deltas=[piece]))
+    assert [
+        *(S(0, raw), D(0, odd), X(0)),
+        *(S(1, step("model_output", content=[{"type": "scent"}])), X(1)),
+        *(S(2, step("function_call", arguments='{"a":1}')), X(2)),
+    ] == inner(opaque(0, step=raw, deltas=[odd]), opaque(1, content={"type": "scent"}), nameless)
 
 
-def test_opaque_content():
+@pytest.mark.parametrize(
+    ("events", "frames"),
+    [
+        pytest.param(
+            text_of("a", extra={"mood": 1}, deltas=[{"type": "odd"}], block={"x": 1}),
+            [S(0, mo(mood=1)), D(0, text("a")), D(0, {**text(""), "x": 1}), D(0, delta("odd")), X(0)],
+            id="text",
+        ),
+        pytest.param(
+            reasoning_of("", extra={"mood": 1}, deltas=[{"type": "odd"}], signature="A="),
+            [S(0, th(mood=1)), D(0, delta("odd")), D(0, signature("A=")), X(0)],
+            id="thought",
+        ),
+        pytest.param(
+            [*text_of("a"), *image(deltas=[{"type": "odd"}])],
+            [S(0, mo()), D(0, text("a")), X(0), D(0, delta("odd")), D(0, PNG), X(0)],
+            id="second part",
+        ),
+        pytest.param(
+            [*reasoning_of("p"), *reasoning_of("", deltas=[{"type": "odd"}])],
+            [S(0, th()), D(0, summary("p")), X(0), D(0, delta("odd")), D(0, delta("thought_summary"))],
+            id="late part",
+        ),
+    ],
+)
+def test_unknown_fields(events, frames):
     """
-    A block of an unknown type can only stand in the start of its step.
+    Fields that are not documented come with the start, those of a text behind it; unknown deltas before the stop.
     """
-    assert [S(0, step("model_output", content=[{"type": "scent"}])), X(0)] == inner(
-        opaque(0, content={"type": "scent"})
-    )
+    assert frames == inner(*events)
 
 
-def test_opaque_calls():
+def test_unknown_fields_that_came_late():
     """
-    A call without a name is told without one.
+    A step that was started has no place for more fields.
     """
-    nameless = opaque(0, type="function_call", id=None, arguments='{"a":1}')
-
-    assert [S(0, step("function_call")), D(0, args('{"a":1}')), X(0)] == inner(nameless)
-
-
-def test_fields_that_are_not_documented():
-    """
-    They come with the start where it waits for the end; deltas of unknown types before the stop.
-    """
-    odd = {"type": "sparkle", "level": 3}
-
-    assert [S(0, mo(mood=1)), D(0, text("a")), D(0, odd), X(0)] == inner(*text_of("a", extra={"mood": 1}, deltas=[odd]))
-    begun, end = text_of("a", extra={"mood": 1})
-    assert ["text.ended"] == reasons(started(), begun, TextDelta(message_id="m", offset=0, delta="a"), end, ended())
-
-
-def test_fields_that_are_not_documented_and_come_with_the_end():
-    """
-    Of a thought or a call they go out in a delta that says nothing else, as the end brings them after the start.
-    """
-    assert [S(0, th()), D(0, delta("thought_signature", signature="", mood=1)), D(0, signature("A=")), X(0)] == inner(
-        *reasoning_of("", extra={"mood": 1}, signature="A=")
-    )
-    assert [S(0, fc()), D(0, args('{"a":1}')), D(0, delta("arguments_delta", arguments="", mood=1)), X(0)] == inner(
-        *input_of("c1", '{"a":1}', extra={"mood": 1})
-    )
-    assert [] == reasons(started(), *reasoning_of("", extra={"mood": 1}), ended())
-
-
-def bytes_of(*events, **how):
-    """
-    Return the bytes that clients read, and why something was left out.
-    """
-    emitter = GeminiInteractionsEmitter(status_updates=False, **how)
-    frames = [frame for event in events for frame in emitter.emit(event)]
-    return b"".join(map(sse, frames)), [left.reason for left in emitter.left_out]
-
-
-@pytest.mark.parametrize("live", [True, False], ids=["live", "waiting"])
-def test_a_character_that_was_cut_between_two_items_of_a_summary(live):
-    """
-    It is told whole with the second, and the items that now read otherwise are reported.
-    """
-    halves = [{"type": "text", "text": "a\ud83d"}, {"type": "text", "text": "\ude00b"}]
-    thought = reasoning_of("a\U0001f600b", summary=halves)
-    body, reasons = bytes_of(started(), *thought, ended(), live=live)
-    told = [event for event in decoded(body)[1] if event.type == "reasoning.ended"]
-
-    assert ["a\U0001f600b"] == [event.text for event in told]
-    assert "the items of a summary stand in another order, or are cut elsewhere, than its deltas were" in reasons
-    assert b"\xef\xbf\xbd" not in body
+    assert [(1, DropReason.UNPLACED)] == dropped(started(), *text_of("a"), *image(extra={"mood": 1}), ended())
 
 
 @pytest.mark.parametrize(
     "events",
     [
         pytest.param(reasoning_of("", signature="A\ud83d"), id="signature"),
-        pytest.param(reasoning_of("", summary=[{"type": "image", "data": "\ud83d"}]), id="summary"),
         pytest.param(text_of("a", block={"odd": ["\ude00"]}), id="block"),
-        pytest.param(input_of("c1", '{"a":"\\ud83d"}', provider=True, type="google_search_call"), id="arguments"),
-        pytest.param(
-            [
-                *input_of("c1", "{}", "google_search", provider=True, type="google_search_call"),
-                called("c1", {}, "google_search", provider=True),
-                success("c1", JsonContent(["\ud83d"]), i=1, type="google_search_result"),
-            ],
-            id="result",
-        ),
+        pytest.param([*search(), result(output=JsonContent(["\ud83d"]))], id="result"),
     ],
 )
 def test_half_of_a_character_is_reported(events):
     """
-    Half of a surrogate pair becomes U+FFFD on its way to clients, and the emitter says so.
+    Half of a surrogate pair becomes U+FFFD, and is reported.
     """
-    body, reasons = bytes_of(started(), *events, ended())
+    frames, drops = emitted(started(), *events, ended())
 
-    assert ["half of a surrogate pair cannot be told, since many clients cannot read it"] == reasons
-    assert b"\xef\xbf\xbd" in body
-
-
-@pytest.mark.parametrize(
-    "events",
-    [
-        pytest.param(reasoning_of("", signature="\\ud83d"), id="signature"),
-        pytest.param(input_of("c1", '{"a":"\\ud83d"}'), id="streamed arguments"),
-    ],
-)
-def test_words_about_escapes_are_whole(events):
-    """
-    A backslash and what follows it are characters like others.
-    """
-    body, reasons = bytes_of(started(), *events, ended())
-
-    assert [] == reasons
-    assert events[-1] in decoded(body)[1]
+    assert (Drop("m", 0, DropReason.UNPLACED),) == drops
+    assert b"\xef\xbf\xbd" in b"".join(map(sse, frames))
 
 
-# -- how it begins and ends
+# -- start and end
 
 
 def test_what_was_not_stored_has_no_id():
@@ -729,7 +529,7 @@ def test_what_was_not_stored_has_no_id():
 
 def test_agents():
     """
-    An agent stands under its own key.
+    The name of an agent is under its own key.
     """
     assert "model" not in told(started(), agent=True)[0]["interaction"]
     assert MODEL == told(started(), agent=True)[0]["interaction"]["agent"]
@@ -737,7 +537,7 @@ def test_agents():
 
 def test_fields_of_the_interaction():
     """
-    Fields that no event knows are the caller's to give.
+    Fields that no event has are given by the caller.
     """
     frames = told(started(), ended(), fields={"created": "2026-06-02T10:00:00Z", "service_tier": "standard"})
 
@@ -746,16 +546,15 @@ def test_fields_of_the_interaction():
 
 def test_cursors():
     """
-    Every frame has another cursor, and its name is the last key.
+    Every frame has another cursor, made of its number and name.
     """
     frames = told(started(), *text_of("a"), ended(), event_ids=True)[:-1]
 
     assert len(frames) == len({frame["event_id"] for frame in frames})
-    assert {"event_type"} == {list(frame)[-1] for frame in frames}
-    assert "0_step.start_2" == base64.b64decode(frames[2]["event_id"].removeprefix("v1_")).decode()
+    assert b"2_step.start" == base64.b64decode(frames[2]["event_id"].removeprefix("v1_"))
 
 
-def test_without_updates_of_the_status():
+def test_without_status_updates():
     """
     They can be left out.
     """
@@ -777,9 +576,9 @@ def test_hops():
     assert 1 == frames.count("[DONE]")
 
 
-def test_sandbox():
+def test_the_sandbox_of_an_agent():
     """
-    The environment of an agent is told with both.
+    Its id is in the first and the last frame.
     """
     state = {"interaction_id": "v1", "environment_id": "e1"}
     frames = told(started(state=state), ended(state=state))
@@ -787,9 +586,18 @@ def test_sandbox():
     assert ["e1", "e1"] == [frame["interaction"]["environment_id"] for frame in (frames[0], frames[2])]
 
 
-def test_usage_that_was_said_on_the_way():
+def test_a_token_before_the_start():
     """
-    Counts that no end confirmed are told before it.
+    A continuation token that is known when the step starts comes before it.
+    """
+    frames, _ = emitted(started(state={"interaction_id": "v1", "continuation_token": "dG9r"}))
+
+    assert ["dG9r", None] == [frame.get("continuation_token") for frame in frames[:2]]
+
+
+def test_usage_that_no_end_confirmed():
+    """
+    It comes before the end.
     """
     usage = Usage(input_tokens=10, output_tokens=3, details={**USAGE, "partial": True})
     frames = told(started(), ended(usage=usage))
@@ -798,41 +606,19 @@ def test_usage_that_was_said_on_the_way():
     assert "usage" not in frames[3]["interaction"]
 
 
-def test_usage_of_others():
+def test_usage_without_a_field():
     """
-    Counts without the provider's own words are put into them.
+    Tokens that were written into a cache have no field of their own.
     """
-    end = StepEnded(
-        message_id="m",
-        finish_reason="stop",
-        raw_finish_reason="completed",
-        usage=Usage(input_tokens=8, cache_read_tokens=2, output_tokens=3, reasoning_tokens=1),
+    assert [(None, DropReason.UNPLACED)] == dropped(
+        started(), ended(usage=Usage(input_tokens=1, cache_write_tokens=2, details={"total_input_tokens": 1}))
     )
-    frames = GeminiInteractionsEmitter()
-    frames.emit(started(""))
-
-    assert {
-        "total_input_tokens": 10,
-        "total_cached_tokens": 2,
-        "total_output_tokens": 3,
-        "total_thought_tokens": 1,
-        "total_tokens": 14,
-    } == frames.emit(end)[0]["interaction"]["usage"]
-
-
-def test_usage_that_has_no_word():
-    """
-    Tokens that were written into a cache have none.
-    """
-    end = ended(usage=Usage(input_tokens=1, cache_write_tokens=2))
-
-    assert ["step.ended"] == reasons(started(), end)
 
 
 @pytest.mark.parametrize("finish", ["stop", "tool-calls", "length", "content-filter", "pause", "other"])
-def test_finishes_of_others(finish):
+def test_finish_reasons_of_others(finish):
     """
-    Finishes of other providers become a status that exists.
+    Finish reasons of other providers become the nearest status.
     """
     expected = {"stop": "completed", "tool-calls": "requires_action", "pause": "requires_continuation"}
     emitter = GeminiInteractionsEmitter()
@@ -845,28 +631,22 @@ def test_finishes_of_others(finish):
 
 # -- failures
 
-
 BOOM = ErrorInfo(kind="provider", message="boom", code="internal")
 
 
 def test_an_error_of_the_provider():
     """
-    It is an `error` event, after which nothing is told but the mark; what is open is left open.
+    It is an `error` event, followed by the mark alone; what is open stays open.
     """
-    begun = [TextStarted(message_id="m"), TextDelta(message_id="m", offset=0, delta="a")]
-    cut = TextEnded(message_id="m", text="a", complete=False, state={"i": 0})
-
     assert [
-        S(0, mo()),
-        D(0, text("a")),
-        {"error": {"code": "internal", "message": "boom"}, "event_type": "error"},
-        "[DONE]",
-    ] == told(started(), *begun, cut, failed(BOOM))[2:]
+        *(S(0, mo()), D(0, text("a"))),
+        *({"error": {"code": "internal", "message": "boom"}, "event_type": "error"}, "[DONE]"),
+    ] == told(started(), *text_of("a", complete=False), failed(BOOM))[2:]
 
 
-def test_an_error_with_counts():
+def test_an_error_with_usage():
     """
-    With counts it is an interaction that failed: the event has no place for them.
+    With usage it is an interaction that failed: the event has no place for it.
     """
     end = told(started(), failed(BOOM, usage=Usage(input_tokens=10, output_tokens=3, details=USAGE)))[-2]
 
@@ -878,13 +658,12 @@ def test_an_error_with_counts():
 
 def test_an_error_of_an_output():
     """
-    A number that is no HTTP status is one of an output.
+    A code that is not an HTTP status is one of an output.
     """
     error = ErrorInfo(kind="rate-limit", message="slow down", code="8", retryable=True)
 
     assert [
-        S(0, step("model_output", error={"code": 8, "message": "slow down"})),
-        X(0),
+        *(S(0, step("model_output", error={"code": 8, "message": "slow down"})), X(0)),
     ] == told(started(), failed(error))[2:4]
 
 
@@ -896,7 +675,7 @@ def test_an_error_of_an_output():
         (interrupted("the stream ended while the interaction was queued"), "queued"),
     ],
 )
-def test_ends_that_are_a_status(error, status):
+def test_failures_that_are_a_status(error, status):
     """
     Some failures are a status and nothing else.
     """
@@ -906,7 +685,6 @@ def test_ends_that_are_a_status(error, status):
 @pytest.mark.parametrize(
     "error",
     [
-        BOOM,
         ErrorInfo(kind="rate-limit", message="slow", code="429", status=429, retryable=True),
         ErrorInfo(kind="not-found", message="gone", code="NOT_FOUND", status=404),
         ErrorInfo(kind="provider", message="only words"),
@@ -916,285 +694,195 @@ def test_ends_that_are_a_status(error, status):
 )
 def test_errors_come_back(error):
     """
-    What the decoder made of an error, the emitter makes it make again.
+    An error that the decoder made is decoded to the same.
     """
-    frames = told(started(), failed(error))
-    _, events = decoded(stream(*frames))
+    _, events = decoded(stream(*told(started(), failed(error))))
 
     assert error == events[-1].error
 
 
-def test_errors_of_others():
+@pytest.mark.parametrize("error", [("tool-denied", "no"), ("cancelled", "by hand"), ("aborted", "stopped")])
+def test_errors_of_others(error):
     """
-    Errors that no code stands for are told, and reported as read otherwise.
+    Errors that no code has are written as far as it goes, and reported.
     """
-    odd = ErrorInfo(kind="tool-denied", message="no")
-    emitter = GeminiInteractionsEmitter()
-    emitter.emit(started())
+    kind, message = error
 
-    assert {"code": "internal", "message": "no"} == emitter.emit(failed(odd))[0]["error"]
-    assert ["step.failed"] == [left.event for left in emitter.left_out]
-    assert ["step.failed"] == reasons(started(), failed(ErrorInfo(kind="cancelled", message="by hand")))
+    assert [(None, DropReason.UNPLACED)] == dropped(started(), failed(ErrorInfo(kind=kind, message=message)))
 
 
 def test_a_stream_that_was_cut():
     """
-    What happened to a stream is not said: it stops, without the mark.
-    """
-    begun = [TextStarted(message_id="m"), TextDelta(message_id="m", offset=0, delta="a")]
-    cut = TextEnded(message_id="m", text="a", complete=False, state={"i": 0})
-
-    assert [S(0, mo()), D(0, text("a"))] == told(started(), *begun, cut, failed(interrupted()))[2:]
-
-
-def test_a_stream_that_was_cut_for_another_reason():
-    """
-    Why it was cut is reported.
-    """
-    assert ["step.failed"] == reasons(started(), failed(ErrorInfo(kind="aborted", message="stopped")))
-
-
-def test_a_cut_keeps_its_checkpoint():
-    """
-    The token and the counts of a run that was cut are told before the silence.
+    It has no end and no mark; token and usage of the run are sent before it stops.
     """
     usage = Usage(input_tokens=10, output_tokens=3, details={**USAGE, "partial": True})
     state = {"interaction_id": "v1", "continuation_token": "dG9r"}
 
-    [update] = told(started(), failed(interrupted(), usage=usage, state=state))[2:]
+    *parts, update = told(started(), *text_of("a", complete=False), failed(interrupted(), usage=usage, state=state))[2:]
 
+    assert [S(0, mo()), D(0, text("a"))] == parts
     assert ("dG9r", USAGE) == (update["continuation_token"], update["usage"])
+
+
+CUT_MESSAGE = "the provider's answer ended before a result of this call"
+
+
+@pytest.mark.parametrize(
+    ("events", "frames"),
+    [
+        pytest.param(
+            [*input_of("c1", '{"a', complete=False), failure("c1", "interrupted", "x", provider=False)],
+            [S(0, fc()), D(0, args('{"a'))],
+            id="call",
+        ),
+        pytest.param(media_of("audio/l16", b"\0", complete=False, type="audio"), [S(0, mo())], id="audio"),
+        pytest.param(reasoning_of("p", complete=False), [S(0, th()), D(0, summary("p"))], id="thought"),
+    ],
+)
+def test_parts_that_were_cut(events, frames):
+    """
+    They are sent as far as they came, without a stop.
+    """
+    written, _ = emitted(started(), *events, failed(interrupted()))
+
+    assert frames == written[2:][: len(frames)]
+    assert "step.stop" not in [frame["event_type"] for frame in written]
 
 
 def test_an_id_that_was_learned_late():
     """
-    An id that was known only when the run failed is told before.
+    An id that was known only when the run failed is sent before the error, one that came with the end with the end.
     """
-    frames = told(started("", None, served=None), failed(BOOM))
+    begun = started("", None, served=None)
+    frames, _ = emitted(begun, failed(BOOM))
 
     assert ["", "v1"] == [frame["interaction"]["id"] for frame in frames if "interaction" in frame]
+    assert "v1" == emitted(begun, ended())[0][-2]["interaction"]["id"]
 
 
-def test_an_id_that_was_learned_at_the_end():
+def test_an_end_without_a_status():
     """
-    One that came with the end is told there.
+    Clients expect a status: the nearest is sent, and reported.
     """
-    assert "v1" == told(started("", None, served=None), ended())[-2]["interaction"]["id"]
+    frames, drops = emitted(started(), *call_of("c1", "{}"), ended("tool-calls", None))
+
+    assert "requires_action" == frames[-2]["interaction"]["status"]
+    assert (Drop("m", None, DropReason.UNPLACED),) == drops
 
 
-# -- what cannot be said
+# -- what is not written
 
 
 def test_restarts():
     """
-    A restart begins the interaction again, and is reported: whoever reads it decides what is void.
-    """
-    emitter = GeminiInteractionsEmitter()
-    for event in [started(), *text_of("a")]:
-        emitter.emit(event)
-    run = RemoteRun(id="v1", kind="interaction")
-    frames = emitter.emit(StepRestarted(message_id="m", reason="again", run=run, state={"interaction_id": "v1"}))
-
-    assert [CREATED, UPDATE] == frames
-    assert ["step.restarted"] == [left.event for left in emitter.left_out]
-    assert [S(0, mo()), D(0, text("a"))] == [frame for event in text_of("a") for frame in emitter.emit(event)]
-
-
-def test_a_restart_names_the_model_that_the_start_did_not_know():
-    """
-    The interaction that begins again has the model that came with the restart, from its first to its last frame.
+    A restart begins the interaction again, with the model that it names, and is reported.
     """
     unknown = Origin(provider="google", dialect="gemini-interactions")
     emitter = GeminiInteractionsEmitter(status_updates=False)
-    emitter.emit(StepStarted(message_id="m", origin=unknown))
-    restarted = StepRestarted(message_id="m", reason="again", origin=attrs.evolve(unknown, served_model="g"))
-    frames = [
-        *emitter.emit(restarted),
-        *emitter.emit(StepEnded(message_id="m", finish_reason="stop", raw_finish_reason="completed")),
-    ]
-
-    assert [
-        ("interaction.created", "g"),
-        ("interaction.completed", "g"),
-    ] == [(frame["event_type"], frame["interaction"].get("model")) for frame in frames]
-
-
-def test_a_restart_voids_what_waits():
-    """
-    A part that waited for its end is not told after the restart.
-    """
-    emitter = GeminiInteractionsEmitter()
     waits = TextStarted(message_id="m")
-    for event in [started(), *text_of("a"), waits, StepRestarted(message_id="m", reason="again")]:
+    for event in [StepStarted(message_id="m", origin=unknown), *text_of("a"), waits]:
         emitter.emit(event)
+    restarted = StepRestarted(message_id="m", reason="again", origin=attrs.evolve(unknown, served_model="g"))
+    frames = [frame for event in (restarted, *text_of("a"), ended()) for frame in emitter.emit(event)]
 
-    assert [S(0, th())] == emitter.emit(ReasoningStarted(message_id="m"))
-
-
-def test_a_restart_after_the_end():
-    """
-    After an end the wire has said all it can.
-    """
-    assert ["step.restarted"] == reasons(started(), failed(BOOM), StepRestarted(message_id="m", reason="again"))
+    assert ["interaction.created", "step.start", "step.delta", "step.stop", "interaction.completed"] == [
+        frame["event_type"] for frame in frames
+    ]
+    assert ["g", "g"] == [frame["interaction"]["model"] for frame in frames if "interaction" in frame]
+    assert [(None, "the wire cannot mark a restart: the answer begins again")] == [
+        (drop.part, drop.reason) for drop in emitter.drops
+    ]
 
 
 @pytest.mark.parametrize(
     "event",
     [
-        PromptSubmitted(message_id="m", content="hi"),
-        ToolProgress(message_id="m", call_id="c1", output="50 %"),
+        PromptSubmitted(message_id="p", content="hi"),
+        HistoryRewound(message_id="m"),
         ToolSuccess(message_id="m", call_id="c9"),
-        ToolInputDelta(message_id="m", call_id="c9", offset=0, delta="x"),
-        ToolInputEnded(message_id="m", call_id="c9", text="{}"),
-        TextDelta(message_id="m", offset=0, delta="x"),
         TextEnded(message_id="m", text="x"),
-        ReasoningDelta(message_id="m", offset=0, delta="x"),
-        ReasoningEnded(message_id="m", text="x"),
-        MediaEnded(message_id="m", media_type="a/b", uri="u"),
-        OpaqueReceived(message_id="m", state={"i": 0, "odd": 1}),
         TextStarted(message_id="other"),
         started("v2", message_id="m"),
+        started("v2", message_id="m2"),
     ],
     ids=lambda event: f"{event.type}-{event.message_id}",
 )
-def test_events_without_a_word_or_a_place(event):
+def test_events_without_a_place(event):
     """
-    What has no place on this wire is left out, and reported.
+    What is not part of the answer, or cannot follow it, is reported once.
     """
-    assert [event.type] == reasons(started(), event, ended())
+    assert 1 == len(emitted(started(), event, event, ended())[1])
 
 
-def test_answers_of_the_app():
+def test_an_opaque_item_of_another_form():
     """
-    The app answers its calls, not the provider.
+    An item that is not one of this wire is reported.
+    """
+    assert UNPLACED == dropped(started(), OpaqueReceived(message_id="m", state={"i": 0, "odd": 1}), ended())
+
+
+def test_live_events_are_not_reported():
+    """
+    The durable ones have what they have.
+    """
+    assert () == emitted(started(), ToolProgress(message_id="m", call_id="c1", output="50 %"), ended())[1]
+
+
+def test_results_of_the_app():
+    """
+    They are not part of the answer.
     """
     late = ToolSuccess(message_id="m", call_id="c1", output="sunny")
     early = ToolFailed(message_id="m", call_id="c1", error=ErrorInfo(kind="tool", message="no"))
+    reason = "results of the app are sent with the next request"
 
-    assert ["tool.success"] == reasons(started(), *CALL, ASKED, late)
-    assert ["tool.failed"] == reasons(started(), *CALL, early, ASKED)
+    assert [(0, reason)] == dropped(started(), *call_of("c1", "{}"), REQUIRES_ACTION, late)
+    assert [(0, reason)] == dropped(started(), *call_of("c1", "{}"), early, REQUIRES_ACTION)
 
 
-def test_outputs_that_read_otherwise():
+def test_answers_of_others():
     """
-    Several outputs are one list on the wire; an error has no words of its own there.
-    """
-    call = [*input_of("x1", "{}", "code_execution", provider=True, type="code_execution_call")]
-    both = (TextContent("a"), MediaContent(media_type="image/png", uri="u"))
-
-    assert ["tool.success"] == reasons(started(), *call, success("x1", both), ended())
-    assert ["tool.failed"] == reasons(started(), *call, failure("x1", "tool", "other words", i=1), ended())
-
-
-def test_state_of_others():
-    """
-    What another provider wants back means nothing here, and does not leave.
+    State of another provider is not written; its tools are tools of a server, unless this wire has them.
     """
     events = answer("Hi", reasoning="p", reasoning_state={"signature": "secret"}, text_state={"i": 7})
-    emitter = GeminiInteractionsEmitter()
-    frames = [frame for event in events for frame in emitter.emit(event)]
+    frames, drops = emitted(*events)
+    tools = [
+        *call_of("c1", "{}", "web_look", provider=True),
+        *call_of("c2", "{}", "google_search", provider=True),
+        *call_of("c3", "{}", "read_file", provider=True),
+    ]
+    tool_frames, _ = emitted(StepStarted(message_id="m", origin=origin()), *tools)
 
     assert "secret" not in json.dumps(frames)
-    assert {"step.started", "reasoning.ended", "text.ended", "step.ended"} == {left.event for left in emitter.left_out}
+    assert {(0, DropReason.OTHER_PROVIDER), (1, DropReason.OTHER_PROVIDER)} <= {
+        (drop.part, drop.reason) for drop in drops
+    }
     assert "acme-1" == frames[0]["interaction"]["model"]
-
-
-def test_tools_of_others():
-    """
-    Tools that another provider ran are those of a server; the ones with a name of this wire have its type.
-    """
-    events = [
-        StepStarted(message_id="m", origin=origin()),
-        *input_of("c1", "{}", "web_look", provider=True),
-        *input_of("c2", "{}", "google_search", provider=True),
-        *input_of("c3", "{}", "read_file", provider=True),
-    ]
-    emitter = GeminiInteractionsEmitter()
-    frames = [frame for event in events for frame in emitter.emit(event)]
-
     assert ["mcp_server_tool_call", "google_search_call", "function_call"] == [
-        frame["step"]["type"] for frame in frames if frame["event_type"] == "step.start"
+        frame["step"]["type"] for frame in tool_frames if frame["event_type"] == "step.start"
     ]
 
 
-def test_arguments_that_lose_their_wording():
+def test_parts_that_wait_are_written_when_the_emitter_is_closed():
     """
-    Arguments that come whole are JSON, not text: spaces between are lost, and reported.
+    What ended behind an open part is not lost.
     """
-    events = [*input_of("c1", '{"a": 1}')]
+    frames, _ = emitted(started(), TextStarted(message_id="m"), *call_of("c1", "{}", i=1))
 
-    assert ["tool.input.started"] == reasons(started(), *events, ASKED, arguments="whole")
-    assert ["tool.input.started"] == reasons(started(), *events, ASKED, generation=1)
+    assert [S(0, fc()), D(0, args("{}")), X(0)] == frames[2:]
 
 
-def test_after_the_end():
+def test_nothing():
     """
-    An emitter tells one answer.
-    """
-    assert ["step.started"] == reasons(started(), ended(), started("v2", message_id="m2"))
-    assert ["text.started"] == reasons(started(), ended(), TextStarted(message_id="m"))
-
-
-def test_what_is_left_out_is_said_once():
-    """
-    The same of the same kind of event is one entry.
-    """
-    events = [TextDelta(message_id="m", offset=at, delta="x") for at in range(100)]
-
-    assert ["text.delta"] == reasons(started(), *events)
-
-
-# -- deltas that were lost, repeated or cut
-
-
-def test_deltas_again():
-    """
-    What was told is not told again.
-    """
-    twice = TextDelta(message_id="m", offset=0, delta="Hel")
-    begun, first, second, end = pieces("Hello", 0, 3)
-
-    assert [S(0, mo()), D(0, text("Hel")), D(0, text("lo")), X(0)] == inner(begun, first, twice, second, end)
-
-
-def test_deltas_that_were_lost():
-    """
-    What was lost comes with the end.
-    """
-    begun, first, _, third, end = pieces("Hello", 0, 2, 3)
-
-    assert [S(0, mo()), D(0, text("He")), D(0, text("llo")), X(0)] == inner(begun, first, third, end)
-
-
-def test_ends_that_say_less():
-    """
-    What is out cannot be taken back.
-    """
-    begun, first, _ = pieces("Hello", 0)
-    shorter = TextEnded(message_id="m", text="H", state={"i": 0})
-
-    assert ["text.ended"] == reasons(started(), begun, first, shorter, ended())
-
-
-def test_a_stream_of_nothing():
-    """
-    An emitter that was given nothing has nothing to end.
+    An emitter without events writes nothing, nor does a part of which nothing came.
     """
     assert [] == GeminiInteractionsEmitter().close()
-
-
-def test_parts_that_wait_are_told_when_the_stream_is_closed():
-    """
-    Nothing that came is lost.
-    """
-    emitter = GeminiInteractionsEmitter()
-    for event in [started(), *text_of("a")]:
-        emitter.emit(event)
-    held = pieces("b", 0)[:2]
-
-    assert [[], []] == [emitter.emit(event) for event in held]
-    assert [X(0), S(1, mo()), D(1, text("b"))] == emitter.close()
-    assert [] == emitter.close()
+    for begun in (
+        MediaStarted(message_id="m", media_type="a/b"),
+        ReasoningStarted(message_id="m"),
+        ToolInputStarted(message_id="m", call_id="c", name="f"),
+    ):
+        assert [] == told(started(), begun)[2:]
 
 
 # -- frames as bytes
@@ -1207,442 +895,29 @@ def test_bytes():
     assert b'event: step.stop\ndata: {"index":0,"event_type":"step.stop"}\n\n' == sse(
         {"index": 0, "event_type": "step.stop"}
     )
-    assert b"event: done\ndata: [DONE]\n\n" == sse("[DONE]")
+    assert b"event: done\ndata: [DONE]\n\n" == sse("[DONE]") == GeminiInteractionsEmitter().to_bytes("[DONE]")
 
 
-def test_bytes_of_characters_that_end_lines():
-    """
-    Characters at which some clients break lines are escaped; others are not.
-    """
-    data = sse({"text": "a\u0085b\u2028c\u2029dé🚀\r\n", "event_type": "x"})
-
-    assert rb'{"text":"a\u0085b\u2028c\u2029d' in data
-    assert "dé🚀\\r\\n".encode() in data
-    assert 3 == len(data.decode().splitlines())
-
-
-def test_bytes_of_half_a_pair():
-    """
-    Half of a surrogate pair, which many clients cannot read, is U+FFFD; a text about escapes stays as it is.
-    """
-    assert "a\ufffd" == json.loads(sse({"text": "a\ud83d", "n": [1], "event_type": "x"}).split(b"data: ")[1])["text"]
-    assert "\\ud83d" == json.loads(sse({"text": "\\ud83d", "event_type": "x"}).split(b"data: ")[1])["text"]
-
-
-def test_bytes_are_read_as_frames():
-    """
-    The library reads what it writes.
-    """
-    frames = told(started(), *pieces("Hé\u2028llo", 0, 3), ended())
-    decoder = DIALECT.decoder("m")
-
-    assert "Hé\u2028llo" == "".join(
-        event.delta for event in decoder.feed(b"".join(map(sse, frames))) if event.type == "text.delta"
-    )
-
-
-# -- options
-
-
-@pytest.mark.parametrize("options", [{"generation": 3}, {"arguments": "half"}])
-def test_options_that_do_not_exist(options):
+def test_options_that_do_not_exist():
     """
     They are refused at once.
     """
     with pytest.raises(ValueError, match="expected"):
-        GeminiInteractionsEmitter(**options)
+        GeminiInteractionsEmitter(arguments="half")
 
 
-def test_emitters_of_the_dialect():
+def test_the_emitter_of_the_dialect():
     """
-    The dialect names both.
+    The dialect has both forms.
     """
     assert isinstance(DIALECT.emitter(), GeminiInteractionsEmitter)
     assert DIALECT.emit_resource is not None
 
 
-def test_origin_that_asked_for_a_model():
+def test_an_origin_that_asked_for_a_model():
     """
-    What the app asked for is no word of the provider.
+    The model that the app asked for is not one that the provider named.
     """
     asked = Origin(provider="google", model="asked", dialect="gemini-interactions")
 
     assert "model" not in told(StepStarted(message_id="m", origin=asked))[0]["interaction"]
-
-
-# -- corners
-
-
-def test_a_run_that_the_end_does_not_name():
-    """
-    A run that was told cannot be taken back.
-    """
-    assert ["step.ended"] == reasons(started(), ended(id=""))
-
-
-def test_a_checkpoint_before_the_start():
-    """
-    A token that was known when the step began is told before it.
-    """
-    frames = told(started(state={"interaction_id": "v1", "continuation_token": "dG9r"}))
-
-    assert ["dG9r", None] == [frame.get("continuation_token") for frame in frames[:2]]
-    assert "interaction.created" == frames[1]["event_type"]
-
-
-def test_a_medium_without_an_end():
-    """
-    A medium of which nothing came is nothing.
-    """
-    assert [] == told(started(), MediaStarted(message_id="m", media_type="a/b"))[2:]
-
-
-def test_a_medium_without_bytes():
-    """
-    One that cannot be used is told as it came.
-    """
-    state = {"i": 0, "type": "image", "data": "%%%"}
-    end = MediaEnded(message_id="m", media_type="image/png", complete=False, state=state)
-    events = [MediaStarted(message_id="m", media_type="image/png"), end]
-
-    assert D(0, {"type": "image", "data": "%%%", "mime_type": "image/png"}) == inner(*events)[1]
-
-
-def test_sound_that_was_cut():
-    """
-    Sound that was cut is left open.
-    """
-    cut = media_of("audio/l16", b"abc", complete=False, type="audio")
-
-    assert ["step.start", "step.delta"] == [
-        frame["event_type"] for frame in told(started(), *cut, failed(interrupted()))[2:]
-    ]
-
-
-def test_two_sounds_of_one_type():
-    """
-    The step is stopped between, or they would be one.
-    """
-    sounds = [*media_of("audio/l16", b"a", type="audio"), *media_of("audio/l16", b"b", type="audio")]
-
-    assert ["step.start", "step.delta", "step.stop", "step.delta", "step.stop"] == [
-        frame["event_type"] for frame in inner(*sounds)
-    ]
-
-
-def test_a_late_summary():
-    """
-    Items that came after a thought had ended are one delta with the signature, or are followed by an empty one.
-    """
-    items = [summary(word)["content"] for word in "pqr"]
-    one = [*reasoning_of("p"), *reasoning_of("q", summary=items[:2])]
-    signed = [*reasoning_of("p"), *reasoning_of("qr", summary=items, signature="A=")]
-    unsigned = [*reasoning_of("p"), *reasoning_of("qr", summary=items)]
-
-    assert [D(0, summary("q"))] == inner(*one)[3:]
-    assert [D(0, delta("thought", summary=items[1:], signature="A="))] == inner(*signed)[3:]
-    assert [D(0, delta("thought", summary=items[1:])), D(0, delta("thought_summary"))] == inner(*unsigned)[3:]
-
-
-def test_a_late_summary_that_was_cut():
-    """
-    That it was cut is not seen then.
-    """
-    cut = [*reasoning_of("p"), *reasoning_of("q", complete=False)]
-
-    assert ["reasoning.ended"] == reasons(started(), *cut, failed(interrupted()))
-
-
-def test_a_thought_that_another_ended_early():
-    """
-    It is left open until the rest of its summary comes.
-    """
-    items = [summary(word)["content"] for word in "pqr"]
-    early, late = thought("p", "q"), reasoning_of("r", summary=items)
-
-    assert [
-        *(S(0, th()), D(0, summary("p")), D(0, summary("q"))),
-        *(S(1, th()), D(1, summary("x")), X(1)),
-        *(D(0, summary("r")), X(0)),
-    ] == inner(*early, *thought("x", i=1), *late)
-
-
-def test_a_thought_that_was_cut_elsewhere_on_its_way():
-    """
-    Pieces of one item of a summary are told as items, and that is reported.
-    """
-    assert ["text.started"] == reasons(started(), *thought("p", "q"), *text_of("a", 1), ended())
-    assert ["step.ended"] == reasons(started(), *thought("p", "q"), ended())
-    assert [] == reasons(started(), *thought("p", "q"), ended(), live=False)
-
-
-def test_a_thought_whose_end_says_less():
-    """
-    What is out cannot be taken back.
-    """
-    begun, first, _ = thought("pq")
-
-    assert ["reasoning.ended"] == reasons(
-        started(), begun, first, ReasoningEnded(message_id="m", text="p", state={"i": 0}), ended()
-    )
-
-
-def test_a_text_of_an_older_step():
-    """
-    A text that streams after another step has begun is taken for a new one; that is reported if it was not.
-    """
-    late = [TextStarted(message_id="m"), TextDelta(message_id="m", offset=0, delta="b")]
-    end = TextEnded(message_id="m", text="b", state={"i": 0})
-    events = [started(), *text_of("a"), *reasoning_of("t", 1), *late, end, ended()]
-
-    assert ["text.ended"] == reasons(*events)
-    assert [] == reasons(*events, live=False)
-
-
-def test_a_text_without_content():
-    """
-    There is nothing to tell of it, but its sources if it has any.
-    """
-    note = {"type": "url_citation", "url": "u"}
-    sourced = text_of("", citations=(Citation(url="u"),), annotations=[note])
-
-    assert ["text.ended"] == reasons(started(), *text_of(""), ended())
-    assert [S(0, mo()), D(0, delta("text_annotation_delta", annotations=[note])), X(0)] == inner(*sourced)
-
-
-def test_a_text_that_shows_nothing_at_first():
-    """
-    A text begins on the wire with its first words, so they are told before what came between.
-    """
-    begun, first, end = pieces("ab", 0)
-    events = [begun, *media_of("image/png", b"\0", i=1, type="image"), first, end]
-
-    assert [S(0, mo()), D(0, text("ab"))] == inner(*events, live=False)[:2]
-    assert [S(0, mo()), D(0, text("ab"))] == inner(*events)[:2]
-
-
-def test_fields_of_a_block_of_1x():
-    """
-    A content block of 1.x has no step whose fields could be kept.
-    """
-    assert "text.started" in reasons(started(), *text_of("a", extra={"mood": 1}), ended(), generation=1)
-
-
-def test_fields_of_what_was_cut():
-    """
-    What only the end says of how a part began is too late.
-    """
-    cut = TextEnded(message_id="m", text="a", complete=False, state={"i": 0, "extra": {"mood": 1}})
-    begun = pieces("a", 0)[:2]
-    call = input_of("c1", "", complete=False, signature="S=")
-
-    assert ["text.ended"] == reasons(started(), *begun, cut, failed(interrupted()))
-    assert ["tool.input.ended"] == reasons(started(), *call, failed(interrupted()))
-    assert "S=" == told(started(), *call, failed(interrupted()), live=False)[2]["step"]["signature"]
-
-
-def test_what_comes_late_of_what_was_cut():
-    """
-    Of two parts that were cut together the wire shows one.
-    """
-    one = TextEnded(message_id="m", text="a", complete=False, state={"i": 0})
-    events = [*pieces("a", 0)[:2], one, *text_of("b", 1, complete=False)]
-
-    assert ["text.started"] == reasons(started(), *events, failed(interrupted()))
-
-
-def test_text_in_a_step_whose_sound_is_open():
-    """
-    Text ends the sound of its step, which is reported when it did not.
-    """
-    begun, end = media_of("audio/l16", b"a", type="audio")
-    live = MediaDelta(message_id="m", offset=0, delta=b"a")
-    events = [begun, live, *text_of("b"), end]
-
-    assert "text.started" in reasons(started(), *events, ended(), live=False)
-
-
-def test_a_call_that_waits_for_ever():
-    """
-    A call whose input never ends is told as far as it came.
-    """
-    begun = ToolInputStarted(message_id="m", call_id="c1", name="f")
-
-    assert [S(0, fc())] == told(started(), begun, arguments="whole")[2:]
-    assert [old(S(0, step("function_call", id="c1")))] == told(started(), begun, generation=1)[2:]
-
-
-def test_a_call_that_was_cut():
-    """
-    What was written of its arguments is told, and the step left open.
-    """
-    call = input_of("c1", '{"a', complete=False)
-    typed = input_of("s1", '{"a', "google_search", complete=False, provider=True, type="google_search_call")
-
-    assert [S(0, fc()), D(0, args('{"a'))] == told(started(), *call, failed(interrupted()))[2:]
-    assert D(0, args('{"a')) == told(started(), *typed, failed(interrupted()))[3]
-    assert '{"a' == told(started(), *call, failed(interrupted()), generation=1)[3]["delta"]["arguments"]
-
-
-def test_a_call_without_an_id():
-    """
-    Where the provider gave none there is a null; in 1.x the call has its name at once then.
-    """
-    call = input_of("call-1", "{}", id=None)
-
-    assert S(0, fc(None)) == inner(*call)[0]
-    assert old(S(0, step("function_call", id=None, name="f"))) == inner(*call, generation=1)[0]
-
-
-def test_a_tool_of_the_provider_that_streams():
-    """
-    Arguments of the provider's own tools come whole, but for those of its sandbox.
-    """
-    pieces_of = [ToolInputDelta(message_id="m", call_id="x", offset=0, delta='{"a":1}')]
-    file = input_of("x", '{"a":1}', "write_file", provider=True)
-    search = input_of("x", '{"a":1}', "google_search", provider=True, type="google_search_call")
-
-    assert [S(0, fc("x", "write_file")), D(0, args('{"a":1}')), X(0)] == inner(file[0], *pieces_of, file[1])
-    assert D(0, delta("google_search_call", arguments={"a": 1})) == inner(search[0], *pieces_of, search[1])[1]
-
-
-def test_arguments_in_other_words():
-    """
-    Arguments of a tool of the provider that are no plain JSON are told as text.
-    """
-    call = input_of("s1", '{"a": 1}', "google_search", provider=True, type="google_search_call", signature="S=")
-
-    assert D(0, {**args('{"a": 1}'), "signature": "S="}) == inner(*call)[1]
-
-
-def test_arguments_that_contradict_themselves():
-    """
-    An end that neither goes on from the pieces nor is an object cannot be told.
-    """
-    begun, first = CALL[0], CALL[1]
-    end = ToolInputEnded(message_id="m", call_id="c1", text="[", state={"i": 0})
-
-    assert ["tool.input.ended"] == reasons(started(), begun, first, end, ended())
-
-
-def test_arguments_that_came_whole_already():
-    """
-    A signature comes with them, and pieces add nothing.
-    """
-    begun, *deltas, end = CALL[:-1]
-    signed = ToolInputEnded(message_id="m", call_id="c1", text=end.text, state={"i": 0, "signature": "S="})
-
-    assert [S(0, fc("c1", "f", {"a": 1}, signature="S=")), X(0)] == inner(begun, *deltas, signed, arguments="whole")
-
-
-def test_a_result_after_one_without_its_call():
-    """
-    A result without its call is read at the end only, so one that follows is read before it.
-    """
-    lone = input_of("o1", "{}", "url_context", provider=True, type="url_context_call", orphan=True)
-    call = input_of("x1", "{}", "file_search", provider=True, type="file_search_call")
-    lone_result = success("o1", i=1, type="url_context_result")
-    result = success("x1", i=2, type="file_search_result")
-
-    assert ["tool.success"] == reasons(started(), *call, *lone, lone_result, result, ended())
-
-
-def test_opaque_content_of_1x():
-    """
-    So it is told, whatever 1.x makes of it.
-    """
-    frames = inner(opaque(0, content={"type": "scent"}), generation=1)
-
-    assert ["content.start", "content.stop"] == [frame["event_type"] for frame in frames]
-
-
-def test_opaque_calls_with_arguments():
-    """
-    Arguments that came whole stand in the start.
-    """
-    nameless = opaque(0, type="function_call", id="c1", arguments={"a": 1})
-
-    assert [S(0, step("function_call", id="c1", arguments={"a": 1})), X(0)] == inner(nameless)
-
-
-def test_extra_deltas_of_a_text_that_goes_on():
-    """
-    Deltas of an unknown type that came between two parts of a step are told between them.
-    """
-    odd = {"type": "sparkle"}
-    events = [*text_of("a"), *media_of("image/png", b"\0", type="image", deltas=[odd])]
-
-    assert [S(0, mo()), D(0, text("a")), X(0), D(0, odd)] == inner(*events)[:4]
-
-
-def test_other_fields_of_a_text():
-    """
-    Fields of a block of text that are not documented come behind its words.
-    """
-    more = D(0, {"text": "", "type": "text", "mood": 1})
-
-    assert [S(0, mo()), D(0, text("a")), more, X(0)] == inner(*text_of("a", block={"mood": 1}))
-
-
-def test_an_end_without_a_status():
-    """
-    Clients want a status, so one is made up where nobody gave any, and reported.
-    """
-    emitter = GeminiInteractionsEmitter()
-    emitter.emit(started())
-    [end] = emitter.emit(ended("tool-calls", None))
-
-    assert "requires_action" == end["interaction"]["status"]
-    assert ["step.ended"] == [left.event for left in emitter.left_out]
-
-
-def test_counts_in_the_words_of_others():
-    """
-    Details that are not in the words of this provider are left behind.
-    """
-    end = ended(usage=Usage(input_tokens=1, output_tokens=2, details={"prompt_tokens": 1}))
-
-    assert {"total_input_tokens": 1, "total_output_tokens": 2, "total_tokens": 3} == (
-        told(started(), end)[-2]["interaction"]["usage"]
-    )
-
-
-def test_pieces_of_a_thought_that_was_cut():
-    """
-    What was thought so far is told, and the step left open; pieces again are nothing.
-    """
-    begun, first, _ = thought("p")
-    cut = ReasoningEnded(message_id="m", text="pq", complete=False, state={"i": 0})
-
-    assert [S(0, th()), D(0, summary("p")), D(0, summary("q"))] == (
-        told(started(), begun, first, first, cut, failed(interrupted()))[2:]
-    )
-
-
-def test_pieces_of_arguments_again():
-    """
-    What was told is not told again, and what is lost comes with the end.
-    """
-    begun, first, second, end, _ = CALL
-
-    assert [S(0, fc()), D(0, args('{"a":')), D(0, args("1}")), X(0)] == inner(begun, first, first, second, end)
-    assert [S(0, fc()), D(0, args('{"a":1}')), X(0)] == inner(begun, second, end)
-
-
-def test_late_unknown_deltas_of_a_thought():
-    """
-    Deltas of an unknown type that came after a thought had ended are followed by an empty summary, which ends it.
-    """
-    odd = {"type": "sparkle"}
-    events = [*reasoning_of("p"), *reasoning_of("", deltas=[odd])]
-
-    assert [D(0, odd), D(0, delta("thought_summary"))] == inner(*events)[3:]
-
-
-def test_parts_of_one_output_in_1x():
-    """
-    In 1.x they are items of their own, so their place reads otherwise.
-    """
-    events = [started(), *text_of("a"), *media_of("image/png", b"\0", type="image"), ended()]
-
-    assert ["media.started"] == reasons(*events, generation=1)

@@ -1,5 +1,5 @@
 """
-Answers as one JSON document of the Interactions API, in both generations (wire reference, section 2).
+Answers as one JSON document of the Interactions API (wire reference, section 2).
 """
 
 import json
@@ -8,6 +8,7 @@ import pytest
 
 from assistant_events import MessageStatus, fold
 from assistant_events.adapters.gemini_interactions import decode_resource, emit_resource
+from assistant_events.adapters.gemini_interactions.wire_versions import version_1
 from assistant_events.testing import answer, durable
 from assistant_events.values import ErrorInfo, Usage
 from tests.corpus.bodies import RESOURCES, STREAMS, body_of, stream_of
@@ -59,16 +60,6 @@ def test_text():
     } == of(started(), *text_of("Hello"), ended())
 
 
-def test_text_of_1x():
-    """
-    In 1.x the list is one of blocks.
-    """
-    document = of(started(), *text_of("Hello"), ended(), generation=1)
-
-    assert [{"type": "text", "text": "Hello"}] == document["outputs"]
-    assert "steps" not in document
-
-
 def test_everything_else():
     """
     Thoughts, media, calls and results are items in their order.
@@ -94,7 +85,6 @@ def test_everything_else():
     assert [before, step("model_output", content=content), *after] == [
         {key: each[key] for key in each if each[key] is not None} for each in document["steps"]
     ]
-    assert [before, *content, *after] == of(started(), *events, ended(), generation=1)["outputs"]
     assert "requires_action" == document["status"]
 
 
@@ -166,19 +156,19 @@ def test_documents_are_read_as_the_same_message(name):
     assert message == read(emit_resource(message))
 
 
-@pytest.mark.parametrize("generation", [1, 2])
 @pytest.mark.parametrize("file", RESOURCES)
-def test_recorded_documents_come_back(file, generation):
+def test_recorded_documents_come_back(file):
     """
-    A recorded document, read and written, is read as the same message, in its own generation and in the other.
+    A recorded document, decoded and written, is decoded to the same message, in both generations.
     """
     document = json.loads(body_of(file))
     if "status" not in document:
         pytest.skip("an error is no answer")
     message = read(document)
-    again = read(emit_resource(message, generation=generation))
+    written = emit_resource(message)
 
-    assert again == message
+    assert message == read(written)
+    assert message == read(version_1(written))
 
 
 @pytest.mark.parametrize("file", STREAMS)
@@ -194,15 +184,12 @@ def test_documents_of_recorded_streams(file):
     assert message == read(emit_resource(message))
 
 
-@pytest.mark.parametrize(("wrong", "error"), [({"generation": 3}, ValueError), ({}, TypeError)])
-def test_arguments_that_make_no_sense(wrong, error):
+def test_a_message_is_expected():
     """
-    They are refused at once.
+    Anything else is refused at once.
     """
-    message = fold([started(), ended()]).last if wrong else "message"
-
-    with pytest.raises(error, match="expected"):
-        emit_resource(message, **wrong)
+    with pytest.raises(TypeError, match="expected an AssistantMessage"):
+        emit_resource("message")
 
 
 def test_an_end_without_a_word():

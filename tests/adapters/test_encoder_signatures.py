@@ -17,7 +17,7 @@ from assistant_events.testing.strategies import broken_sessions, sessions
 
 from .notation import fc, mo, step, th
 from .test_encoder import BODY, CLAUDE, GEMINI, conversation, result, said, succeeded, user
-from .test_writing import ANY_STEP, code_units
+from .test_wire_steps import ANY_STEP, code_units
 
 A, B = "a+/b==", "CiRlMmYxNmQ3Yi1mYTU4LTQ5YmQtODgxNi1hNzQ1YjYyNTNlYzE="
 """Two signatures; the second is of the short kind that the service gives as a placeholder."""

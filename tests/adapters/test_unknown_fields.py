@@ -5,7 +5,7 @@ Fields that no page of the provider names: a stream keeps them where the documen
 import pytest
 
 from assistant_events import fold
-from assistant_events.adapters.gemini_interactions import encode, sse
+from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.converters import dumps
 
 from .notation import (
@@ -216,10 +216,11 @@ def test_what_is_left_of_an_output_is_told_in_its_step():
     odd = delta("novel_delta", mark=1)
     found = events(answer(S(0, mo()), D(0, delta("image", uri="u")), D(0, odd), X(0)))
     emitter = DIALECT.emitter()
-    body = b"".join(sse(frame) for event in found for frame in emitter.emit(event))
+    frames = [frame for event in found for frame in emitter.emit(event)] + emitter.close()
+    body = b"".join(map(emitter.to_bytes, frames))
 
     assert [event for event in found if event.durable] == durable(body)
-    assert () == emitter.left_out
+    assert () == emitter.drops
 
 
 def test_what_comes_late_for_a_result_is_noted():

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from assistant_events import AssistantMessage, Origin, fold
 from assistant_events.adapters.gemini_interactions import decode_resource
 from assistant_events.adapters.gemini_interactions.wire_steps import (
+    has_unwritten_deltas,
     media_kind,
-    unwritten_deltas,
     wire_id,
     wire_steps,
-    written_steps,
 )
 from assistant_events.messages import (
     CallStatus,
@@ -554,16 +553,6 @@ def test_places_order_the_steps():
     assert [mo("first"), th(signature="s"), mo("c", "C"), mo("behind c")] == wire_steps(made(*parts))
 
 
-def test_parts_of_steps():
-    """
-    `written_steps` says which parts made a step, and which steps are results.
-    """
-    written = written_steps(read(mo("a"), search(), th(signature="s"), found()))
-
-    assert [(0,), (1,), (2,), (1,)] == [each.parts for each in written]
-    assert [False, False, False, True] == [each.is_result for each in written]
-
-
 def test_what_is_written_is_fresh():
     """
     Changing what was written changes neither the message nor what is written next.
@@ -616,7 +605,7 @@ def test_deltas_that_cannot_be_written(state, expected):
     """
     Deltas of unknown types are known to be lost; one that is named as its step is a set of its fields.
     """
-    assert expected is unwritten_deltas(State(state))
+    assert expected is has_unwritten_deltas(State(state))
 
 
 @pytest.mark.parametrize(

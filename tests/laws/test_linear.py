@@ -131,25 +131,21 @@ def answer_old_messages(size):
     fold(events)
 
 
-def emit_open_calls(**options):
+def emit_open_calls(size):
     """
-    Return work that emits calls which are all open before the first of them ends, and end in the other order.
+    Emit calls which are all open before the first of them ends, and end in the other order.
     """
-
-    def work(size):
-        recorder = Recorder("a1")
-        events = recorder.start(origin())
-        ids = [f"c{number}" for number in range(size)]
-        for call_id in ids:
-            events += recorder.tool_input(call_id, "f", provider_executed=True)
-        for call_id in reversed(ids):
-            events += recorder.tool_input(call_id, "f", "{}") + recorder.end_tool_input(call_id)
-        emitter = GeminiInteractionsEmitter(**options)
-        for event in events:
-            emitter.emit(event)
-        emitter.close()
-
-    return work
+    recorder = Recorder("a1")
+    events = recorder.start(origin())
+    ids = [f"c{number}" for number in range(size)]
+    for call_id in ids:
+        events += recorder.tool_input(call_id, "f", provider_executed=True)
+    for call_id in reversed(ids):
+        events += recorder.tool_input(call_id, "f", "{}") + recorder.end_tool_input(call_id)
+    emitter = GeminiInteractionsEmitter()
+    for event in [*events, *recorder.close()]:
+        emitter.emit(event)
+    emitter.close()
 
 
 def a_message_of(calls):
@@ -198,10 +194,7 @@ WORK = {
     "folding calls": fold_parts,
     "folding messages": fold_messages,
     "late answers": answer_old_messages,
-    "emitting calls of the provider": emit_open_calls(),
-    "emitting what has ended": emit_open_calls(live=False),
-    "emitting whole arguments": emit_open_calls(arguments="whole"),
-    "emitting generation 1": emit_open_calls(generation=1),
+    "emitting calls that are open": emit_open_calls,
     "refused restarts": fold_refused_restarts,
     "rewinds in memory": rewind_in_memory,
 }

@@ -61,8 +61,8 @@ def test_bytes_of_generation_1():
 
     assert (
         b"event: interaction.start\n"
-        b'data: {"interaction":{"id":"v1_1","status":"in_progress","model":"gemini-3.6-flash",'
-        b'"created":"2026-11-22T12:00:00Z","updated":"2026-11-22T12:00:00Z"},"event_type":"interaction.start"}\n\n'
+        b'data: {"interaction":{"id":"v1_1","status":"in_progress","model":"gemini-3.6-flash"},'
+        b'"event_type":"interaction.start"}\n\n'
         b"event: interaction.status_update\n"
         b'data: {"interaction_id":"v1_1","status":"in_progress","event_type":"interaction.status_update"}\n\n'
         b"event: content.start\n"

@@ -11,7 +11,7 @@ from assistant_events.adapters.dialect import (
     dialect_names,
     load_dialect,
 )
-from assistant_events.adapters.emitter import Emitter, Frame, LeftOut
+from assistant_events.adapters.emitter import Emitter, EmitterBase, Frame
 from assistant_events.adapters.encoder import Encode, Encoded, EncodeMode
 from assistant_events.adapters.framing import Framing, JsonLines, Sse
 
@@ -19,13 +19,13 @@ __all__ = [
     "DecoderBase",
     "Dialect",
     "Emitter",
+    "EmitterBase",
     "Encode",
     "EncodeMode",
     "Encoded",
     "Frame",
     "Framing",
     "JsonLines",
-    "LeftOut",
     "Note",
     "Prior",
     "Sse",

@@ -1,48 +1,59 @@
-"""What every emitter shares: its face, and how it says what its wire has no words for."""
+"""
+Events to the stream of a provider: what every emitter shares.
+
+A subclass writes whole parts as frames. Their order, and the report of what the wire does not carry, are made here: the
+frames of an answer are decoded again, and what differs from the events is a `Drop`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeAlias, final
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 import attrs
 
-from assistant_events.events import Event
-from assistant_events.messages import AssistantMessage
+from assistant_events import events as ev
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.history import NO_RESULT_KINDS, Drop, DropReason, has_result
+from assistant_events.lifecycle import MessageLifecycle
+from assistant_events.messages import AssistantMessage, Part, ToolPart
+from assistant_events.reducer import fold
+from assistant_events.values import CUT_KINDS, FinishReason
+from assistant_events.values.validators import NO_STATE
 
 Frame: TypeAlias = dict[str, Any] | Literal["[DONE]"]
-"""One frame of a stream as plain JSON, or the mark that says that nothing follows. `Any`: see `reading.Fields`."""
+"""One frame of a stream as plain JSON, or the mark of its end. `Any`: see `json_fields.Fields`."""
+
+OUT_OF_ORDER = "the event cannot follow the events before it"
+OTHER_MESSAGE = "the event is not part of this answer"
+RESTARTED = "the wire cannot mark a restart: the answer begins again"
+APP_RESULT = "results of the app are sent with the next request"
 
 
-@final
-@attrs.frozen
-class LeftOut:
-    """Something that a wire cannot say."""
-
-    message_id: str | None
-    """The message that it belongs to; `None` for an unknown event that names none."""
-
-    event: str
-    """Type of the event that said it."""
-
-    reason: str
-    """Why, for people. It never holds what a state or a message says."""
+_P = TypeVar("_P", bound=Part)
 
 
 class Emitter(Protocol):
-    """Speaks as the provider does: events in, frames of its wire out."""
+    """Writes an answer as its provider streams it."""
 
     @property
-    def left_out(self) -> Sequence[LeftOut]:
-        """What the wire could not say so far, each once, in the order in which it came up."""
+    def drops(self) -> Sequence[Drop]:
+        """What the wire did not carry so far, each once."""
         ...
 
-    def emit(self, event: Event) -> Sequence[Frame]:
-        """Return the frames that say *event*; none when it has to wait for one that follows, or says nothing here."""
+    def emit(self, event: ev.Event) -> list[Frame]:
+        """Return the frames that *event* completes."""
         ...
 
-    def close(self) -> Sequence[Frame]:
-        """Say that nothing more comes, and return the last frames."""
+    def close(self) -> list[Frame]:
+        """Return the last frames; no event follows."""
+        ...
+
+    def to_bytes(self, frame: Frame) -> bytes:
+        """Return the bytes of a frame."""
         ...
 
 
@@ -60,3 +71,258 @@ class EmitResource(Protocol):
     def __call__(self, message: AssistantMessage) -> dict[str, Any]:
         """Return the document."""
         ...
+
+
+class EmitterBase(ABC):
+    """
+    Base class of emitters. A subclass implements `on_start`, `on_part`, `on_result`, `on_end` and calls `write`.
+
+    A part is written when it has ended, in the order in which the parts began; live events write nothing. One answer
+    may be several messages, each paused but the last.
+    """
+
+    decoder: ClassVar[type[DecoderBase]]
+    """Decodes what the emitter writes."""
+
+    def __init__(self) -> None:
+        self._answer: _Answer | None = None
+        self._frames: list[Frame] = []
+        self._drops: dict[Drop, None] = {}
+        self._over = False
+        self._closed = False
+
+    # -- implemented by subclasses
+
+    @abstractmethod
+    def on_start(self, message: AssistantMessage) -> None:
+        """Write the start of a message. After a restart it is called again."""
+
+    @abstractmethod
+    def on_part(self, place: int, part: Part) -> None:
+        """Write the part at *place* of the message; of a call, its input."""
+
+    @abstractmethod
+    def on_result(self, place: int, call: ToolPart) -> None:
+        """Write the result of a call that the provider ran."""
+
+    @abstractmethod
+    def on_end(self, message: AssistantMessage) -> None:
+        """Write the end of a message that completed or failed."""
+
+    def on_close(self) -> Iterable[Frame]:
+        """Return the frames after the last message."""
+        return ()
+
+    @abstractmethod
+    def to_bytes(self, frame: Frame) -> bytes:
+        """Return the bytes of a frame."""
+
+    # -- called by subclasses
+
+    def write(self, frame: Frame) -> None:
+        """Append a frame."""
+        self._frames.append(frame)
+
+    def drop(self, place: int | None, reason: DropReason | str, message_id: str | None = None) -> None:
+        """Report something of the message, or of its part at *place*, that the wire does not carry."""
+        if message_id is None and self._answer is not None:
+            message_id = self._answer.id
+        self._drops.setdefault(Drop(message_id, place, reason))
+
+    # -- called by applications
+
+    @property
+    def drops(self) -> tuple[Drop, ...]:
+        """What the wire did not carry so far, each once. Complete after `close`."""
+        return tuple(self._drops)
+
+    def emit(self, event: ev.Event) -> list[Frame]:
+        """Return the frames that *event* completes. Never raises for an event."""
+        if isinstance(event, ev.DURABLE_EVENTS):
+            self._take(event)
+        return self._written()
+
+    def close(self) -> list[Frame]:
+        """Return the last frames; no event follows. Idempotent."""
+        if not self._closed:
+            self._closed = True
+            if self._answer is not None and not self._answer.ended:
+                self._write_parts(self._answer, everything=True)
+            self._frames += self.on_close()
+        return self._written()
+
+    # -- events
+
+    def _take(self, event: ev.DurableEvent) -> None:
+        answer = self._answer
+        if isinstance(event, ev.StepStarted) and not self._over and (answer is None or answer.ended):
+            self._answer = answer = _Answer(event)
+            if not self._is_own:
+                self.drop(None, DropReason.OTHER_PROVIDER)
+            self.on_start(answer.message())
+        elif answer is None or event.message_id != answer.id or isinstance(event, ev.HistoryRewound):
+            self.drop(None, OTHER_MESSAGE, event.message_id)
+        elif answer.life.advance(event) is not None:
+            self.drop(None, OUT_OF_ORDER)
+        elif isinstance(event, ev.StepRestarted):
+            self.drop(None, RESTARTED)
+            answer.restart(event)
+            self.on_start(answer.message())
+        elif isinstance(event, (ev.StepEnded, ev.StepFailed)):
+            self._end(answer, event)
+        elif not answer.add(event):
+            self.drop(answer.place_of(event), APP_RESULT)
+        else:
+            self._write_parts(answer)
+
+    def _write_parts(self, answer: _Answer, *, everything: bool = False) -> None:
+        while answer.waiting and (everything or answer.waiting[0].has_ended):
+            slot = answer.waiting.popleft()
+            if not slot.has_ended:
+                continue
+            part = answer.part(slot)
+            if not slot.is_result:
+                self.on_part(slot.place, self._own(slot.place, part))
+            elif isinstance(part, ToolPart) and has_result(part):
+                self.on_result(slot.place, self._own(slot.place, part))
+
+    def _end(self, answer: _Answer, event: ev.StepEnded | ev.StepFailed) -> None:
+        answer.events.append(event)
+        answer.ended = True
+        message = answer.message()
+        is_cut = message.error is not None and message.error.kind in CUT_KINDS
+        self._over = message.finish_reason is not FinishReason.PAUSE and not is_cut
+        self.on_end(message)
+        answer.frames += self._frames
+        self._compare(message, self._read(answer))
+
+    def _read(self, answer: _Answer) -> AssistantMessage | None:
+        """Return the message that the frames of *answer* are decoded to."""
+        decoder = self.decoder(answer.id)
+        events = [event for frame in answer.frames for event in decoder.feed(self.to_bytes(frame))]
+        message = fold([*events, *decoder.close()]).last
+        return message if isinstance(message, AssistantMessage) else None
+
+    def _compare(self, message: AssistantMessage, read: AssistantMessage | None) -> None:
+        """Report what *read* differs in. Of another dialect's message, the state was reported before."""
+        message = self._as_read(message)
+        read = attrs.evolve(message, parts=()) if read is None else self._as_read(read)
+        for place, (part, other) in enumerate(zip_longest(message.parts, read.parts)):
+            if part != other:
+                self.drop(min(place, len(message.parts) - 1), DropReason.UNPLACED)
+        run = message.run if (read.run and read.run.id) == (message.run and message.run.id) else read.run
+        if attrs.evolve(read, parts=message.parts, origin=message.origin, run=run) != message:
+            self.drop(None, DropReason.UNPLACED)
+
+    def _as_read(self, message: AssistantMessage) -> AssistantMessage:
+        if self._is_own:
+            return message
+        return attrs.evolve(message, parts=tuple(map(_without_state, message.parts)), state=NO_STATE)
+
+    @property
+    def _is_own(self) -> bool:
+        return self._answer is None or self._answer.dialect == self.decoder.dialect
+
+    def _own(self, place: int, part: _P) -> _P:
+        """Return a part with its state, when the state is of this dialect."""
+        kept = part if self._is_own else _without_state(part)
+        if kept != part:
+            self.drop(place, DropReason.OTHER_PROVIDER)
+        return kept
+
+    def _written(self) -> list[Frame]:
+        frames, self._frames = self._frames, []
+        if self._answer is not None and not self._answer.ended:
+            self._answer.frames += frames
+        return frames
+
+
+@attrs.define
+class _Slot:
+    """A part, or the result of a call, that has not been written."""
+
+    place: int
+    events: list[ev.DurableEvent] = attrs.Factory(list[ev.DurableEvent])
+    has_ended: bool = False
+    is_result: bool = False
+
+
+class _Answer:
+    """The message that is written, and its parts that wait for their end or for parts before them."""
+
+    def __init__(self, start: ev.StepStarted) -> None:
+        self.id = start.message_id
+        self.dialect = start.origin.dialect
+        self.life = MessageLifecycle()
+        self.life.advance(start)
+        self.events: list[ev.DurableEvent] = [start]
+        self.frames: list[Frame] = []
+        self.ended = False
+        self.waiting: deque[_Slot] = deque()
+        self._slots: dict[tuple[str, str | None], _Slot] = {}
+        self._count = 0
+
+    def restart(self, event: ev.StepRestarted) -> None:
+        """Forget all parts."""
+        self.events = [self.events[0], event]
+        self.frames, self.ended, self._count = [], False, 0
+        self.waiting.clear()
+        self._slots.clear()
+
+    def message(self) -> AssistantMessage:
+        """Return the message as far as its events have come."""
+        message = fold(self.events).last
+        assert isinstance(message, AssistantMessage)
+        return message
+
+    def part(self, slot: _Slot) -> Part:
+        """Return the part of a slot."""
+        message = fold([self.events[0], *slot.events]).last
+        assert isinstance(message, AssistantMessage)
+        return message.parts[0]
+
+    def place_of(self, event: ev.DurableEvent) -> int | None:
+        """Return the place of the part that *event* belongs to."""
+        slot = self._slots.get(_address(event))
+        return None if slot is None else slot.place
+
+    def add(self, event: ev.DurableEvent) -> bool:
+        """Add an event of a part. Returns whether the provider is its author."""
+        address = _address(event)
+        slot = self._slots.get(address)
+        if slot is None:
+            slot = self._slots[address] = _Slot(self._count)
+            self._count += 1
+            self.waiting.append(slot)
+        match event:
+            case ev.TextEnded() | ev.ReasoningEnded() | ev.MediaEnded() | ev.OpaqueReceived():
+                slot.has_ended = True
+                del self._slots[address]
+            case ev.ToolCalled():
+                slot.has_ended = True
+            case ev.ToolInputEnded():
+                slot.has_ended = not event.complete  # otherwise the call follows
+            case ev.ToolSuccess() | ev.ToolFailed() if slot.has_ended and not _is_no_result(event):
+                if not event.provider_executed:
+                    return False
+                self.waiting.append(_Slot(slot.place, slot.events, has_ended=True, is_result=True))
+            case ev.ToolFailed():
+                slot.has_ended = True
+            case _:
+                pass
+        slot.events.append(event)
+        self.events.append(event)
+        return True
+
+
+def _address(event: ev.DurableEvent) -> tuple[str, str | None]:
+    return event.type.partition(".")[0], getattr(event, "call_id", None)
+
+
+def _is_no_result(event: ev.DurableEvent) -> bool:
+    return isinstance(event, ev.ToolFailed) and event.error.kind in NO_RESULT_KINDS
+
+
+def _without_state(part: _P) -> _P:
+    kept = attrs.evolve(part, state=NO_STATE)
+    return attrs.evolve(kept, result_state=NO_STATE) if isinstance(kept, ToolPart) else kept

@@ -9,11 +9,12 @@ nothing of lines that belong to no frame.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Final, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol
 
+from assistant_events.adapters.json_fields import valid_json
 from assistant_events.errors import JsonError
-from assistant_events.values import read_json
+from assistant_events.values import read_json, write_json
 
 MAX_TAIL = 1 << 16
 """How much text outside of any frame is kept. The one that matters, a JSON error after a cut, is under 300 bytes."""
@@ -82,6 +83,11 @@ class Framing(Protocol):
 
     def name(self, payload: bytes) -> str | None:
         """Return the name beside a payload of the last `feed` or `close`; `None` when it has none."""
+        ...
+
+    @staticmethod
+    def frame(name: str | None, payload: Mapping[str, Any] | str) -> bytes:
+        """Return the bytes of a frame: of JSON, or of a mark such as `[DONE]`."""
         ...
 
 
@@ -232,6 +238,12 @@ class Sse:
             self._name_of = {id(each): name for each, name in zip(self._payloads, self._names, strict=True)}
         return self._name_of.get(id(payload))
 
+    @staticmethod
+    def frame(name: str | None, payload: Mapping[str, Any] | str) -> bytes:
+        """Return the bytes of an event: its name if it has one, its data, an empty line."""
+        data = b"data: %b\n\n" % _payload(payload)
+        return data if name is None else b"event: %b\n%b" % (name.encode(), data)
+
     def _without_mark(self, data: bytes) -> bytes:
         data = b"".join([*self._pending, data])
         self._pending = []
@@ -321,6 +333,26 @@ def _size(event: bytes) -> int:
     return sum(len(line[0]) for line in _LINE.finditer(event) if line[1] is not None)
 
 
+_HALF: Final = b"\\ud"
+"""In JSON text: half of a surrogate pair, or a text about escapes."""
+
+# `str.splitlines`, and clients that split a stream with it, take these for line ends.
+_LINE_ENDS: Final = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
+
+
+def _payload(value: Mapping[str, Any] | str) -> bytes:
+    """Return JSON text in one line; half of a surrogate pair, which many clients cannot read, becomes U+FFFD."""
+    if isinstance(value, str):
+        return value.encode()
+    data = write_json(value)
+    if _HALF in data:
+        data = write_json(valid_json(value))
+    if not data.isascii():
+        for character, escape in _LINE_ENDS:
+            data = data.replace(character, escape)
+    return data
+
+
 class JsonLines:
     """One JSON document a line. Blank lines are skipped; the end of the input ends the last line."""
 
@@ -379,6 +411,11 @@ class JsonLines:
     def name(self, payload: bytes) -> str | None:
         """Return `None`: lines have no names."""
         return None
+
+    @staticmethod
+    def frame(name: str | None, payload: Mapping[str, Any] | str) -> bytes:
+        """Return the bytes of a line; lines have no names."""
+        return _payload(payload) + b"\n"
 
 
 FramingFactory = Callable[[], Framing]

@@ -364,6 +364,6 @@ def _step(part: _Call | _Text, call_id: str) -> Step:
 
 def _events_up_to(chunks: int, answer: Answer) -> int | None:
     """Return the number of events up to a delta, that one included; None when there are fewer deltas."""
-    names = [frame.name for frame in Prepared(answer, arguments="streamed", signs=False).frames(2)]
+    names = [frame.name for frame in Prepared(answer, arguments="streamed", signs=False).frames]
     deltas = [index for index, name in enumerate(names) if name == "step.delta"]
     return _HEAD_EVENTS + deltas[chunks - 1] + 1 if chunks <= len(deltas) else None

@@ -17,12 +17,12 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from assistant_events.adapters.gemini_interactions.step_stream import Arguments
 from assistant_events.mock.api_versions import Generation
 from assistant_events.mock.clock import ProviderClock, ScaledClock
 from assistant_events.mock.faults import Fault, parse_fault
 from assistant_events.mock.fixture_files import FixtureSource
 from assistant_events.mock.form import fixtures_of
-from assistant_events.mock.frames import Arguments
 from assistant_events.mock.requests import LoggedRequest
 from assistant_events.mock.routes import make_routes, not_found
 from assistant_events.mock.runs import EventIds

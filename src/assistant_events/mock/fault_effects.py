@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, cast, final
 
 import attrs
 
-from assistant_events.adapters.gemini_interactions.emitter import sse
+from assistant_events.adapters.gemini_interactions.step_stream import sse
 from assistant_events.mock.stream_actions import SendBytes, StopSending, StreamAction, StreamActions
 from assistant_events.values import read_json
 

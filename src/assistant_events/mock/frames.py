@@ -11,29 +11,24 @@ times, signatures) is written into them when they are sent.
 from __future__ import annotations
 
 import re
-from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby, islice
 from math import ceil
-from typing import Any, Final, Literal, TypeAlias, final
+from operator import attrgetter
+from typing import Any, Final, TypeAlias, final
 
 import attrs
 
-from assistant_events.adapters.gemini_interactions import GeminiInteractionsEmitter, decode_resource, emit_resource
-from assistant_events.adapters.gemini_interactions.emitter import sse
+from assistant_events.adapters.gemini_interactions.step_stream import Arguments, cursor, partial_step, sse, step_frames
 from assistant_events.adapters.json_fields import valid_json
-from assistant_events.messages import AssistantMessage
 from assistant_events.mock.answers import Answer
-from assistant_events.mock.api_versions import Generation
 from assistant_events.mock.fixtures import Timing
 from assistant_events.mock.signatures import is_signed_type, sign
-from assistant_events.reducer import fold
 from assistant_events.values import thaw
 
 Document: TypeAlias = dict[str, Any]
 """Plain JSON that is ours to change."""
-
-Arguments: TypeAlias = Literal["streamed", "whole"]
-"""Whether arguments of calls come as fragments after `arguments: {}`, or in the start of their step."""
 
 DELTA_CHARS: Final = 20
 """How many characters one delta has when a fixture does not say; aimock cuts as often."""
@@ -44,26 +39,20 @@ _PLACE: Final = "<signature of step {}>"
 _SIGN = re.compile(rb'"signature": ?"<signature of step ([0-9]+)>"')
 """Inside of a text the quotes would be escaped, so that nothing that a fixture says is taken for a mark."""
 
-_MESSAGE: Final = "answer"
-
-_EMPTY: Final = "\ufdd0"
-_NOTHING: Final = "\ufdd1"
-"""
-What stands for an empty text, and for content without any block, on the way through the decoder, which has no event for
-them. Neither is a character (Unicode 16, 23.7), so that no text holds them.
-"""
-
 
 @final
 @attrs.frozen
 class Frame:
     """One event of a step, the same for every run but for its signature."""
 
+    step: int
+    """Place of its step in the answer."""
+
     name: str
     """Its `event_type`."""
 
     data: bytes
-    """As it is sent, blank line included."""
+    """Its bytes, with the blank line."""
 
     is_signed: bool
     """Whether a signature has to be written into it."""
@@ -72,7 +61,7 @@ class Frame:
 @final
 class Prepared:
     """
-    An answer, ready to be given any number of times.
+    An answer that can be sent any number of times.
 
     Args:
         answer: Of a fixture.
@@ -87,20 +76,34 @@ class Prepared:
         self.steps = tuple(
             [_marked(valid_json(thaw(step)), place, signs=signs) for place, step in enumerate(answer.steps)]
         )
-        """Of generation 2.x. A signature that is to be made is a mark; see `signed`."""
+        """Steps of 2.x. A signature that is to be made is a mark; see `signed`."""
 
         self.status = default_status(answer)
         """How it ends."""
 
         self._arguments: Arguments = arguments
-        self._frames: dict[Generation, tuple[Frame, ...]] = {}
+        self._chars = answer.timing.delta_chars or DELTA_CHARS
 
-    def frames(self, generation: Generation) -> tuple[Frame, ...]:
-        """Return the events of its steps; those around them are made for each run."""
-        if generation not in self._frames:
-            frames = _step_frames(self.steps, generation, self._arguments, self.answer.timing)
-            self._frames[generation] = tuple(frames)
-        return self._frames[generation]
+    @cached_property
+    def frames(self) -> tuple[Frame, ...]:
+        """The events of its steps; those around them are made for each run."""
+        frames: list[Frame] = []
+        places = [place for place, step in enumerate(self.steps) if step.get("type") != "user_input"]
+        for index, place in enumerate(places):
+            for frame in self._frames(place, index):
+                data = sse(frame)
+                frames.append(Frame(place, frame["event_type"], data, _SIGN.search(data) is not None))
+        return tuple(frames)
+
+    def steps_of(self, count: int) -> dict[int, Document]:
+        """Return what the first *count* of its events add up to: steps by their places."""
+        return {
+            place: partial_step(islice(self._frames(place), len(list(frames))))
+            for place, frames in groupby(self.frames[:count], attrgetter("step"))
+        }
+
+    def _frames(self, place: int, index: int = 0) -> Iterator[Document]:
+        return step_frames(self.steps[place], index, arguments=self._arguments, delta_chars=self._chars)
 
     def signatures(self, salt: bytes) -> list[str]:
         """Return the signature for the place of each step; empty where none is to be made."""
@@ -121,11 +124,11 @@ def default_status(answer: Answer) -> str:
     return "requires_action" if any(call not in answered for call in calls) else "completed"
 
 
-def signed(steps: Sequence[Document], signatures: Sequence[str]) -> list[Document]:
-    """Return the steps with their signatures in the place of the marks."""
+def signed(steps: Mapping[int, Document], signatures: Sequence[str]) -> list[Document]:
+    """Return steps, given by their places, with their signatures in the place of the marks."""
     return [
-        {**step, "signature": signature} if signature else step
-        for step, signature in zip(steps, signatures, strict=True)
+        {**step, "signature": signatures[place]} if signatures[place] and "signature" in step else step
+        for place, step in steps.items()
     ]
 
 
@@ -137,19 +140,6 @@ def signed_bytes(data: bytes, signatures: Sequence[str]) -> bytes:
 def with_cursor(data: bytes, name: str, number: int) -> bytes:
     """Return a frame with its `event_id`, as events of background runs have one."""
     return b'%b,"event_id":"%b"}\n\n' % (data.removesuffix(b"}\n\n"), cursor(name, number).encode())
-
-
-def cursor(name: str, number: int) -> str:
-    """Return the `event_id` of an event, in the form of the service: `v1_` and base64 that says where it stands."""
-    return "v1_" + b64encode(f"{number}_{name}".encode()).decode().rstrip("=")
-
-
-def outputs_of(steps: Sequence[Document], head: Mapping[str, Any]) -> list[Document]:
-    """Return the `outputs` that 1.x has in the place of steps."""
-    events = decode_resource({**head, "steps": list(steps)}, _MESSAGE)
-    message = fold(events).last
-    assert isinstance(message, AssistantMessage)  # a document is always an answer
-    return list(emit_resource(message, generation=1).get("outputs", ()))
 
 
 def usage_of(answer: Answer, texts: Sequence[str]) -> Document:
@@ -211,56 +201,6 @@ def _marked(step: Document, place: int, *, signs: bool) -> Document:
     if signs and is_signed_type(step) and "signature" not in step:
         return {**step, "signature": _PLACE.format(place)}
     return {key: value for key, value in step.items() if key != "signature" or value != ""}
-
-
-def _step_frames(
-    steps: Sequence[Document], generation: Generation, arguments: Arguments, timing: Timing
-) -> Iterator[Frame]:
-    emitter = GeminiInteractionsEmitter(generation=generation, arguments=arguments, live=False)
-    chars = timing.delta_chars or DELTA_CHARS
-    told = [_shown(step) for step in steps] if generation == 2 else list(steps)
-    resource = {"id": _MESSAGE, "status": "completed", "steps": told}
-    frames = [frame for event in decode_resource(resource, _MESSAGE) for frame in emitter.emit(event)]
-    for frame in [*frames, *emitter.close()]:
-        name = "" if isinstance(frame, str) else str(frame["event_type"])
-        if not isinstance(frame, str) and name.startswith(("step.", "content.")):
-            for piece in _pieces(frame, chars):
-                data = sse(piece)
-                yield Frame(name, data, _SIGN.search(data) is not None)
-
-
-def _shown(step: Document) -> Document:
-    """Return a step with a mark in the place of texts that are empty, when it has no other."""
-    content = step.get("content", [])
-    if step.get("type") != "model_output" or not isinstance(content, list):
-        return step
-    if not content:
-        return {**step, "content": [{"type": "text", "text": _NOTHING}]}
-    texts = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == "text"]
-    if any(text != "" for text in texts):
-        return step
-    return {**step, "content": [{**block, "text": _EMPTY} if block.get("text") == "" else block for block in content]}
-
-
-def _pieces(frame: Document, chars: int) -> Iterator[Document]:
-    """Cut a delta of text or of arguments into several. A delta of a summary is an item of it, and stays whole."""
-    delta = frame.get("delta")
-    if not isinstance(delta, dict):
-        yield frame
-        return
-    match delta:
-        case {"type": "text", "text": str(text)} if text[:1] == _NOTHING:
-            return
-        case {"type": "text", "text": str(text)}:
-            text = text.replace(_EMPTY, "")
-            cut: Callable[[str], Document] = lambda piece: {**delta, "text": piece}  # noqa: E731
-        case {"type": "arguments_delta", "arguments": str(text)}:
-            cut = lambda piece: {**delta, "arguments": piece}  # noqa: E731
-        case _:
-            yield frame
-            return
-    for at in range(0, max(len(text), 1), chars):
-        yield {**frame, "delta": cut(text[at : at + chars])}
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -10,18 +10,16 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from math import inf
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import attrs
 
-from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
-from assistant_events.adapters.gemini_interactions.emitter import sse
-from assistant_events.adapters.gemini_interactions.wire_steps import wire_steps
-from assistant_events.messages import AssistantMessage
-from assistant_events.mock.api_versions import Generation
+from assistant_events.adapters.gemini_interactions.statuses import interaction
+from assistant_events.adapters.gemini_interactions.step_stream import cursor, sse
+from assistant_events.adapters.gemini_interactions.wire_versions import Version1Stream, version_1
 from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.echo import user_inputs
 from assistant_events.mock.faults import Fault, Reach
@@ -30,19 +28,16 @@ from assistant_events.mock.frames import (
     DONE,
     Document,
     Prepared,
-    cursor,
     offsets,
-    outputs_of,
     signed,
     signed_bytes,
     texts_of,
     usage_of,
     with_cursor,
 )
-from assistant_events.mock.stream_actions import SendBytes, StopSending, StreamActions
+from assistant_events.mock.stream_actions import SendBytes, StopSending, StreamAction, StreamActions
 from assistant_events.mock.validation import Body, is_stored
-from assistant_events.reducer import fold
-from assistant_events.values import thaw
+from assistant_events.values import read_json, thaw
 
 EventIds: TypeAlias = Literal["background", "all", "some", "none"]
 """Which events carry a cursor: those of background runs (as the service), of all runs, every second one, none."""
@@ -137,30 +132,30 @@ class Run:
     @property
     def steps(self) -> list[Document]:
         """All steps of the answer, signed, as generation 2.x has them."""
-        return signed(self.prepared.steps, self.signatures)
+        return signed(dict(enumerate(self.prepared.steps)), self.signatures)
 
     @property
     def token(self) -> str | None:
         """The continuation token that it ends with; `None` when it has none."""
         return self.prepared.answer.continuation_token
 
-    def ends_at(self, generation: Generation) -> float:
+    def ends_at(self) -> float:
         """Return when the last of its events is there; never for a zombie."""
-        return inf if self.is_zombie else self._times(generation)[-1]
+        return inf if self.is_zombie else self._times()[-1]
 
-    def is_over(self, generation: Generation) -> bool:
+    def is_over(self) -> bool:
         """Tell whether it has come to its end, by itself or because it was cancelled."""
         if self.cancelled_at is not None:
             return True
-        return self._polls <= 0 and self._queued <= 0 and self._clock.now() >= self.ends_at(generation)
+        return self._polls <= 0 and self._queued <= 0 and self._clock.now() >= self.ends_at()
 
     def first_status(self) -> str:
         """Return the status that a background run is created with."""
         return "queued" if self._queued > 0 else "in_progress"
 
-    def poll(self, generation: Generation) -> str:
+    def poll(self) -> str:
         """Return its status as one request for it sees it; a run may stay `in_progress` for a number of them."""
-        if self.is_over(generation):
+        if self.is_over():
             return self._final_status()
         if self._queued > 0:
             self._queued -= 1
@@ -168,9 +163,9 @@ class Run:
         self._polls -= 1
         return "in_progress"
 
-    def cancel(self, generation: Generation) -> None:
+    def cancel(self) -> None:
         """End it here, if it has not ended; open streams say so."""
-        if not self.is_over(generation):
+        if not self.is_over():
             self.cancelled_at = self._clock.now()
             self.notify()
 
@@ -197,106 +192,94 @@ class Run:
 
     # -- as a stream
 
-    def moves(self, generation: Generation, *, after: int = 0) -> StreamActions:
+    def moves(self, *, after: int = 0) -> StreamActions:
         """
         Yield its events in their order, those that are still to come with the time when they will, then `[DONE]`.
 
-        A zombie hangs after its first two. What a run says that is cancelled later than that is `cancellation`.
+        A zombie hangs after its first two. The end of a run that is cancelled later is `cancellation`.
 
         Args:
-            generation: Of the wire.
-
             after: How many events the reader has.
         """
-        yield from self._events(generation, after)
+        yield from self._events(after)
         if self.cancelled_at is not None:
-            yield from self.cancellation(generation)
+            yield from self.cancellation()
         elif self.is_zombie:
             yield StopSending(self.started, wakes=True)
         else:
-            yield SendBytes(self._times(generation)[-1], "", DONE)
+            yield SendBytes(self._times()[-1], "", DONE)
 
-    def _events(self, generation: Generation, after: int = 0) -> Iterator[SendBytes]:
+    def _events(self, after: int) -> Iterator[SendBytes]:
         """Yield its events without the end that a cancellation is."""
-        times = self._times(generation)
-        frames = self.prepared.frames(generation)
+        times = self._times()
         error = self.prepared.answer.stream_error
-        count = len(times)
-        if self.cancelled_at is not None:
-            count = min(bisect_right(times, self.cancelled_at), count - 1)
-        if self.is_zombie:
-            count = min(count, _HEAD)
-        for number in range(after, count):
+        for number in range(after, self._count(times)):
             if number == len(times) - 1:
-                name, data = self._lifecycle(generation, "completed") if error is None else self._error_event(error)
+                name, data = self._lifecycle("completed") if error is None else self._error_event(error)
             elif number == 0:
-                name, data = self._lifecycle(generation, "created")
+                name, data = self._lifecycle("created")
             elif number == 1:
                 name, data = self._status_update()
             else:
-                frame = frames[number - _HEAD]
+                frame = self.prepared.frames[number - _HEAD]
                 name, data = frame.name, frame.data
                 if frame.is_signed:
                     data = signed_bytes(data, self.signatures)
             yield SendBytes(times[number], name, self._with_cursor(name, data, number))
 
-    def cancellation(self, generation: Generation) -> list[SendBytes]:
+    def _count(self, times: Sequence[float]) -> int:
+        """Return how many events it has, up to where it was cancelled."""
+        count = len(times)
+        if self.cancelled_at is not None:
+            count = min(bisect_right(times, self.cancelled_at), count - 1)
+        return min(count, _HEAD) if self.is_zombie else count
+
+    def cancellation(self) -> Iterable[StreamAction]:
         """Return what ends a stream of a run that was cancelled."""
         at = self.cancelled_at or 0.0
-        name, data = self._lifecycle(generation, "completed")
+        name, data = self._lifecycle("completed")
         return [SendBytes(at, name, data), SendBytes(at, "", DONE)]
 
     def status_update(self) -> bytes:
         """Return the frame of its second event, with which it says that it goes on."""
         return self._with_cursor(*self._status_update(), 1)
 
-    def place_of(self, event_id: str, generation: Generation) -> int | None:
+    def place_of(self, event_id: str) -> int | None:
         """Return how many events come up to the one with this cursor, itself included; `None` when none has it."""
-        names = self._names(generation)
-        for number, name in enumerate(names):
+        for number, name in enumerate(self._names()):
             if self._has_cursor(number) and cursor(name, number) == event_id:
                 return number + 1
         return None
 
     # -- as a document
 
-    def resource(self, generation: Generation, status: str, *, with_input: bool = False) -> Document:
+    def resource(self, status: str, *, with_input: bool = False) -> Document:
         """
         Return it as JSON.
 
         Args:
-            generation: Of the wire.
-
             status: As it is shown; the answer is in there once the run is over.
 
-            with_input: Put what the user said before the answer, as GET does.
+            with_input: Put the prompt before the answer, as GET does.
         """
-        document = self._head(status, generation)
+        document = self._head(status)
         if not self.stored:
             del document["id"]
         previous = self.body.get("previous_interaction_id")
         if previous:
             document["previous_interaction_id"] = previous
         over = status not in ("in_progress", "queued")
-        steps = self._steps_so_far() if over else []
-        if generation == 1:
-            if over:
-                document["outputs"] = outputs_of(steps, document)
-        elif _answers_outputs(self.body) and over:
-            document["outputs"] = [block for step in steps for block in step.get("content", ())]
-        elif over or with_input:
+        if over or with_input:
+            steps = self._steps_so_far() if over else []
             document["steps"] = [*(user_inputs(self.body.get("input")) if with_input else ()), *steps]
         if over:
             document |= self._ending(with_usage=self._shows_usage() if with_input else True)
-        return document
+        return version_1(document) if over and _answers_outputs(self.body) else document
 
     def _steps_so_far(self) -> list[Document]:
         if self.cancelled_at is None:
             return self.steps
-        decoder = GeminiInteractionsDecoder("cancelled")
-        events = [event for sent in self._events(2) for event in decoder.feed(sent.data)]
-        message = fold([*events, *decoder.close()]).last
-        return wire_steps(message) if isinstance(message, AssistantMessage) else []
+        return signed(self.prepared.steps_of(max(self._count(self._times()) - _HEAD, 0)), self.signatures)
 
     def _shows_usage(self) -> bool:
         """Tell whether this GET has usage; the first few may lack it."""
@@ -305,37 +288,31 @@ class Run:
 
     # -- details
 
-    def _times(self, generation: Generation) -> list[float]:
+    def _times(self) -> list[float]:
         """Return when each event but `[DONE]` is there, on the provider's clock."""
-        count = len(self._names(generation))
-        return [self.started + at for at in offsets(self.prepared.answer.timing, count)]
+        return [self.started + at for at in offsets(self.prepared.answer.timing, len(self._names()))]
 
-    def _names(self, generation: Generation) -> list[str]:
-        first, last = _NAMES[generation]
-        frames = [frame.name for frame in self.prepared.frames(generation)]
-        names = [first, "interaction.status_update", *frames]
+    def _names(self) -> list[str]:
+        frames = [frame.name for frame in self.prepared.frames]
+        names = ["interaction.created", "interaction.status_update", *frames]
         error = self.prepared.answer.stream_error
-        return [*names, last] if error is None else [*names[: error.after], "error"]
+        return [*names, "interaction.completed"] if error is None else [*names[: error.after], "error"]
 
     def _final_status(self) -> str:
         if self.cancelled_at is not None:
             return "cancelled"
         return "failed" if self.prepared.answer.stream_error is not None else self.prepared.status
 
-    def _lifecycle(self, generation: Generation, moment: Literal["created", "completed"]) -> tuple[str, bytes]:
-        status = "in_progress" if moment == "created" else self._final_status()
-        interaction = self._head(status, generation)
+    def _lifecycle(self, moment: Literal["created", "completed"]) -> tuple[str, bytes]:
+        document = self._head("in_progress" if moment == "created" else self._final_status())
         if not self.stored:
-            interaction["id"] = ""
-        if moment == "created":
-            if not self.background and generation == 2:
-                del interaction["created"], interaction["updated"]
-        else:
-            interaction |= self._ending(with_usage=True)
-            if generation == 1:
-                interaction["outputs"] = []
-        name = _NAMES[generation][moment == "completed"]
-        return name, sse({"interaction": interaction, "event_type": name})
+            document["id"] = ""
+        if moment == "completed":
+            document |= self._ending(with_usage=True)
+        elif not self.background:
+            del document["created"], document["updated"]
+        name = f"interaction.{moment}"
+        return name, sse({"interaction": document, "event_type": name})
 
     def _status_update(self) -> tuple[str, bytes]:
         name = "interaction.status_update"
@@ -346,16 +323,16 @@ class Run:
     def _error_event(self, error: StreamError) -> tuple[str, bytes]:
         return "error", sse({"error": {"code": error.code, "message": error.message}, "event_type": "error"})
 
-    def _head(self, status: str, generation: Generation) -> Document:
-        head: Document = {"id": self.id, "status": status}
-        if generation == 2:
-            head["object"] = "interaction"
+    def _head(self, status: str) -> Document:
         named = "agent" if self.body.get("agent") else "model"
-        head[named] = self.body.get(named) or "unknown"
-        head["created"] = _iso(self.created)
-        head["updated"] = _iso(self._updated_at(status))
-        environment = self.prepared.answer.more.get("environment_id")
-        return head if environment is None else {**head, "environment_id": environment}
+        return interaction(
+            self.id,
+            status,
+            self.body.get(named) or "unknown",
+            is_agent=named == "agent",
+            fields={"created": _iso(self.created), "updated": _iso(self._updated_at(status))},
+            environment_id=self.prepared.answer.more.get("environment_id"),
+        )
 
     def _updated_at(self, status: str) -> datetime:
         if status in ("in_progress", "queued"):
@@ -450,11 +427,16 @@ class RunStore:
                 self.remove(run_id)
 
 
-_NAMES: Final[dict[Generation, tuple[str, str]]] = {
-    1: ("interaction.start", "interaction.complete"),
-    2: ("interaction.created", "interaction.completed"),
-}
-"""How an interaction begins and ends."""
+def version_1_moves(moves: Iterable[StreamAction], after: int) -> StreamActions:
+    """Yield what generation 1.x has for all *moves* of a run, without what *after* events of it have become."""
+    stream = Version1Stream()
+    for number, move in enumerate(moves):
+        sent: list[StreamAction] = [move]
+        if isinstance(move, SendBytes) and move.name:
+            event = cast("Document", read_json(move.data.partition(b"data: ")[2]))
+            sent = [SendBytes(move.at, frame["event_type"], sse(frame), move.wakes) for frame in stream.write(event)]
+        if number >= after:
+            yield from sent
 
 
 def _answers_outputs(body: Mapping[str, Any]) -> bool:

@@ -22,6 +22,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from assistant_events.adapters.gemini_interactions.step_stream import Arguments
+from assistant_events.adapters.gemini_interactions.wire_versions import version_1
 from assistant_events.adapters.json_fields import valid_json
 from assistant_events.mock import fixtures
 from assistant_events.mock.answers import Answer
@@ -30,10 +32,10 @@ from assistant_events.mock.api_versions import Generation, generation_of
 from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.faults import Fault, apply_faults, delay_of, parse_faults
 from assistant_events.mock.fixtures import Fixtures
-from assistant_events.mock.frames import Arguments, Prepared, joined
+from assistant_events.mock.frames import Prepared, joined
 from assistant_events.mock.request_facts import read_request
 from assistant_events.mock.requests import RequestLog, has_key, parse_body, read_body
-from assistant_events.mock.runs import EventIds, FaultBudget, Run, RunStore
+from assistant_events.mock.runs import EventIds, FaultBudget, Run, RunStore, version_1_moves
 from assistant_events.mock.signatures import SignatureLedger
 from assistant_events.mock.streaming import EventStream
 from assistant_events.mock.validation import Known, check_create, is_bound_to_connection, is_stored, is_true
@@ -193,9 +195,9 @@ class Service:
         delay = delay_of(run.strikes.take_due("stream", name="slow-first-byte"))
         if run.background or run.is_zombie:
             await self._wait(run, self._clock.now() + delay + answer.timing.first_byte_s)
-            return _json(run.resource(call.generation, run.first_status()))
-        await self._wait(run, run.ends_at(call.generation) + delay)
-        return _json(run.resource(call.generation, run.poll(call.generation)))
+            return _resource(call, run, run.first_status())
+        await self._wait(run, run.ends_at() + delay)
+        return _resource(call, run, run.poll())
 
     async def get(self, call: Call, run_id: str) -> ASGIApp:
         """Answer `GET /interactions/{id}`: with the document, or with its events from the start or after a cursor."""
@@ -204,9 +206,9 @@ class Service:
         if not is_true(call.query.get("stream")):
             if run.strikes.take_due("document") + call.strikes.take_due("document"):
                 run = self._other_run(run)
-            return _json(run.resource(call.generation, run.poll(call.generation), with_input=True))
+            return _resource(call, run, run.poll(), with_input=True)
         event_id = call.query.get("last_event_id")
-        after = run.place_of(event_id, call.generation) if event_id else 0
+        after = run.place_of(event_id) if event_id else 0
         if after is None:
             raise ApiError(400, "last_event_id: this interaction has no such event")
         return self._stream(call, run, after=after, is_replay=True)
@@ -215,8 +217,8 @@ class Service:
         """Answer `POST /interactions/{id}/cancel`: the run ends here, and its open streams say so."""
         run = self._run(run_id)
         self._strike(call, "cancel", run)
-        run.cancel(call.generation)
-        return _json(run.resource(call.generation, run.poll(call.generation), with_input=True))
+        run.cancel()
+        return _resource(call, run, run.poll(), with_input=True)
 
     async def delete(self, call: Call, run_id: str) -> ASGIApp:
         """
@@ -349,10 +351,13 @@ class Service:
             run, after = self._other_run(run), 0
         first_byte = 0.0 if is_replay else run.prepared.answer.timing.first_byte_s
         opens = self._clock.now() + delay_of(faults) + first_byte
-        moves = run.moves(call.generation, after=after)
+        moves, cancellation = run.moves(after=after), run.cancellation
+        if call.generation == 1:
+            moves = version_1_moves(run.moves(), after)
+            cancellation = lambda: version_1_moves(run.cancellation(), 0)  # noqa: E731
         return EventStream(
             run,
-            call.generation,
+            cancellation,
             apply_faults(moves, faults, opened=opens, status_update=run.status_update()),
             clock=self._clock,
             opens=opens,
@@ -383,6 +388,11 @@ class Service:
                 await self._clock.wait(changed, None if left == inf else left)
         finally:
             stop_listening()
+
+
+def _resource(call: Call, run: Run, status: str, *, with_input: bool = False) -> ASGIApp:
+    document = run.resource(status, with_input=with_input)
+    return _json(document if call.generation == 2 else version_1(document))
 
 
 def _call_ids(chain: Sequence[Run]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from enum import Enum
 from math import inf
@@ -15,10 +15,9 @@ from typing import Any, Final, final
 
 from starlette.types import Receive, Scope, Send
 
-from assistant_events.mock.api_versions import Generation
 from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.runs import Run
-from assistant_events.mock.stream_actions import ResetConnection, SendBytes, StopSending, StreamActions
+from assistant_events.mock.stream_actions import ResetConnection, SendBytes, StopSending, StreamAction, StreamActions
 
 RAW_SEND: Final = "assistant_events.send"
 """Where a scope keeps the `send` of the server itself, through which a connection can be reset."""
@@ -49,7 +48,7 @@ class EventStream:
     Args:
         run: Whose events they are.
 
-        generation: Of the wire.
+        cancellation: Returns what ends it when its run is cancelled.
 
         moves: What is sent and when.
 
@@ -65,7 +64,7 @@ class EventStream:
     def __init__(
         self,
         run: Run,
-        generation: Generation,
+        cancellation: Callable[[], Iterable[StreamAction]],
         moves: StreamActions,
         *,
         clock: ProviderClock,
@@ -74,7 +73,7 @@ class EventStream:
         on_end: Callable[[bool], None],
     ) -> None:
         self._run = run
-        self._generation: Generation = generation
+        self._cancellation = cancellation
         self._moves = moves
         self._clock = clock
         self._opens = opens
@@ -114,8 +113,9 @@ class EventStream:
                 case _Came.END:
                     break
                 case _Came.CANCEL:
-                    for one in self._run.cancellation(self._generation):
-                        await self._send(send, one)
+                    for one in self._cancellation():
+                        if isinstance(one, SendBytes):
+                            await self._send(send, one)
                     break
                 case _Came.TIME:
                     pass

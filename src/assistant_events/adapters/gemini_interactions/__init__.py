@@ -6,7 +6,7 @@ from assistant_events.adapters.gemini_interactions.detection import detect
 from assistant_events.adapters.gemini_interactions.emitter import GeminiInteractionsEmitter, emit_resource
 from assistant_events.adapters.gemini_interactions.encoder import encode
 from assistant_events.adapters.gemini_interactions.errors import http_error
-from assistant_events.adapters.gemini_interactions.wire_versions import sse
+from assistant_events.adapters.gemini_interactions.step_stream import sse
 
 __all__ = [
     "GeminiInteractionsDecoder",

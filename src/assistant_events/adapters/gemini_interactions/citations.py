@@ -78,6 +78,18 @@ def cited(annotations: Sequence[Fields], text: str) -> tuple[Citation, ...]:
     return tuple(found)
 
 
+def annotations_of(citations: Sequence[Citation], text: str) -> list[dict[str, Any]]:
+    """Return citations as annotations of *text*, with places in bytes."""
+    annotations: list[dict[str, Any]] = []
+    for each in citations:
+        start, end = [None if place is None else len(text[:place].encode()) for place in (each.start, each.end)]
+        fields = {"url": each.url, "title": each.title, "start_index": start, "end_index": end}
+        annotations.append(
+            {"type": "url_citation", **{key: field for key, field in fields.items() if field is not None}}
+        )
+    return annotations
+
+
 class _Places:
     """Byte offsets of a text as code points, all worked out in one pass over the text."""
 

@@ -13,16 +13,15 @@ from typing import Any, Final, NamedTuple, assert_never
 import attrs
 
 from assistant_events.adapters.gemini_interactions import vocabulary
+from assistant_events.adapters.gemini_interactions.vocabulary import DETAILS
 from assistant_events.adapters.gemini_interactions.wire_steps import (
-    DETAILS,
     call_type,
     content_block,
-    has_result,
-    unwritten_deltas,
+    has_unwritten_deltas,
     wire_id,
-    written_steps,
+    wire_steps,
 )
-from assistant_events.history import Drop, DropReason, Policy, Relation, select
+from assistant_events.history import Drop, DropReason, Policy, Relation, has_result, select
 from assistant_events.messages import (
     AssistantMessage,
     CallStatus,
@@ -36,7 +35,16 @@ from assistant_events.messages import (
     ToolPart,
     UserMessage,
 )
-from assistant_events.values import Content, JsonContent, MediaContent, Origin, State, TextContent, write_json
+from assistant_events.values import (
+    Content,
+    JsonContent,
+    JsonObject,
+    MediaContent,
+    Origin,
+    State,
+    TextContent,
+    write_json,
+)
 
 Step = dict[str, Any]
 # Any: plain JSON.
@@ -185,10 +193,10 @@ class _Answer:
         return reason is not None
 
     def _note_unplaced(self, place: int, part: Part) -> None:
-        unplaced = part.state.keys() - _PLACED[part.type] or unwritten_deltas(part.state)
+        unplaced = part.state.keys() - _PLACED[part.type] or has_unwritten_deltas(part.state)
         if isinstance(part, ToolPart):
             placed = _PLACED_OF_RESULTS if part.provider_executed else frozenset[str]()
-            unplaced = unplaced or part.result_state.keys() - placed or unwritten_deltas(part.result_state)
+            unplaced = unplaced or part.result_state.keys() - placed or has_unwritten_deltas(part.result_state)
         if unplaced:
             self._drop(place, DropReason.UNPLACED)
 
@@ -200,17 +208,16 @@ class _Answer:
         return part
 
     def _written(self, going: list[tuple[int, Part]]) -> tuple[list[Step], list[Step]]:
-        steps: list[Step] = []
         answers: list[Step] = []
-        message = attrs.evolve(self._kept, parts=tuple([part for _, part in going]))
-        for written in written_steps(message):
-            place, part = going[written.parts[0]]
-            if isinstance(part, ToolPart) and not written.is_result:
-                if part.input is None:
-                    written.step["arguments"] = {}
+        parts: list[Part] = []
+        for place, part in going:
+            sent = part
+            if isinstance(part, ToolPart):
                 answers += self._answers(place, part)
-            steps.append(written.step)
-        return steps, answers
+                if part.input is None:
+                    sent = attrs.evolve(part, input=JsonObject())
+            parts.append(sent)
+        return wire_steps(attrs.evolve(self._kept, parts=tuple(parts))), answers
 
     def _answers(self, place: int, part: ToolPart) -> list[Step]:
         """Return what the app has to say to a call: nothing where the provider says it."""

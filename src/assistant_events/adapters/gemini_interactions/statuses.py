@@ -1,24 +1,27 @@
-"""How an interaction ends in the words of the wire: status, usage, errors. The decoder's tables, turned around."""
+"""
+The document of an interaction: head, status, usage and errors. The decoder's tables, inverted.
+
+The only writer of this document, for the emitter and the mock provider.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from assistant_events.adapters.gemini_interactions import vocabulary
+from assistant_events.messages import AssistantMessage
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Usage, thaw
 
 _STATUSES: Final[dict[FinishReason, str]] = {
     FinishReason.STOP: "completed",
     FinishReason.TOOL_CALLS: "requires_action",
-    FinishReason.LENGTH: "incomplete",
-    FinishReason.CONTENT_FILTER: "incomplete",
     FinishReason.PAUSE: "requires_continuation",
-    FinishReason.OTHER: "incomplete",
 }
+"""Status of the finish reasons of other dialects; all others are `incomplete`."""
 
 _CUT: Final = frozenset({ErrorKind.INTERRUPTED, ErrorKind.ABORTED, ErrorKind.NETWORK, ErrorKind.ADAPTER})
-"""Kinds of errors that happen to a stream, not to an interaction: the wire is silent then."""
+"""Kinds of errors of a stream, not of an interaction: nothing is written then."""
 
 _CODES: Final[dict[str, str]] = {
     ErrorKind.INVALID_REQUEST: "invalid_request",
@@ -33,28 +36,54 @@ _CODES: Final[dict[str, str]] = {
 
 
 class Failure(NamedTuple):
-    """How a failed step is said."""
+    """How a message that has ended is written."""
 
     status: str | None
-    """Status of the interaction; `None` when the stream simply stops."""
+    """Status of the interaction; `None` when the stream stops without an end."""
 
     error: dict[str, Any] | None = None
-    """What an `error` event, or the `errors` of the interaction, say."""
+    """Of an `error` event, or of the `errors` of the interaction."""
 
     output_error: dict[str, Any] | None = None
-    """What the error of a `model_output` says."""
-
-    exact: bool = True
-    """Whether it is read as the same error."""
+    """Of a `model_output` step."""
 
 
-def status_of(finish_reason: FinishReason, word: str | None) -> str:
-    """Return the status of an end: the provider's own *word*, or the one that is nearest when it is not known."""
-    return _STATUSES[finish_reason] if word is None else word
+def interaction(
+    interaction_id: str,
+    status: str,
+    name: str | None,
+    *,
+    is_agent: bool = False,
+    fields: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """
+    Return the document of an interaction.
+
+    Args:
+        interaction_id: Its id; empty when it is not stored.
+
+        status: Its status.
+
+        name: The model or agent; `None` when it is not known.
+
+        is_agent: Whether *name* is an agent.
+
+        fields: Fields that no message has, such as `created`.
+
+        more: `environment_id`, `steps`, `errors`, `continuation_token` and `usage`; `None` is left out.
+    """
+    document: dict[str, Any] = {"id": interaction_id, "status": status, "object": "interaction"}
+    if name:
+        document["agent" if is_agent else "model"] = name
+    return {**document, **(fields or {}), **{key: value for key, value in more.items() if value is not None}}
 
 
-def usage_of(usage: Usage) -> dict[str, Any]:
-    """Return the counts in the provider's words: its own when they are there and say the same."""
+def usage_of(message: AssistantMessage) -> dict[str, Any]:
+    """Return the token counts of a message: the provider's own when they are there and have the same values."""
+    usage = message.usage
+    if usage is None:
+        return {}
     details: dict[str, Any] = thaw(usage.details)
     if details and _counts(vocabulary.usage(details)) == _counts(usage):
         return details
@@ -68,11 +97,6 @@ def usage_of(usage: Usage) -> dict[str, Any]:
     return {key: count for key, count in known.items() if count is not None}
 
 
-def is_exact(usage: Usage) -> bool:
-    """Tell whether the counts are read as the same."""
-    return _counts(vocabulary.usage(usage_of(usage))) == _counts(usage)
-
-
 def _counts(usage: Usage) -> tuple[int | None, ...]:
     return (
         usage.input_tokens,
@@ -83,17 +107,23 @@ def _counts(usage: Usage) -> tuple[int | None, ...]:
     )
 
 
-def failure_of(error: ErrorInfo) -> Failure:
-    """Return how a failed step is said."""
+def failure_of(message: AssistantMessage, *, is_own: bool = True) -> Failure:
+    """Return how a message ended. The finish reason of another dialect (not *is_own*) becomes the nearest status."""
+    error = message.error
+    if error is None:
+        if message.finish_reason is None:
+            return Failure(None)
+        own = message.raw_finish_reason if is_own else None
+        return Failure(own or _STATUSES.get(message.finish_reason, "incomplete"))
     if error == ErrorInfo(kind=ErrorKind.CANCELLED, message="the interaction was cancelled"):
         return Failure("cancelled")
     if error == ErrorInfo(kind=ErrorKind.PROVIDER, message="the interaction failed"):
         return Failure("failed")
     if error.kind in _CUT:
-        for status in sorted(vocabulary.UNFINISHED):
+        for status in vocabulary.UNFINISHED:
             if error.message == f"the stream ended while the interaction was {status}":
                 return Failure(status)
-        return Failure(None, exact=error.kind == ErrorKind.INTERRUPTED)
+        return Failure(None)
     return _failed(error)
 
 
@@ -105,9 +135,9 @@ def _failed(error: ErrorInfo) -> Failure:
         if vocabulary.error_info(fields, grpc=True) == error:
             return Failure("failed", output_error=fields)
     if error.kind == ErrorKind.CANCELLED:
-        return Failure("cancelled", exact=False)
+        return Failure("cancelled")
     code = error.code or _CODES.get(error.kind, "internal")
-    return Failure("failed", {"code": code, "message": error.message}, exact=False)
+    return Failure("failed", {"code": code, "message": error.message})
 
 
 def _candidates(error: ErrorInfo) -> Iterator[dict[str, Any]]:

@@ -33,6 +33,12 @@ runs.
 
 RESULTS: Final[frozenset[str]] = frozenset({call.removesuffix("_call") + "_result" for call in CALLS})
 
+DETAILS: Final = ("search_type", "server_name", "retrieval_type")
+"""Fields of calls and results that have their own names in the state."""
+
+NO_ARGUMENTS: Final = frozenset({"file_search_call", "processing_call", "google_maps_call"})
+"""Calls without arguments, or for which they are optional."""
+
 SANDBOX_TOOLS: Final = frozenset({"list_files", "read_file", "write_file", "edit_file", "search_files"})
 """Function calls that an Antigravity sandbox answers itself (big-AGI, live, 2026-06)."""
 

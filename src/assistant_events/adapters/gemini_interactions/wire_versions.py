@@ -1,119 +1,136 @@
 """
-How the two generations of the wire name the same things, and how a frame is written down.
+Generation 1.x of the wire (`content.*`, `outputs`; until June 2026), translated from frames and documents of 2.x.
 
-Sources: types of google-genai 1.75 (1.x) and 2.19 (2.x), recordings of both, Google's migration page of May 2026.
+In 1.x each content block is an item of its own, the arguments of a call come as one object, and most events have other
+names. Sources: types of google-genai 1.75 and 2.19, recordings of both, Google's migration page of May 2026.
 """
-
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Final, Literal, final
+from collections.abc import Iterator
+from typing import Any, Final
 
-import attrs
+from assistant_events.adapters.gemini_interactions import vocabulary as words
+from assistant_events.adapters.gemini_interactions.step_stream import partial_step
+from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.errors import JsonError
+from assistant_events.values import read_json
 
-from assistant_events.adapters.json_fields import valid_json
-from assistant_events.values import write_json
-
-
-@final
-@attrs.frozen(kw_only=True)
-class Generation:
-    """The words of one generation, and where its shape differs."""
-
-    created: str
-    completed: str
-    start: str
-    delta: str
-    stop: str
-
-    item: str
-    """Key of the item in a start."""
-
-    items: str
-    """Key of the list of items in a resource."""
-
-    annotations: str
-    """Type of the delta that brings annotations."""
-
-    flat: bool
-    """Whether each content block is an item of its own, and calls and results come whole in one delta."""
+_NAMES: Final[dict[str, str]] = {
+    "interaction.created": "interaction.start",
+    "interaction.completed": "interaction.complete",
+}
 
 
-GENERATIONS: Final[Mapping[int, Generation]] = MappingProxyType(
-    {
-        1: Generation(
-            created="interaction.start",
-            completed="interaction.complete",
-            start="content.start",
-            delta="content.delta",
-            stop="content.stop",
-            item="content",
-            items="outputs",
-            annotations="text_annotation",
-            flat=True,
-        ),
-        2: Generation(
-            created="interaction.created",
-            completed="interaction.completed",
-            start="step.start",
-            delta="step.delta",
-            stop="step.stop",
-            item="step",
-            items="steps",
-            annotations="text_annotation_delta",
-            flat=False,
-        ),
-    }
-)
+def version_1(document: Fields) -> dict[str, Any]:
+    """Return an interaction of 2.x as 1.x has it: `outputs` in the place of `steps`, without the input."""
+    old = {key: value for key, value in document.items() if key not in ("steps", "object")}
+    if "steps" in document:
+        old["outputs"] = [
+            block
+            for step in words.resource_steps(document)
+            for block in (words.content_of(step) if step["type"] == "model_output" else [step])
+        ]
+    return old
 
 
-def generation_of(number: int) -> Generation:
-    """
-    Return the generation of a number.
+class Version1Stream:
+    """Translates the frames of a stream of 2.x, each as it comes."""
 
-    Raises:
-        ValueError: When there is none.
-    """
-    if number not in GENERATIONS:
-        raise ValueError(f"generation: expected 1 or 2, got {number!r}")
-    return GENERATIONS[number]
+    def __init__(self) -> None:
+        self._indexes: dict[int, int] = {}
+        """Index of each step in 1.x, but for outputs."""
+
+        self._started: dict[int, list[Fields]] = {}
+        """The frames of each open step; for steps whose deltas are translated at once, its start."""
+
+        self._block: tuple[int, str] | None = None
+        """Index and type of the content block that is open."""
+
+        self._next = 0
+
+    def write(self, frame: Fields) -> list[dict[str, Any]]:
+        """Return the frames of 1.x that *frame* becomes; the last of them has its `event_id`."""
+        event_id = frame.get("event_id")
+        frames = list(self._translated({key: value for key, value in frame.items() if key != "event_id"}))
+        if frames and event_id is not None:
+            frames[-1]["event_id"] = event_id
+        return frames
+
+    def _translated(self, frame: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        name, index = frame["event_type"], frame.get("index", -1)
+        if name in _NAMES:
+            interaction = version_1(mapping(frame, "interaction"))
+            if name == "interaction.completed":
+                interaction.setdefault("outputs", [])
+            yield {"interaction": interaction, "event_type": _NAMES[name]}
+        elif name == "step.start":
+            yield from self._start(index, frame)
+        elif name not in ("step.delta", "step.stop"):
+            yield frame
+        elif self._type(index) == "model_output":
+            yield from self._add(frame["delta"]) if name == "step.delta" else self._close()
+        elif name == "step.delta":
+            if self._is_whole(index):
+                self._started[index].append(frame)
+            else:
+                yield _frame("delta", self._indexes[index], delta=frame["delta"])
+        else:
+            if self._is_whole(index):
+                yield _frame("delta", self._indexes[index], delta=_with_object(partial_step(self._started[index])))
+            yield _frame("stop", self._indexes[index])
+
+    def _start(self, index: int, frame: Fields) -> Iterator[dict[str, Any]]:
+        step = mapping(frame, "step")
+        self._started[index] = [frame]
+        yield from self._close()
+        if self._type(index) == "model_output":
+            for block in words.content_of(step):
+                yield from self._add(block)
+            return
+        self._indexes[index] = self._next
+        self._next += 1
+        kept = ("type", "id", "call_id") if self._is_whole(index) else step
+        yield _frame("start", self._indexes[index], content={key: step[key] for key in kept if key in step})
+
+    def _add(self, block: Fields) -> Iterator[dict[str, Any]]:
+        """Yield the frames of a content block, or of a delta of one."""
+        kind = string(block, "type") or "text"
+        if kind == "text_annotation_delta":
+            kind, block = "text", {**block, "type": "text_annotation"}
+        if self._block is None or self._block[1] != kind or kind not in ("text", "audio"):
+            yield from self._close()
+            self._block = self._next, kind
+            self._next += 1
+            yield _frame("start", self._block[0], content={"type": kind})
+        yield _frame("delta", self._block[0], delta=block)
+
+    def _close(self) -> Iterator[dict[str, Any]]:
+        if self._block is not None:
+            yield _frame("stop", self._block[0])
+            self._block = None
+
+    def _type(self, index: int) -> str | None:
+        started = self._started.get(index)
+        return None if started is None else string(mapping(started[0], "step"), "type")
+
+    def _is_whole(self, index: int) -> bool:
+        """Tell whether a step comes in one delta."""
+        kind = self._type(index)
+        return kind in words.CALLS or kind in words.RESULTS
 
 
-_HALF: Final = b"\\ud"
-"""Stands in JSON text for half of a surrogate pair, or where the text itself is about escapes; not for a whole pair."""
-
-_DONE: Final = b"event: done\ndata: [DONE]\n\n"
-
-# Python's own `str.splitlines`, and clients that read a stream with it, take these for the ends of lines.
-_LINE_ENDS: Final = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
+def _frame(event: str, index: int, **fields: Any) -> dict[str, Any]:
+    return {"index": index, **fields, "event_type": f"content.{event}"}
 
 
-def sse(frame: Mapping[str, Any] | Literal["[DONE]"]) -> bytes:
-    """
-    Return a frame as the service sends it: a line with its name, a line with its JSON, an empty line.
-
-    Whatever is no text becomes U+FFFD: many clients cannot read half of a surrogate pair.
-
-    Raises:
-        TypeError: For what is no JSON.
-    """
-    # Any: see `reading.Fields`.
-    if isinstance(frame, str):
-        return _DONE
-    data = write_json(frame)
-    if _HALF in data:
-        data = write_json(valid_json(frame))
-    if not data.isascii():
-        for character, escape in _LINE_ENDS:
-            if character in data:
-                data = data.replace(character, escape)
-    return b"event: %b\ndata: %b\n\n" % (frame["event_type"].encode(), data)
-
-
-def is_text(value: Mapping[str, Any]) -> bool:
-    """Tell whether every string of a JSON object is valid Unicode, so that `sse` changes none."""
-    return _HALF not in write_json(value) or valid_json(value) == value
+def _with_object(step: dict[str, Any]) -> dict[str, Any]:
+    """Return a step with its arguments as an object, when they are one."""
+    text = step.get("arguments")
+    if not isinstance(text, str):
+        return step
+    try:
+        arguments = read_json(text)
+    except JsonError:
+        return step
+    return {**step, "arguments": arguments} if isinstance(arguments, dict) else step
