@@ -274,22 +274,25 @@ def internal(module: Module, imports: list[Import]) -> Iterator[tuple[int, str]]
         if target.split(".")[0] != ROOT:
             continue
         package, *inner = target.split(".")[1:] or [ROOT]
-        unit = unit_of(".".join([package, *inner]))
         if package == module.name.split(".")[0]:
             yield from sideways(module, inner, line)
-        if unit == ROOT:
-            yield line, "imports the package root"
-        elif unit not in LAYERS:
-            yield line, f"imports {unit}, which has no layer"
-        elif unit == module.unit:
-            continue
-        elif unit == "testing":
-            yield line, "imports testing"
-        elif module.unit == ROOT:
-            if unit not in OFFERED_BY_ROOT:
-                yield line, f"the package root imports {unit}"
-        elif LAYERS[unit] >= LAYERS.get(module.unit, -1):
-            yield line, f"{module.unit} imports {unit}, which is not in a lower layer"
+        unit = unit_of(".".join([package, *inner]))
+        if unit != module.unit or unit == ROOT:
+            yield from downwards(module, unit, line)
+
+
+def downwards(module: Module, unit: str, line: int) -> Iterator[tuple[int, str]]:
+    if unit == ROOT:
+        yield line, "imports the package root"
+    elif unit not in LAYERS:
+        yield line, f"imports {unit}, which has no layer"
+    elif unit == "testing":
+        yield line, "imports testing"
+    elif module.unit == ROOT:
+        if unit not in OFFERED_BY_ROOT:
+            yield line, f"the package root imports {unit}"
+    elif LAYERS[unit] >= LAYERS.get(module.unit, -1):
+        yield line, f"{module.unit} imports {unit}, which is not in a lower layer"
 
 
 def sideways(module: Module, inner: list[str], line: int) -> Iterator[tuple[int, str]]:

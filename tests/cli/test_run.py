@@ -270,7 +270,7 @@ class TestRefusals:
         """
         ran = run("run", "Hi", "--base-url", "https://example.com")
 
-        assert (2, "assistant-events: there is no API key for https://example.com: set GEMINI_API_KEY\n") == (
+        assert (2, "assistant-events: no API key for https://example.com: set GEMINI_API_KEY\n") == (
             ran.code,
             ran.err,
         )
@@ -284,7 +284,7 @@ class TestRefusals:
         monkeypatch.setenv("GEMINI_API_KEY", "key-of-the-test")
         ran = run("run", "--resume", "main")
 
-        assert (2, f"assistant-events: the answer came from {url}: say --base-url {url} to ask there\n") == (
+        assert (2, f"assistant-events: the answer came from {url}: use --base-url {url} to ask there\n") == (
             ran.code,
             ran.err,
         )
@@ -294,8 +294,8 @@ class TestRefusals:
         [
             ((), "run needs a prompt, or one of --resume, --recover and --stop"),
             (("",), "the prompt is empty"),
-            (("Hi", "--resume", "s1"), "--resume names a session, and goes without a prompt"),
-            (("--stop", "s1", "--model", "x"), "--stop names a session, and goes without --model"),
+            (("Hi", "--resume", "s1"), "--resume names a session, and does not take a prompt"),
+            (("--stop", "s1", "--model", "x"), "--stop names a session, and does not take --model"),
             (("--resume", "s1", "--recover", "s1"), "expected one of --resume and --recover"),
             (("Hi", "--model", "x", "--agent", "y"), "expected either --model or --agent"),
             (("Hi", "--session", ""), "the session needs a name"),
@@ -586,7 +586,7 @@ class TestTakingUp:
             store.append("main", [prompt("Count.")])
         ran = run("run", "--resume", "main", "--base-url", "http://127.0.0.1:9")
 
-        assert (2, "assistant-events: the last prompt of session 'main' has no answer, so there is no run\n") == (
+        assert (2, "assistant-events: the last prompt of session 'main' has no answer, so it has no run\n") == (
             ran.code,
             ran.err,
         )
@@ -610,7 +610,7 @@ class TestEmbedded:
         ran = run("run", "Hello there, how are you?  " * 9)
 
         assert 0 == ran.code
-        assert ran.out.startswith("You said: “Hello there, how are you? Hello there, ")
+        assert ran.out.startswith("You wrote: “Hello there, how are you? Hello there, ")
         assert "assistant-events: no GEMINI_API_KEY: a mock provider answers, in session 'mock'\n" in ran.err
 
     def test_its_sessions_stay_apart(self, run, provider):
@@ -636,7 +636,7 @@ class TestEmbedded:
         ran = run("run", "--resume", "mock")
 
         assert 0 == ran.code
-        assert ran.out.startswith("You said: “Hi”")
+        assert ran.out.startswith("You wrote: “Hi”")
         assert ran.out.endswith("answers in my place.\n")
         assert ["Hi", ran.out.rstrip("\n")] == texts("assistant-events.db", "mock")
 
@@ -648,7 +648,7 @@ class TestEmbedded:
             store.append("main", [prompt("Count."), durable(answer("Hi"))[0]])
         ran = run("run", "--resume", "main")
 
-        assert (2, "assistant-events: there is no API key: set GEMINI_API_KEY\n") == (ran.code, ran.err)
+        assert (2, "assistant-events: no API key: set GEMINI_API_KEY\n") == (ran.code, ran.err)
 
 
 class TestPipes:
@@ -657,7 +657,7 @@ class TestPipes:
         When whoever reads has gone, the command ends without a word, and the answer is closed.
         """
         with child("Hi", "--background") as running:
-            running.until(b"You said").stdout.close()
+            running.until(b"You wrote").stdout.close()
             err = running.stderr.read().decode()
 
             assert 141 == running.wait(60)

@@ -257,7 +257,7 @@ def test_in_process_an_app_that_says_nothing():
         async with httpx2.AsyncClient(transport=StreamingTransport(app)) as client:
             await client.get("http://x/")
 
-    with pytest.raises(httpx2.RemoteProtocolError, match="the app ended before its answer did"):
+    with pytest.raises(httpx2.RemoteProtocolError, match="the app returned before the end of its response"):
         asyncio.run(main())
 
 

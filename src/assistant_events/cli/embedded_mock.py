@@ -1,5 +1,5 @@
 """
-The mock provider inside of the process of `run`, which answers when there is no key.
+The mock provider inside of the process of `run`, which answers without a key.
 
 Its runs end with the process, so that a run that is resumed by another process is created again first.
 """
@@ -58,9 +58,9 @@ async def mock_client(
 def _answer(prompt: str, timing: Timing) -> Answer:
     text = " ".join(prompt.split())
     quoted = f"{text[:_QUOTED]}…" if len(text) > _QUOTED else text
-    thought = "There is no API key, so that no model is asked. The mock provider answers, as a model would."
+    thought = "Without an API key no model is asked. The mock provider answers in its place."
     text = (
-        f"You said: “{quoted}” This is the mock provider, so I cannot say anything of use about that. "
+        f"You wrote: “{quoted}” This is the mock provider, so I cannot give you a useful answer. "
         "But these words came as a provider sends them: in pieces, over the wire format of the Interactions API, "
         f"and they are stored. Set {provider_client().api.key_variable}, and Gemini answers in my place."
     )

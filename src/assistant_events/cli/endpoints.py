@@ -1,5 +1,5 @@
 """
-The provider of `run`: the service, another server, or a mock provider in this process when there is no key.
+The provider of `run`: the service, another server, or, without a key, a mock provider in this process.
 
 `run` stores with each prompt where it was sent, and with which settings; never the key.
 """
@@ -33,7 +33,7 @@ MOCK: Final = "mock"
 """Name of the mock provider in this process, as it is stored."""
 
 ANY_KEY: Final = "none"
-"""The key for a server of this machine when there is no other: a mock provider accepts any."""
+"""The key for a server of this machine by default: a mock provider accepts any."""
 
 
 def provider_client() -> type[ProviderClient]:
@@ -108,7 +108,7 @@ def chosen(base_url: str | None) -> Endpoint:
         base_url: As given on the command line.
 
     Raises:
-        CommandError: The server needs a key and there is none, or *base_url* is not a valid URL.
+        CommandError: The server needs a key and none is set, or *base_url* is not a valid URL.
     """
     api = provider_client().api
     if base_url is None:
@@ -121,24 +121,24 @@ def chosen(base_url: str | None) -> Endpoint:
     if has_key():
         return Endpoint(url)
     if not is_loopback(parts.hostname or ""):
-        raise CommandError(f"there is no API key for {url}: set {api.key_variable}")
+        raise CommandError(f"no API key for {url}: set {api.key_variable}")
     return Endpoint(url, ANY_KEY)
 
 
 def named(name: str) -> Endpoint:
     """
-    Return the stored endpoint of an answer. A key goes to the provider itself only, never because a file names a URL.
+    Return the stored endpoint of an answer. The key is sent to the service only, never because a file names a URL.
 
     Raises:
-        CommandError: It has to be given on the command line, or it needs a key and there is none.
+        CommandError: It has to be given on the command line, or it needs a key and none is set.
     """
     api = provider_client().api
     if name == MOCK:
         return Endpoint(MOCK)
     if name != api.base_url:
-        raise CommandError(f"the answer came from {name}: say --base-url {name} to ask there")
+        raise CommandError(f"the answer came from {name}: use --base-url {name} to ask there")
     if not has_key():
-        raise CommandError(f"there is no API key: set {api.key_variable}")
+        raise CommandError(f"no API key: set {api.key_variable}")
     return Endpoint(name)
 
 

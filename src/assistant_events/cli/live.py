@@ -1,8 +1,7 @@
 """
-An answer while it comes: its text on standard output, everything else on standard error.
+Shows an answer as it streams: its text on standard output, everything else on standard error.
 
-What is read by a program is then the text of the answer and nothing else. On a terminal reasoning is dim. All of it has
-passed `visible`.
+So a program reads the text of the answer alone. On a terminal reasoning is dim. Control characters are made visible.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _LONGEST: Final = 200
-"""Characters of the input of a tool that are shown."""
+"""Maximum number of characters of a tool's input."""
 
 
 @final
@@ -48,18 +47,18 @@ class Live:
         self._json = json
         self._console = _console()
         self._open: TextIO | None = None
-        """Where a line has begun that has not ended."""
+        """Stream with a line that has not ended."""
 
         self._kind = ""
         self._shown = Counter[str]()
-        """How much of the open text and of the open reasoning was shown, in characters."""
+        """Number of characters shown of the open text and the open reasoning."""
 
         self._held = ""
         self._any = False
-        """Whether anything of the answer was shown."""
+        """Whether any part of the answer was shown."""
 
     def event(self, event: Event) -> None:
-        """Show one event, if there is something to see."""
+        """Show one event, if it is visible."""
         if self._json:
             print_json(unstructure(redact(event)))
             sys.stdout.flush()
@@ -85,7 +84,7 @@ class Live:
                 pass
 
     def stored(self, message: AssistantMessage) -> None:
-        """Show what has ended of a message that is gone on with."""
+        """Show the completed parts of a message that is resumed."""
         if self._json:
             return
         for part in message.parts:
@@ -95,24 +94,24 @@ class Live:
                 self._call(part.name, write_json(part.input).decode())
 
     def note(self, text: str) -> None:
-        """Say something about the answer on standard error."""
+        """Write a line about the answer to standard error."""
         self.end_line()
         sys.stderr.write(f"{one_line(f'assistant-events: {text}')}\n")
         sys.stderr.flush()
 
     def row(self, label: str, text: str) -> None:
-        """Say one of several things that belong to a note."""
+        """Write one row of a list below a note."""
         sys.stderr.write(f"  {label:<8} {one_line(text)}\n")
         sys.stderr.flush()
 
     def end_line(self) -> None:
-        """End the line that has begun, if there is one."""
+        """End the open line, if there is one."""
         stream, self._open = self._open, None
         if stream is not None:
             stream.write("\n")
             stream.flush()
 
-    # -- inside
+    # -- internals
 
     def _grow(self, kind: str, text: str, offset: int) -> None:
         if kind != self._kind:
@@ -120,7 +119,7 @@ class Live:
             self._kind = kind
         new = text[max(self._shown[kind] - offset, 0) :]
         self._shown[kind] = max(self._shown[kind], offset + len(text))
-        # A carriage return may be half of a line's end.
+        # A carriage return may be the first half of a line end.
         new = self._held + new
         self._held = "\r" if new.endswith("\r") else ""
         self._write(kind, visible(new.removesuffix("\r")))

@@ -58,7 +58,7 @@ def run_command(
     Args:
         prompt: text of the prompt, - for standard input
         session: conversation in the database, "main" by default; "mock"
-            when there is no key
+            without a key
         db: SQLite file, created if missing
         model: model to ask, gemini-3.6-flash by default
         agent: agent to ask, for example deep-research-preview-04-2026
@@ -117,7 +117,7 @@ def _check(prompt: str | None, chosen: dict[str, str], others: dict[str, str | N
         [action] = chosen
         for name, value in (("a prompt", prompt), *others.items()):
             if value is not None:
-                raise CommandError(f"--{action} names a session, and goes without {name}")
+                raise CommandError(f"--{action} names a session, and does not take {name}")
     elif prompt is None:
         raise CommandError("run needs a prompt, or one of --resume, --recover and --stop")
     if others["--model"] and others["--agent"]:

@@ -136,14 +136,14 @@ class Conversation:
         Resume, recover or stop the run of the last answer. When that makes no sense, list what does.
 
         Raises:
-            CommandError: There is no answer.
+            CommandError: The session has no answer.
 
             StoreError: The store failed.
         """
         session = await Session.open(self._store, self._session_id)
         message = session.transcript.last_answer
         if message is None or isinstance(session.transcript.last, UserMessage):
-            raise CommandError(f"the last prompt of session {self._session_id!r} has no answer, so there is no run")
+            raise CommandError(f"the last prompt of session {self._session_id!r} has no answer, so it has no run")
         situation = situation_of(message)
         if action not in ACTIONS[situation]:
             await self._settle(session)
@@ -154,7 +154,7 @@ class Conversation:
             return Exit.ANSWER
         if message.run is None:
             await self._settle(session)
-            self._live.note("the provider knows of no run, so there is nothing to stop")
+            self._live.note("the answer has no run, so nothing has to be stopped")
             return Exit.OK
         stored = newest_request(self._store, self._session_id)
         request = None if stored is None else stored.body
@@ -258,7 +258,7 @@ class Conversation:
             self._show_progress(run.report)
 
     def _show_progress(self, report: Report) -> None:
-        """Show what went wrong, and that the client recovers."""
+        """Show the failures of connections, and that the client recovers."""
         if report.situation is not Situation.FOLLOWING:
             return
         modes = [attempt.mode for attempt in report.attempts if attempt.mode is not None]

@@ -58,7 +58,7 @@ def load_client(name: str) -> type[ProviderClient]:
     Return the client of an installed dialect.
 
     Raises:
-        UnknownDialectError: There is no client for it.
+        UnknownDialectError: No client of this name is installed.
 
         AdapterError: Its entry point does not load or does not name a `ProviderClient`.
     """

@@ -14,7 +14,7 @@ from assistant_events.clients.clock import Clock
 from assistant_events.clients.hosts import proxy_secrets, service_url
 from assistant_events.clients.recovery import RecoveryPolicy
 from assistant_events.clients.report import RunStatus, StopResult
-from assistant_events.clients.responses import RequestFailedError
+from assistant_events.clients.retry import RequestFailedError
 from assistant_events.clients.run_api import RunApi
 from assistant_events.clients.run_driver import Create, Fetch, Follow, RunDriver, Start
 from assistant_events.clients.run_stream import RunStream
@@ -130,7 +130,7 @@ class ProviderClient:
         Raises:
             TypeError: *body* is neither a mapping nor has one.
 
-            LocalProtocolError: There is no key, a proxy of the environment cannot be used, or the client is closed.
+            LocalProtocolError: The key is missing, a proxy of the environment cannot be used, or the client is closed.
         """
         api = self.api
         request = api.with_defaults(_body_of(body))
@@ -147,7 +147,7 @@ class ProviderClient:
             request: The body that was sent, if it is known: it decides which calls are the app's.
 
         Raises:
-            LocalProtocolError: The message is complete, or has no run; there is no key; or the client is closed.
+            LocalProtocolError: The message is complete, or has no run; the key is missing; or the client is closed.
         """
         message, body = self._message_of(target, request)
         return self._run(Follow(run_id=_run_id(message)), message.id, body, message)
@@ -181,7 +181,7 @@ class ProviderClient:
         hangs, ends as cancelled; as aborted, when the provider could not be informed.
 
         Raises:
-            LocalProtocolError: There is no key, or the client is closed.
+            LocalProtocolError: The key is missing, or the client is closed.
         """
         transport = self._transport()
         run_id = _id_of(target)
@@ -200,11 +200,11 @@ class ProviderClient:
         Fetch the state of a run.
 
         Raises:
-            LocalProtocolError: The run has no id; there is no key; or the client is closed.
+            LocalProtocolError: The run has no id; the key is missing; or the client is closed.
         """
         run_id = _id_of(target)
         if run_id is None:
-            raise LocalProtocolError("the run has no id, so the provider cannot be asked for it")
+            raise LocalProtocolError("the run has no id, so its document cannot be fetched")
         try:
             run = (await self._transport().fetch(run_id, control=True)).run
         except RequestFailedError as failure:
@@ -278,7 +278,7 @@ class ProviderClient:
         variable = self.api.key_variable
         found = os.environ.get(variable)
         if not found:
-            raise LocalProtocolError(f"there is no API key: pass api_key, or set {variable}")
+            raise LocalProtocolError(f"no API key: pass api_key, or set {variable}")
         return _checked_key(found, variable)
 
     def _message_of(
@@ -288,15 +288,15 @@ class ProviderClient:
             message = target.message
             request = target.request if request is None else request
             if message is None:
-                raise LocalProtocolError(f"message {target.message_id!r} has not begun, so there is no run to take up")
+                raise LocalProtocolError(f"message {target.message_id!r} has not begun, so it has no run to resume")
         elif isinstance(target, AssistantMessage):
             message = target
         else:
             raise TypeError(f"target: expected a RunStream or an AssistantMessage, got {type(target).__name__}")
         if message.status is MessageStatus.COMPLETED:
-            raise LocalProtocolError(f"message {message.id!r} has ended, so there is nothing to take up")
+            raise LocalProtocolError(f"message {message.id!r} has ended, so it cannot be resumed")
         if message.run is None:
-            raise LocalProtocolError(f"message {message.id!r} has no run, so there is nothing to take up")
+            raise LocalProtocolError(f"message {message.id!r} has no run, so it cannot be resumed")
         return message, self.api.request_of(message) if request is None else request
 
 
@@ -326,7 +326,7 @@ def _end_of(result: StopResult, *, background: bool) -> ErrorInfo:
     if result.cancelled or result.deleted or (result.run_id is None and not background):
         return ErrorInfo(kind=ErrorKind.CANCELLED, message="the run was stopped")
     return ErrorInfo(
-        kind=ErrorKind.ABORTED, message="the run was left; the provider could not be told to stop it", retryable=True
+        kind=ErrorKind.ABORTED, message="the run was left; the provider could not be asked to stop it", retryable=True
     )
 
 

@@ -10,7 +10,7 @@ from assistant_events.clients.recovery import RequestKind
 
 if TYPE_CHECKING:
     from assistant_events.clients.http import Stream
-    from assistant_events.clients.responses import RequestFailedError
+    from assistant_events.clients.retry import RequestFailedError
 
 _DONE = b"data: [DONE]"
 
@@ -72,7 +72,7 @@ class Connection:
         return self.kind is not RequestKind.CREATE
 
     def silence(self, now: float) -> float:
-        """Return for how many seconds a reader has waited for news. It does not grow while nobody reads."""
+        """Return for how many seconds a reader has waited for news. It does not grow without a reader."""
         return self._waited + (0.0 if self.waiting_since is None else now - self.waiting_since)
 
     def received(self, now: float, *, news: bool) -> None:

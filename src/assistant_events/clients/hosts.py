@@ -25,7 +25,7 @@ def service_url(url: str) -> SplitResult | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host name or address is this machine. Names other than `localhost` are not resolved."""
+    """Return whether a host name or address is this machine. Names other than `localhost` are not resolved."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -34,7 +34,7 @@ def is_loopback(host: str) -> bool:
 
 
 def proxy_secrets() -> list[str]:
-    """Return the passwords of the proxies that the environment names, as they stand there and as they are sent."""
+    """Return the passwords of the proxies of the environment, as they are written there and as they are sent."""
     secrets: list[str] = []
     for url in getproxies().values():
         try:

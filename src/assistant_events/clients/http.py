@@ -22,9 +22,9 @@ import httpx2
 
 from assistant_events.adapters.json_fields import string
 from assistant_events.clients.hosts import is_loopback
-from assistant_events.clients.recovery import RecoveryPolicy
+from assistant_events.clients.recovery import FetchedRun, RecoveryPolicy
 from assistant_events.clients.response_body import GZIP, Body, BodyError, chunks_of
-from assistant_events.clients.responses import FetchedRun, RequestFailedError
+from assistant_events.clients.retry import RequestFailedError
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json
 from assistant_events.values.credentials import Secrets, error_text, traceback_text
@@ -163,7 +163,7 @@ class Transport:
     # -- internals
 
     def _of(self, run_id: str) -> str:
-        # Dots, too: an id of dots would name another place. A lone surrogate can stand in an id that was escaped.
+        # Dots, too: an id of dots would name another place. An escaped id may hold a lone surrogate.
         return f"{self.url}/{quote(run_id, safe='', errors='surrogatepass').replace('.', '%2E')}"
 
     async def _open(

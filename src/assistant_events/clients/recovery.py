@@ -17,6 +17,7 @@ from typing import Final, final
 
 import attrs
 
+from assistant_events.adapters.json_fields import Fields
 from assistant_events.messages import AssistantMessage, MessageStatus
 from assistant_events.values import ErrorInfo, ErrorKind
 
@@ -37,7 +38,7 @@ class FailureMode(StrEnum):
     """B. A replay is cut again, or stays silent although the run is alive or done. Streams will not help any more."""
 
     ZOMBIE = "zombie"
-    """C. In progress for over an hour without any output. There will not be any."""
+    """C. In progress for over an hour without any output, and without a chance of any."""
 
     DROP = "drop"
     """D. The connection was lost before the end. A run in the background continues."""
@@ -121,6 +122,15 @@ class RunSummary:
 
 
 @final
+@attrs.frozen
+class FetchedRun:
+    """The document of a run."""
+
+    resource: Fields
+    run: RunSummary
+
+
+@final
 @attrs.frozen(kw_only=True)
 class ConnectionState:
     """What was observed of one stream."""
@@ -150,7 +160,7 @@ class ConnectionState:
     """Whether the text behind the last event is the provider's error of a cut."""
 
     silent: bool = False
-    """Whether it is still open and has brought nothing new for `RecoveryPolicy.silence_s`."""
+    """Whether it is open, without anything new for `RecoveryPolicy.silence_s`."""
 
     failed: bool = False
     """Whether the transport broke, as opposed to an orderly end; of a silent one, that the run cannot be fetched."""
@@ -188,7 +198,7 @@ def classify(
     if connection.cut_tail:
         return FailureMode.CUT
     if connection.silent and not connection.failed:
-        # Open, and without a sign that the run went on without it, unless the run has ended.
+        # Open, and without a sign that the run continues elsewhere, unless the run has ended.
         return FailureMode.NO_END if run is not None and not run.running else None
     if connection.running is False:
         return FailureMode.NO_END
@@ -211,7 +221,7 @@ class RecoveryPolicy:
     """Timeouts in seconds, retries, and limits of size."""
 
     connect_s: float = 10.0
-    """To establish a connection. The default of httpx is 5; mobile networks take longer now and then."""
+    """To establish a connection. The default of httpx is 5; mobile networks need longer now and then."""
 
     response_s: float = 120.0
     """For the headers of a response, and for the whole of a document."""
@@ -221,28 +231,24 @@ class RecoveryPolicy:
 
     silence_s: float = 60.0
     """
-    How long a stream may bring no new content and no new status before the client fetches the document of the run,
-    while the stream stays open. Bytes, comments and repeated events do not count. Replays that stall for good do so
-    after two events.
+    Time without new content and new status after which the client fetches the document of the run, while the stream
+    stays open. Bytes, comments and repeated events do not count. Replays that stall for good do so after two events.
     """
 
     foreground_silence_s: float = 120.0
-    """The same for a run without a document: the stream is abandoned then."""
+    """The same for a run without a document; the stream is abandoned then."""
 
     reconnects: int = 3
-    """How many times in a row a stream is requested again that brings nothing new (Vercel's AI SDK: 3)."""
+    """How many streams in a row may bring nothing new before the document is fetched (Vercel's AI SDK: 3)."""
 
     follows: int = 30
-    """
-    How many times in all the stream of one run is requested again. Then the document is fetched: a run of an hour that
-    is cut every ten minutes needs six, and a server whose replays all differ would never end.
-    """
+    """The same for all streams of a run: an hour with a cut every ten minutes needs six."""
 
     reconnect_delay_s: float = 0.5
     """Before the first of them; the next ones wait twice and three times as long (Vercel's AI SDK: 0.5)."""
 
     recuts: int = 2
-    """After this many replays that were cut like the first stream, the document is fetched instead."""
+    """How many replays may be cut like the first stream before the document is fetched."""
 
     poll_s: float = 1.0
     """Before the document of a run in progress is fetched again; doubles every time (Vercel's AI SDK: 1)."""
@@ -266,10 +272,7 @@ class RecoveryPolicy:
     """Maximum size of a decompressed document. Streams are never compressed."""
 
     tries: int = 4
-    """
-    How many times one failing request is made. The request that creates a run is repeated only if it was never sent, or
-    was refused as one too many (429).
-    """
+    """How many times one failing request is made. The creation of a run is repeated only if it cannot have begun."""
 
     tries_s: float = 45.0
     """Maximum time for all of them."""
@@ -363,13 +366,10 @@ class Attempt:
     kind: RequestKind
 
     mode: FailureMode | None = None
-    """What was wrong at its end; `None` when nothing was."""
-
-    status: int | None = None
-    """HTTP status of a refusal."""
+    """How it failed; `None` when it did not."""
 
     error: ErrorInfo | None = None
-    """What the network or the provider did."""
+    """The error of the network or the provider."""
 
     events: int = 0
     """Number of events received."""
@@ -383,7 +383,7 @@ class RecoveryState:
     """What is known of a run, apart from its content. Each change is a new value."""
 
     mode: FailureMode | None = None
-    """What went wrong last."""
+    """The last failure."""
 
     error: ErrorInfo | None = None
     """The error with which the message ends, unless the stream reports another end."""
@@ -512,6 +512,7 @@ __all__ = [
     "Attempt",
     "ConnectionState",
     "FailureMode",
+    "FetchedRun",
     "RecoveryPolicy",
     "RecoveryState",
     "RequestKind",

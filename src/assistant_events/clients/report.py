@@ -19,7 +19,7 @@ class Report:
     situation: Situation
 
     mode: FailureMode | None = None
-    """What went wrong last; `None` when nothing did."""
+    """The last failure; `None` when there was none."""
 
     error: ErrorInfo | None = None
     """Why the message ended, when it did not end with the answer."""

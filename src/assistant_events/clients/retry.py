@@ -1,4 +1,4 @@
-"""Repeating one request, as often and as long as the policy allows."""
+"""Failed requests, and their repetition as often and as long as the policy allows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,38 @@ from typing import TypeVar
 
 from assistant_events.clients.clock import Clock
 from assistant_events.clients.recovery import RecoveryPolicy
-from assistant_events.clients.responses import RequestFailedError
+from assistant_events.values import ErrorInfo
+from assistant_events.values.info import is_retryable_status
 
 _T = TypeVar("_T")
+
+
+class RequestFailedError(Exception):
+    """A request failed. It never leaves the client: it becomes the error of a message."""
+
+    def __init__(
+        self, error: ErrorInfo, *, status: int | None = None, unsent: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.status = status
+        """HTTP status; `None` without a response."""
+
+        self.unsent = unsent
+        """Whether the provider has seen nothing of the request."""
+
+        self.retry_after = retry_after
+        """Seconds after which the provider accepts the next request; `None` when it did not send a number."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether the provider understood the request, and will answer it in the same way the next time."""
+        return self.status is not None and not self.transient
+
+    @property
+    def transient(self) -> bool:
+        """Whether the same request may succeed a little later."""
+        return self.status is None or is_retryable_status(self.status)
 
 
 def may_create_again(failure: RequestFailedError) -> bool:
@@ -62,4 +91,4 @@ async def retried(
     raise AssertionError("stamina raises what the last attempt raised")  # pragma: no cover
 
 
-__all__ = ["may_create_again", "may_fetch_again", "retried"]
+__all__ = ["RequestFailedError", "may_create_again", "may_fetch_again", "retried"]

@@ -22,14 +22,14 @@ from assistant_events.clients.recovery import (
     Attempt,
     ConnectionState,
     FailureMode,
+    FetchedRun,
     RecoveryState,
     RequestKind,
     Situation,
     classify,
 )
 from assistant_events.clients.report import Report
-from assistant_events.clients.responses import FetchedRun, RequestFailedError
-from assistant_events.clients.retry import may_create_again, may_fetch_again, retried
+from assistant_events.clients.retry import RequestFailedError, may_create_again, may_fetch_again, retried
 from assistant_events.clients.tracking_decoder import TrackingDecoder
 from assistant_events.events import Event
 from assistant_events.messages import fail_again
@@ -145,7 +145,7 @@ class RunDriver:
             yield events
 
     def close(self, error: ErrorInfo | None) -> list[Event]:
-        """End the message as it is. A stopped run ends as stopped, whoever leaves meanwhile."""
+        """End the message as it is. A stopped run ends as stopped, even if its reader leaves meanwhile."""
         if self.closed:
             return []
         if self._interrupt is Interrupt.STOP:
@@ -162,7 +162,7 @@ class RunDriver:
         return events if ended else events + self._final_word(error)
 
     def _final_word(self, error: ErrorInfo | None) -> list[Event]:
-        """Fail a message again that a cut had closed before: nothing more will come, so that nobody may wait."""
+        """Fail a message again that a cut had closed before, so that no reader waits for its run."""
         message, final = self.decoder.message, self.state.error
         cancelled = final is not None and final.kind == ErrorKind.CANCELLED
         reason = _LOST.get(self.state.situation, "cancelled" if cancelled else None)
@@ -542,7 +542,6 @@ class RunDriver:
         attempt = Attempt(
             kind=kind,
             mode=mode,
-            status=None if failure is None else failure.status,
             error=None if failure is None else failure.error,
             events=events,
             lasted_s=self._clock.monotonic() - began,

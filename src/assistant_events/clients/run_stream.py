@@ -66,7 +66,7 @@ class RunStream(AsyncIterator[Event]):
         Return the next events, those of one piece of the stream together.
 
         Raises:
-            StopAsyncIteration: There are no more.
+            StopAsyncIteration: All events were returned.
 
             LocalProtocolError: Another task is reading.
         """

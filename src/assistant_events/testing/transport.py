@@ -1,7 +1,7 @@
 """
-Lets an httpx2 client talk to an ASGI app without a socket, and streams: each piece arrives when the app sends it.
+Connects an httpx2 client to an ASGI app without a socket, with streaming: each piece arrives when the app sends it.
 
-The transport of httpx2 itself hands out an answer when all of it is there, so that a stream that hangs never comes.
+The ASGI transport of httpx2 returns a response when it is complete, so that a stream that hangs never arrives.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, final
 
 import httpx2
 
-# Any: ASGI leaves open what its messages hold.
+# Any: ASGI does not define the content of messages further.
 _Message: TypeAlias = MutableMapping[str, Any]
 _App: TypeAlias = Callable[
     [MutableMapping[str, Any], Callable[[], Awaitable[_Message]], Callable[[_Message], Awaitable[None]]],
@@ -20,26 +20,26 @@ _App: TypeAlias = Callable[
 ]
 
 _GOODBYE_S: Final = 0.1
-"""How long an app may take to see that its client is gone."""
+"""How long an app may take to notice that its client has disconnected."""
 
 
 @final
 class StreamingTransport(httpx2.AsyncBaseTransport):
     """
-    Gives the requests of an `httpx2.AsyncClient` to an app in the same event loop.
+    Passes the requests of an `httpx2.AsyncClient` to an app in the same event loop.
 
-    The app waits until the client has read what it sent. Closing an answer before its end tells the app that the client
-    is gone. An app that fails breaks the connection: `httpx2.RemoteProtocolError`.
+    The app waits until the client has read a piece before it sends the next one. Closing a response before its end
+    disconnects the client. When the app fails, the client raises `httpx2.RemoteProtocolError`.
 
     Args:
-        app: Speaks ASGI 3.
+        app: An ASGI 3 app.
     """
 
     def __init__(self, app: _App) -> None:
         self._app = app
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Return the answer as soon as its head is there."""
+        """Return the response as soon as its head has arrived."""
         exchange = _Exchange(self._app, request, await request.aread())
         try:
             head = await exchange.head()
@@ -51,19 +51,19 @@ class StreamingTransport(httpx2.AsyncBaseTransport):
 
 @final
 class _Exchange(httpx2.AsyncByteStream):
-    """One request, the app that answers it, and the answer."""
+    """One request, and the response of the app."""
 
     def __init__(self, app: _App, request: httpx2.Request, body: bytes) -> None:
         self._request = request
         self._to_app: asyncio.Queue[_Message] = asyncio.Queue()
         self._to_app.put_nowait({"type": "http.request", "body": body, "more_body": False})
         self._to_client: asyncio.Queue[_Message | Exception | None] = asyncio.Queue()
-        # One piece is under way at most: the app goes at the pace of the client.
+        # At most one piece is in transit: the client sets the pace.
         self._room = asyncio.Semaphore(1)
         self._task = asyncio.create_task(self._run(app))
 
     async def head(self) -> _Message:
-        """Return the start of the answer."""
+        """Return the start of the response."""
         return await self._next()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -76,7 +76,7 @@ class _Exchange(httpx2.AsyncByteStream):
                 yield message["body"]
 
     async def aclose(self) -> None:
-        """Tell the app that the client is gone, and end it if it does not care."""
+        """Disconnect the client, and cancel an app that ignores it."""
         self._to_app.put_nowait({"type": "http.disconnect"})
         self._room.release()
         if not (await asyncio.wait([self._task], timeout=_GOODBYE_S))[0]:
@@ -86,7 +86,7 @@ class _Exchange(httpx2.AsyncByteStream):
     async def _run(self, app: _App) -> None:
         try:
             await app(_scope(self._request), self._to_app.get, self._send)
-        except Exception as error:  # noqa: BLE001 - whatever it was, the client sees a connection that broke
+        except Exception as error:  # noqa: BLE001 - for the client every exception breaks the connection
             self._to_client.put_nowait(error)
         else:
             self._to_client.put_nowait(None)
@@ -99,7 +99,7 @@ class _Exchange(httpx2.AsyncByteStream):
         message = await self._to_client.get()
         self._room.release()
         if message is None:
-            raise httpx2.RemoteProtocolError("the app ended before its answer did", request=self._request)
+            raise httpx2.RemoteProtocolError("the app returned before the end of its response", request=self._request)
         if isinstance(message, Exception):
             raise httpx2.RemoteProtocolError(f"the app failed: {message}", request=self._request) from message
         return message

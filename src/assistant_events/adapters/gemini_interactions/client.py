@@ -164,7 +164,7 @@ class GeminiInteractionsApi(RunApi):
         else:
             body = {"agent": agent}
             if agent.startswith("deep-research"):
-                body["agent_config"] = {"type": "deep-research", **thoughts}  # without it there are no thoughts
+                body["agent_config"] = {"type": "deep-research", **thoughts}  # required for thoughts
         system = string(before, "system_instruction") if system is None else system
         if system:
             body["system_instruction"] = system
