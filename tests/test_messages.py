@@ -124,7 +124,7 @@ def test_arguments_are_fresh():
 
 def test_a_call_without_input_has_no_arguments():
     """
-    A call whose input is no object cannot be run.
+    A call whose input is not an object cannot be run.
     """
     with pytest.raises(LocalProtocolError, match=r"^call 'c1' has no input: it is failed$"):
         _ = call(status="failed", input=None).arguments
@@ -193,7 +193,7 @@ def test_a_transcript_is_a_sequence_of_messages():
 
 def test_turns():
     """
-    A turn is everything from one prompt to the next; what stands before the first has no prompt.
+    A turn is everything from one prompt to the next; the messages before the first one have no prompt.
     """
     events = [*answer("a", message_id="a0"), prompt(), *answer("b"), *compaction(), prompt(message_id="u2")]
     transcript = fold(events)
@@ -274,7 +274,7 @@ def test_context_is_cut_at_the_last_summary():
 
 def test_turns_of_a_transcript_that_begins_with_a_prompt():
     """
-    Where nothing stands before the first prompt there is no turn without one.
+    Without messages before the first prompt, every turn has a prompt.
     """
     first, second = fold([prompt(), prompt(message_id="u2")]).turns()
 
@@ -415,7 +415,7 @@ WRONG = [
 )
 def test_what_constructors_refuse(cls, fields, refusal, text):
     """
-    A constructor that is given nonsense says what was wrong, what was expected and what came.
+    A constructor refuses an invalid argument with its name, the expected and the actual type.
     """
     with pytest.raises(refusal) as refused:
         cls(**fields)
@@ -450,7 +450,7 @@ def test_texts_of_messages_are_valid():
 
 def test_types_of_messages_and_parts():
     """
-    Messages and parts are told apart by a word.
+    Messages and parts have a type by name.
     """
     assert ["text", "reasoning", "media", "tool", "opaque"] == [cls.type for cls in PART_CLASSES]
     assert ["user", "assistant", "compaction"] == [cls.type for cls in MESSAGE_CLASSES]
@@ -458,7 +458,7 @@ def test_types_of_messages_and_parts():
 
 def test_an_empty_transcript():
     """
-    A transcript of nothing has no messages and stands before the first record.
+    An empty transcript has no messages, and its `seq` is 0.
     """
     empty = Transcript()
 

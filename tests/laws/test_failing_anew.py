@@ -1,5 +1,5 @@
 """
-A message that was closed by a cut and whose run turns out to be gone: it fails once more and says all that it said.
+A message whose stream was cut and whose run turns out to be gone: it fails again, with the same content.
 """
 
 from hypothesis import given

@@ -71,7 +71,7 @@ ASKS = (line(call=CALL), line(stop="tool-calls"))
 
 class Store:
     """
-    A memory store that keeps the batches it was given, and fails when it is told to.
+    A memory store that records its batches, and fails on demand.
     """
 
     def __init__(self):

@@ -45,7 +45,7 @@ def test_open_reads_a_long_log_in_pages(open_session, store, monkeypatch):
 
 def test_open_starts_from_the_snapshot(open_session, store):
     """
-    Where a snapshot stands for records, they are not needed.
+    Records that a snapshot covers are not needed.
     """
     store.append("s1", [prompt(), *durable(answer("Hello"))])
     store.snapshot("s1", fold(store.read("s1")))
@@ -59,7 +59,7 @@ def test_open_starts_from_the_snapshot(open_session, store):
 
 def test_a_log_pruned_while_it_is_opened(open_session, store):
     """
-    When the log is pruned between the look for a snapshot and the reading, the snapshot that stands for it is taken.
+    When the log is pruned after the snapshot was loaded and before it is read, the newer snapshot is loaded.
     """
     store.append("s1", [prompt(), prompt("more", message_id="u2")])
 
@@ -75,7 +75,7 @@ def test_a_log_pruned_while_it_is_opened(open_session, store):
 
 def test_a_log_pruned_without_a_snapshot(open_session, store):
     """
-    Records that nothing stands for cannot be opened over.
+    A session whose pruned records no snapshot covers cannot be opened.
     """
     store.append("s1", [prompt()])
     store.snapshot("s1", fold(store.read("s1")))
@@ -99,7 +99,7 @@ def test_append_stores_one_batch(session, store):
 
 def test_append_keeps_meta(session, store):
     """
-    `meta` stands beside each record of the batch.
+    `meta` is stored with each record of the batch.
     """
     session.append(prompt(), meta={"user": "ada"})
 
@@ -138,7 +138,7 @@ OUT_OF_PLACE = {
 @pytest.mark.parametrize(("event", "text"), OUT_OF_PLACE.values(), ids=OUT_OF_PLACE)
 def test_append_refuses_what_is_out_of_place(session, store, event, text):
     """
-    An event that would not apply is an error that names it and says why, and nothing of its batch is stored.
+    An event that would not apply is an error with its name and the reason, and nothing of its batch is stored.
     """
     session.append(prompt(message_id="u0"), rewind("u0"), prompt())
 
@@ -151,7 +151,7 @@ def test_append_refuses_what_is_out_of_place(session, store, event, text):
 
 def test_append_judges_a_batch_in_its_order(session):
     """
-    An event may stand on one before it in the same batch.
+    An event may depend on one before it in the same batch.
     """
     session.append(*ASKED, ToolSuccess(message_id="a1", call_id="c1", output="rain"))
 
@@ -201,7 +201,7 @@ def test_a_refusal_of_the_store_leaves_the_transcript(session, store):
 
 def test_another_writer_is_a_conflict(session, open_session, store):
     """
-    Every append expects the log where the session stands.
+    Every append expects the log to end at the `seq` of the session.
     """
     open_session(store).append(prompt())
 
@@ -214,7 +214,7 @@ def test_another_writer_is_a_conflict(session, open_session, store):
 
 def test_refresh_reads_what_others_wrote(session, open_session, store):
     """
-    After a conflict the session goes on from what the others wrote.
+    After a conflict the session continues from the records of the other writers.
     """
     other = open_session(store)
     session.append(prompt())
@@ -239,7 +239,7 @@ def test_append_knows_what_a_refresh_has_read(session, store):
 
 def test_refresh_without_news(session):
     """
-    When nobody has written, nothing is new.
+    Without other writers, nothing is new.
     """
     session.append(prompt())
 
@@ -258,7 +258,7 @@ def test_prompt_is_a_message(session):
 
 def test_prompt_with_an_id_of_the_app(session, store):
     """
-    Saying the same twice under one id is saying it once.
+    Prompting twice with one id is idempotent.
     """
     first = session.prompt("Hello", message_id="u1", meta={"n": 1})
     second = session.prompt("Hello", message_id="u1")
@@ -286,7 +286,7 @@ def test_new_ids_differ(session):
 
 def test_repr_names_the_session(session):
     """
-    The repr says which session it is and where it stands, and nothing of what was said.
+    The repr has the id and the `seq` of the session, and no content.
     """
     session.prompt("secret")
 

@@ -61,7 +61,7 @@ def test_what_was_not_stored_is_not_handed_on(listener, store):
 
 def test_receiving_again_after_a_refusal(listener, store):
     """
-    What the store refused is kept: the same decoder goes on where it was, and nothing is missing or doubled.
+    Refused events are kept: the same decoder continues, and nothing is missing or duplicated.
     """
     store.refuse = StoreError("locked")
     with pytest.raises(StoreError):
@@ -121,7 +121,7 @@ def test_a_generator_is_not_closed_by_a_refusal(session, store):
 
 def test_receiving_again_after_a_lost_answer(listener, store):
     """
-    When the store has taken a batch and could not say so, it is found in the log and not stored twice.
+    When the store has written a batch but raised, the batch is found in the log and not stored twice.
     """
     store.lose = StoreError("connection lost")
     with pytest.raises(StoreError):
@@ -135,7 +135,7 @@ def test_receiving_again_after_a_lost_answer(listener, store):
 
 def test_two_streams_one_of_which_is_in_doubt(session, store):
     """
-    Looking up the log for one stream says nothing against another, which has gone on meanwhile.
+    Reading the log for one stream does not affect another one that has continued meanwhile.
     """
     one, two = Listener(session), Listener(session, decoder=Scripted("a2"))
     store.refuse = StoreError("connection lost")
@@ -169,7 +169,7 @@ def test_appending_after_a_lost_answer(listener, store):
 
 def test_a_lost_answer_to_a_batch_that_was_not_stored(listener, store):
     """
-    A batch that is not in the log, because others stand in its place, is stored after them.
+    A batch that is not in the log, because other records have its `seq`, is stored after them.
     """
     store.refuse = StoreError("connection lost")
     with pytest.raises(StoreError):
@@ -183,7 +183,7 @@ def test_a_lost_answer_to_a_batch_that_was_not_stored(listener, store):
 
 def test_a_lost_answer_that_was_pruned(listener, store):
     """
-    Where a snapshot stands in the place of the batch nobody can tell, and the message is not written any further.
+    When a snapshot covers the batch its fate is unknown, and nothing more is appended to the message.
     """
     store.lose = StoreError("connection lost")
     with pytest.raises(StoreError):
@@ -199,7 +199,7 @@ def test_a_lost_answer_that_was_pruned(listener, store):
 
 def test_another_writer_stops_the_stream(listener, store):
     """
-    Somebody else has written: one conflict, and the log has no event of the chunk that lost.
+    Another writer has appended: one conflict, and the log has no event of the refused chunk.
     """
     listening = listener.listen(until="text.delta")
     next(listening)
@@ -213,7 +213,7 @@ def test_another_writer_stops_the_stream(listener, store):
 
 def test_going_on_after_a_conflict(listener, store):
     """
-    After a refresh the same decoder goes on, and nothing is missing or doubled.
+    After a refresh the same decoder continues, and nothing is missing or duplicated.
     """
     listening = listener.listen(until="text.delta")
     next(listening)
@@ -314,7 +314,7 @@ def test_a_new_decoder_after_a_failure(listener, store):
 
 def test_a_decoder_that_never_comes_back(listener, store):
     """
-    What waits for a decoder is no obstacle for the rest: the message can be settled.
+    Pending events of a decoder do not block the rest: the message can be reconciled.
     """
     listening = listener.listen(until="text.delta")
     next(listening)
@@ -341,7 +341,7 @@ def test_a_prompt_between_two_chunks_of_others(listener, store):
 
 def test_an_unusable_chunk_while_others_write(session, store):
     """
-    The caller's mistake goes up; that the message could not be closed stands beside it.
+    The bug of the caller propagates, with a note that the message could not be closed.
     """
     listener = Listener(session, [line(say="Hel"), "text"])
     listening = listener.listen(until="text.delta")

@@ -78,7 +78,7 @@ def test_leaving_after_the_end(session):
 
 def test_leaving_before_the_first_chunk(session, store):
     """
-    A stream that nobody has begun to receive leaves no trace.
+    A stream that was never iterated over leaves no trace.
     """
     session.receive(Scripted("a1"), HELLO).close()
 
@@ -98,7 +98,7 @@ def test_receiving_again_what_was_left(session):
 
 def test_leaving_while_the_store_refuses(session, store):
     """
-    When the message cannot be closed, whoever closes the stream learns it.
+    When the message cannot be closed, closing the stream raises.
     """
     events = session.receive(Scripted("a1"), HELLO)
     next(events)
@@ -111,14 +111,14 @@ def test_leaving_while_the_store_refuses(session, store):
 
 
 def interrupting(*chunks):
-    """Give *chunks*, then behave as if somebody had pressed Ctrl-C."""
+    """Yield *chunks*, then raise as Ctrl-C does."""
     yield from chunks
     raise KeyboardInterrupt
 
 
 def test_keyboard_interrupt(store):
     """
-    Ctrl-C while waiting for the provider closes the message, then goes on up.
+    Ctrl-C while waiting for the provider closes the message, then propagates.
     """
     session = SyncSession.open(store, "s1")
 
@@ -146,7 +146,7 @@ def test_keyboard_interrupt_while_storing(store, stored):
 
 def test_keyboard_interrupt_while_the_store_refuses(store):
     """
-    Ctrl-C goes up all the same; that the message could not be closed stands beside it.
+    Ctrl-C propagates, with a note that the message could not be closed.
     """
     session = SyncSession.open(store, "s1")
     events = session.receive(Scripted("a1"), interrupting(HELLO[0]))
@@ -193,7 +193,7 @@ def forgotten(session):
 
 @pytest.fixture
 def without_collector():
-    """Collects nothing except where a test says so."""
+    """Disable the garbage collector, except for explicit collections."""
     gc.collect()
     gc.disable()
     yield
@@ -236,12 +236,12 @@ def test_collected_inside_an_append_in_a_thread(without_collector):
 
 def test_collected_and_rejoined(without_collector):
     """
-    A decoder that has taken the message over meanwhile goes on with it: the forgotten stream says nothing more.
+    A decoder that has taken the message over continues it: the abandoned stream emits nothing more.
     """
     store = Busy()
     session = SyncSession.open(store, "s1")
     forgotten(session)
-    # Where a finaliser may run: inside of a call.
+    # Where a finalizer may run: inside a call.
     with whole:
         gc.collect()
         again = session.receive(Scripted("a1", prior=session.transcript["a1"]), HELLO)
@@ -310,7 +310,7 @@ def test_break_without_aclosing(store):
 
 
 async def receive_until(done, session, *, exact):
-    """Receive a message until *done* says so of an event."""
+    """Receive a message until *done* returns true for an event."""
     if exact:
         async with session.receive(Scripted("a1"), HELLO) as events:
             async for event in events:
@@ -395,14 +395,14 @@ def test_what_was_left_is_settled_first(store, how, act):
 @leaving
 def test_what_was_left_is_closed_by_the_loop(store, how):
     """
-    The event loop closes it as well, when nobody does anything.
+    The event loop closes it without any further call.
     """
 
     async def main():
         session = await Session.open(store, "s1")
         await leave(session, how, exact=False)
         async with asyncio.timeout(10):
-            while session.transcript.last.status is MessageStatus.RUNNING:  # noqa: ASYNC110 - nothing else tells
+            while session.transcript.last.status is MessageStatus.RUNNING:  # noqa: ASYNC110 - there is nothing else to await
                 await asyncio.sleep(0.001)
         return closed(session)
 
@@ -413,7 +413,7 @@ def test_what_was_left_is_closed_by_the_loop(store, how):
 @pytest.mark.parametrize("exact", [True, False], ids=["block", "bare"])
 def test_rejoining_at_once(store, caplog, how, exact):
     """
-    A message that was left can be rejoined in the next line, with the transcript as it stands there.
+    A message that was left can be rejoined in the next line, with the current transcript.
     """
 
     async def main():
@@ -451,7 +451,7 @@ def test_the_same_decoder_after_leaving(store):
 
 def test_a_message_that_is_left_is_not_begun_anew(store):
     """
-    A decoder without the message as `prior` is refused, and told what it needs.
+    A decoder without the message as `prior` is refused; the error names `prior`.
     """
 
     async def main():
@@ -468,7 +468,7 @@ def test_a_message_that_is_left_is_not_begun_anew(store):
 
 def test_an_iterator_that_is_kept(store):
     """
-    As long as somebody holds the iterator, the message is theirs; the error says what to do.
+    A message whose iterator is referenced cannot be received by another one; the error has the remedy.
     """
 
     async def main():
@@ -521,7 +521,7 @@ def test_dropping_an_iterator_in_another_thread(store):
 @leaving
 def test_a_store_that_is_closed_before(tmp_path, caplog, how):
     """
-    When the store is closed before the message, that stays running in the log, and one line says so.
+    When the store is closed before the message, the message stays running in the log, and a warning is logged.
     """
     path = tmp_path / "chat.db"
 
@@ -561,7 +561,7 @@ def test_a_store_that_is_closed_after_a_block(tmp_path, caplog, how):
 
 def test_a_decoder_that_fails_when_it_is_left(store, caplog):
     """
-    A mistake of the decoder is logged, and keeps nobody from going on.
+    A bug of the decoder is logged, and the session stays usable.
     """
 
     class Broken(Scripted):
@@ -584,7 +584,7 @@ def test_a_decoder_that_fails_when_it_is_left(store, caplog):
 
 class Stream:
     """
-    Chunks that come when they are told to.
+    Chunks that arrive on demand.
     """
 
     def __init__(self, *chunks):
@@ -795,7 +795,7 @@ def test_cancelled_while_closing(store):
 
 def test_cancelled_while_the_store_refuses(store):
     """
-    A cancellation stays one; what the store raised stands beside it.
+    A cancellation propagates, with a note about the error of the store.
     """
 
     async def main():
@@ -845,7 +845,7 @@ def test_cancelled_while_another_task_stores(store):
 
 def test_an_append_that_is_cancelled(store):
     """
-    What was on its way into the store is in the transcript when the cancellation goes on up.
+    A batch that was being stored is in the transcript when the cancellation propagates.
     """
 
     async def main():

@@ -1,5 +1,5 @@
 """
-Whatever goes wrong between a stream and its store, nothing is lost and nothing is there twice.
+With any failure between a stream and its store, nothing is lost and nothing is stored twice.
 """
 
 from hypothesis import given
@@ -59,8 +59,8 @@ def stumbling(verbs, mishaps, session, store):
 @given(steps(), st.data())
 def test_mishaps(verbs, data):
     """
-    With a store that refuses or falls silent, and with other writers, an app that refreshes and receives again gets
-    every durable event once, and the log tells what the stream told.
+    With a store that refuses or loses results, and with other writers, an app that refreshes and receives again gets
+    every durable event once, and the log has the events of the stream.
     """
     mishaps = data.draw(st.lists(st.sampled_from(MISHAPS), min_size=len(verbs), max_size=len(verbs)))
     store, decoder, handed_on = Store(), Doing(), []

@@ -97,7 +97,7 @@ def test_a_chunk_without_durable_events_asks_nothing_of_the_store(session, store
 
 def test_receive_keeps_meta(session, store):
     """
-    `meta` stands beside each record.
+    `meta` is stored with each record.
     """
     list(session.receive(Scripted("a1"), HELLO, meta={"request": 7}))
 
@@ -132,7 +132,7 @@ def test_chunks_of_all_kinds(session, chunks):
 @pytest.mark.parametrize("chunks", ["text", 7, None], ids=repr)
 def test_chunks_that_are_none(session, chunks):
     """
-    What is no stream is refused at once, and the store is not asked for anything.
+    An invalid stream is refused at once, without a call of the store.
     """
     with pytest.raises(TypeError, match="chunks: expected an iterable of bytes or parsed events, got"):
         session.receive(Scripted("a1"), chunks)
@@ -169,7 +169,7 @@ def generator(closed, chunks=HELLO):
 
 def test_a_generator_is_closed_at_the_end_of_the_answer(session):
     """
-    Nobody has to wait for the garbage collector until a connection inside of a generator is closed.
+    A connection inside a generator is closed without waiting for the garbage collector.
     """
     closed = []
     chunks = generator(closed, [*HELLO, b"more"])
@@ -214,7 +214,7 @@ def test_a_generator_that_fails_to_close(session, caplog):
 
 def test_an_iterator_is_not_closed(session):
     """
-    An iterator that is no generator stays open: whoever made it may go on to read it.
+    An iterator that is not a generator stays open: its owner may continue to read it.
     """
     chunks = iter([*HELLO, b"more"])
     for _ in session.receive(Scripted("a1"), chunks):
@@ -349,7 +349,7 @@ def test_a_message_that_is_there_already(session, store):
 
 def test_rejoin_after_a_cut(session):
     """
-    A decoder with the message as prior goes on with it; the result is the one of a stream that was not cut.
+    A decoder with the message as prior continues it; the result equals that of a stream that was not cut.
     """
     list(session.receive(Scripted("a1"), HELLO[:1]))
     list(session.receive(Scripted("a1", prior=session.transcript["a1"]), HELLO))
@@ -415,7 +415,7 @@ def test_two_messages_at_once(session):
 
 def test_reconcile_settles_what_a_crash_left(open_session, store):
     """
-    After a restart a step that nobody will end is closed.
+    After a restart an abandoned step is closed.
     """
     store.append("s1", CUT)
     session = open_session(store)
@@ -429,7 +429,7 @@ def test_reconcile_settles_what_a_crash_left(open_session, store):
 
 def test_reconcile_leaves_what_is_being_received(session):
     """
-    A message that this session is receiving is no remnant.
+    A message that this session receives is not closed.
     """
     stream = session.receive(Scripted("a1"), HELLO)
     next(stream)
@@ -456,7 +456,7 @@ def test_reconcile_leaves_a_later_hop_that_is_being_received(session):
 
 def test_reconcile_can_abandon_calls(session):
     """
-    Calls wait for the app unless it says that nobody will answer.
+    Client calls stay open unless the app abandons them.
     """
     list(session.receive(Scripted("a1"), ASKS))
 

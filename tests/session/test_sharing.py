@@ -25,7 +25,7 @@ def asking(count):
 
 def test_tools_that_answer_while_the_stream_goes_on(store):
     """
-    Each call is run by a task of its own as soon as it stands, while the message is still being received.
+    A task of its own runs each call as soon as it is complete, while the message is still being received.
     """
 
     async def run(session, call):
@@ -100,7 +100,7 @@ def test_many_streams_in_one_session(store):
 
 def test_sessions_in_one_database(tmp_path):
     """
-    Many sessions may share a database, each task with its own; what was said is there when it is opened again.
+    Many sessions may share a database, one per task; each is complete when it is opened again.
     """
 
     async def talk(store, name):

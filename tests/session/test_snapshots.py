@@ -23,7 +23,7 @@ def fill(session, count):
 
 def test_a_snapshot_is_what_the_records_fold_to(session, store):
     """
-    A snapshot on demand stands for everything so far.
+    An explicit snapshot covers all records so far.
     """
     session.append(prompt(), *durable(answer("Hello", reasoning="hm", calls=[Call("weather")])))
     session.snapshot()
@@ -33,7 +33,7 @@ def test_a_snapshot_is_what_the_records_fold_to(session, store):
 
 def test_a_snapshot_of_nothing(session):
     """
-    An empty session has no place that a snapshot could stand for.
+    An empty session has no `seq` for a snapshot.
     """
     with pytest.raises(StoreError):
         session.snapshot()
@@ -63,7 +63,7 @@ def test_a_snapshot_in_the_middle_of_a_stream(session, store, chunks):
 
 class Live:
     """
-    A decoder that says what it was made with, for events that no answer of a model holds.
+    A decoder that returns given events, for events that answers of models do not contain.
     """
 
     message_id = "live"
@@ -134,7 +134,7 @@ def test_snapshots_while_receiving(open_session, store):
 
 def test_no_snapshots_by_default(open_session, store):
     """
-    Nothing is stored that nobody asked for.
+    By default no snapshot is stored.
     """
     fill(open_session(store), 8)
 

@@ -49,7 +49,7 @@ RAISED = {
 @pytest.mark.parametrize(("error", "kind", "retryable"), RAISED.values(), ids=RAISED)
 def test_kinds(error, kind, retryable):
     """
-    What a client raised is told by its class, or by the name of one.
+    An exception of a client is recognized by its class, or by the name of a base class.
     """
     info = transport_error(error)
 
@@ -77,7 +77,7 @@ STATUSES = {
 @pytest.mark.parametrize(("status", "expected"), STATUSES.items(), ids=str)
 def test_statuses(status, expected):
     """
-    An exception that carries an HTTP status, itself or in its response, is told by that.
+    An exception with an HTTP status, of its own or in its response, is recognized by that.
     """
     own = transport_error(stranger("APIStatusError", status_code=status))
     of_response = transport_error(stranger("HTTPStatusError", response=Response(status)))
@@ -90,14 +90,14 @@ def test_statuses(status, expected):
 @pytest.mark.parametrize("status", [200, 700, "500", None])
 def test_no_statuses(status):
     """
-    What is no status of an error says nothing.
+    A status that is not one of an error is ignored.
     """
     assert ErrorKind.UNKNOWN == transport_error(stranger("Odd", status_code=status)).kind
 
 
 def test_an_error_of_the_provider():
     """
-    A `RemoteProtocolError` says itself what it is.
+    A `RemoteProtocolError` has its own kind.
     """
     assert ErrorInfo(kind="quota", message="no more") == transport_error(RemoteProtocolError("quota", "no more"))
     assert "of https://x/y?…" == transport_error(RemoteProtocolError("quota", "of https://x/y?key=k")).message
@@ -105,7 +105,7 @@ def test_an_error_of_the_provider():
 
 def test_messages_name_the_exception():
     """
-    The message is the class and what it says; the class alone when it says nothing.
+    The message is the class and the text of the exception; the class alone without a text.
     """
     assert "OSError: gone" == transport_error(OSError("gone")).message
     assert "OSError" == transport_error(OSError()).message
@@ -132,6 +132,6 @@ LEFT = {
 @pytest.mark.parametrize(("reason", "message"), LEFT.values(), ids=LEFT)
 def test_leaving(reason, message):
     """
-    Whoever leaves aborts, and the message says how, without quoting the app.
+    Leaving gives `aborted`, with the way of leaving, and without text of the app.
     """
     assert ErrorInfo(kind=ErrorKind.ABORTED, message=message) == abortion(reason)

@@ -1,5 +1,5 @@
 """
-The turn at the top of the module, as it stands there.
+The turn in the docstring of the module, unchanged.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ def example():
 
 
 def ask(transcript):
-    """Call the tool when the user has spoken, then say what it gave."""
+    """Call the tool after a prompt, then answer with its result."""
     if transcript.last.type == "user":
         return ASKS
     output = transcript.last.tool_calls[0].output[0].text

@@ -1,5 +1,5 @@
 """
-Appends to a store until it is killed, or a number of times, and says what was acknowledged. A process of its own.
+A process that appends to a store until it is killed, or a number of times, and prints each stored batch.
 """
 
 import sys
@@ -24,25 +24,25 @@ def batch(name, number):
     return [TextEnded(message_id=message, text=f"{len(kept)}"), *kept]
 
 
-def say(line):
-    """Tell the process that watches."""
+def report(line):
+    """Print a line for the parent process."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def main(path, name, times):
-    """Append as often as told, each time behind what is there, and print each batch that was taken."""
+    """Append batches, each after the end of the log, and print the name of each stored batch."""
     with SqliteStore(path, timeout_s=60.0) as store:
-        say("open")
+        report("open")
         for number in islice(count(), times):
             while True:
                 try:
                     store.append("s", batch(name, number), expected_seq=store.seq("s"))
                 except ConflictError:
-                    say("conflict")
+                    report("conflict")
                 else:
                     break
-            say(f"{name}-{number}")
+            report(f"{name}-{number}")
 
 
 if __name__ == "__main__":

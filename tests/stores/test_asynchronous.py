@@ -86,7 +86,7 @@ def test_the_verbs_do_what_they_do(make_store):
 
 def test_long_logs_are_read_in_pages():
     """
-    Reading goes over many pages and may stop early.
+    Reading fetches many pages and may stop early.
     """
 
     async def main():
@@ -134,7 +134,7 @@ def test_the_event_loop_is_not_held_up():
 
 def test_a_cancelled_append_is_carried_out():
     """
-    Whoever waits gets the cancellation at once; the batch that runs and the one behind it are written.
+    The awaiting tasks are cancelled at once; the running batch and the one after it are written.
     """
 
     async def main():

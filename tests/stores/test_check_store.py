@@ -24,7 +24,7 @@ def test_every_store_keeps_its_promises(make_store):
 
 def test_two_stores_on_one_file_are_one(sqlite_stores):
     """
-    What one store writes into a file another one sees, and of two that expect the same place one wins.
+    Two stores on one file see the same records, and of two batches with the same expected_seq one wins.
     """
     check_store(sqlite_stores, again=lambda store: SqliteStore(store.path, synchronous="normal"))
 

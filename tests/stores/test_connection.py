@@ -122,7 +122,7 @@ def make_store_of_no_version(path):
 )
 def test_what_is_not_ours_is_refused_and_left_alone(tmp_path, make, sentence):
     """
-    The error says what the file is; the file is the same byte for byte, and nothing appears beside it.
+    The error has the reason; the file is the same byte for byte, and no file is created beside it.
     """
     path = tmp_path / "s.db"
     make(path)
@@ -135,7 +135,7 @@ def test_what_is_not_ours_is_refused_and_left_alone(tmp_path, make, sentence):
 @pytest.mark.parametrize("mode", ["WAL", "DELETE"])
 def test_a_database_in_use_by_others_is_left_alone(tmp_path, mode):
     """
-    Somebody else's tables may still lie in the journal, where the file itself does not show them.
+    Tables of another application may still be in the journal, and not in the file itself.
     """
     path = tmp_path / "s.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -166,7 +166,7 @@ def test_a_database_that_turns_foreign_meanwhile_is_refused(tmp_path, monkeypatc
 
 def test_a_store_that_turns_newer_meanwhile_is_refused(tmp_path, monkeypatch):
     """
-    So is one that somebody brings to a newer version between both looks.
+    So is one whose schema version changes between both checks.
     """
     path = tmp_path / "s.db"
     make_newer_store(path)
@@ -177,14 +177,14 @@ def test_a_store_that_turns_newer_meanwhile_is_refused(tmp_path, monkeypatch):
 
 def test_a_folder_is_refused(tmp_path):
     """
-    A folder is no file.
+    A folder is refused.
     """
     assert f"{tmp_path}: expected a database file, this is a folder" == refusal(tmp_path)
 
 
 def test_a_pipe_is_refused(tmp_path):
     """
-    Something that is no regular file is not even opened, which could wait for ever.
+    A file that is not a regular one is not opened, which could block.
     """
     os.mkfifo(tmp_path / "pipe")
 
@@ -203,14 +203,14 @@ def test_a_missing_folder_is_refused(tmp_path):
 
 def test_a_name_that_no_file_can_have_is_refused(tmp_path):
     """
-    What the system says of a name is passed on.
+    The error of the operating system about a name is passed on.
     """
     assert "File name too long" in refusal(tmp_path / ("x" * 300))
 
 
 def test_a_file_below_a_file_is_refused(tmp_path):
     """
-    So is what it says of a file used as a folder.
+    So is its error about a file used as a folder.
     """
     (tmp_path / "file").touch()
 
@@ -219,7 +219,7 @@ def test_a_file_below_a_file_is_refused(tmp_path):
 
 def test_a_file_that_may_not_be_written_is_refused(tmp_path, monkeypatch):
     """
-    A store that could not append says so at once.
+    A store that could not append is refused when it is opened.
     """
     path = tmp_path / "s.db"
     SqliteStore(path).close()
@@ -254,7 +254,7 @@ def test_a_path_of_another_type_is_refused():
 
 def test_many_may_open_a_new_file_at_once(tmp_path):
     """
-    Whoever comes first makes the tables, the others wait.
+    The first process creates the tables, the others wait.
     """
     for number in range(10):
         path = tmp_path / f"{number}.db"
@@ -296,7 +296,7 @@ def test_a_file_whose_journal_cannot_be_changed_is_refused(tmp_path):
 
 def test_a_change_of_journal_is_tried_again():
     """
-    SQLite refuses at once when two connections change the journal of a new file; the next try goes through.
+    SQLite refuses at once when two connections change the journal of a new file; the next attempt succeeds.
     """
 
     class Busy:

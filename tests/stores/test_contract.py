@@ -1,5 +1,5 @@
 """
-What every store checks, and what its errors say.
+The checks of every store, and their errors.
 """
 
 import pickle
@@ -40,7 +40,7 @@ def test_a_quick_record_is_a_record():
 
 def test_the_clock_of_a_store_without_one_tells_utc():
     """
-    Time is told in UTC.
+    The default clock returns UTC.
     """
     assert UTC == utc_now().tzinfo
 
@@ -168,7 +168,7 @@ REFUSALS = [
 )
 def test_errors_say_what_was_wrong(store, attempt, kind, text):
     """
-    Every store says the same, loses nothing by it, and shows nothing of an event.
+    Every store raises the same error, loses no data, and shows no content of an event.
     """
     for session in ("s", "pruned"):
         store.append(session, [EVENT, EVENT])
@@ -204,7 +204,7 @@ def test_stores_are_recognised(make_store):
 
 def test_equal_times_are_listed_in_the_order_of_making(store):
     """
-    Sessions that were appended to at the same time stand in the order in which they were made.
+    Sessions with the same time of their last batch are in the order of their creation.
     """
     at = datetime(2026, 1, 1, tzinfo=UTC)
     for name in "cab":
@@ -297,7 +297,7 @@ HUGE = [2**31, 2**32, 2**32 + 2, 2**62, 2**63 - 1, 2**63, 2**64, 10**30]
 @pytest.mark.parametrize("number", HUGE)
 def test_numbers_of_any_size_are_places(store, number):
     """
-    A place beyond the end is one, however large: nothing lies behind it, and what needs it to be there is refused.
+    A `seq` of any size is valid: beyond the end reading yields nothing, and calls that need the record are refused.
     """
     store.append("before", [EVENT, EVENT])
     store.append("s", [EVENT, EVENT])
@@ -373,8 +373,7 @@ INSIDE = {
 @pytest.mark.parametrize("inside", INSIDE.values(), ids=INSIDE)
 def test_a_call_inside_a_call_is_refused(kind, inside, tmp_path):
     """
-    A call that begins in the middle of another one of the same thread is refused by name; the other one is whole, and
-    the store goes on.
+    A call during another call of the same thread is refused; the outer call is complete, and the store stays usable.
     """
     clock, raised = calling(lambda: inside(store))
     makers = {

@@ -1,5 +1,5 @@
 """
-Media apart from what holds them.
+Extraction of media from events and transcripts.
 """
 
 import attrs
@@ -18,7 +18,7 @@ HOLDING = [event for _, event in events_with_media(with_media("m"))]
 @pytest.mark.parametrize("value", [*HOLDING, fold(records(with_media("m")))], ids=lambda value: type(value).__name__)
 def test_apart_and_together_again(value):
     """
-    Taken apart nothing of a value is a medium any more; put together it is what it was.
+    After extraction a value contains no media; after restoring it equals the original.
     """
     apart, media = extract_media(value)
 
@@ -63,7 +63,7 @@ def test_what_holds_little_is_left(value):
 
 def test_media_elsewhere_stay_elsewhere():
     """
-    A medium that is named by its address is no bytes.
+    Media with a URI have no bytes to extract.
     """
     picture = MediaPart(media_type="a/b", uri="https://example.org", status=PartStatus.COMPLETED)
     transcript = fold(records(with_media("m")))
@@ -78,7 +78,7 @@ def test_media_elsewhere_stay_elsewhere():
 
 def test_failed_calls_may_hold_media():
     """
-    What a call had before it failed is a medium like any other.
+    Media in the output of a failed call are extracted too.
     """
     (failed,) = [event for event in with_media("m") if isinstance(event, ToolFailed)]
 

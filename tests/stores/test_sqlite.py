@@ -1,5 +1,5 @@
 """
-What a SQLite store does beside keeping its promises: media once, large batches in pieces, errors with names.
+A SQLite store beyond the contract: deduplication of media, large batches in several rows, named errors.
 """
 
 import hashlib
@@ -290,7 +290,7 @@ class TestPieces:
 
     def test_pruning_inside_a_batch_removes_what_is_pruned(self, store):
         """
-        What is pruned is gone from the file, also when the rest of its batch stays.
+        Pruned records are removed from the file, also when the rest of their batch stays.
         """
         store.append("s", [TextEnded(message_id="m1", text="gone"), *texts(2)])
         store.snapshot("s", fold(store.read("s")))
@@ -402,7 +402,7 @@ class TestMedia:
 
     def test_a_digest_is_not_taken_for_bytes(self, store):
         """
-        A medium that looks like the digest of another one comes back as it was.
+        Media whose bytes equal the digest of other media round-trip.
         """
         digest = hashlib.sha256(PICTURE).digest()
         contents = [MediaContent(media_type="a/b", data=data) for data in (PICTURE, digest, b"")]
@@ -431,7 +431,7 @@ class TestMedia:
 
     def test_a_session_deleted_under_a_reader_ends_at_its_media(self, store):
         """
-        A medium that is gone with its session ends the reader; nothing behind it is handed out with a gap.
+        Media that were deleted with their session end the reader, so that it yields no gap.
         """
         store.append("s", [*texts(1), *with_media("m")])
         store.append("s", texts(1))
@@ -446,7 +446,7 @@ class TestDamage:
     @pytest.mark.parametrize("body", [b"[]", b"[{]", b'[{"type":"text.ended"}]', b'[{"text":"c4n4ry"}]', b"", b"\xff"])
     def test_a_damaged_record_is_named(self, store, body):
         """
-        A row that is no batch of ours is a StoreError with session and place, and without its content.
+        A row that is not a batch is a StoreError with session and `seq`, and without its content.
         """
         store.append("s", texts(1))
         change(store.path, "UPDATE records SET body = ?", body)
@@ -474,7 +474,7 @@ class TestDamage:
     @pytest.mark.parametrize("value", [b"{", b"5", "[c4n4ry"])
     def test_damage_beside_the_events_is_named(self, store, column, value):
         """
-        So is what stands beside the events of a batch.
+        So are the other columns of a batch.
         """
         store.append("s", texts(2))
         change(store.path, f"UPDATE records SET {column} = ?", value)
@@ -485,7 +485,7 @@ class TestDamage:
 
     def test_a_body_that_became_text_is_read(self, store):
         """
-        Somebody who mends a body by hand leaves text where bytes were, which is no harm.
+        A body that was repaired by hand may be text instead of bytes, and is read all the same.
         """
         store.append("s", texts(2))
         change(store.path, "UPDATE records SET body = replace(body, 'type', 'type')")
@@ -505,7 +505,7 @@ class TestDamage:
 
     def test_a_missing_medium_is_named(self, store):
         """
-        So is a record whose medium is gone.
+        So is a record whose media are missing.
         """
         store.append("s", with_media("m"))
         change(store.path, "DELETE FROM media")
@@ -527,7 +527,7 @@ class TestDamage:
 
     def test_a_damaged_file_is_no_raw_error(self, tmp_path):
         """
-        What SQLite says of a broken page reaches the caller as a StoreError.
+        An error of SQLite about a broken page is a StoreError.
         """
         path = tmp_path / "s.db"
         with SqliteStore(path) as store:
@@ -566,7 +566,7 @@ class TestDamage:
 
     def test_a_damaged_schema_is_no_raw_error(self, tmp_path):
         """
-        SQLite quotes the statement that it cannot read, here with a byte that is no UTF-8.
+        SQLite quotes the statement that it cannot parse, here with a byte that is not UTF-8.
         """
         path = tmp_path / "s.db"
         with SqliteStore(path) as store:
@@ -623,7 +623,7 @@ class TestDamage:
 
     def test_a_missing_row_is_named(self, store):
         """
-        Records have places without gaps; one that is missing is an error, not a gap.
+        `seq` has no gaps; a missing record is an error.
         """
         for _ in range(3):
             store.append("s", texts(2))
@@ -638,7 +638,7 @@ class TestDamage:
 class TestTrouble:
     def test_a_full_disk_loses_nothing(self, store):
         """
-        A batch that does not fit is refused whole, and the store goes on.
+        A batch that does not fit is refused as a whole, and the store stays usable.
         """
         store.append("s", texts(1))
         (pages,) = store._writer.execute("PRAGMA page_count").fetchone()
@@ -652,7 +652,7 @@ class TestTrouble:
 
     def test_a_writer_waits_no_longer_than_it_was_told(self, tmp_path):
         """
-        Somebody who keeps the database locked gives a StoreError that says so; readers go on.
+        A database that stays locked is a StoreError with the reason; readers are not blocked.
         """
         with SqliteStore(tmp_path / "s.db", timeout_s=0.05) as store:
             store.append("s", texts(1))
@@ -668,7 +668,7 @@ class TestTrouble:
 
     def test_a_fork_of_the_process_is_refused(self, tmp_path, monkeypatch):
         """
-        A store that came along into another process says so, and closing it there leaves the first one alone.
+        A store that a forked process inherited is refused, and closing it there does not affect the parent.
         """
         with SqliteStore(tmp_path / "s.db") as store:
             with monkeypatch.context() as other:
@@ -681,7 +681,7 @@ class TestTrouble:
 
     def test_a_reader_of_a_closed_store_is_refused(self, store, monkeypatch):
         """
-        A reader that is not at its end says that its store is closed.
+        A reader raises when its store was closed before its end.
         """
         monkeypatch.setattr("assistant_events.stores.sqlite.store._PAGE_BYTES", 1)
         store.append("s", texts(1))
@@ -729,7 +729,7 @@ class TestTrouble:
     def test_ctrl_c_at_any_call_leaves_the_store_usable(self, tmp_path, verb):
         """
         Ctrl-C between any two calls inside the store leaves no lock, no transaction and no old view of the file, also
-        while its traceback is alive: whoever writes an end or closes the store meanwhile can.
+        while its traceback is referenced: other writers can append, and the store can be closed.
         """
         with SqliteStore(tmp_path / "s.db", synchronous="normal") as store:
             for place in count(1):
@@ -751,7 +751,7 @@ class TestTrouble:
 
     def test_an_interrupted_batch_is_not_written(self, store, monkeypatch):
         """
-        Ctrl-C in the middle of a batch leaves nothing of it, and the store goes on.
+        Ctrl-C in the middle of a batch leaves nothing of it, and the store stays usable.
         """
 
         def interrupt(*_):

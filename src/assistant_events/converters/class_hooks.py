@@ -177,7 +177,8 @@ def _fields_of(cls: type) -> list[_Field]:
             hint = hints[field.name]
             if field.default is None:
                 hint = Union[tuple([each for each in get_args(hint) if each is not NoneType])]  # noqa: UP007 - computed
-            check = _CHECKS.get((hint, field.validator)) or _CHECKS.get((hint, None))
+            validator = getattr(field.validator, "validator", field.validator)  # that inside of `optional`
+            check = _CHECKS.get((hint, validator)) or _CHECKS.get((hint, None))
             fields.append(_Field(field.name, field.default, hint, check))
     return fields
 

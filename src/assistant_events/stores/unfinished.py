@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
+from typing import cast
 
 from assistant_events.converters import structure, unstructure
 from assistant_events.errors import ConflictError, PrunedError
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.reducer import fold
 from assistant_events.stores.contract import Store
-from assistant_events.values import RemoteRun, read_json, write_json
+from assistant_events.values import read_json, write_json
 
 
 def resolve_unfinished(
@@ -55,46 +55,18 @@ def _folded(store: Store, session_id: str) -> Transcript:
 
 
 def dump_unfinished(unfinished: Iterable[Unfinished]) -> bytes:
-    """Return unfinished work as JSON."""
-    return write_json(
-        [
-            {
-                "message_id": each.message_id,
-                "awaits": each.awaits.value,
-                "call_id": each.call_id,
-                "run": None if each.run is None else unstructure(each.run),
-            }
-            for each in unfinished
-        ]
-    )
+    """Return unfinished work as a JSON array."""
+    return write_json([unstructure(each) for each in unfinished])
 
 
 def load_unfinished(data: bytes) -> tuple[Unfinished, ...]:
     """
-    Return the unfinished work that `dump_unfinished` has written.
+    Return the unfinished work of a JSON array from `dump_unfinished`.
 
     Raises:
         ValueError: The JSON is damaged.
     """
-    try:
-        return tuple(
-            [
-                Unfinished(
-                    message_id=each["message_id"],
-                    awaits=each["awaits"],
-                    call_id=each["call_id"],
-                    run=None if each["run"] is None else structure(each["run"], RemoteRun),
-                )
-                for each in _array(data)
-            ]
-        )
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"expected the fields of an Unfinished: {error!r}") from error
-
-
-def _array(data: bytes) -> list[Any]:
-    # Any: JSON; a wrong type below raises a `TypeError`.
-    items: list[Any] = read_json(data)
-    if type(items) is not list:
-        raise TypeError("not an array")
-    return items
+    items = read_json(data)
+    if not isinstance(items, list):
+        raise ValueError("expected a JSON array")  # noqa: TRY004 - damaged data, not a wrong argument
+    return tuple([structure(each, Unfinished) for each in cast("list[object]", items)])

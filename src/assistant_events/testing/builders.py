@@ -2,7 +2,7 @@
 Events, records and messages in one line each, for tests.
 
 Everything here is made by the recorder or by the classes themselves, so what comes out is legal. Ids are fixed words
-(`u1` for what the user said, `a1` for an answer, `c1` for a compaction, `s1` for a session) unless others are given.
+(`u1` for a prompt, `a1` for an answer, `c1` for a compaction, `s1` for a session) unless others are given.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def origin(
 
 
 def run(id: str = "run-1", *, resumable: bool = True, kind: str = "response") -> RemoteRun:
-    """Return a run that can be resumed unless *resumable* says otherwise."""
+    """Return a run, resumable by default."""
     return RemoteRun(id=id, resumable=resumable, kind=kind)
 
 
@@ -69,7 +69,7 @@ def error(kind: ErrorKind | str = ErrorKind.PROVIDER, message: str = "it broke")
 
 
 def prompt(content: ContentInput = "hi", *, message_id: str = "u1") -> PromptSubmitted:
-    """Return what the user says: whatever `as_content` takes."""
+    """Return a prompt; *content* is converted by `as_content`."""
     return PromptSubmitted(message_id=message_id, content=content)
 
 
@@ -127,7 +127,7 @@ def answer(
 
         reasoning: Reasoning; none when empty and without state.
 
-        calls: Calls of the model, answered as each of them says.
+        calls: Calls of the model, each with its result.
 
         message_id: Id of the message.
 
@@ -139,7 +139,7 @@ def answer(
 
         usage: Tokens.
 
-        error: The step fails with it, where it stands, instead of ending.
+        error: The step fails with it instead of ending; open fragments become incomplete.
 
         citations: Sources of the text.
 
@@ -251,9 +251,9 @@ def records(
 
         after: `seq` of the record before the first.
 
-        clock: Tells the time of each; a `Clock` by default.
+        clock: Returns the time of each record; a `Clock` by default.
 
-        meta: The app's own, the same for each.
+        meta: `meta` of every record.
     """
     now = Clock() if clock is None else clock
     kept = [event for event in events if isinstance(event, UnknownEvent) or event.durable is True]

@@ -8,11 +8,11 @@ from itertools import count
 from typing import final
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-"""First time that a `Clock` tells unless it is set otherwise."""
+"""First time of a `Clock` by default."""
 
 
 def ids(prefix: str) -> Callable[[], str]:
-    """Return a function that gives `{prefix}1`, `{prefix}2`, … one at each call."""
+    """Return a function that returns `{prefix}1`, `{prefix}2`, …, the next with each call."""
     numbers = count(1)
     return lambda: f"{prefix}{next(numbers)}"
 
@@ -20,10 +20,10 @@ def ids(prefix: str) -> Callable[[], str]:
 @final
 class Clock:
     """
-    Tells the time when called, and moves on by the same step each time.
+    Returns a time with each call, each later than the one before by the same step.
 
     Args:
-        start: What the first call tells, in UTC.
+        start: Result of the first call, in UTC.
 
         step: How much later each following call is.
     """

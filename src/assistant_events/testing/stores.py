@@ -25,7 +25,6 @@ from assistant_events.testing.builders import run
 from assistant_events.testing.store_samples import LIVE, ODD, TURN, UNKNOWN, called, started, with_media
 
 _Try: TypeAlias = Callable[[Store], None]
-_Found: TypeAlias = dict[str, tuple[Unfinished, ...]]
 
 _OPEN: Final = (started("open"), called("c1", "open"))
 _RUNNING: Final = (Unfinished(message_id="open", awaits="provider", run=run()),)
@@ -112,8 +111,7 @@ def _batches_are_atomic(store: Store) -> None:
 
     _refuse(RuntimeError, lambda: store.append("s", broken()), "a batch whose iterator fails")
     _same(3, store.seq("s"), "seq after a batch whose iterator failed")
-    _same((), store.append("s", []), "an empty batch")
-    _same((), store.append("empty", []), "an empty batch for an unknown session")
+    _same(((), ()), (store.append("s", []), store.append("empty", [])), "empty batches")
     _same(["s"], [info.session_id for info in store.sessions()], "sessions after an empty batch for another one")
 
 
@@ -130,20 +128,14 @@ def _seq_has_no_gaps(store: Store) -> None:
 def _expected_seq_is_checked(store: Store) -> None:
     store.append("s", _texts(2), expected_seq=0)
     for expected in (0, 1):
-        error = _refuse(
-            ConflictError,
-            lambda: store.append("s", _texts(1), expected_seq=expected),  # noqa: B023 - called at once
-            f"a batch that expects seq {expected} of a log that ends at 2",
-        )
+        outdated = partial(store.append, "s", _texts(1), expected_seq=expected)
+        error = _refuse(ConflictError, outdated, f"a batch that expects seq {expected} of a log that ends at 2")
         found = [getattr(error, name, None) for name in ("session_id", "expected_seq", "actual_seq")]
         _same(["s", expected, 2], found, "session_id, expected_seq and actual_seq of the ConflictError")
     _refuse(ConflictError, lambda: store.append("s", [], expected_seq=1), "an empty batch that expects another seq")
     for name, expected in (("s", 3), ("unknown", 1)):
-        error = _refuse(
-            StoreError,
-            lambda: store.append(name, _texts(1), expected_seq=expected),  # noqa: B023 - called at once
-            f"a batch that expects seq {expected} of a shorter log",
-        )
+        ahead = partial(store.append, name, _texts(1), expected_seq=expected)
+        error = _refuse(StoreError, ahead, f"a batch that expects seq {expected} of a shorter log")
         _require(not isinstance(error, ConflictError), f"a ConflictError for a log that is too short: {error}")
     _same((2, 0), (store.seq("s"), store.seq("unknown")), "seq after refused batches")
     store.append("s", _texts(1), expected_seq=2)
@@ -159,11 +151,8 @@ def _one_of_two_writers_wins(store: Store) -> None:
 def _only_durable_events_are_stored(store: Store) -> None:
     for live in LIVE:
         name = type(live).__name__
-        error = _refuse(
-            LocalProtocolError,
-            lambda: store.append("s", [*_texts(2), live]),  # noqa: B023 - called at once
-            f"a batch that ends with {name}",
-        )
+        batch = partial(store.append, "s", [*_texts(2), live])
+        error = _refuse(LocalProtocolError, batch, f"a batch that ends with {name}")
         _require(name in str(error), f"the error for {name} does not name it: {error}")
     _refuse(TypeError, lambda: store.append("s", [*_texts(2), "text"]), "a batch with a str")  # type: ignore[list-item]
     other = attrs.evolve(UNKNOWN, type="another.event")
@@ -413,7 +402,7 @@ def _unfinished_work_is_indexed(store: Store) -> None:
     store.append("b", _texts(1), expected_seq=0, unfinished=[call, *_RUNNING])
     store.append("a", _texts(1), expected_seq=0, unfinished=iter([prompt]))
     store.append("settled", _OPEN, expected_seq=0, unfinished=())
-    expected: _Found = {"b": (call, *_RUNNING), "a": (prompt,)}
+    expected = {"b": (call, *_RUNNING), "a": (prompt,)}
     _same(list(expected.items()), list(store.unfinished().items()), "unfinished work in the order of the sessions")
     _refuse(ConflictError, lambda: store.append("a", [], expected_seq=0, unfinished=()), "an outdated empty batch")
     _refuse(ConflictError, lambda: store.append("a", _texts(1), expected_seq=0, unfinished=()), "an outdated batch")
@@ -434,8 +423,7 @@ def _unknown_unfinished_work_is_folded(store: Store) -> None:
         _same(_folded(store, "s"), _unfinished(store, "s"), "unfinished work, asked for again")
     store.append("s", [], expected_seq=len(TURN), unfinished=())
     store.append("s", _OPEN)
-    _same(_folded(store, "s"), _unfinished(store, "s"), "unfinished work after a batch without it")
-    _same({"s"}, set(store.unfinished()), "sessions with unfinished work")
+    _same({"s": _folded(store, "s")}, store.unfinished(), "unfinished work after a batch without it")
 
 
 def _unfinished(store: Store, session_id: str) -> tuple[Unfinished, ...]:
@@ -463,9 +451,8 @@ def _threads_may_share_a_store(store: Store) -> None:
         batch = {record.event.message_id for record in records[at : at + 3]}
         _same(1, len(batch), f"number of threads in the batch at seq {at + 1}")
     for number in range(4):
-        texts = [
-            getattr(record.event, "text", "") for record in records if record.event.message_id == f"thread {number}"
-        ]
+        own = [record.event for record in records if record.event.message_id == f"thread {number}"]
+        texts = [getattr(event, "text", "") for event in own]
         _same(sorted(texts), texts, "batches of one thread, in its order")
 
 
