@@ -566,16 +566,24 @@ def test_words():
 
 def test_total_of_usage():
     """
-    The total is the sum of what is known, and unknown when nothing is.
+    The total is input and output, which include their parts; it is unknown unless both are known.
     """
-    assert (
-        15
-        == Usage(
-            input_tokens=1, cache_read_tokens=2, cache_write_tokens=3, output_tokens=4, reasoning_tokens=5
-        ).total_tokens
-    )
-    assert 0 == Usage(output_tokens=0).total_tokens
-    assert Usage().total_tokens is None
+    assert 15 == Usage(input_tokens=10, cache_read_tokens=4, output_tokens=5, reasoning_tokens=5).total_tokens
+    assert 0 == Usage(input_tokens=0, output_tokens=0).total_tokens
+    assert Usage(output_tokens=5).total_tokens is None
+    assert Usage(input_tokens=5).total_tokens is None
+
+
+def test_usages_add_up():
+    """
+    Usage adds field by field, an unknown count adds nothing, and details are left out.
+    """
+    one = Usage(input_tokens=1, output_tokens=2, cache_read_tokens=3, details={"a": 1})
+    two = Usage(input_tokens=10, cache_read_tokens=30, cache_write_tokens=4)
+
+    expected = Usage(input_tokens=11, output_tokens=2, cache_read_tokens=33, cache_write_tokens=4)
+    assert expected == one + two == two + one
+    assert Usage(input_tokens=1, output_tokens=2, cache_read_tokens=3) == Usage() + one
 
 
 def test_origins_of_replay():

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from assistant_events import Origin
-from assistant_events.adapters.gemini_interactions import http_error
+from assistant_events.adapters.gemini_interactions.vocabulary import ERRORS
 from assistant_events.values import ErrorInfo, RemoteRun, write_json
 
 from .notation import (
@@ -277,11 +277,12 @@ SHAPES = {
     ),
     "text": (500, {"error": "boom"}, ErrorInfo(kind="provider", message="boom", status=500)),
     "no error": (418, {"detail": 1}, ErrorInfo(kind="invalid-request", message="HTTP 418", status=418)),
+    "message alone": (500, {"message": "boom"}, ErrorInfo(kind="provider", message="boom", status=500)),
     "no object": (500, [], ErrorInfo(kind="provider", message="HTTP 500", status=500)),
     "no fields": (
         500,
         {"error": {"x": 1}},
-        ErrorInfo(kind="provider", message="the provider reported an error", status=500),
+        ErrorInfo(kind="provider", message="the provider reported an error", status=500, details={"x": 1}),
     ),
 }
 
@@ -291,7 +292,7 @@ def test_c77_http_error_shapes(status, document, expected):
     """
     All shapes of an error give kind, message and code.
     """
-    assert expected == http_error(status, {}, json.dumps(document).encode())
+    assert expected == ERRORS.read_http(status, {}, json.dumps(document).encode())
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"\xff", b"[" * 5000], ids=["empty", "html", "bytes", "deep"])
@@ -299,7 +300,9 @@ def test_c77_http_error_that_is_no_json(body):
     """
     The status alone is enough.
     """
-    assert ErrorInfo(kind="overloaded", message="HTTP 503", status=503, retryable=True) == http_error(503, {}, body)
+    assert ErrorInfo(kind="overloaded", message="HTTP 503", status=503, retryable=True) == ERRORS.read_http(
+        503, {}, body
+    )
 
 
 KINDS = {
@@ -321,7 +324,7 @@ def test_http_statuses(status, kind):
     """
     A status says what is wrong when the document does not.
     """
-    assert kind == http_error(status, {}, b"").kind
+    assert kind == ERRORS.read_http(status, {}, b"").kind
 
 
 def test_a_code_says_more_than_a_status():
@@ -330,7 +333,7 @@ def test_a_code_says_more_than_a_status():
     """
     document = {"error": {"code": "quota_exceeded", "message": "used up"}}
 
-    assert "quota" == http_error(429, {}, json.dumps(document).encode()).kind
+    assert "quota" == ERRORS.read_http(429, {}, json.dumps(document).encode()).kind
 
 
 @pytest.mark.parametrize(

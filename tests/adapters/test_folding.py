@@ -280,7 +280,7 @@ def test_other_forms_of_content(step):
 
 def test_c16_usage_normalised():
     """
-    Counts do not overlap: cached tokens are no input, tokens of tools are.
+    The input includes cached tokens and those of tools, the output includes thoughts.
     """
     raw = {
         "total_input_tokens": 10,
@@ -292,7 +292,7 @@ def test_c16_usage_normalised():
     }
 
     assert (
-        Usage(input_tokens=8, cache_read_tokens=4, output_tokens=3, reasoning_tokens=5, details=raw)
+        Usage(input_tokens=12, cache_read_tokens=4, output_tokens=8, reasoning_tokens=5, details=raw)
         == terminal(stream(C(), K(usage=raw))).usage
     )
 

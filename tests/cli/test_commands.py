@@ -126,7 +126,7 @@ def test_show_json(run, db):
         "input_tokens": 20,
         "cache_read_tokens": None,
         "cache_write_tokens": None,
-        "output_tokens": 10,
+        "output_tokens": 14,
         "reasoning_tokens": 4,
         "total_tokens": 34,
     } == shown["usage"]
@@ -147,7 +147,7 @@ def test_show_sums(run, db):
     """
     run("fold", "-", "--db", db, stdin=HELLO)
 
-    sums = "1 message from 4 records, 32 B of state, tokens: input 10 · output 5 · reasoning 2 · total 17"
+    sums = "1 message from 4 records, 32 B of state, tokens: input 10 · output 7 · reasoning 2 · total 17"
 
     assert run("show", "main", "--db", db).out.endswith(f"session 'main': {sums}\n")
 

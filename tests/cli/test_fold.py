@@ -21,7 +21,7 @@ m1  assistant · google gemini-3.6-flash · completed (tool-calls)
   call      get_weather c1 · waits for the app
     input     {"city":"Bergen"}
   opaque    an item of the provider, kept as it came
-  usage     input 10 · output 5 · reasoning 2 · total 17
+  usage     input 10 · output 7 · reasoning 2 · total 17
 """
 
 
@@ -56,7 +56,13 @@ def test_json_names_every_field(run, stream):
         message[name] for name in ("type", "id", "status", "finish_reason")
     )
     assert {"type": "reasoning", "text": "I look it up.", "status": "completed"} == reasoning
-    assert {"type": "text", "text": "It rains in Bergen.", "status": "completed", "citations": [], "details": {}} == answer
+    assert {
+        "type": "text",
+        "text": "It rains in Bergen.",
+        "status": "completed",
+        "citations": [],
+        "details": {},
+    } == answer
     assert (True, False) == (search["provider_executed"], call["provider_executed"])
     assert ("c1", "get_weather", {"city": "Bergen"}, "called", [], None) == tuple(
         call[name] for name in ("call_id", "name", "input", "status", "output", "error")

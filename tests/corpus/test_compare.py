@@ -8,7 +8,7 @@ from types import MappingProxyType, SimpleNamespace
 import pytest
 
 from . import corpus_folder
-from .compare import differences, error_differences
+from .compare import USAGE, differences, error_differences, including
 
 LONG = "ä" * 201
 PICTURE = b"\x89PNG"
@@ -63,7 +63,9 @@ def message():
         error=SimpleNamespace(kind="provider", message="boom", code="internal"),
         origin=SimpleNamespace(model="m-1", served_model="m-1"),
         run=SimpleNamespace(id="v1_a"),
-        usage=SimpleNamespace(input_tokens=8, cache_read_tokens=4, cache_write_tokens=None, output_tokens=3, reasoning_tokens=5),
+        usage=SimpleNamespace(
+            input_tokens=12, cache_read_tokens=4, cache_write_tokens=None, output_tokens=8, reasoning_tokens=5
+        ),
         parts=[
             TextPart(
                 text=LONG,
@@ -145,6 +147,28 @@ EXPECTED = {
         {"type": "opaque"},
     ],
 }
+
+COUNTS = {
+    "both sides include their parts": ((8, 4, 2, 3, 5), (14, 4, 2, 8, 5)),
+    "absent parts count as zero": ((8, None, None, 3, None), (8, None, None, 3, None)),
+    "a side without its own count stays unknown": ((None, 4, None, None, 5), (None, 4, None, None, 5)),
+}
+
+
+@pytest.mark.parametrize(("apart", "together"), COUNTS.values(), ids=COUNTS)
+def test_usage_is_derived(apart, together):
+    """
+    The counts of an expectation do not overlap; those of a message are derived from them.
+    """
+    assert dict(zip(USAGE, together, strict=True)) == including(dict(zip(USAGE, apart, strict=True)))
+
+
+def test_no_usage_stays_none():
+    """
+    Without usage there is nothing to derive.
+    """
+    assert including(None) is None
+
 
 CHANGES = [
     ("status", "status", "failed"),
@@ -262,7 +286,7 @@ def test_a_changed_expectation_is_a_difference(path):
     """
     No value of an expectation can be another one without being noticed.
     """
-    other = "reasoning" if LEAVES[path] == "opaque" else "opaque"
+    other = 99 if path[0] == "usage" else "reasoning" if LEAVES[path] == "opaque" else "opaque"
 
     assert differences(message(), altered(path, other))
 

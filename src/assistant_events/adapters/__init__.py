@@ -13,7 +13,9 @@ from assistant_events.adapters.dialect import (
 )
 from assistant_events.adapters.emitter import Emitter, EmitterBase, Frame
 from assistant_events.adapters.encoder import Encode, Encoded, EncodeMode
+from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.framing import Framing, JsonLines, Sse
+from assistant_events.adapters.usage import UsageTable
 
 __all__ = [
     "DecoderBase",
@@ -23,12 +25,14 @@ __all__ = [
     "Encode",
     "EncodeMode",
     "Encoded",
+    "ErrorTable",
     "Frame",
     "Framing",
     "JsonLines",
     "Note",
     "Prior",
     "Sse",
+    "UsageTable",
     "detect_dialect",
     "dialect_names",
     "load_dialect",

@@ -163,7 +163,7 @@ def show_command(session: str, /, *, db: _Db, json: _Flag = False) -> int:
     with opened(db) as store:
         check_session(store, db, session)
         transcript = SyncSession.open(store, session).transcript
-    usage = rendering.usage_of(transcript)
+    usage = transcript.usage
     sizes = {message.id: sum(size for _, size in rendering.state_sizes(message)) for message in transcript}
     if json:
         totals = None if usage is None else {name: getattr(usage, name) for name in (*rendering.COUNTS, "total_tokens")}

@@ -81,27 +81,12 @@ def rows_of(transcript: Transcript) -> Iterator[Row]:
                 assert_never(never)
 
 
-def usage_of(transcript: Transcript) -> Usage | None:
-    """Return the tokens of all answers together; `None` when none has any."""
-    known = [
-        message.usage for message in transcript.messages if isinstance(message, AssistantMessage) and message.usage
-    ]
-    if not known:
-        return None
-    return Usage(
-        input_tokens=_sum(usage.input_tokens for usage in known),
-        cache_read_tokens=_sum(usage.cache_read_tokens for usage in known),
-        cache_write_tokens=_sum(usage.cache_write_tokens for usage in known),
-        output_tokens=_sum(usage.output_tokens for usage in known),
-        reasoning_tokens=_sum(usage.reasoning_tokens for usage in known),
-    )
-
-
 def usage_text(usage: Usage) -> str:
     """Return token counts for people; those that nobody knows are left out."""
     counts = [(name.removesuffix("_tokens").replace("_", " "), getattr(usage, name)) for name in COUNTS]
     known = [f"{name} {count:,}" for name, count in counts if count is not None]
-    return " · ".join([*known, f"total {usage.total_tokens:,}"] if usage.total_tokens is not None else ["unknown"])
+    total = [] if usage.total_tokens is None else [f"total {usage.total_tokens:,}"]
+    return " · ".join([*known, *total]) or "unknown"
 
 
 def state_sizes(message: Message) -> list[tuple[str, int]]:
@@ -116,11 +101,6 @@ def state_sizes(message: Message) -> list[tuple[str, int]]:
             if isinstance(part, ToolPart):
                 held.append((f"result of {name}", part.result_state))
     return [(name, len(write_json(state))) for name, state in held if state]
-
-
-def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
 
 
 def _assistant(message: AssistantMessage) -> Iterator[Row]:

@@ -18,7 +18,7 @@ from assistant_events.messages.messages import (
     ToolPart,
     UserMessage,
 )
-from assistant_events.values import CUT_KINDS, FinishReason, RemoteRun, validators
+from assistant_events.values import CUT_KINDS, FinishReason, RemoteRun, Usage, validators
 from assistant_events.values.validators import Frozen
 
 
@@ -148,6 +148,12 @@ class Transcript(Frozen):
                 for call in message.pending_tool_calls
             ]
         )
+
+    @property
+    def usage(self) -> Usage | None:
+        """Usage of all messages added up; `None` when no message has any."""
+        known = [message.usage for message in self.messages if isinstance(message, AssistantMessage) and message.usage]
+        return sum(known, Usage()) if known else None
 
     @property
     def awaits(self) -> Awaits:

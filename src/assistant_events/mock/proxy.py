@@ -27,7 +27,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from assistant_events.adapters.framing import Sse
-from assistant_events.adapters.gemini_interactions import decode_resource, emit_resource, http_error
+from assistant_events.adapters.gemini_interactions import decode_resource, emit_resource, vocabulary
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
 from assistant_events.clients.hosts import is_loopback, proxy_secrets, service_url
 from assistant_events.errors import FixtureError, JsonError
@@ -484,7 +484,7 @@ def _answer_of_events(events: Sequence[Event]) -> tuple[Answer | None, str]:
 
 
 def _http_error_of(status: int, headers: Mapping[str, str], data: bytes) -> HttpError:
-    # The code is read here: a number stands beside a status there, of which `http_error` returns the better word.
+    # The code is read here: a number stands beside a status there, of which `read_http` returns the better word.
     try:
         document = read_json(data)
     except JsonError:
@@ -494,7 +494,7 @@ def _http_error_of(status: int, headers: Mapping[str, str], data: bytes) -> Http
     return HttpError(
         status=status,
         code=_code_of(error) if isinstance(error, Mapping) else None,
-        message=http_error(status, headers, data).message,
+        message=vocabulary.ERRORS.read_http(status, headers, data).message,
         headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
     )
 

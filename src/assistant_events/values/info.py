@@ -155,42 +155,51 @@ def is_answer(error: ErrorInfo | None) -> bool:
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Usage(Extensible):
     """
-    Tokens of one step. The counts do not overlap, so their sum is the total; `None` means unknown, not zero.
+    Tokens of one step, as OpenTelemetry counts them: the input includes the cache, the output includes reasoning.
+
+    `None` means unknown, not zero. `a + b` adds field by field, where an unknown count adds nothing; the sum has no
+    `details`.
     """
 
     input_tokens: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
-    """Tokens read by the model, neither from a cache nor into one."""
-
-    cache_read_tokens: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
-    """Tokens of the input that came out of the provider's cache."""
-
-    cache_write_tokens: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
-    """Tokens of the input that were read and put into the provider's cache."""
+    """Tokens of the input, with those that were read from the cache or written to it."""
 
     output_tokens: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
-    """Tokens written by the model, without reasoning."""
+    """Tokens that the model generated, with reasoning."""
+
+    cache_read_tokens: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
+    """Tokens of the input that were read from the provider's cache."""
+
+    cache_write_tokens: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
+    """Tokens of the input that were written to the provider's cache."""
 
     reasoning_tokens: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
-    """Tokens written by the model as reasoning, shown or not."""
+    """Tokens of the output that are reasoning, shown or not."""
 
     details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
-    """The provider's own figures as they came; empty when there are none. Not always tokens."""
+    """The provider's own counts as they were received; empty when there are none. Not always tokens."""
 
     @property
     def total_tokens(self) -> int | None:
-        """Sum of the known counts; `None` when none is known."""
-        known = [
-            count
-            for count in (
-                self.input_tokens,
-                self.cache_read_tokens,
-                self.cache_write_tokens,
-                self.output_tokens,
-                self.reasoning_tokens,
-            )
-            if count is not None
-        ]
-        return sum(known) if known else None
+        """Input and output together; `None` unless both are known."""
+        if self.input_tokens is None or self.output_tokens is None:
+            return None
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=_sum(self.input_tokens, other.input_tokens),
+            output_tokens=_sum(self.output_tokens, other.output_tokens),
+            cache_read_tokens=_sum(self.cache_read_tokens, other.cache_read_tokens),
+            cache_write_tokens=_sum(self.cache_write_tokens, other.cache_write_tokens),
+            reasoning_tokens=_sum(self.reasoning_tokens, other.reasoning_tokens),
+        )
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    if a is None or b is None:
+        return b if a is None else a
+    return a + b
 
 
 @final

@@ -2,11 +2,10 @@
 
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder, decode_resource
-from assistant_events.adapters.gemini_interactions.detection import detect
 from assistant_events.adapters.gemini_interactions.emitter import GeminiInteractionsEmitter, emit_resource
 from assistant_events.adapters.gemini_interactions.encoder import encode
-from assistant_events.adapters.gemini_interactions.errors import http_error
 from assistant_events.adapters.gemini_interactions.step_stream import sse
+from assistant_events.adapters.gemini_interactions.vocabulary import ERRORS, detect
 
 __all__ = [
     "GeminiInteractionsDecoder",
@@ -16,7 +15,6 @@ __all__ = [
     "dialect",
     "emit_resource",
     "encode",
-    "http_error",
     "sse",
 ]
 
@@ -28,6 +26,6 @@ dialect = Dialect(
     emit_resource=emit_resource,
     decode_resource=decode_resource,
     detect=detect,
-    http_error=http_error,
+    http_error=ERRORS.read_http,
 )
 """What the entry point of this dialect names."""

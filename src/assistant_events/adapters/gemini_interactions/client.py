@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, final
 
 from assistant_events.adapters.base import Prior
-from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, http_error, vocabulary
+from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, vocabulary
 from assistant_events.adapters.gemini_interactions.decoder import resource_stream
 from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, string
 from assistant_events.clients.client import ProviderClient
@@ -137,7 +137,7 @@ class GeminiInteractionsApi(RunApi):
 
     def http_error(self, status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo:
         """Return the error of an HTTP response."""
-        return http_error(status, headers, body)
+        return vocabulary.ERRORS.read_http(status, headers, body)
 
     def with_defaults(self, body: Fields) -> Fields:
         """

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, TypeAlias
 
 from assistant_events.adapters.base import DecoderBase, Prior
+from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.adapters.gemini_interactions.step_decoders import (
@@ -128,9 +129,9 @@ class GeminiInteractionsDecoder(DecoderBase):
             case "interaction.status_update" | "interaction.in_progress" | "interaction.requires_action":
                 self._on_status(event)
             case "error":
-                self._on_error(vocabulary.error_of(event))
+                self._on_error(error_of(event))
             case None if "error" in event:
-                self._on_error(vocabulary.error_of(event))
+                self._on_error(error_of(event))
             case "done" | "finish":
                 pass
             case _:
@@ -286,8 +287,8 @@ class GeminiInteractionsDecoder(DecoderBase):
     def _usage(self, interaction: Fields) -> Usage | None:
         usage = mapping(interaction, "usage")
         if usage:
-            return vocabulary.usage(usage)
-        return None if self._running_usage is None else vocabulary.usage({**self._running_usage, "partial": True})
+            return vocabulary.USAGE.read(usage)
+        return None if self._running_usage is None else vocabulary.USAGE.read({**self._running_usage, "partial": True})
 
     # -- wire steps
 

@@ -6,12 +6,12 @@ The only writer of this document, for the emitter and the mock provider.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.messages import AssistantMessage
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Usage, thaw
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 
 _STATUSES: Final[dict[FinishReason, str]] = {
     FinishReason.STOP: "completed",
@@ -22,17 +22,6 @@ _STATUSES: Final[dict[FinishReason, str]] = {
 
 _CUT: Final = frozenset({ErrorKind.INTERRUPTED, ErrorKind.ABORTED, ErrorKind.NETWORK, ErrorKind.ADAPTER})
 """Kinds of errors of a stream, not of an interaction: nothing is written then."""
-
-_CODES: Final[dict[str, str]] = {
-    ErrorKind.INVALID_REQUEST: "invalid_request",
-    ErrorKind.CONTEXT_LENGTH: "invalid_request",
-    ErrorKind.AUTH: "permission_denied",
-    ErrorKind.NOT_FOUND: "not_found",
-    ErrorKind.RATE_LIMIT: "too_many_requests",
-    ErrorKind.QUOTA: "quota_exceeded",
-    ErrorKind.TIMEOUT: "deadline_exceeded",
-    ErrorKind.OVERLOADED: "unavailable",
-}
 
 
 class Failure(NamedTuple):
@@ -81,30 +70,7 @@ def interaction(
 
 def usage_of(message: AssistantMessage) -> dict[str, Any]:
     """Return the token counts of a message: the provider's own when they are there and have the same values."""
-    usage = message.usage
-    if usage is None:
-        return {}
-    details: dict[str, Any] = thaw(usage.details)
-    if details and _counts(vocabulary.usage(details)) == _counts(usage):
-        return details
-    known = {
-        "total_input_tokens": _sum(usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens),
-        "total_cached_tokens": usage.cache_read_tokens,
-        "total_output_tokens": usage.output_tokens,
-        "total_thought_tokens": usage.reasoning_tokens,
-        "total_tokens": usage.total_tokens,
-    }
-    return {key: count for key, count in known.items() if count is not None}
-
-
-def _counts(usage: Usage) -> tuple[int | None, ...]:
-    return (
-        usage.input_tokens,
-        usage.cache_read_tokens,
-        usage.cache_write_tokens,
-        usage.output_tokens,
-        usage.reasoning_tokens,
-    )
+    return {} if message.usage is None else vocabulary.USAGE.write(message.usage)
 
 
 def failure_of(message: AssistantMessage, *, is_own: bool = True) -> Failure:
@@ -124,38 +90,9 @@ def failure_of(message: AssistantMessage, *, is_own: bool = True) -> Failure:
             if error.message == f"the stream ended while the interaction was {status}":
                 return Failure(status)
         return Failure(None)
-    return _failed(error)
-
-
-def _failed(error: ErrorInfo) -> Failure:
-    for fields in _candidates(error):
-        if vocabulary.error_info(fields) == error:
-            return Failure("failed", fields)
-    for fields in _candidates(error):
-        if vocabulary.error_info(fields, grpc=True) == error:
-            return Failure("failed", output_error=fields)
-    if error.kind == ErrorKind.CANCELLED:
-        return Failure("cancelled")
-    code = error.code or _CODES.get(error.kind, "internal")
-    return Failure("failed", {"code": code, "message": error.message})
-
-
-def _candidates(error: ErrorInfo) -> Iterator[dict[str, Any]]:
-    """Yield the forms in which an error may have come, likely ones first."""
-    code, message = error.code, error.message
-    if code is None:
-        yield {"message": message}
-        return
-    yield {"code": code, "message": message}
-    if error.status is not None:
-        yield {"code": error.status, "message": message, "status": code}
-        yield {"code": error.status, "message": message}
-    digits = code.removeprefix("-")
-    if digits.isdecimal() and digits.isascii() and len(digits) < 11:
-        yield {"code": int(code), "message": message}
-    yield {"message": message, "status": code}
-
-
-def _sum(*counts: int | None) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    written = vocabulary.ERRORS.write(error)
+    if vocabulary.ERRORS.read(written) == error:
+        return Failure("failed", written)
+    if vocabulary.OUTPUT_ERRORS.is_exact(error):
+        return Failure("failed", output_error=vocabulary.OUTPUT_ERRORS.write(error))
+    return Failure("cancelled") if error.kind == ErrorKind.CANCELLED else Failure("failed", written)

@@ -6,11 +6,15 @@ Types of steps and deltas: google-genai 3.4.0, 2.19.0 and 1.75.0, `_interactions
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from assistant_events.adapters.json_fields import Fields, array, count, flag, integer, mapping, mappings, said, string
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Usage
-from assistant_events.values.info import kind_of_status
+import attrs
+
+from assistant_events.adapters.errors import ErrorTable, error_of
+from assistant_events.adapters.json_fields import Fields, array, flag, integer, mapping, mappings, said, string
+from assistant_events.adapters.usage import UsageTable
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 
 MEDIA: Final = frozenset({"image", "audio", "document", "video"})
 
@@ -59,46 +63,70 @@ _FINISH: Final[dict[str | None, FinishReason]] = {
     "requires_continuation": FinishReason.PAUSE,
 }
 
-_KINDS_BY_CODE: Final[dict[str, ErrorKind]] = {
+_DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
+
+
+def _retry_delay_s(error: Fields) -> float | None:
+    """Return the delay of a google.rpc.RetryInfo among the details of an error."""
+    delays = [string(detail, "retryDelay") or "" for detail in mappings(error, "details")]
+    found = [match[1] for delay in delays if (match := _DURATION.fullmatch(delay))]
+    return float(found[0]) if found else None
+
+
+USAGE: Final = UsageTable(
+    # `total_tokens` is input + output + thought + tool use, the cached tokens are part of the input (all recordings).
+    counts={
+        "input_tokens": "total_input_tokens",
+        "cache_read_tokens": "total_cached_tokens",
+        "output_tokens": "total_output_tokens",
+        "reasoning_tokens": "total_thought_tokens",
+    },
+    apart={"input_tokens": ("total_tool_use_tokens",), "output_tokens": ("total_thought_tokens",)},
+    total="total_tokens",
+)
+
+ERRORS: Final = ErrorTable(
     # google.rpc.Code, and the words of the Interactions API.
-    "invalid_request": ErrorKind.INVALID_REQUEST,
-    "invalid_argument": ErrorKind.INVALID_REQUEST,
-    "failed_precondition": ErrorKind.INVALID_REQUEST,
-    "not_implemented": ErrorKind.INVALID_REQUEST,
-    "unimplemented": ErrorKind.INVALID_REQUEST,
-    "unauthenticated": ErrorKind.AUTH,
-    "permission_denied": ErrorKind.AUTH,
-    "not_found": ErrorKind.NOT_FOUND,
-    "resource_exhausted": ErrorKind.RATE_LIMIT,
-    "too_many_requests": ErrorKind.RATE_LIMIT,
-    "rate_limit_exceeded": ErrorKind.RATE_LIMIT,
-    "quota_exceeded": ErrorKind.QUOTA,
-    "cancelled": ErrorKind.CANCELLED,
-    "deadline_exceeded": ErrorKind.TIMEOUT,
-    "gateway_timeout": ErrorKind.TIMEOUT,
-    "unavailable": ErrorKind.OVERLOADED,
-    "overloaded": ErrorKind.OVERLOADED,
-}
+    codes={
+        "invalid_request": ErrorKind.INVALID_REQUEST,
+        "invalid_argument": ErrorKind.INVALID_REQUEST,
+        "failed_precondition": ErrorKind.INVALID_REQUEST,
+        "not_implemented": ErrorKind.INVALID_REQUEST,
+        "unimplemented": ErrorKind.INVALID_REQUEST,
+        "permission_denied": ErrorKind.AUTH,
+        "unauthenticated": ErrorKind.AUTH,
+        "not_found": ErrorKind.NOT_FOUND,
+        "too_many_requests": ErrorKind.RATE_LIMIT,
+        "resource_exhausted": ErrorKind.RATE_LIMIT,
+        "rate_limit_exceeded": ErrorKind.RATE_LIMIT,
+        "quota_exceeded": ErrorKind.QUOTA,
+        "cancelled": ErrorKind.CANCELLED,
+        "deadline_exceeded": ErrorKind.TIMEOUT,
+        "gateway_timeout": ErrorKind.TIMEOUT,
+        "unavailable": ErrorKind.OVERLOADED,
+        "overloaded": ErrorKind.OVERLOADED,
+    },
+    fields=("code", "status"),
+    # An overloaded model has been reported with the code `invalid_request` (2026-11).
+    phrases={"experiencing high demand": ErrorKind.OVERLOADED},
+    otherwise="internal",
+    retry_after=_retry_delay_s,
+)
 
-_GRPC: Final[dict[int, ErrorKind]] = {
-    # `model_output.error` is a google.rpc.Status: its integer is a gRPC code, not an HTTP status.
-    1: ErrorKind.CANCELLED,
-    3: ErrorKind.INVALID_REQUEST,
-    4: ErrorKind.TIMEOUT,
-    5: ErrorKind.NOT_FOUND,
-    7: ErrorKind.AUTH,
-    8: ErrorKind.RATE_LIMIT,
-    14: ErrorKind.OVERLOADED,
-    16: ErrorKind.AUTH,
-}
-
-_HIGH_DEMAND: Final = "experiencing high demand"
-"""Words of the message when a model is overloaded; they have come with the code `invalid_request` (2026-11)."""
-
-_NO_CODE: Final = 1 << 31
-"""Numbers from here on are no codes of anything; Python does not even write them down when they are long enough."""
-
-_RETRYABLE: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.TIMEOUT})
+OUTPUT_ERRORS: Final = attrs.evolve(
+    ERRORS,
+    # The error of a `model_output` is a google.rpc.Status: its integer is a gRPC code.
+    numbers={
+        1: ErrorKind.CANCELLED,
+        3: ErrorKind.INVALID_REQUEST,
+        4: ErrorKind.TIMEOUT,
+        5: ErrorKind.NOT_FOUND,
+        7: ErrorKind.AUTH,
+        8: ErrorKind.RATE_LIMIT,
+        14: ErrorKind.OVERLOADED,
+        16: ErrorKind.AUTH,
+    },
+)
 
 # Longest first: `function_call` in 1.x is a delta too, and every X_call and X_result delta belongs to the step of its
 # name.
@@ -167,28 +195,6 @@ def finish(status: str | None, *, pending: bool, content: bool) -> FinishReason:
     return FinishReason.OTHER
 
 
-def usage(raw: Fields) -> Usage:
-    """
-    Return counts that do not overlap; what the provider does not say is unknown.
-
-    `total_tokens` is input + output + thought + tool use, the cached ones are a part of the input (holds in all
-    recordings).
-    """
-    total_input, cached, tools = (
-        count(raw, "total_input_tokens"),
-        count(raw, "total_cached_tokens"),
-        count(raw, "total_tool_use_tokens"),
-    )
-    fresh = None if total_input is None else max(total_input - (cached or 0), 0) + (tools or 0)
-    return Usage(
-        input_tokens=fresh,
-        cache_read_tokens=cached,
-        output_tokens=count(raw, "total_output_tokens"),
-        reasoning_tokens=count(raw, "total_thought_tokens"),
-        details=said(raw),
-    )
-
-
 def resource_steps(resource: Fields) -> list[Fields]:
     """Return the generated steps, without the echo of the input; 1.x `outputs` are steps of one block each."""
     steps = [step for step in mappings(resource, "steps") if string(step, "type") != "user_input"]
@@ -246,60 +252,39 @@ def is_resumable(request: Fields) -> bool:
     )
 
 
-def error_info(error: Fields, *, status: int | None = None, grpc: bool = False) -> ErrorInfo:
-    """Return what an error document says. `code` may be a word, an HTTP status, or (in a step) a gRPC code."""
-    number = integer(error, "code")
-    if number is not None and abs(number) >= _NO_CODE:
-        number = None
-    word = string(error, "status") or string(error, "code") or ""
-    kind = _KINDS_BY_CODE.get(word.lower())
-    http = status if status is not None else (number if number is not None and not grpc and number >= 100 else None)
-    if kind is None and grpc and number is not None:
-        kind = _GRPC.get(number)
-    if kind is None and http is not None:
-        kind = kind_of_status(http)
-    kind = kind or ErrorKind.PROVIDER
-    message = string(error, "message")
-    if kind == ErrorKind.INVALID_REQUEST and message is not None and _HIGH_DEMAND in message:
-        kind = ErrorKind.OVERLOADED
-    code = string(error, "code") or string(error, "status") or (None if number is None else str(number))
-    return ErrorInfo(
-        kind=kind,
-        message=message or code or "the provider reported an error",
-        code=code,
-        status=http if http is not None and 100 <= http < 600 else None,
-        retryable=True if kind in _RETRYABLE else None,
-    )
+def detect(document: Fields) -> bool:
+    """Return whether *document*, the first frame of a stream or a whole resource, is of this wire."""
+    name = string(document, "event_type") or string(document, "type") or ""
+    if name.startswith(("interaction.", "step.", "content.")) or string(document, "event_type") == "error":
+        return True
+    if string(document, "object") == "interaction" or _is_error(document):
+        return True
+    listed = document.get("steps", document.get("outputs"))
+    return isinstance(listed, (list, tuple)) and string(document, "status") is not None
 
 
-def is_error(document: Fields) -> bool:
-    """Tell whether a document is an error alone in the words of this API; others have other fields, or other codes."""
+def _is_error(document: Fields) -> bool:
+    """Return whether a document is an error alone with a code of this API; other APIs have other fields or codes."""
     error = mapping(document, "error")
     code = string(error, "code")
-    return len(document) == 1 and code in _KINDS_BY_CODE and error.keys() <= {"code", "message", "details"}
-
-
-def error_of(document: Fields) -> Fields:
-    """Return the error of a document or an event: its fields, or its text."""
-    message = string(document, "error")
-    return mapping(document, "error") if message is None else {"message": message}
+    return len(document) == 1 and code in ERRORS.codes and error.keys() <= {"code", "message", "details"}
 
 
 def stream_error(error: Fields) -> ErrorInfo | None:
     """Return what an `error` event says; `None` when it says nothing."""
     if not string(error, "message") and not string(error, "code") and integer(error, "code") is None:
         return None
-    return error_info(error)
+    return ERRORS.read(error)
 
 
 def failure(interaction: Fields, output_error: Fields | None) -> ErrorInfo:
     """Return why an interaction of status `failed` failed: its own errors first, then the one of its output."""
     errors = mappings(interaction, "errors")
     if errors:
-        return error_info(errors[0])
+        return ERRORS.read(errors[0])
     own = error_of(interaction)
     if own:
-        return error_info(own)
+        return ERRORS.read(own)
     if output_error:
-        return error_info(output_error, grpc=True)
+        return OUTPUT_ERRORS.read(output_error)
     return ErrorInfo(kind=ErrorKind.PROVIDER, message="the interaction failed")

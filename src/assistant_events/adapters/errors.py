@@ -1,0 +1,200 @@
+"""
+Errors of a wire, read and written by one table, and the errors of HTTP.
+
+A code that is not in the table is kept in `ErrorInfo.code`; the kind is then that of the HTTP status, else `provider`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from types import MappingProxyType
+from typing import Any, Final, final
+
+import attrs
+
+from assistant_events.adapters.json_fields import Fields, integer, mapping, mappings, said, string
+from assistant_events.errors import JsonError
+from assistant_events.values import ErrorInfo, ErrorKind, read_json, thaw
+from assistant_events.values.info import kind_of_status
+
+_RETRYABLE: Final = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.TIMEOUT})
+
+_NEAREST: Final[Mapping[str, ErrorKind]] = MappingProxyType(
+    {
+        ErrorKind.CONTEXT_LENGTH: ErrorKind.INVALID_REQUEST,
+        ErrorKind.QUOTA: ErrorKind.RATE_LIMIT,
+        ErrorKind.RATE_LIMIT: ErrorKind.QUOTA,
+        ErrorKind.NOT_FOUND: ErrorKind.INVALID_REQUEST,
+        ErrorKind.TIMEOUT: ErrorKind.OVERLOADED,
+    }
+)
+"""The kind whose code is written for a kind without one."""
+
+_CODE_LIMIT: Final = 1 << 31
+"""No API counts its codes up to here; Python does not even convert integers of many thousand digits to text."""
+
+_TEXT_LIMIT: Final = 500
+"""Longest text of a body that becomes a message, in characters. Proxies answer with pages of HTML and logs."""
+
+_NO_NUMBERS: Final[Mapping[int, ErrorKind]] = MappingProxyType({})
+_NO_PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType({})
+
+
+@final
+@attrs.frozen(kw_only=True)
+class ErrorTable:
+    """Codes of a wire's error object, and where the object has them."""
+
+    codes: Mapping[str, ErrorKind]
+    """Kind by code, in lower case. The first code of a kind is the one that `write` uses."""
+
+    fields: tuple[str, ...] = ("code",)
+    """Fields that hold a code, a name or a number, the most specific first."""
+
+    numbers: Mapping[int, ErrorKind] = _NO_NUMBERS
+    """Kind by numeric code. Without any, a number from 100 on is an HTTP status."""
+
+    phrases: Mapping[str, ErrorKind] = _NO_PHRASES
+    """Kind by a phrase in the message of an `invalid-request`, for servers that send that code for something else."""
+
+    otherwise: str
+    """Code that `write` uses for a kind without one."""
+
+    retry_after: Callable[[Fields], float | None] | None = None
+    """Reads from the error object in how many seconds a retry makes sense; `None` when the wire has no field for it."""
+
+    def read(self, error: Fields, *, status: int | None = None) -> ErrorInfo:
+        """
+        Return the error of a wire's error object. Fields without a meaning here become its `details`.
+
+        Args:
+            error: The object.
+
+            status: HTTP status of the response; `None` when the error did not come as one.
+        """
+        words = [word for key in self.fields if (word := string(error, key))]
+        number = self._number(error)
+        if status is None and number is not None and number >= 100 and not self.numbers:
+            status = number
+        kind = self._kind(words, number, status)
+        message = string(error, "message")
+        if kind == ErrorKind.INVALID_REQUEST and message is not None:
+            kind = next((other for phrase, other in self.phrases.items() if phrase in message), kind)
+        code = words[0] if words else None if number is None else str(number)
+        return ErrorInfo(
+            kind=kind,
+            message=message or code or "the provider reported an error",
+            code=code,
+            status=status if status is not None and 100 <= status < 600 else None,
+            retryable=True if kind in _RETRYABLE else None,
+            retry_after_s=None if self.retry_after is None else self.retry_after(error),
+            details={key: value for key, value in said(error).items() if key not in (*self.fields, "message")},
+        )
+
+    def read_http(self, status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo:
+        """
+        Return the error of an HTTP response.
+
+        Args:
+            status: HTTP status.
+
+            headers: Headers of the response, names in lower case.
+
+            body: `{"error": {…}}`, `{"error": "text"}`, `{"message": "text"}`, an array of one of them, or plain text.
+        """
+        error = self.read(_error_of_body(body) or {"message": f"HTTP {status}"}, status=status)
+        after = retry_after_s(headers)
+        return error if after is None else attrs.evolve(error, retry_after_s=after)
+
+    def write(self, error: ErrorInfo) -> dict[str, Any]:
+        """Return an error object that is read as *error*, or, when there is none, one with the nearest code."""
+        # Any: plain JSON.
+        for form in self._forms(error):
+            if self.read(form) == error:
+                return form
+        return {self.fields[0]: error.code or self._word(error.kind), "message": error.message}
+
+    def is_exact(self, error: ErrorInfo) -> bool:
+        """Whether the object that `write` returns is read as the same error."""
+        return self.read(self.write(error)) == error
+
+    def _number(self, error: Fields) -> int | None:
+        numbers = [integer(error, key) for key in self.fields]
+        return next((number for number in numbers if number is not None and abs(number) < _CODE_LIMIT), None)
+
+    def _kind(self, words: list[str], number: int | None, status: int | None) -> ErrorKind:
+        for word in words:
+            if word.lower() in self.codes:
+                return self.codes[word.lower()]
+        if number is not None and number in self.numbers:
+            return self.numbers[number]
+        return ErrorKind.PROVIDER if status is None else kind_of_status(status)
+
+    def _forms(self, error: ErrorInfo) -> Iterator[dict[str, Any]]:
+        """Yield the objects that *error* may have been read from, likely ones first."""
+        rest: dict[str, Any] = {"message": error.message, **thaw(error.details)}
+        first, *others = self.fields
+        if error.code is None:
+            yield rest
+            return
+        yield {first: error.code, **rest}
+        digits = error.code.removeprefix("-")
+        if digits.isdecimal() and digits.isascii() and len(digits) < 11:
+            yield {first: int(error.code), **rest}
+        if error.status is not None:
+            yield from [{first: error.status, other: error.code, **rest} for other in others]
+        yield from [{other: error.code, **rest} for other in others]
+
+    def _word(self, kind: str) -> str:
+        for each in (kind, _NEAREST.get(kind)):
+            for code, meaning in self.codes.items():
+                if meaning == each:
+                    return code
+        return self.otherwise
+
+
+def error_of(document: Fields) -> Fields:
+    """Return the error object of a document or event: its `error`, which may be a text; empty when there is none."""
+    message = string(document, "error")
+    return mapping(document, "error") if message is None else {"message": message}
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """
+    Return the seconds of `retry-after-ms` or `retry-after`; `None` without them.
+
+    A date counts from the `date` of the same response.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        text = headers.get(name, "")
+        if text.isascii() and text.isdigit():
+            return int(text[:9]) * unit
+    try:
+        after, now = (parsedate_to_datetime(headers.get(name, "")) for name in ("retry-after", "date"))
+        return max((after - now).total_seconds(), 0.0)
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _error_of_body(body: bytes) -> Fields:
+    try:
+        document = read_json(body)
+    except JsonError:
+        return {"message": text} if (text := _plain_text(body)) else {}
+    documents = mappings({"all": document if isinstance(document, list) else [document]}, "all")
+    if not documents:
+        return {}
+    return error_of(documents[0]) or (documents[0] if string(documents[0], "message") else {})
+
+
+def _plain_text(body: bytes) -> str:
+    """Return the start of a body in plain text; an empty string for HTML, broken JSON and binary data."""
+    try:
+        text = " ".join(body[: 4 * _TEXT_LIMIT].decode().split())[:_TEXT_LIMIT]
+    except UnicodeDecodeError:
+        return ""
+    return text if text.isprintable() and not text.startswith(("<", "{", "[")) else ""
+
+
+__all__ = ["ErrorTable", "error_of", "retry_after_s"]

@@ -1,0 +1,102 @@
+"""
+Token counts of a wire, read and written by one table.
+
+A wire counts a side either with its parts (cached input, reasoning) or apart from them. `Usage` always includes them;
+a table names the fields that the wire counts apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, final
+
+import attrs
+
+from assistant_events.adapters.json_fields import Fields, count, mapping, said
+from assistant_events.values import Usage, thaw
+
+_SIDES: Final = ("input_tokens", "output_tokens")
+_COUNTS: Final = (*_SIDES, "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+_NONE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
+
+
+@final
+@attrs.frozen(kw_only=True)
+class UsageTable:
+    """
+    Fields of a wire's usage object. A field inside an object is a path with dots: `input_tokens_details.cached_tokens`.
+
+        UsageTable(
+            counts={"input_tokens": "input_tokens", "cache_read_tokens": "cache_read_input_tokens", …},
+            apart={"input_tokens": ("cache_read_input_tokens", "cache_creation_input_tokens")},
+        )
+    """
+
+    counts: Mapping[str, str]
+    """Field of the wire by the count of `Usage`. What the wire does not count is left out."""
+
+    apart: Mapping[str, tuple[str, ...]] = _NONE
+    """Fields that the wire's own count of a side (`input_tokens`, `output_tokens`) does not include."""
+
+    total: str | None = None
+    """Field of the sum of both sides; `None` when the wire has none. Written, not read."""
+
+    def read(self, fields: Fields) -> Usage:
+        """
+        Return the usage of a wire's object, which becomes its `details`.
+
+        A side is known when the wire's own count of it is; fields counted apart are added, missing ones as 0.
+        """
+        counts: dict[str, Any] = {name: _read(fields, path) for name, path in self.counts.items()}
+        for side, paths in self.apart.items():
+            own = counts.get(side)
+            if own is not None:
+                counts[side] = own + sum([_read(fields, path) or 0 for path in paths])
+        return Usage(**counts, details=said(fields))
+
+    def write(self, usage: Usage) -> dict[str, Any]:
+        """
+        Return the object of the wire: `usage.details` when it gives the same counts, else the known counts.
+
+        Counts that the wire keeps apart are subtracted from their side, never below 0.
+        """
+        # Any: plain JSON.
+        details: dict[str, Any] = thaw(usage.details)
+        if details and _counts(self.read(details)) == _counts(usage):
+            return details
+        written: dict[str, Any] = {}
+        for name, path in self.counts.items():
+            value: int | None = getattr(usage, name)
+            if value is not None:
+                apart = self.apart.get(name, ())
+                parts = [getattr(usage, part) or 0 for part, field in self.counts.items() if field in apart]
+                _write(written, path, max(value - sum(parts), 0))
+        if self.total is not None and usage.total_tokens is not None:
+            _write(written, self.total, usage.total_tokens)
+        return written
+
+    def is_exact(self, usage: Usage) -> bool:
+        """Whether the counts that `write` returns are read as the same usage."""
+        return _counts(self.read(self.write(usage))) == _counts(usage)
+
+
+def _counts(usage: Usage) -> tuple[int | None, ...]:
+    return tuple([getattr(usage, name) for name in _COUNTS])
+
+
+def _read(fields: Fields, path: str) -> int | None:
+    *parents, key = path.split(".")
+    for parent in parents:
+        fields = mapping(fields, parent)
+    return count(fields, key)
+
+
+def _write(written: dict[str, Any], path: str, value: int) -> None:
+    *parents, key = path.split(".")
+    for parent in parents:
+        written = written.setdefault(parent, {})
+    written[key] = value
+
+
+__all__ = ["UsageTable"]

@@ -1,0 +1,139 @@
+"""
+Tables of errors: objects of a wire, bodies of HTTP responses, and the way back.
+"""
+
+import pytest
+
+from assistant_events.adapters.errors import ErrorTable, retry_after_s
+from assistant_events.adapters.gemini_interactions.vocabulary import ERRORS
+from assistant_events.values import ErrorInfo, ErrorKind
+
+TABLE = ErrorTable(
+    codes={
+        "overloaded_error": ErrorKind.OVERLOADED,
+        "invalid_request_error": ErrorKind.INVALID_REQUEST,
+        "rate_limit_error": ErrorKind.RATE_LIMIT,
+        "context_length_exceeded": ErrorKind.CONTEXT_LENGTH,
+    },
+    fields=("code", "type"),
+    otherwise="api_error",
+)
+
+READ = {
+    "the most specific known code": (
+        {"type": "invalid_request_error", "code": "context_length_exceeded", "message": "long", "param": "input"},
+        ErrorInfo(kind="context-length", message="long", code="context_length_exceeded", details={"param": "input"}),
+    ),
+    "an unknown code before a known one": (
+        {"type": "invalid_request_error", "code": "strange", "message": "m"},
+        ErrorInfo(kind="invalid-request", message="m", code="strange"),
+    ),
+    "a status as code": (
+        {"code": 529, "message": "m"},
+        ErrorInfo(kind="overloaded", message="m", code="529", status=529, retryable=True),
+    ),
+    "nothing": ({}, ErrorInfo(kind="provider", message="the provider reported an error")),
+}
+
+
+@pytest.mark.parametrize(("fields", "expected"), READ.values(), ids=READ)
+def test_reading(fields, expected):
+    """
+    Codes give the kind; fields without a meaning are details.
+    """
+    assert expected == TABLE.read(fields)
+
+
+BODIES = {
+    "plain text": (b"upstream connect error", "upstream connect error"),
+    "text of many lines": (b"no\n  healthy upstream\n", "no healthy upstream"),
+    "long text": (b"x" * 9000, "x" * 500),
+    "html": (b"<html>Bad Gateway</html>", "HTTP 503"),
+    "cut json": (b'{"error": {"mess', "HTTP 503"),
+    "binary": (b"\x00\x01", "HTTP 503"),
+    "a message without an error object": (b'{"message": "busy"}', "busy"),
+    "an error that is a text": (b'{"error": "busy"}', "busy"),
+    "an array": (b'[{"error": {"message": "busy"}}]', "busy"),
+    "an empty array": (b"[]", "HTTP 503"),
+}
+
+
+@pytest.mark.parametrize(("body", "message"), BODIES.values(), ids=BODIES)
+def test_bodies(body, message):
+    """
+    The message is found in every form of body; the status alone gives the kind.
+    """
+    assert ErrorInfo(kind="overloaded", message=message, status=503, retryable=True) == TABLE.read_http(503, {}, body)
+
+
+RETRY_AFTER = {
+    "seconds": ({"retry-after": "7"}, 7.0),
+    "milliseconds first": ({"retry-after": "7", "retry-after-ms": "250"}, 0.25),
+    "a date": ({"retry-after": "Sun, 22 Nov 2026 12:00:30 GMT", "date": "Sun, 22 Nov 2026 12:00:00 GMT"}, 30.0),
+    "a date that has passed": (
+        {"retry-after": "Sun, 22 Nov 2026 11:00:00 GMT", "date": "Sun, 22 Nov 2026 12:00:00 GMT"},
+        0.0,
+    ),
+    "a date alone": ({"retry-after": "Sun, 22 Nov 2026 12:00:30 GMT"}, None),
+    "dates of different kinds": (
+        {"retry-after": "Sun, 22 Nov 2026 12:00:30 GMT", "date": "Sun, 22 Nov 2026 12:00:00 -0000"},
+        None,
+    ),
+    "not a time": ({"retry-after": "soon"}, None),
+    "nothing": ({}, None),
+}
+
+
+@pytest.mark.parametrize(("headers", "expected"), RETRY_AFTER.values(), ids=RETRY_AFTER)
+def test_retry_after(headers, expected):
+    """
+    `retry-after` gives seconds, without a clock.
+    """
+    assert expected == retry_after_s(headers)
+    assert expected == TABLE.read_http(429, headers, b"").retry_after_s
+
+
+def test_retry_info():
+    """
+    Google says in the details of an error when to come back; the details are kept.
+    """
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}]
+    error = ERRORS.read({"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED", "details": details})
+
+    assert (34.5, {"details": details}) == (error.retry_after_s, error.details)
+
+
+WRITTEN = {
+    "its own code": (
+        ErrorInfo(kind="overloaded", message="m", code="overloaded_error", retryable=True),
+        {"code": "overloaded_error", "message": "m"},
+    ),
+    "a status": (ErrorInfo(kind="provider", message="m", code="500", status=500), {"code": 500, "message": "m"}),
+    "details": (ErrorInfo(kind="provider", message="m", details={"param": 1}), {"message": "m", "param": 1}),
+}
+NEAREST = {
+    "the first code of the kind": ("rate-limit", None, "rate_limit_error"),
+    "the code of the nearest kind": ("not-found", None, "invalid_request_error"),
+    "the last resort": ("auth", None, "api_error"),
+    "the code that the error has": ("auth", "-17", "-17"),
+}
+
+
+@pytest.mark.parametrize(("error", "expected"), WRITTEN.values(), ids=WRITTEN)
+def test_writing(error, expected):
+    """
+    An error is written in the form that is read as the same.
+    """
+    assert expected == TABLE.write(error)
+    assert TABLE.is_exact(error)
+
+
+@pytest.mark.parametrize(("kind", "code", "word"), NEAREST.values(), ids=NEAREST)
+def test_writing_the_nearest(kind, code, word):
+    """
+    An error that no form is read as is written with the nearest code.
+    """
+    error = ErrorInfo(kind=kind, message="m", code=code)
+
+    assert {"code": word, "message": "m"} == TABLE.write(error)
+    assert not TABLE.is_exact(error)
