@@ -253,7 +253,8 @@ class TestRefusals:
 
         service = "https://generativelanguage.googleapis.com"
         assert ("mock", service) == (without.name, endpoints.chosen(None).name)
-        assert endpoints.chosen(None) == endpoints.named(service)
+        with SqliteStore(":memory:") as store:
+            assert endpoints.chosen(None) == endpoints.stored(store, "s1")
         assert endpoints.chosen("http://localhost:1/").name == "http://localhost:1"
 
     def test_localhost_needs_no_key(self):

@@ -73,17 +73,11 @@ def newest_request(store: SqliteStore, session_id: str) -> StoredRequest | None:
     found: StoredRequest | None = None
     for record in store.read(session_id):
         if isinstance(record.event, PromptSubmitted):
-            stored = mapping(thaw(record.meta), "run")
-            if stored:
-                endpoint = string(stored, "endpoint") or provider_client().api.base_url
-                found = StoredRequest(endpoint, dict(mapping(stored, "request")))
+            note = mapping(thaw(record.meta), "run")
+            if note:
+                endpoint = string(note, "endpoint") or provider_client().api.base_url
+                found = StoredRequest(endpoint, dict(mapping(note, "request")))
     return found
-
-
-def endpoint_of(store: SqliteStore, session_id: str) -> str:
-    """Return the name of the endpoint of a session: the provider itself, unless another one is stored."""
-    found = newest_request(store, session_id)
-    return provider_client().api.base_url if found is None else found.endpoint
 
 
 def has_key() -> bool:
@@ -93,11 +87,13 @@ def has_key() -> bool:
     Raises:
         CommandError: It is not a valid key. Raised before a prompt is stored.
     """
+    from assistant_events.clients.client import checked_key
+
     variable = provider_client().api.key_variable
-    key = os.environ.get(variable, "").strip()
-    if any(not "!" <= character <= "~" for character in key):
-        raise CommandError(f"{variable}: expected printable ASCII characters without spaces")
-    return bool(key)
+    try:
+        return bool(checked_key(os.environ.get(variable, ""), variable))
+    except ValueError as error:
+        raise CommandError(str(error)) from None
 
 
 def chosen(base_url: str | None) -> Endpoint:
@@ -125,14 +121,18 @@ def chosen(base_url: str | None) -> Endpoint:
     return Endpoint(url, ANY_KEY)
 
 
-def named(name: str) -> Endpoint:
+def stored(store: SqliteStore, session_id: str) -> Endpoint:
     """
-    Return the stored endpoint of an answer. The key is sent to the service only, never because a file names a URL.
+    Return the stored endpoint of a session, by default the service.
+
+    The key is sent to the service only, never because a file names a URL.
 
     Raises:
-        CommandError: It has to be given on the command line, or it needs a key and none is set.
+        CommandError: The endpoint has to be given on the command line, or it needs a key and none is set.
     """
     api = provider_client().api
+    found = newest_request(store, session_id)
+    name = api.base_url if found is None else found.endpoint
     if name == MOCK:
         return Endpoint(MOCK)
     if name != api.base_url:

@@ -85,8 +85,7 @@ def run_command(
         [(action, name)] = chosen.items()
         with opened(db) as store:
             check_session(store, db, name)
-            known = endpoints.endpoint_of(store, name)
-            endpoint = endpoints.chosen(base_url) if base_url else endpoints.named(known)
+            endpoint = endpoints.chosen(base_url) if base_url else endpoints.stored(store, name)
             endpoints.check_extras(endpoint)
             from assistant_events.cli.run_conversation import Conversation
             from assistant_events.clients import Action

@@ -12,16 +12,16 @@ from assistant_events.adapters.base import Prior
 from assistant_events.adapters.json_fields import Fields, flag, plain_json
 from assistant_events.clients.clock import Clock
 from assistant_events.clients.hosts import proxy_secrets, service_url
-from assistant_events.clients.recovery import RecoveryPolicy
+from assistant_events.clients.recovery import RecoveryPolicy, RequestKind
 from assistant_events.clients.report import RunStatus, StopResult
 from assistant_events.clients.retry import RequestFailedError
 from assistant_events.clients.run_api import RunApi
-from assistant_events.clients.run_driver import Create, Fetch, Follow, RunDriver, Start
+from assistant_events.clients.run_driver import RunDriver, Start
 from assistant_events.clients.run_stream import RunStream
 from assistant_events.errors import LocalProtocolError
 from assistant_events.extras import require
 from assistant_events.messages import AssistantMessage, MessageStatus
-from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values import ErrorInfo, ErrorKind, RemoteRun
 from assistant_events.values.credentials import Secrets
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class ProviderClient:
         clock: Clock | None = None,
     ) -> None:
         require("the client", {"http": ("httpx2", "stamina")})
-        self._api_key = None if api_key is None else _checked_key(api_key)
+        self._api_key = None if api_key is None else checked_key(api_key)
         self._base_url = _checked_url(self.api.base_url if base_url is None else base_url)
         self._api_version = self.api.version if api_version is None else api_version
         self._policy = RecoveryPolicy() if policy is None else policy
@@ -135,7 +135,7 @@ class ProviderClient:
         api = self.api
         request = api.with_defaults(_body_of(body))
         again = None if fallback is None else lambda: api.with_defaults(_body_of(fallback()))
-        return self._run(Create(body=request, fallback=again), message_id, request, prior)
+        return self._run(Start(kind=RequestKind.CREATE, body=request, fallback=again), message_id, request, prior)
 
     def resume(self, target: RunStream | AssistantMessage, *, request: Fields | None = None) -> RunStream:
         """
@@ -149,8 +149,8 @@ class ProviderClient:
         Raises:
             LocalProtocolError: The message is complete, or has no run; the key is missing; or the client is closed.
         """
-        message, body = self._message_of(target, request)
-        return self._run(Follow(run_id=_run_id(message)), message.id, body, message)
+        message, run, body = self._resumed(target, request)
+        return self._run(Start(kind=RequestKind.REPLAY, run_id=run.id), message.id, body, message)
 
     def recover(
         self, target: RunStream | AssistantMessage, *, request: Fields | None = None, wait: bool = False
@@ -170,8 +170,8 @@ class ProviderClient:
         Raises:
             LocalProtocolError: See `resume`.
         """
-        message, body = self._message_of(target, request)
-        return self._run(Fetch(run_id=_run_id(message), wait=wait), message.id, body, message)
+        message, run, body = self._resumed(target, request)
+        return self._run(Start(kind=RequestKind.FETCH, run_id=run.id, wait=wait), message.id, body, message)
 
     async def stop(self, target: Target) -> StopResult:
         """
@@ -279,11 +279,11 @@ class ProviderClient:
         found = os.environ.get(variable)
         if not found:
             raise LocalProtocolError(f"no API key: pass api_key, or set {variable}")
-        return _checked_key(found, variable)
+        return checked_key(found, variable)
 
-    def _message_of(
+    def _resumed(
         self, target: RunStream | AssistantMessage, request: Fields | None
-    ) -> tuple[AssistantMessage, Fields]:
+    ) -> tuple[AssistantMessage, RemoteRun, Fields]:
         if isinstance(target, RunStream):
             message = target.message
             request = target.request if request is None else request
@@ -297,7 +297,7 @@ class ProviderClient:
             raise LocalProtocolError(f"message {message.id!r} has ended, so it cannot be resumed")
         if message.run is None:
             raise LocalProtocolError(f"message {message.id!r} has no run, so it cannot be resumed")
-        return message, self.api.request_of(message) if request is None else request
+        return message, message.run, self.api.request_of(message) if request is None else request
 
 
 async def _stop(transport: Transport, run_id: str) -> StopResult:
@@ -338,11 +338,6 @@ def _body_of(body: Body) -> Fields:
     return cast("Fields", plain)  # the result of `plain_json` for a mapping
 
 
-def _run_id(message: AssistantMessage) -> str:
-    assert message.run is not None, "checked by the caller"
-    return message.run.id
-
-
 def _id_of(target: Target) -> str | None:
     if isinstance(target, RunStream):
         return target.report.run_id
@@ -355,7 +350,13 @@ def _id_of(target: Target) -> str | None:
     )
 
 
-def _checked_key(key: object, name: str = "api_key") -> str:
+def checked_key(key: object, name: str = "api_key") -> str:
+    """
+    Return an API key without surrounding space.
+
+    Raises:
+        ValueError: It cannot be a header.
+    """
     if not isinstance(key, str):
         raise TypeError(f"api_key: expected str or None, got {type(key).__name__}")
     key = key.strip()
@@ -375,4 +376,4 @@ def _checked_url(base_url: object) -> str:
     return base_url.rstrip("/")
 
 
-__all__ = ["Body", "HasBody", "ProviderClient", "Target"]
+__all__ = ["Body", "HasBody", "ProviderClient", "Target", "checked_key"]

@@ -34,6 +34,7 @@ from assistant_events.clients.tracking_decoder import TrackingDecoder
 from assistant_events.events import Event
 from assistant_events.messages import fail_again
 from assistant_events.values import ErrorInfo, ErrorKind, write_json
+from assistant_events.values.validators import NO_STATE
 
 if TYPE_CHECKING:
     from assistant_events.clients.http import Stream, Transport
@@ -46,36 +47,22 @@ _LOST: Final[Mapping[Situation | None, str]] = {Situation.ZOMBIE: "zombie", Situ
 
 @final
 @attrs.frozen(kw_only=True)
-class Create:
-    """Create a run."""
+class Start:
+    """The first request for a run."""
 
-    body: Fields
+    kind: RequestKind
+    body: Fields = NO_STATE
+    """Of the request that creates a run."""
 
     fallback: Callable[[], Fields] | None = None
     """Returns a body with the whole conversation, for a provider that has forgotten the response before."""
 
+    run_id: str = ""
+    """Of an existing run."""
 
-@final
-@attrs.frozen(kw_only=True)
-class Follow:
-    """Follow the stream of an existing run."""
+    wait: bool = True
+    """Whether to fetch the document again while the run is in progress."""
 
-    run_id: str
-
-
-@final
-@attrs.frozen(kw_only=True)
-class Fetch:
-    """Build the message from the document of an existing run."""
-
-    run_id: str
-
-    wait: bool
-    """Whether to fetch it again while the run is in progress."""
-
-
-Start: TypeAlias = Create | Follow | Fetch
-"""How following a run begins."""
 
 _Next: TypeAlias = tuple[RequestKind | None, list[Event]]
 """The next request, `None` for the end, and the events until then."""
@@ -105,8 +92,7 @@ class RunDriver:
         self._connection: Connection | None = None
         self._interrupt: Interrupt | None = None
         self._scope: asyncio.Timeout | None = None
-        if not isinstance(start, Create):
-            decoder.run_id = start.run_id
+        decoder.run_id = start.run_id
 
     # -- for the stream
 
@@ -118,12 +104,12 @@ class RunDriver:
     @property
     def resumable(self) -> bool:
         """Whether the run continues without a connection. One that is taken up again is known to do so."""
-        return bool(self.decoder.run_id) and (not isinstance(self._start, Create) or self.decoder.resumable)
+        return bool(self.decoder.run_id) and (bool(self._start.run_id) or self.decoder.resumable)
 
     async def batches(self) -> AsyncGenerator[list[Event], None]:
         """Yield events, those of one piece of the stream together, until the message has ended."""
         try:
-            request, events = await self._begin()
+            request, events = await self._make(self._start.kind)
             while True:
                 if events:
                     yield events
@@ -209,30 +195,24 @@ class RunDriver:
         if not self.resumable:
             return Situation.NO_STREAM if decoder.stored else Situation.LOST
         if decoder.erred:
-            return Situation.INTERRUPTED if isinstance(self._start, Create) else Situation.NO_STREAM
+            return Situation.NO_STREAM if self._start.run_id else Situation.INTERRUPTED
         failed = state.mode is FailureMode.RECUT or (state.mode is FailureMode.CUT and state.replay_failed)
         return Situation.REPLAY_FAILED if failed else Situation.INTERRUPTED
 
-    # -- the first request
+    # -- creating a run
 
-    async def _begin(self) -> _Next:
-        match self._start:
-            case Create():
-                return await self._create(self._start)
-            case Follow():
-                return RequestKind.REPLAY, []
-            case Fetch():
-                return RequestKind.FETCH, []
+    async def _make(self, request: RequestKind) -> _Next:
+        match request:
+            case RequestKind.CREATE:
+                return await self._create(self._start.body, self._start.fallback)
+            case RequestKind.CURSOR | RequestKind.REPLAY:
+                return await self._follow(request), []
+            case RequestKind.FETCH:
+                return await (self._fetch_usage() if self.decoder.held else self._fetch_document())
             case _ as never:
                 assert_never(never)
 
-    async def _make(self, request: RequestKind) -> _Next:
-        if request is not RequestKind.FETCH:
-            return await self._follow(request), []
-        return await (self._fetch_usage() if self.decoder.held else self._fetch_document())
-
-    async def _create(self, start: Create) -> _Next:
-        body = start.body
+    async def _create(self, body: Fields, fallback: Callable[[], Fields] | None) -> _Next:
         began = self._clock.monotonic()
         create = partial(self._transport.create, write_json(body), stream=body.get("stream") is True)
         try:
@@ -241,9 +221,9 @@ class RunDriver:
             return None, []
         except RequestFailedError as failure:
             self._attempted(RequestKind.CREATE, began, failure=failure)
-            if start.fallback is not None and self._transport.api.is_forgotten(body, failure.error):
-                self.decoder.request = plain_json(start.fallback())
-                return await self._create(Create(body=self.decoder.request))
+            if fallback is not None and self._transport.api.is_forgotten(body, failure.error):
+                self.decoder.request = plain_json(fallback())
+                return await self._create(self.decoder.request, None)
             self.state = attrs.evolve(self.state, error=failure.error)
             return None, []
         if not isinstance(answer, FetchedRun):
@@ -455,7 +435,7 @@ class RunDriver:
             waited = clock.monotonic() - began
             if self._is_zombie():
                 self.state = self.state.dead(fetched.run)
-            elif isinstance(self._start, Fetch) and not self._start.wait:
+            elif not self._start.wait:
                 self.state = self.state.abandoned()
             elif waited >= self._patience():
                 self.state = self.state.abandoned(waited)
@@ -578,4 +558,4 @@ class RunDriver:
         await connection.stream.aclose()
 
 
-__all__ = ["Create", "Fetch", "Follow", "RunDriver", "Start"]
+__all__ = ["RunDriver", "Start"]
