@@ -1,4 +1,4 @@
-"""An answer while it comes: what goes to standard output, what to standard error, and in which form."""
+"""An answer as it streams: what is written to standard output, what to standard error, and in which form."""
 
 import io
 import sys
@@ -20,7 +20,7 @@ from assistant_events.testing import Call, answer, error, message
 
 
 class Terminal(io.StringIO):
-    """Standard error that says that it is a terminal."""
+    """A standard error that is a terminal."""
 
     encoding = "utf-8"
 
@@ -30,7 +30,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def show(capsys):
-    """Shows events and returns what went to standard output and to standard error."""
+    """Shows events and returns standard output and standard error."""
 
     def show(*events, live=None):
         live = live or Live()
@@ -53,14 +53,14 @@ def thought(delta, offset=0):
 
 def test_the_end_says_what_deltas_left_out(show):
     """
-    What no delta has said is shown with the end, and nothing is shown twice.
+    Text without a delta is shown at the end of its part, and no text is shown twice.
     """
     assert ("Hello\n", "") == show(text("He"), text("Hel"), TextEnded(message_id="a1", text="Hello"))
 
 
 def test_text_and_reasoning_may_alternate(show):
     """
-    While a text and a reasoning are open at the same time, each goes on where it was.
+    While a text and a reasoning are open at the same time, each continues where it was.
     """
     shown = show(
         text("one "),
@@ -115,7 +115,7 @@ def test_other_things_are_asides(show):
 
 def test_a_first_start_over_is_not_said(show):
     """
-    Nothing is said of starting over before anything was shown.
+    A restart before any output shows no note.
     """
     assert ("Hello\n", "") == show(StepRestarted(message_id="a1", reason="cut"), text("Hello"))
 

@@ -1,7 +1,6 @@
 """
-The command `run`, against a mock provider on a port and against the one inside of the command.
-
-Where a person or a signal has to come at a certain moment, the provider falls silent there until the test goes on.
+The command `run`, against a mock provider on a port and against the one inside of the command. Where a signal has to
+come at a certain moment, the provider is silent until the test continues.
 """
 
 import signal
@@ -83,7 +82,7 @@ def texts(db, session):
 class TestAsking:
     def test_the_text_is_on_standard_output(self, run, provider):
         """
-        Standard output has the text and nothing else; reasoning goes to standard error.
+        Standard output has the text and nothing else; reasoning is written to standard error.
         """
         ran = run("run", "Count.", "--base-url", provider({"Count.": COUNT}).url)
 
@@ -100,7 +99,7 @@ class TestAsking:
 
     def test_a_second_prompt_goes_on(self, run, provider):
         """
-        The same session goes on with its conversation, model and system instruction.
+        The same session continues its conversation, with its model and system instruction.
         """
         running = provider({"Count.": COUNT, "On.": "eleven"})
         where = ("--base-url", running.url, "--db", "a.db", "--session", "s1")
@@ -142,7 +141,7 @@ class TestAsking:
 
     def test_a_prompt_from_standard_input(self, run, provider):
         """
-        `-` reads what to say from standard input.
+        `-` reads the prompt from standard input.
         """
         ran = run("run", "-", "--base-url", provider({"Count.": COUNT}).url, stdin=b"Count.\n")
 
@@ -150,7 +149,7 @@ class TestAsking:
 
     def test_calls_are_shown_and_not_run(self, run, provider):
         """
-        A call is shown; that it waits is said, and the next prompt goes on all the same.
+        A call and a note that it waits are shown, and the next prompt continues the conversation.
         """
         running = provider({"Sum.": {"calls": [{"name": "add", "arguments": {"x": 1}}]}, "So?": "I do not know."})
         ran = run("run", "Sum.", "--base-url", running.url)
@@ -196,7 +195,7 @@ class TestAsking:
 
     def test_an_answer_that_ended_early(self, run, provider):
         """
-        An answer that ran out of tokens is whole for the log, and said to have ended early.
+        An answer that ran out of tokens is completed in the log, and a note reports its early end.
         """
         ran = run("run", "Hi", "--base-url", provider({"Hi": {"text": "He", "status": "incomplete"}}).url)
 
@@ -233,7 +232,7 @@ class TestRefusals:
 
     def test_keys_are_never_shown(self, run, provider, monkeypatch, folder):
         """
-        The key is sent, and stands in no output and in no file.
+        The key is sent, and is in no output and in no file.
         """
         monkeypatch.setenv("GEMINI_API_KEY", "key-of-the-test")
         running = provider({"Hi": "Hello"})
@@ -246,7 +245,7 @@ class TestRefusals:
 
     def test_the_provider_itself(self, monkeypatch):
         """
-        With a key the provider itself is asked, without one the mock inside of the command; a log says which it was.
+        With a key the service is asked, without one the mock inside of the command; the log has which it was.
         """
         without = endpoints.chosen(None)
         monkeypatch.setenv("GEMINI_API_KEY", "key-of-the-test")
@@ -267,7 +266,7 @@ class TestRefusals:
 
     def test_a_server_elsewhere_needs_a_key(self, run):
         """
-        Without a key nobody but a server of this machine is asked.
+        Without a key only a server of this machine is asked.
         """
         ran = run("run", "Hi", "--base-url", "https://example.com")
 
@@ -278,7 +277,7 @@ class TestRefusals:
 
     def test_a_log_sends_no_key_anywhere(self, run, provider, monkeypatch):
         """
-        Where an answer came from is in the log, but a key goes there only when the command line says so.
+        The endpoint of an answer is in the log, but a key is sent there only when the command line names it.
         """
         url = provider({"Count.": {**COUNT, "faults": ["drop@12x9"]}}).url
         run("run", "Count.", "--base-url", url)
@@ -321,7 +320,7 @@ class TestRefusals:
 
     def test_a_database_that_cannot_be_made(self, run, provider):
         """
-        Nothing is said to be kept where nothing can be.
+        A database that cannot be created is not announced.
         """
         ran = run("run", "Hi", "--base-url", provider({"Hi": "Hello."}).url, "--db", "no/where.db")
 
@@ -329,7 +328,7 @@ class TestRefusals:
 
     def test_a_request_that_is_made_again(self, run, provider):
         """
-        While the provider is busy, a note says why nothing comes and when it is asked again.
+        While the provider is busy, a note has the reason and the time of the next request.
         """
         busy = {"http_error": {"status": 429, "message": "Too many requests.", "headers": {"retry-after-ms": "10"}}}
         running = provider({"Hi": [busy, {"text": "Hello."}]})
@@ -341,7 +340,7 @@ class TestRefusals:
 
     def test_a_prompt_may_begin_with_a_hyphen(self, run):
         """
-        A prompt that begins with a hyphen and has several words is no option.
+        A prompt that begins with a hyphen and has several words is not an option.
         """
         ran = run("run", "-5 degrees, is that cold?")
 
@@ -377,7 +376,7 @@ class TestRefusals:
     )
     def test_missing_extras(self, run, monkeypatch, absent, key, message):
         """
-        What is not installed is one line that says what to install.
+        A missing package is one line with the command that installs it.
         """
         monkeypatch.setattr(extras, "find_spec", lambda name: None if name in absent else object())
         if key:
@@ -413,7 +412,7 @@ class TestTakingUp:
     @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
     def test_signals(self, run, provider, monkeypatch, sent, code):
         """
-        A signal closes the answer and says how it is taken up; so it does inside of another program.
+        A signal closes the answer and shows how to resume it, also inside of another program.
         """
         show = Live.event
 
@@ -431,7 +430,7 @@ class TestTakingUp:
 
     def test_a_prompt_waits_for_the_answer_before(self, run, provider):
         """
-        While an answer is open that can be taken up, a prompt is refused, and it is said what can be done.
+        While a resumable answer is open, a prompt is refused with the commands that resume or end it.
         """
         where = ("--base-url", provider({"Count.": STALLED}).url)
         stopped("Count.", "--background", *where, sent=signal.SIGKILL)
@@ -470,7 +469,7 @@ class TestTakingUp:
 
     def test_stop_says_what_was_refused(self, run, provider):
         """
-        A cancellation that is refused is said; the run is deleted all the same.
+        A refused cancellation is reported; the run is deleted nevertheless.
         """
         where = ("--base-url", provider({"Count.": STALLED}, faults=["http-404@cancelx*"]).url)
         stopped("Count.", "--background", *where)
@@ -481,7 +480,7 @@ class TestTakingUp:
 
     def test_a_run_that_cannot_be_deleted(self, run, provider):
         """
-        What is left at the provider is said, with exit code 4.
+        A failed deletion is reported, with exit code 4.
         """
         where = ("--base-url", provider({"Count.": STALLED}, faults=["http-403@deletex*"]).url)
         stopped("Count.", "--background", *where)
@@ -493,7 +492,7 @@ class TestTakingUp:
 
     def test_a_run_in_progress(self, run, provider):
         """
-        Recovering a run that is in progress leaves the answer as it is and says what can be done.
+        Recovering a run in progress leaves the answer as it is and lists the actions.
         """
         where = ("--base-url", provider({"Count.": {**STALLED, "polls_in_progress": 99}}).url)
         stopped("Count.", "--background", *where, sent=signal.SIGKILL)
@@ -505,7 +504,7 @@ class TestTakingUp:
 
     def test_a_zombie(self, run, provider):
         """
-        Of a run that is dead it is said when it was created and touched, how much it has produced, and what to do.
+        For a zombie, the dates, the number of outputs and the actions are shown.
         """
         running = provider({"Count.": {**COUNT, "faults": ["zombie@9000s"]}})
         where = ("--base-url", running.url)
@@ -525,7 +524,7 @@ class TestTakingUp:
 
     def test_there_is_nothing_to_take_up(self, run, provider):
         """
-        A complete answer needs nothing, and that is no failure.
+        Resuming a complete answer is not a failure.
         """
         where = ("--base-url", provider({"Count.": COUNT}).url)
         run("run", "Count.", *where)
@@ -536,7 +535,7 @@ class TestTakingUp:
 
     def test_a_run_that_cannot_be_resumed(self, run, provider):
         """
-        What was not sent to the background has no stream to come back to; the other choices are said.
+        A run in the foreground has no stream to follow; the other actions are listed.
         """
         where = ("--base-url", provider({"Count.": STALLED}).url)
         stopped("Count.", *where, sent=signal.SIGKILL)
@@ -560,7 +559,7 @@ class TestTakingUp:
 
     def test_tokens_on_a_terminal(self, run, provider, monkeypatch):
         """
-        A person is told what the answer has cost.
+        On a terminal the tokens are shown.
         """
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
         ran = run("run", "Count.", "--base-url", provider({"Count.": COUNT}).url)
@@ -569,7 +568,7 @@ class TestTakingUp:
 
     def test_a_document_is_waited_for(self, run, provider):
         """
-        While the document is asked for until the run has ended, that is said.
+        A note reports that the document is fetched until the run has ended.
         """
         answered = {**COUNT, "faults": ["stall@12", "http-400@get"], "polls_in_progress": 2}
         where = ("--base-url", provider({"Count.": answered}).url)
@@ -581,7 +580,7 @@ class TestTakingUp:
 
     def test_a_prompt_without_an_answer(self, run):
         """
-        Where the process died before anything came, there is no run.
+        A process that died before the first event leaves no run to resume.
         """
         with SqliteStore("assistant-events.db") as store:
             store.append("main", [prompt("Count.")])
@@ -594,7 +593,7 @@ class TestTakingUp:
 
     def test_going_on_is_said(self, run, provider):
         """
-        A stream that is lost is followed again by itself, and that is said.
+        A lost stream is followed again, with a note.
         """
         paced = {**COUNT, "timing": {"delta_chars": 4, "between_s": 0.02}, "faults": ["drop@12"]}
         ran = run("run", "Count.", "--background", "--base-url", provider({"Count.": paced}).url)
@@ -606,7 +605,7 @@ class TestTakingUp:
 class TestEmbedded:
     def test_answers_without_a_key(self, run):
         """
-        Without a key a mock provider answers, in a session of its own, and that is said.
+        Without a key a mock provider answers, in a session of its own, with a note.
         """
         ran = run("run", "Hello there, how are you?  " * 9)
 
@@ -655,7 +654,7 @@ class TestEmbedded:
 class TestPipes:
     def test_the_reader_goes(self, folder):
         """
-        When whoever reads has gone, the command ends without a word, and the answer is closed.
+        When the reader of the output is gone, the command ends without output, and the answer is closed.
         """
         with child("Hi", "--background") as running:
             running.until(b"You wrote").stdout.close()

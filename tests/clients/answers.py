@@ -1,5 +1,5 @@
 """
-Answers as a provider streams them, the documents that say the same, and what a run of them comes to.
+Answers as a provider streams them, the documents with the same content, and the result of a run.
 """
 
 from datetime import datetime
@@ -31,7 +31,7 @@ DATE = "Sun, 22 Nov 2026 10:20:00 GMT"
 
 def now():
     """
-    The time of day of a client, where no server says what time it is: that of the answers, whenever the tests run.
+    The time of day of a client when no server sends it: that of the answers, whenever the tests run.
     """
     return datetime.fromisoformat("2026-11-22T10:20:00Z")
 

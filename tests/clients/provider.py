@@ -1,5 +1,5 @@
 """
-A provider of one run, in memory: it says what it is told to, connection by connection, and remembers what it was asked.
+A provider of one run, in memory: it sends the planned connections one by one, and records the requests.
 """
 
 import asyncio
@@ -101,8 +101,8 @@ class Body(httpx2.AsyncByteStream):
 
 class Provider:
     """
-    `plans` are used one after another, then streams are whole; of `documents` the last one stays. Until `ends_s`, the
-    document says that the run is in progress.
+    `plans` are used one after another, then streams are whole; of `documents` the last one stays. Until `ends_s`,
+    the document is that of a run in progress.
     """
 
     def __init__(self, *events, plans=(), documents=(), ends_s=0.0, cancel=200, delete=200, date=None):

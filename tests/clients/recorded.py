@@ -120,7 +120,7 @@ STATUS = {"thoughts": "requires_action", "searched": "completed"}
 
 def document_of(name, status=None, **more):
     """
-    Return the document of one of the runs, finished unless another status is said.
+    Return the document of one of the runs, finished unless another status is given.
     """
     made = {"id": "v1", **HEAD, "status": status or STATUS[name], "steps": DOCUMENTS[name], "usage": USAGE, **more}
     return {key: value for key, value in made.items() if value is not None}
@@ -135,7 +135,7 @@ def running_of(name):
 
 def with_ids(wire, which):
     """
-    Give ids to all, to none, or to the events that are no deltas.
+    Give ids to all events, to none, or to all but deltas.
     """
 
     def chosen(event):

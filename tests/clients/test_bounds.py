@@ -28,7 +28,7 @@ MOST_STREAMS = 100
 
 
 class Beating(Body):
-    """A stream that says something every ten seconds after its events."""
+    """A stream that sends something every ten seconds after its events."""
 
     beats = ()
 
@@ -150,7 +150,7 @@ def test_heartbeats_do_not_keep_a_dead_replay_alive(beats):
 
 def test_a_replay_that_comes_slowly_is_not_silent():
     """
-    What a replay says once more is new for it: it may take as long as it wants.
+    Repeated content is news of a replay: a slow replay is not silent.
     """
 
     class Slow(Body):
@@ -176,7 +176,7 @@ def test_a_replay_that_comes_slowly_is_not_silent():
 
 def test_heartbeats_of_a_run_that_works():
     """
-    A stream with heartbeats stays open while the document says that the run works; nobody waits for it for ever.
+    A stream with heartbeats stays open while the document reports a run in progress, up to the limit of the policy.
     """
     busy = document(mo("Hel"), status="in_progress")
     provider = beating(*hello()[:4], beats=[b": keep-alive\n\n"], documents=[busy], date=DATE)
@@ -202,7 +202,7 @@ def test_heartbeats_of_a_run_in_the_foreground():
 
 def test_nobody_reads():
     """
-    Time in which nobody reads is no silence.
+    Time in which the app does not read is not silence.
     """
     provider = Provider(*hello(), plans=[Plan(piece=40)], documents=[HELLO])
 
@@ -279,7 +279,7 @@ def test_silence_is_measured_from_the_last_news():
 
 def test_news_while_a_document_is_not_found():
     """
-    A stream that speaks again is not given up, and what was said of the document is forgotten.
+    A stream that continues is not abandoned, and the failed fetch of the document is forgotten.
     """
     begun, rest = [(0, event) for event in hello()[:4]], [(0, event) for event in hello()[5:]]
     whole = [(0, event) for event in hello()]
@@ -309,7 +309,7 @@ def test_a_replay_without_a_byte():
 
 
 class Differing(Provider):
-    """Each of its streams says something else."""
+    """Each of its streams has other content."""
 
     async def _stream(self, events):
         assert len(self.bodies) < MOST_STREAMS
@@ -332,7 +332,7 @@ def test_replays_that_all_differ():
 
 def test_replays_that_all_differ_and_no_document():
     """
-    The error says how often the stream was asked for, beside why the document was not taken.
+    The error has the number of requests for the stream beside the failure of the document.
     """
     provider = Differing(documents=[501], date=DATE)
 
@@ -497,7 +497,7 @@ def test_a_document_of_another_run():
 
 def test_a_stream_instead_of_a_document():
     """
-    A stream where a document was asked for is refused, and the error does not say that one was expected.
+    A stream in place of a document is rejected, and the error does not list streams as expected.
     """
     stream = httpx2.Response(200, headers={"content-type": "text/event-stream"})
     http = httpx2.AsyncClient(transport=httpx2.MockTransport(lambda request: stream))
@@ -508,7 +508,7 @@ def test_a_stream_instead_of_a_document():
 
 def test_the_status_of_another_run():
     """
-    What is said of another run is no status of this one.
+    The document of another run is not the status of this one.
     """
     status = run(client(Provider(documents=[document(id="v2")])).status("v1"))
 
@@ -517,7 +517,7 @@ def test_the_status_of_another_run():
 
 def test_the_usage_of_another_run():
     """
-    Nor does it say what this one cost.
+    Nor has it the usage of this one.
     """
     provider = Provider(*hello(K(usage=None)), documents=[document(mo("Bye"), id="v2")])
 
@@ -541,7 +541,7 @@ def test_a_document_of_another_run_instead_of_a_replay():
 
 def test_a_document_without_an_id():
     """
-    One that does not say whose it is counts as that which was asked for.
+    A document without an id is accepted as the requested one.
     """
     nameless = {key: value for key, value in HELLO.items() if key != "id"}
     provider = Provider(*hello(), plans=[Plan(upto=4), *[Plan(status=501)] * 2], documents=[nameless], date=DATE)
@@ -564,7 +564,7 @@ ZOMBIES = {
 @pytest.mark.parametrize(("date", "ours", "situation"), ZOMBIES.values(), ids=ZOMBIES)
 def test_whose_time_tells_a_zombie(date, ours, situation, silent):
     """
-    The time of the server decides, where it says one: the clock of a laptop may be an hour off.
+    The time of the server decides, when it is sent: the clock of a laptop may be an hour off.
     """
     busy = document(status="in_progress", created=CREATED)
     plans = [Plan(upto=2, how="stall")] if silent else [Plan(upto=2), *[Plan(status=501)] * 2]
@@ -583,6 +583,6 @@ def test_whose_time_tells_a_zombie(date, ours, situation, silent):
 
 def test_how_long_an_agent_is_waited_for():
     """
-    An hour, as its manual says; a model half of that.
+    An hour, as in its manual; a model half of that.
     """
     assert (3600, 1800) == (RecoveryPolicy().poll_agent_s, RecoveryPolicy().poll_model_s)

@@ -66,7 +66,7 @@ DEFAULTS = {
 @pytest.mark.parametrize(("body", "added"), DEFAULTS.values(), ids=DEFAULTS)
 def test_defaults(body, added):
     """
-    A model is streamed, an agent is also sent to the background and stored; what the body says counts.
+    A model is streamed, an agent is also sent to the background and stored; the body overrides the defaults.
     """
     assert {**body, **added} == sent(body)
 
@@ -91,7 +91,7 @@ def test_the_request():
 
 def test_another_base_and_version():
     """
-    Where it is sent to can be said.
+    The base URL and the version are options.
     """
     provider = Provider(*hello())
     options = {"base_url": "http://127.0.0.1:8000/prefix/", "api_version": "v1"}
@@ -111,7 +111,7 @@ def test_what_an_encoder_returns_is_a_body():
 
 def test_nothing_is_sent_before_it_is_read():
     """
-    A run that nobody reads costs nothing.
+    Nothing is sent before a run is read.
     """
     provider = Provider(*hello())
     made = client(provider).create(BODY, "m")
@@ -177,7 +177,7 @@ REDIRECTS = {
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_not_followed(status, location):
     """
-    No redirect is followed, even by a client of the app that would: the key goes to one host only.
+    No redirect is followed, even by a client of the app that would: the key is sent to one host only.
     """
     provider = Provider(*hello(), plans=[Plan(status=status, headers={"location": location})])
     provider_http = httpx2.AsyncClient(transport=httpx2.MockTransport(provider.answer), follow_redirects=True)
@@ -219,7 +219,7 @@ def test_the_key_is_never_shown(caplog):
 )
 def test_a_key_that_a_stream_says_again(end):
     """
-    What goes into the message, and so into the log, is without the key.
+    The message, and so the log, does not contain the key.
     """
     event, report = ended(Provider(*hello(end)))
 
@@ -229,7 +229,7 @@ def test_a_key_that_a_stream_says_again(end):
 
 def test_a_key_that_is_no_secret_leaves_words_whole():
     """
-    The key `any`, which a mock provider is given, stands in ordinary words.
+    The short key `any` for a mock provider, which occurs in ordinary words, is not masked.
     """
     said = json.dumps({"error": {"code": 400, "message": "too many tools", "status": "INVALID_ARGUMENT"}}).encode()
     provider = Provider(plans=[Plan(status=400, body=said)])
@@ -252,7 +252,7 @@ FAILURES = {
 @pytest.mark.parametrize(("raised", "message"), FAILURES.values(), ids=FAILURES)
 def test_what_is_said_of_a_connection(raised, message):
     """
-    The message says what happened, also where the exception has no words, and names a server that is not reached.
+    The message describes the failure, also for an exception without a text, and names an unreachable server.
     """
     provider = Provider(plans=[Plan(fails=raised)] * 9)
     made = client(provider, base_url="http://gone.example:81").create(BODY, "m")
@@ -317,7 +317,7 @@ def test_a_first_request_that_fails(plan, kind, tries):
 
 def test_a_passing_refusal():
     """
-    A request that was one too many goes through when the provider has said.
+    A request that was one too many is repeated when the provider allows it.
     """
     plans = [Plan(status=429, headers={"retry-after-ms": "1500"}), Plan(status=429, headers={"retry-after": "2"})]
 
@@ -334,7 +334,7 @@ def test_a_passing_refusal():
 
 def test_retry_after_as_a_date():
     """
-    When to ask again may be said as a time of day.
+    `retry-after` may be a date.
     """
     plans = [Plan(status=429, headers={"retry-after": "Sun, 22 Nov 2026 10:20:05 GMT"})]
 
@@ -352,7 +352,7 @@ FAR = "Sun, 22 Nov 99999999999999999999 10:20:05 GMT"
 
 def test_dates_that_are_none():
     """
-    A date of more digits than any calendar takes is none, wherever a server says it.
+    A date with more digits than any calendar allows is ignored in every header.
     """
 
     async def work():
@@ -546,7 +546,7 @@ def test_an_error_page_that_is_a_bomb():
 
 def test_a_document_without_a_type():
     """
-    A document whose type the server does not say is taken for what was asked for.
+    A response without a content type is read as the requested one.
     """
     provider = Provider(plans=[Plan(body=json.dumps(HELLO).encode())])
 
@@ -676,7 +676,7 @@ FORGOTTEN = {
 @pytest.mark.parametrize("plan", FORGOTTEN.values(), ids=FORGOTTEN)
 def test_fallback(plan):
     """
-    Case 110: the request is made once more with the body that says everything.
+    Case 110: the request is sent once more with the whole conversation.
     """
     provider = Provider(*hello(), plans=[plan])
     run(events_of(client(provider).create(CHAINED, "m", fallback=lambda: FULL)))
@@ -712,7 +712,7 @@ def test_no_fallback(body, plans, fallback, tries):
 
 def test_a_silent_stream_of_a_run_that_works():
     """
-    A stream may be silent for as long as the document says that the run works: it is not asked for once more.
+    A silent stream stays open while the document reports a run in progress.
     """
     wire_events = hello()
 
@@ -730,7 +730,7 @@ def test_a_silent_stream_of_a_run_that_works():
 
 def test_a_run_that_works_for_ever():
     """
-    Nobody waits for longer than the policy says; the run can be resumed.
+    The client does not wait longer than the policy allows; the run stays resumable.
     """
     busy = document(mo("Hel"), status="in_progress")
     provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")], documents=[busy], date=DATE)
@@ -780,7 +780,7 @@ def test_a_run_that_vanishes_while_its_stream_is_silent():
 
 def test_a_network_that_stays_away():
     """
-    When nothing goes through any more, the message fails so that it can be resumed later.
+    When no request succeeds any more, the message fails and stays resumable.
     """
     broken = httpx2.ConnectError("unreachable")
     provider = Provider(*hello(), plans=[Plan(upto=4), *[Plan(fails=broken)] * 9], documents=[broken])
@@ -806,7 +806,7 @@ def test_a_key_that_is_refused_later():
 
 def test_a_service_that_says_when_to_come_back():
     """
-    A replay that is refused for now is asked for again when the service says.
+    A replay that is refused for now is requested again when the service allows it.
     """
 
     async def work():
@@ -874,7 +874,7 @@ def test_usage_that_is_refused():
 
 def test_left_while_the_usage_is_asked_for():
     """
-    Whoever leaves while only the cost is missing has the whole answer.
+    A reader that leaves while only the usage is missing has the whole answer.
     """
 
     async def work():
@@ -952,7 +952,7 @@ def test_nothing_is_read_ahead():
 
 def test_closed_while_somebody_reads():
     """
-    Whoever reads gets the end of the message when another task closes the stream.
+    The reader gets the end of the message when another task closes the stream.
     """
 
     async def work():
@@ -1010,7 +1010,7 @@ def test_read_after_close():
 
 def test_stop_a_run_that_is_not_known_yet():
     """
-    A run without an id cannot be told to anybody: only the connection is closed.
+    A run without an id cannot be cancelled at the provider: only its connection is closed.
     """
 
     async def work(body):
@@ -1029,7 +1029,7 @@ def test_stop_a_run_that_is_not_known_yet():
 
 def test_stop_that_nobody_hears():
     """
-    When the provider could not be told, the message is only left: the run can be resumed, and stopped later.
+    When both requests fail, the message is aborted: the run can be resumed, and stopped later.
     """
 
     async def work():
@@ -1050,7 +1050,7 @@ def test_stop_that_nobody_hears():
 
 def test_stop_a_stored_message():
     """
-    A message that nobody receives is stopped by its run; one without a run has nothing to stop.
+    A stored message is stopped by its run; one without a run needs no request.
     """
 
     async def work(message):
@@ -1083,7 +1083,7 @@ def test_an_id_is_quoted():
 
 def test_an_id_that_is_no_unicode():
     """
-    An id with half a pair of UTF-16, which JSON can say, is asked for like any other.
+    An id with a lone surrogate, which JSON can contain, is requested like any other.
     """
 
     async def work():
@@ -1124,7 +1124,7 @@ def test_status(said, expected):
 
 def test_mistakes():
     """
-    What the app does wrong is said at once.
+    Mistakes of the app raise at once.
     """
     made = client(Provider(*hello()))
     done = last(run(events_of(made.create(BODY, "m"))))

@@ -112,7 +112,7 @@ INSERTED = {
 @pytest.mark.parametrize("event", INSERTED.values(), ids=INSERTED)
 def test_empty_errors_change_nothing(event, name):
     """
-    Wherever an error comes that says nothing, the run goes on and one request is enough.
+    F: an error event without code and message has no effect at any place, and one request is enough.
     """
     for at in places(name):
         wire = STREAMS[name]
@@ -126,7 +126,7 @@ def test_empty_errors_change_nothing(event, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_completed_while_in_progress(name):
     """
-    G: wherever a stream says that it is complete and that the run is not, the run is followed again.
+    G: wherever a stream completes while its run is in progress, the run is followed again.
     """
     for at in places(name):
         early = Plan(events=[*STREAMS[name][:at], K("in_progress"), DONE])
@@ -158,7 +158,7 @@ def test_a_last_status_and_nothing_more(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_cut_and_no_usage(name):
     """
-    E after D: a run that was cut anywhere, and then does not say what it cost, is asked what it cost.
+    E after D: the usage is fetched for a run that was cut anywhere and ends without it.
     """
     for at in places(name):
         wire = [*STREAMS[name][:-2], K(document_of(name)["status"], usage=None), DONE]
@@ -174,7 +174,7 @@ def test_a_cut_and_no_usage(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_zombies(name):
     """
-    C: wherever a stream falls silent, when the document says that nothing was ever produced, that is the end.
+    C: wherever a stream falls silent, a document without output ends the message.
     """
     dead = document_of(name, "in_progress", usage=None, steps=[], created="2026-11-19T10:00:00Z")
     for at in places(name):
@@ -255,7 +255,7 @@ def test_the_process_dies(name, how, ids):
 @pytest.mark.parametrize("name", NAMES)
 def test_left_and_resumed(name):
     """
-    Wherever somebody left, which closed the message, it can be resumed: it starts over and comes to the same message.
+    Wherever the reader left, which closed the message, it can be resumed: it restarts and ends as the same message.
     """
 
     async def work(at):

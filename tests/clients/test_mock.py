@@ -63,7 +63,7 @@ def followed(*faults, body=BODY, then=None, generation=2):
 
 def test_without_a_fault():
     """
-    One request, and the answer that the fixture says.
+    One request, and the answer of the fixture.
     """
     events, report, asked = followed()
 

@@ -112,7 +112,7 @@ def test_another_server_is_reached_through_the_proxy(proxy, environment):
 
 def test_a_tunnel_that_is_refused(proxy, environment):
     """
-    What the proxy says of a tunnel goes into the error, without its password.
+    The error contains the response of the proxy, without its password.
     """
     environment.setenv("HTTPS_PROXY", f"http://me:CANARY-password@{proxy.address}")
 
@@ -134,7 +134,7 @@ UNUSABLE = {
 @pytest.mark.parametrize(("url", "message"), UNUSABLE.values(), ids=UNUSABLE)
 def test_a_proxy_that_cannot_be_used(environment, url, message):
     """
-    The client says so when it is entered or first used, without the password.
+    The client raises when it is entered or first used, without the password in the error.
     """
     environment.setenv("ALL_PROXY", url)
 
@@ -148,7 +148,7 @@ def test_a_proxy_that_cannot_be_used(environment, url, message):
 @pytest.mark.parametrize(("url", "message"), UNUSABLE.values(), ids=UNUSABLE)
 def test_a_command_with_a_proxy_that_cannot_be_used(environment, tmp_path, capsys, url, message):
     """
-    The command says it in one line, before the prompt is stored.
+    The command reports it in one line, before the prompt is stored.
     """
     environment.setenv("ALL_PROXY", url)
     environment.setenv("GEMINI_API_KEY", "CANARY-key")

@@ -36,7 +36,7 @@ CUT = TAIL.decode()
 
 def connection(*, tail="", **seen):
     """
-    The create stream of a run in progress that was lost after 42 s, but for what *seen* says.
+    The create stream of a run in progress that was lost after 42 s, with the changes of *seen*.
     """
     return ConnectionState(**{"age_s": 42.0, "running": True, **seen, "cut_tail": API.is_cut_tail(tail)})
 
@@ -280,7 +280,7 @@ ZOMBIES = {
 @pytest.mark.parametrize(("changes", "dead"), ZOMBIES.values(), ids=ZOMBIES)
 def test_zombies(changes, dead):
     """
-    A run is dead when it is over an hour old and has produced nothing; what the user said is no product.
+    A run is dead when it is over an hour old and has no output; the input of the user does not count.
     """
     resource = {
         "id": "v1",
@@ -320,7 +320,7 @@ def test_the_summary_of_a_document():
 # -- what a client does by itself
 
 START = RecoveryState()
-# What went wrong, what was tried so far, whether there is a cursor, and the next request.
+# The failure, what was tried so far, whether there is a cursor, and the next request.
 REQUESTS = {
     "nothing wrong": (None, START, False, None),
     "A": (FailureMode.CUT, START, False, RequestKind.REPLAY),
@@ -508,7 +508,7 @@ STORED = {
 @pytest.mark.parametrize(("stored", "situation"), STORED.values(), ids=STORED)
 def test_situation_of_a_stored_message(stored, situation):
     """
-    After a restart the message alone tells what to offer.
+    After a restart the situation follows from the message alone.
     """
     assert situation is situation_of(stored)
 
@@ -552,7 +552,7 @@ def test_an_end_without_usage_is_held(status, request_body, held):
 
 def test_an_end_of_a_run_without_an_id_is_not_held():
     """
-    Without an id there is no document.
+    A run without an id has no document.
     """
     decoder = API.decoder("m", request={}, prior=None, secrets=Secrets())
     decoder.feed(stream(C(""), S(0, mo("a")), K(id="", usage=None)))

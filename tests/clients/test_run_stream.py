@@ -1,5 +1,5 @@
 """
-What a run gives, what it says of itself, and that it goes on by itself.
+The events of a run, its report, and how it continues after a cut.
 """
 
 import asyncio
@@ -120,7 +120,7 @@ def test_read_and_iteration_share_a_batch():
 
 def test_what_comes_behind_an_end_that_is_held_back():
     """
-    While the cost is asked for, nothing that the stream still says counts.
+    While the usage is fetched, the rest of the stream is ignored.
     """
     provider = Provider(*hello(K(usage=None), U("failed")), plans=[Plan(piece=10_000)], documents=[HELLO])
 
@@ -151,7 +151,7 @@ def test_empty_pieces_are_no_end():
 
 
 class Pausing(httpx2.AsyncByteStream):
-    """A stream that says nothing for 65 s in its middle."""
+    """A stream that is silent for 65 s in its middle."""
 
     async def __aiter__(self):
         for at, event in enumerate(hello()):
@@ -161,7 +161,7 @@ class Pausing(httpx2.AsyncByteStream):
 
 def test_a_silence_that_ends_while_the_document_is_asked_for():
     """
-    A stream that speaks again is read on, whatever the document would have said.
+    A stream that continues is read on, whatever the request for the document returns.
     """
     asked = []
 
@@ -200,7 +200,7 @@ def test_a_run_that_failed():
 
 def test_a_zombie_that_its_document_tells():
     """
-    A run that cannot be followed any more, and whose document says that it is dead, is not waited for.
+    A run that cannot be followed any more, with the document of a zombie, is not waited for.
     """
     dead = document(status="in_progress") | {"created": "2026-11-19T10:00:00Z"}
     provider = Provider(*hello(), plans=[Plan(upto=2), Plan(status=501)], documents=[dead], date=DATE)
@@ -252,7 +252,7 @@ def test_stopped_while_nobody_reads():
 
 def test_a_message_whose_model_is_not_known():
     """
-    A message that does not say who wrote it is resumed all the same.
+    A message without a model is resumed as well.
     """
     stored = AssistantMessage(
         id="m",
@@ -285,7 +285,7 @@ def test_connections_of_its_own():
 
 def test_closed_from_outside_while_it_is_read():
     """
-    When the message is ended while somebody waits for more, closing the connection ends the wait.
+    When the message is closed while a task waits for more, closing the connection ends the wait.
     """
 
     async def work():

@@ -88,7 +88,7 @@ async def in_bytes(data):
 @pytest.mark.parametrize("wire", STREAMS.values(), ids=STREAMS)
 def test_a_stream_that_repeats_the_key(wire, form, caplog):
     """
-    Nothing that a stream says holds the key. Only words of the model may, if they are escaped or cut.
+    The key is masked in everything that a stream sends, but for text of the model in which it is escaped or cut.
     """
     caplog.set_level(logging.INFO)
     frames = as_bytes(*wire)
@@ -125,7 +125,7 @@ DOCUMENTS = {
 @pytest.mark.parametrize("said", DOCUMENTS.values(), ids=DOCUMENTS)
 def test_a_document_that_repeats_the_key(said, escaped):
     """
-    Nothing that a document says holds the key, as an answer or as the way back to a run that was cut.
+    The key is masked in documents, as the answer and in the recovery of a cut run.
     """
     packed = json.dumps(said).encode()
     if escaped:
@@ -154,7 +154,7 @@ REFUSALS = {
 @pytest.mark.parametrize("plan", REFUSALS.values(), ids=REFUSALS)
 def test_a_refusal_that_repeats_the_key(plan, caplog):
     """
-    Nothing that is said of a request which failed holds the key.
+    The key is masked in the error of a failed request.
     """
     caplog.set_level(logging.INFO)
     first = Provider(*hello(), plans=[plan] * 9)
@@ -167,7 +167,7 @@ def test_a_refusal_that_repeats_the_key(plan, caplog):
 
 def test_the_password_of_a_proxy(monkeypatch):
     """
-    What a proxy says is without its password, as it stands in the environment and as it is sent.
+    The password of a proxy is masked in its responses, as it is written in the environment and as it is sent.
     """
     monkeypatch.setenv("HTTPS_PROXY", "http://me:CANARY%40word@proxy.example:3128")
     monkeypatch.setenv("HTTP_PROXY", "me:another-canary@proxy.example:3128")

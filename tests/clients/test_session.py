@@ -52,7 +52,7 @@ def test_stored_before_it_is_given():
 @pytest.mark.parametrize("fails_at", [1, 2, 3])
 def test_a_store_that_fails(fails_at):
     """
-    What the store refused waits; the same run, received again, goes on where it was, on the same connection.
+    Events that the store refused are kept; the same run, received again, continues there on the same connection.
     """
     store = Failing()
     store.fails_at = fails_at
@@ -115,7 +115,8 @@ def test_a_task_that_is_cancelled():
 
 def test_a_closed_message_whose_run_is_gone():
     """
-    A message that was closed by a cut says that its run is gone, keeps what it had, and needs no attention any more.
+    A message that was closed by a cut fails with the loss of its run, keeps its content, and is not unfinished any
+    more.
     """
     store = MemoryStore()
 
@@ -143,7 +144,7 @@ def test_a_closed_message_whose_run_is_gone():
 
 def test_a_message_of_a_dead_process():
     """
-    A message that nobody closed goes on as if the stream had stood still.
+    A message that was left open continues as after a pause of the stream.
     """
     store = MemoryStore()
     running = dialect.decoder("m", request={**BODY, "background": True})
@@ -223,7 +224,7 @@ def test_two_runs_of_one_session():
 
 def test_a_relay_is_no_decoder():
     """
-    What stands for a run is never fed bytes.
+    The decoder of a client's events rejects bytes.
     """
     with pytest.raises(TypeError, match="expected events, got bytes"):
         AnswerDecoder(client(Provider()).create(BODY, "m")).feed(b"")
@@ -231,7 +232,7 @@ def test_a_relay_is_no_decoder():
 
 def test_the_blocking_face_after_a_failure():
     """
-    The same run, received again, goes on where it was.
+    The same run, received again, continues where it was.
     """
     store = Failing()
     store.fails_at = 2

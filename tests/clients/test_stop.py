@@ -1,5 +1,5 @@
 """
-A run that is stopped while somebody receives it, who leaves at any moment: the message ends once, and as the stop says.
+A run that is stopped while a reader receives it and leaves at any moment: the message ends once, as stopped.
 """
 
 import asyncio
@@ -77,8 +77,8 @@ async def received(wire, plans, stop_at, leave, leave_at):
 @pytest.mark.parametrize(("wire", "plans"), WIRES.values(), ids=WIRES)
 def test_stop_and_leave_at_every_position(wire, plans, stop_at, leave):
     """
-    However its reader leaves, a message ends once. It ends as the provider or the stop said, unless it was left before,
-    or its run had no id yet.
+    However its reader leaves, a message ends once: as the provider ended it or as stopped, unless its reader left
+    before, or its run had no id yet.
     """
     positions = range(1, EVENTS + 1) if leave in ("break", "close") else [0]
     for leave_at in positions:
@@ -113,7 +113,7 @@ def test_an_end_of_the_provider_is_the_last_word(end):
 
 def test_a_stop_counts_before_the_reason_of_leaving():
     """
-    Whoever leaves a stopped run does not make it one that could be resumed.
+    A reader that leaves a stopped run does not make it resumable.
     """
     told = Provider(*hello(), plans=[Plan(upto=4, how="stall")])
     untold = Provider(*hello(), plans=[Plan(upto=4, how="stall")], cancel=500, delete=500)
@@ -149,7 +149,7 @@ def test_the_first_interruption_counts():
 
 def test_a_message_that_a_cut_had_closed_fails_anew():
     """
-    When its run turns out to be gone, nobody may wait for it any longer.
+    When its run is gone, the message fails again and is not resumable.
     """
 
     async def work():

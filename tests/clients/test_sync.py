@@ -28,7 +28,7 @@ def sync_client(provider):
 
 def test_a_run_is_iterated():
     """
-    A run is an iterator of events, and goes on by itself as the other one does.
+    A run is an iterator of events, and is followed again like the asynchronous one.
     """
     provider = Provider(*hello(), plans=[Plan(upto=4)])
 

@@ -44,7 +44,7 @@ def provider():
 
 @pytest.fixture(autouse=True)
 def said(caplog):
-    """What asyncio reports, which goes to standard error where nobody configures logging."""
+    """What asyncio logs, on standard error without a logging configuration."""
     caplog.set_level(logging.WARNING, "asyncio")
     yield caplog
     gc.collect()
@@ -54,7 +54,7 @@ def said(caplog):
 @pytest.mark.parametrize("page", ["long-runs", "survive-a-restart"])
 def test_examples_of_the_pages(page, tmp_path):
     """
-    The examples of a page, run as a program, say nothing on standard error.
+    The examples of a page, run as a program, write nothing to standard error.
     """
     code = "\n".join(re.findall(r"```python\n(.*?)```", (DOCS / "how-to" / f"{page}.md").read_text(), re.DOTALL))
     for recording in (DOCS / "recordings").iterdir():
@@ -159,7 +159,7 @@ def test_nothing_goes_on_behind_a_closed_client():
 
 def test_a_run_that_was_dropped_is_closed_with_its_client():
     """
-    So is the connection of a run that nobody holds any more.
+    So is the connection of a run without references.
     """
     memory = Provider(*hello(), plans=[Plan(upto=4, how="stall")] * 2)
 
@@ -190,7 +190,7 @@ def test_closing_twice_at_once(provider):
 
 def test_a_run_that_loses_its_session(provider, tmp_path, monkeypatch, capsys):
     """
-    A command whose session somebody else has written to ends with one line.
+    A command whose session was changed by another writer ends with one line.
     """
     db = tmp_path / "a.db"
     show = Live.event
