@@ -70,7 +70,7 @@ def steps(transcript, mode="full", **body):
 
 
 def reasons(encoded):
-    return [(drop.message_id, drop.part, drop.reason.value, drop.whole) for drop in encoded.left_out]
+    return [(drop.message_id, drop.part, drop.reason.value, drop.whole) for drop in encoded.drops]
 
 
 TURN = (prompt("Hi"), said(th(signature="c2ln"), mo("Hello")), prompt("More", message_id="u2"))
@@ -87,7 +87,7 @@ def test_the_first_request():
     before = copy.deepcopy(body)
     encoded = encode(conversation(prompt("Hi")), body)
 
-    assert Encoded(body={**before, "input": [user("Hi")]}, left_out=(), mode="full") == encoded
+    assert Encoded(body={**before, "input": [user("Hi")]}, drops=(), mode="full") == encoded
     assert before == body
 
 
@@ -117,7 +117,7 @@ def test_nothing_secret_is_shown():
     """
     shown = repr(encode(conversation(*TURN), BODY, mode="full"))
 
-    assert "Encoded(body=<3 keys>, left_out=(), mode='full')" == shown
+    assert "Encoded(body=<3 keys>, drops=(), mode='full')" == shown
 
 
 @pytest.mark.parametrize("key", ["input", "previous_interaction_id", "continuation_token"])
@@ -263,7 +263,7 @@ def test_a_summary_of_the_app():
     encoded = encode(transcript, BODY)
 
     assert [user("So far: hi."), user("Go on")] == encoded.body["input"]
-    assert ("full", ()) == (encoded.mode, encoded.left_out)
+    assert ("full", ()) == (encoded.mode, encoded.drops)
 
 
 def test_a_summary_that_failed():
@@ -310,7 +310,7 @@ def test_c109_chained_sends_what_is_new():
         "previous_interaction_id": "v2",
         "input": [user("And now?")],
     } == encoded.body
-    assert ("chained", ()) == (encoded.mode, encoded.left_out)
+    assert ("chained", ()) == (encoded.mode, encoded.drops)
 
 
 def test_c109_several_new_prompts_keep_their_order():
@@ -332,7 +332,7 @@ def test_c109_results_are_what_is_new():
     encoded = encode(transcript, BODY)
 
     assert [result("c1", "f", "1"), result("c2", "g", "2"), user("Hurry")] == encoded.body["input"]
-    assert ("v1", "chained", ()) == (encoded.body["previous_interaction_id"], encoded.mode, encoded.left_out)
+    assert ("v1", "chained", ()) == (encoded.body["previous_interaction_id"], encoded.mode, encoded.drops)
 
 
 def test_the_service_has_what_it_refuses():
@@ -341,7 +341,7 @@ def test_the_service_has_what_it_refuses():
     """
     transcript = conversation(prompt("Hi"), said(th(summary="unsigned"), mo("Hello")), prompt("More", message_id="u2"))
 
-    assert () == encode(transcript, BODY).left_out
+    assert () == encode(transcript, BODY).drops
     assert [("a1", 0, "unsigned", True)] == reasons(encode(transcript, BODY, mode="full"))
 
 
@@ -521,7 +521,7 @@ def test_models_that_read_each_other():
     transcript = conversation(*TURN)
 
     assert "full" == encode(transcript, {"model": "gemini-4-argon"}).mode
-    assert "chained" == encode(transcript, {"model": "gemini-4-argon"}, rules=rules).mode
+    assert "chained" == encode(transcript, {"model": "gemini-4-argon"}, policy=rules).mode
 
 
 # -- agents
@@ -606,7 +606,7 @@ def test_c101_a_hop_that_is_stored(mode):
     encoded = encode(conversation(prompt("Hi"), long("dG9rMQ==", "dG9rMg==")), BODY, mode=mode)
 
     assert {**BODY, "previous_interaction_id": "v2", "continuation_token": "dG9rMg=="} == encoded.body
-    assert ("hop", ()) == (encoded.mode, encoded.left_out)
+    assert ("hop", ()) == (encoded.mode, encoded.drops)
 
 
 @pytest.mark.parametrize(("id", "store"), [("v{}", False), ("", False), ("", True)])
@@ -753,7 +753,7 @@ def test_c105_full_is_what_was_said():
     encoded = encode(transcript, BODY, mode="full")
 
     assert {**BODY, "input": [user("Hi"), *first, result()]} == encoded.body
-    assert () == encoded.left_out
+    assert () == encoded.drops
 
 
 def test_c106_an_unsigned_thought():
@@ -828,7 +828,7 @@ def test_c108_a_call_that_failed(fault, output, sent):
     encoded = encode(transcript, BODY)
 
     assert [result(result=sent, is_error=True)] == encoded.body["input"]
-    assert () == encoded.left_out
+    assert () == encoded.drops
 
 
 def test_c111_reasoning_of_another_provider():
@@ -1045,7 +1045,7 @@ def test_a_call_that_never_was_one(mode, before):
     assert (
         "part 0 of message 'a1' repaired: Its input was no JSON object, so it was not run; the request answers it "
         "with the fault."
-    ) == str(encoded.left_out[0])
+    ) == str(encoded.drops[0])
 
 
 def test_a_call_of_the_sandbox_without_a_result():

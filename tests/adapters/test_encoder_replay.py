@@ -73,7 +73,7 @@ class Conversation:
         self.add(*events)
         self.count += 1
         encoded = encode(self.transcript, {"model": model, "store": False}, mode="full", **self.options)
-        self.left_out += encoded.left_out
+        self.left_out += encoded.drops
         response = await self.http.post("http://mock/v1beta/interactions", json=encoded.body)
         self.statuses.append((response.status_code, response.text if response.status_code != 200 else ""))
         resource = response.json()

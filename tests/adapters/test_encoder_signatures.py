@@ -185,7 +185,7 @@ def test_every_drop_names_what_was_dropped(transcript, strip):
     """
     What was left out is a message of the conversation, or a part of one, each for one reason once.
     """
-    left_out = encode(transcript, BODY, mode="full", strip=strip).left_out
+    left_out = encode(transcript, BODY, mode="full", strip=strip).drops
     named = [(drop.message_id, drop.part, drop.reason) for drop in left_out]
 
     assert len(named) == len(set(named))

@@ -205,7 +205,7 @@ def test_what_is_left_of_an_output_stands_behind_its_parts():
     ] == found
     assert [mo(content=[{"type": "image", "uri": "u"}])] == encoded.body["input"]
     assert [(0, "unplaced", True), (2, "unplaced", True)] == [
-        (drop.part, drop.reason.value, drop.whole) for drop in encoded.left_out
+        (drop.part, drop.reason.value, drop.whole) for drop in encoded.drops
     ]
 
 

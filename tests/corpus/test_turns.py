@@ -102,7 +102,7 @@ def test_the_accepted_request(file, mode):
         accepted = {**request, "input": said if mode == "auto" else history}
 
         assert {key: accepted[key] for key in {*body, *chained}} == encoded.body
-        assert ((), "chained" if "previous_interaction_id" in chained else "full") == (encoded.left_out, encoded.mode)
+        assert ((), "chained" if "previous_interaction_id" in chained else "full") == (encoded.drops, encoded.mode)
         events = decode_resource(response, f"a{number}", request=request)
         transcript = fold(events, start=transcript)
         history += normal(response)

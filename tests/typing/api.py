@@ -341,7 +341,7 @@ def raise_what_failed(each: AssistantMessage) -> str:
 def ask_again(transcript: Transcript) -> dict[str, Any]:
     encoded = encode(transcript, {"model": "gemini-3-pro", "stream": True}, mode="full")
     assert_type(encoded, Encoded)
-    assert_type(encoded.left_out, tuple[Drop, ...])
+    assert_type(encoded.drops, tuple[Drop, ...])
     assert_type(encoded.mode, Literal["chained", "full", "hop"])
     encoder: Encode | None = load_dialect("gemini-interactions").encoder
     if encoder is not None:

@@ -12,7 +12,7 @@ from assistant_events.adapters.dialect import (
     load_dialect,
 )
 from assistant_events.adapters.emitter import Emitter, EmitterBase, Frame
-from assistant_events.adapters.encoder import Encode, Encoded, EncodeMode
+from assistant_events.adapters.encoder import Encode, Encoded, EncodeMode, EncoderBase
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.framing import Framing, JsonLines, Sse
 from assistant_events.adapters.usage import UsageTable
@@ -25,6 +25,7 @@ __all__ = [
     "Encode",
     "EncodeMode",
     "Encoded",
+    "EncoderBase",
     "ErrorTable",
     "Frame",
     "Framing",

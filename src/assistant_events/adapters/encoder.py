@@ -1,22 +1,60 @@
 """
-What an encoder gives: the next request, and what of the conversation did not get into it.
+A conversation to the next request of a provider: what every encoder shares.
+
+A subclass writes the items of its wire. Which parts and state are sent, the choice between a chained and a full
+request, and the repairs are made here: every call that is sent has a result, and each repair and each part or state
+that is not sent is a `Drop`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Protocol, TypeAlias, final
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlias, assert_never, final, get_args
 
 import attrs
 
-from assistant_events.history import Drop, Policy
-from assistant_events.messages import Message, Transcript
+from assistant_events.adapters.json_fields import string
+from assistant_events.errors import LocalProtocolError
+from assistant_events.history import REPAIRS, Drop, DropReason, Policy, Relation, select
+from assistant_events.messages import (
+    MESSAGE_CLASSES,
+    AssistantMessage,
+    CallStatus,
+    CompactionMessage,
+    MediaPart,
+    Message,
+    MessageStatus,
+    Part,
+    Times,
+    ToolPart,
+    Transcript,
+    UserMessage,
+)
+from assistant_events.values import (
+    Content,
+    FinishReason,
+    JsonContent,
+    JsonObject,
+    MediaContent,
+    Origin,
+    State,
+    TextContent,
+    thaw,
+    write_json,
+)
 
 EncodeMode: TypeAlias = Literal["auto", "chained", "full"]
 """
-How a conversation goes to a provider: `chained` names the answer that the provider keeps and sends what is new, `full`
-sends everything, `auto` takes the first of them that is possible.
+How the conversation is sent: `chained` names the answer that the provider stores and sends what is new, `full` sends
+everything, `auto` takes the first of them that is possible.
 """
+
+Item: TypeAlias = dict[str, Any]
+"""A message, step or content block of a request as plain JSON. `Any`: see `json_fields.Fields`."""
+
+NO_ANSWER: Final = "No result is available for this call."
+"""What is sent as the result of a call that has none."""
 
 
 def _size(body: dict[str, Any]) -> str:
@@ -32,19 +70,19 @@ class Encoded:
     body: dict[str, Any] = attrs.field(repr=_size)
     """The app's body with the conversation in it: fresh plain JSON, the caller's to change. It holds state."""
 
-    left_out: tuple[Drop, ...]
+    drops: tuple[Drop, ...]
     """
-    Each piece of the conversation that is not in the body as it was, and each repair, in the order of the conversation.
+    Each part and state of the conversation that is not in the body, and each repair, in the order of the conversation.
 
-    What the provider keeps itself is not left out.
+    What the provider stores itself is not listed.
     """
 
     mode: Literal["chained", "full", "hop"]
-    """How the conversation is in there; `hop` goes on with an answer that its provider gives in several responses."""
+    """How the conversation is in the body; `hop` resumes an answer that the provider has paused."""
 
 
 class Encode(Protocol):
-    """Puts a conversation into a request."""
+    """Encodes a conversation; `EncoderBase.encode` is one."""
 
     def __call__(
         self,
@@ -52,21 +90,502 @@ class Encode(Protocol):
         body: Mapping[str, Any],
         *,
         mode: EncodeMode = "auto",
-        rules: Policy | None = None,
+        provider: str | None = None,
+        policy: Policy | None = None,
+        strip: bool = False,
+    ) -> Encoded:
+        """Return the next request."""
+        ...
+
+
+class EncodedMessage(NamedTuple):
+    """A message as items of a request."""
+
+    items: list[Item]
+
+    results: list[Item]
+    """Results of the app. They follow the answer, with all messages that a paused answer has."""
+
+    drops: list[Drop]
+
+
+class _Chain(NamedTuple):
+    """What a chained request is made of."""
+
+    answer: AssistantMessage
+    """The stored answer."""
+
+    hops: list[EncodedMessage]
+    """That answer, after the paused messages before it."""
+
+    new: list[EncodedMessage]
+    """The messages after it."""
+
+
+class EncoderBase(ABC):
+    """
+    Base class of encoders. An instance makes one request; `encode` is what a `Dialect` names.
+
+    A subclass implements `content`, `user_item`, `answer_items`, `result_item` and `conversation`.
+    """
+
+    dialect: ClassVar[str]
+
+    provider: ClassVar[str]
+    """Who is asked, unless the caller of `encode` says so."""
+
+    policy: ClassVar[Policy]
+
+    conversation_fields: ClassVar[tuple[str, ...]]
+    """Fields of the request that hold the conversation; the body of the app must not."""
+
+    stored_as: ClassVar[str] = ""
+    """What the id of a stored answer is called; empty where the provider stores none, and nothing is chained."""
+
+    placed_state: ClassVar[Mapping[str, frozenset[str]]] = {}
+    """Keys of state that are sent, by `type` of the part, and `result` for results of the provider's calls."""
+
+    def __init__(
+        self, messages: tuple[Message, ...], body: dict[str, Any], *, provider: str, policy: Policy, strip: bool
+    ) -> None:
+        self.target = Origin(provider=provider, model=self.model_of(body), dialect=self.dialect)
+        for key in self.conversation_fields:
+            if body.pop(key, None) is not None:
+                raise ValueError(f"body: {key} comes out of the transcript, leave it out")
+        self.messages = messages
+        self.body = body
+        self.strip = strip
+        self._policy = policy
+
+    @classmethod
+    def encode(
+        cls,
+        transcript: Transcript | Iterable[Message],
+        body: Mapping[str, Any],
+        *,
+        mode: EncodeMode = "auto",
+        provider: str | None = None,
+        policy: Policy | None = None,
         strip: bool = False,
     ) -> Encoded:
         """
-        Return the next request.
+        Return *body* with the conversation in it.
+
+        `chained` needs a last answer that is completed, of the same model, and stored by the provider, with something
+        new behind it and nothing before it that it cannot know. `full` is always possible. An answer that is paused
+        and the last message is resumed (`hop`), where the wire has a form for it.
 
         Args:
-            transcript: The conversation, or messages of one.
+            transcript: The conversation, of which the `context()` is taken, or messages.
 
-            body: The request in the words of the provider, without the conversation. It is left as it is.
+            body: The request in the words of the provider, without the conversation. It is not changed.
 
-            mode: How the conversation goes.
+            mode: How the conversation is sent.
 
-            rules: What may go where, instead of the rules of the dialect (see `replay.select`).
+            provider: Who is asked, when it is not the provider that the dialect is named after.
 
-            strip: Leave out all state, for a conversation that its own provider refuses.
+            policy: What may be sent, instead of the policy of the dialect, for example with its
+                `interchangeable_models`.
+
+            strip: Send no state, for a conversation that its own provider refuses; then nothing is chained.
+
+        Raises:
+            TypeError: When *transcript* is not a conversation, or *body* is not JSON.
+
+            ValueError: When *body* has no model, or a field of the conversation; for an unknown *mode*.
+
+            LocalProtocolError: When *mode* is `chained` and that is not possible, or a paused answer cannot be resumed.
         """
-        ...
+        # Any in the signature: the body is the app's.
+        if mode not in get_args(EncodeMode):
+            raise ValueError(f"mode: expected 'auto', 'chained' or 'full', got {mode!r}")
+        if strip and mode == "chained":
+            raise ValueError("strip: the state that the service keeps cannot be left out; use the mode 'full'")
+        if not isinstance(body, Mapping):
+            raise TypeError(f"body: expected a mapping, got {type(body).__name__}")
+        request = cls(
+            _messages(transcript),
+            thaw(JsonObject(body)),
+            provider=provider or cls.provider,
+            policy=policy or cls.policy,
+            strip=strip,
+        )
+        return request._full() if strip or mode == "full" else request._shortest(mode)
+
+    # -- implemented by subclasses
+
+    def model_of(self, body: Mapping[str, Any]) -> str:
+        """
+        Return the model that *body* names.
+
+        Raises:
+            ValueError: When it names none.
+        """
+        model = string(body, "model")
+        if not model:
+            raise ValueError("body: expected a model")
+        return model
+
+    @abstractmethod
+    def content(self, content: Content) -> Item | None:
+        """Return content as a block; `None` when a request cannot have it."""
+
+    @abstractmethod
+    def user_item(self, blocks: list[Item]) -> Item:
+        """Return the item of a prompt."""
+
+    @abstractmethod
+    def answer_items(self, message: AssistantMessage) -> list[Item]:
+        """Return the items of an answer; *message* has the parts and the state that are sent."""
+
+    @abstractmethod
+    def result_item(self, call: ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
+        """Return the item of a result of the app: *content* is the output, after what went wrong."""
+
+    @abstractmethod
+    def conversation(self, items: list[Item]) -> dict[str, Any]:
+        """Return the fields of the request that hold the conversation."""
+
+    def completed(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the body that is sent."""
+        return body
+
+    def unsendable(self, part: Part) -> DropReason | None:
+        """Return why no item can hold *part*; `None` when one can."""
+        is_empty = isinstance(part, MediaPart) and not part.data and part.uri is None
+        return DropReason.EMPTY if is_empty else None
+
+    def has_place(self, part: Part) -> bool:
+        """Tell whether all state of *part* is sent."""
+        placed = part.state.keys() <= self.placed_state.get(part.type, frozenset())
+        if isinstance(part, ToolPart):
+            keys = self.placed_state.get("result", frozenset[str]()) if part.provider_executed else frozenset[str]()
+            placed = placed and part.result_state.keys() <= keys
+        return placed
+
+    def needs_result(self, call: ToolPart) -> bool:
+        """Tell whether the app has to send a result of *call*."""
+        return not call.provider_executed
+
+    def refused_calls(self, message: AssistantMessage, parts: Sequence[tuple[int, Part]]) -> Collection[int]:
+        """Return the places of calls that the provider refuses as calls; they are sent as text of the user."""
+        return ()
+
+    def stored_id(self, answer: AssistantMessage) -> str:
+        """Return the id by which the provider stores *answer*; empty when it does not."""
+        return ""
+
+    def chained_to(self, stored_id: str) -> dict[str, Any]:
+        """Return the fields of the request that name a stored answer."""
+        raise NotImplementedError  # only called with an id that a subclass has returned
+
+    def resumed(self, hops: Sequence[AssistantMessage]) -> tuple[dict[str, Any], bool] | None:
+        """
+        Return the fields that resume an answer that is paused, and whether the conversation before it is sent.
+
+        Args:
+            hops: The messages that the answer has so far.
+
+        Returns:
+            `None` where the wire has no form for it: the answer is then sent as others are.
+        """
+        return None
+
+    # -- called by subclasses
+
+    def is_own(self, message: AssistantMessage) -> bool:
+        """Tell whether *message* is of the model that is asked."""
+        return self._policy.relation(message.origin, self.target) is Relation.SAME_ORIGIN
+
+    def is_of_provider(self, message: AssistantMessage) -> bool:
+        """Tell whether *message* is of the provider that is asked, in this dialect."""
+        return self._policy.relation(message.origin, self.target) is not Relation.OTHER_PROVIDER
+
+    def last_state(self, key: str) -> str | None:
+        """Return the last text under *key* in the state of a completed answer of the model that is asked."""
+        for message in reversed(self.messages):
+            if isinstance(message, AssistantMessage) and _is_completed(message) and self.is_own(message):
+                value = string(message.state, key)
+                if value and not self.strip:
+                    return value
+        return None
+
+    # -- modes
+
+    def _full(self) -> Encoded:
+        items, drops = self._items(self.messages)
+        return self._encoded("full", self.conversation(items), drops)
+
+    def _shortest(self, mode: EncodeMode) -> Encoded:
+        """Return a hop, a chained or a full request, the first of them that is possible."""
+        if self.messages and self._is_hop(self.messages[-1]):
+            first = self._first_hop(len(self.messages) - 1)
+            resumed = self.resumed([hop for hop in self.messages[first:] if isinstance(hop, AssistantMessage)])
+            if resumed is not None:
+                fields, is_full = resumed
+                items, drops = self._items(self.messages[:first]) if is_full else ([], [])
+                return self._encoded("hop", {**(self.conversation(items) if is_full else {}), **fields}, drops)
+        chain = self._chain()
+        if isinstance(chain, _Chain):
+            return self._chained(chain)
+        if mode == "chained":
+            raise LocalProtocolError(f"the request cannot be chained: {chain}; use the mode 'full'")
+        return self._full()
+
+    def _chained(self, chain: _Chain) -> Encoded:
+        items = [item for hop in chain.hops for item in hop.results]
+        drops = [drop for hop in chain.hops for drop in hop.drops if drop.reason in REPAIRS]
+        for encoded in chain.new:
+            items += encoded.items
+            drops += encoded.drops
+        fields = {**self.chained_to(self.stored_id(chain.answer)), **self.conversation(items)}
+        return self._encoded("chained", fields, drops)
+
+    def _chain(self) -> _Chain | str:
+        """Return what a chained request is made of, or why there can be none."""
+        new: list[EncodedMessage] = []
+        for at in range(len(self.messages) - 1, -1, -1):
+            message = self.messages[at]
+            encoded = self._message(message)
+            if isinstance(message, CompactionMessage) and encoded.items:
+                break
+            # A failed answer of which nothing is sent might as well not be there.
+            if isinstance(message, AssistantMessage) and (_is_completed(message) or encoded.items or encoded.results):
+                first = self._first_hop(at)
+                hops = [self._message(hop) for hop in self.messages[first:at]]
+                chain = _Chain(message, [*hops, encoded], new[::-1])
+                return self._obstacle(chain, first, at) or chain
+            new.append(encoded)
+        return "there is no answer to go on from"
+
+    def _obstacle(self, chain: _Chain, first: int, at: int) -> str | None:
+        """Return why a request cannot be chained; `None` when it can."""
+        answer = chain.answer
+        name = f"answer {answer.id!r}"
+        messages = self.messages[first : at + 1]
+        calls = [call for message in messages for call in getattr(message, "tool_calls", ())]
+        has_nameless = any(not wire_id(call) for call in calls if not call.provider_executed)
+        obstacles = [
+            (not self.stored_as, "the provider stores no answers"),
+            (self.body.get("store") is False, "store is off"),
+            (not _is_completed(answer), f"{name} is not completed"),
+            (not self.is_own(answer), f"{name} is of another model or agent"),
+            (not self.stored_id(answer), f"{name} was not stored, it has no {self.stored_as}"),
+            (answer.finish_reason is FinishReason.PAUSE, f"{name} was paused before its end"),
+            (_is_newer(self.messages[:first], self.messages[first]), f"{name} does not know all before it"),
+            (has_nameless, f"{name} has a call without an id"),
+            (
+                not any(hop.results for hop in chain.hops) and not any(each.items for each in chain.new),
+                f"nothing has come after {name}",
+            ),
+        ]
+        return next((reason for found, reason in obstacles if found), None)
+
+    def _is_hop(self, message: Message) -> bool:
+        return (
+            isinstance(message, AssistantMessage)
+            and _is_completed(message)
+            and message.finish_reason is FinishReason.PAUSE
+            and self.is_own(message)
+        )
+
+    def _first_hop(self, at: int) -> int:
+        """Return the place of the first message of the answer whose last hop is at *at*."""
+        while at > 0 and self._is_hop(self.messages[at - 1]):
+            at -= 1
+        return at
+
+    def _items(self, messages: tuple[Message, ...]) -> tuple[list[Item], list[Drop]]:
+        """Return all items. Results of the app follow the answer with the calls, with all its hops."""
+        items: list[Item] = []
+        results: list[Item] = []
+        drops: list[Drop] = []
+        for at, message in enumerate(messages, 1):
+            encoded = self._message(message)
+            items += encoded.items
+            results += encoded.results
+            drops += encoded.drops
+            if at == len(messages) or not (self._is_hop(message) and isinstance(messages[at], AssistantMessage)):
+                items += results
+                results = []
+        return items, drops
+
+    def _encoded(self, mode: Literal["chained", "full", "hop"], fields: dict[str, Any], drops: list[Drop]) -> Encoded:
+        return Encoded(body=self.completed({**self.body, **fields}), drops=tuple(drops), mode=mode)
+
+    # -- messages
+
+    def _message(self, message: Message) -> EncodedMessage:
+        match message:
+            case UserMessage():
+                return self._user(message.id, message.content)
+            case CompactionMessage():
+                return self._summary(message)
+            case AssistantMessage():
+                return self._answer(message)
+            case _ as never:
+                assert_never(never)
+
+    def _user(self, message_id: str, content: Iterable[Content]) -> EncodedMessage:
+        blocks = self._blocks(content)
+        if not blocks:
+            return EncodedMessage([], [], [Drop(message_id, None, DropReason.EMPTY, whole=True)])
+        missing = [] if None not in blocks else [Drop(message_id, None, DropReason.UNPLACED)]
+        return EncodedMessage([self.user_item([block for block in blocks if block is not None])], [], missing)
+
+    def _blocks(self, content: Iterable[Content]) -> list[Item | None]:
+        return [self.content(item) for item in content if not (isinstance(item, TextContent) and not item.text)]
+
+    def _summary(self, message: CompactionMessage) -> EncodedMessage:
+        """Return a summary of the app as a prompt."""
+        selection = select([message], self.target, rules=self._policy, strip=self.strip)
+        items: list[Item] = []
+        drops = list(selection.left_out)
+        for kept in selection.messages:
+            assert isinstance(kept, CompactionMessage)
+            if kept.state:
+                drops.append(Drop(message.id, None, DropReason.UNPLACED))
+            encoded = self._user(message.id, (TextContent(kept.text),))
+            items += encoded.items
+            drops += encoded.drops
+        return EncodedMessage(items, [], drops)
+
+    def _answer(self, message: AssistantMessage) -> EncodedMessage:
+        selection = select([message], self.target, rules=self._policy, strip=self.strip)
+        [kept], [places] = selection.messages, selection.places
+        assert isinstance(kept, AssistantMessage)
+        drops = list(selection.left_out)
+        parts = [(place, self._with_id(message, place, part)) for place, part in zip(places, kept.parts, strict=True)]
+        refused = self.refused_calls(message, parts)
+        sent: list[Part] = []
+        results: list[Item] = []
+        reworded: list[Item] = []
+        for place, part in parts:
+            reason = self.unsendable(part)
+            if reason is not None:
+                drops.append(Drop(message.id, place, reason, whole=True))
+                continue
+            reasons: list[DropReason] = []
+            if isinstance(part, ToolPart) and place in refused:
+                reasons = [DropReason.REWORDED, *_repairs(part)]
+                reworded += [block for block in self._blocks(_in_words(part)) if block is not None]
+            else:
+                if not self.has_place(part):
+                    reasons.append(DropReason.UNPLACED)
+                if isinstance(part, ToolPart) and self.needs_result(part):
+                    reasons += _repairs(part)
+                    results.append(self.result_item(part, _result(part), failed=_is_failed(part)))
+                elif isinstance(part, ToolPart) and part.input is None:
+                    reasons.append(DropReason.UNPLACED)
+                sent.append(_with_input(part))
+            drops += [Drop(message.id, place, each) for each in reasons]
+        items = self.answer_items(attrs.evolve(kept, parts=tuple(sent)))
+        if reworded:
+            results.append(self.user_item(reworded))
+        drops.sort(key=lambda drop: -1 if drop.part is None else drop.part)
+        return EncodedMessage(items, results, drops)
+
+    def _with_id(self, message: AssistantMessage, place: int, part: Part) -> Part:
+        """Return a call that is sent without its state with the id that the provider gave: that is its name."""
+        state = message.parts[place].state
+        if isinstance(part, ToolPart) and self.is_of_provider(message) and "id" in state and "id" not in part.state:
+            return attrs.evolve(part, state=State({**part.state, "id": state["id"]}))
+        return part
+
+
+def wire_id(call: ToolPart) -> str | None:
+    """Return the id that the provider gave a call; `None` when it gave none. The state has it when it is another."""
+    if "id" not in call.state:
+        return call.call_id
+    given = call.state["id"]
+    return given if isinstance(given, str) else None
+
+
+def _messages(transcript: Transcript | Iterable[Message]) -> tuple[Message, ...]:
+    if isinstance(transcript, Transcript):
+        return transcript.context()
+    if not isinstance(transcript, Iterable):
+        raise TypeError(f"transcript: expected a Transcript or messages, got {type(transcript).__name__}")
+    messages = tuple(transcript)
+    for message in messages:
+        if not isinstance(message, MESSAGE_CLASSES):
+            raise TypeError(f"transcript: expected messages, got {type(message).__name__}")
+    return messages
+
+
+def _is_newer(messages: Iterable[Message], answer: Message) -> bool:
+    """Tell whether something in *messages* ended after *answer* started, which was asked for without it."""
+    if answer.times is None or answer.times.started is None:
+        return False  # not known
+    times: list[Times | None] = []
+    for message in messages:
+        times.append(message.times)
+        if isinstance(message, AssistantMessage):
+            times += [call.times for call in message.tool_calls]
+    started = answer.times.started
+    return any(each is not None and each.ended is not None and each.ended > started for each in times)
+
+
+def _is_completed(message: AssistantMessage) -> bool:
+    return message.status is MessageStatus.COMPLETED
+
+
+# -- calls and their results
+
+
+def _is_answered(call: ToolPart) -> bool:
+    return call.settled and not call.provider_executed
+
+
+def _is_failed(call: ToolPart) -> bool:
+    return call.status is CallStatus.FAILED or not _is_answered(call)
+
+
+def _repairs(call: ToolPart) -> list[DropReason]:
+    """Return what the request repairs in the result of a call."""
+    if not _is_answered(call):
+        return [DropReason.NO_ANSWER]
+    return [DropReason.UNCALLED] if call.input is None else []
+
+
+def _with_input(part: Part) -> Part:
+    """Return a call whose input is not an object with an empty one; its result has the fault."""
+    if isinstance(part, ToolPart) and part.input is None:
+        return attrs.evolve(part, input=JsonObject())
+    return part
+
+
+def _result(call: ToolPart) -> tuple[Content, ...]:
+    """Return the output of a call after its fault; one text or JSON value is one text."""
+    fault = _fault(call)
+    match call.output:
+        case ():
+            return (TextContent(fault),)
+        case (TextContent() | JsonContent() as item,):
+            text = _text(item)
+            return (TextContent(f"{fault}\n{text}" if fault and fault != text else text),)
+        case output:
+            return (TextContent(fault), *output) if fault else output
+
+
+def _fault(call: ToolPart) -> str:
+    """Return what is wrong with a call; empty when it succeeded."""
+    if not _is_answered(call):
+        return NO_ANSWER
+    if call.status is not CallStatus.FAILED:
+        return ""
+    fault = "" if call.error is None else call.error.message or str(call.error.kind)
+    return f"The call was not run: {fault}" if call.input is None else fault
+
+
+def _in_words(call: ToolPart) -> tuple[Content, ...]:
+    """Return a call and its result as content of the user."""
+    arguments = call.raw_input if call.input is None else write_json(call.input).decode()
+    fault = _fault(call)
+    ending = f"It failed: {fault}" if fault else "It answered:" if call.output else "It answered nothing."
+    sentence = TextContent(f"{call.name} was called with {arguments}. {ending}")
+    return sentence, *[item if isinstance(item, MediaContent) else TextContent(_text(item)) for item in call.output]
+
+
+def _text(item: TextContent | JsonContent) -> str:
+    return item.text if isinstance(item, TextContent) else write_json(item.value).decode()

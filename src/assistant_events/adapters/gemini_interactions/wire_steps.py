@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, assert_never
 
+from assistant_events.adapters.encoder import wire_id
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.adapters.json_fields import Fields, mapping, mappings
 from assistant_events.history import has_result
@@ -127,14 +128,6 @@ def has_unwritten_deltas(state: State) -> bool:
     step = state.get("step")
     kind = step.get("type") if isinstance(step, Mapping) else None
     return any(delta.get("type") != kind for delta in deltas_of(state))
-
-
-def wire_id(part: ToolPart) -> str | None:
-    """Return the id that the provider gave a call; `None` when it gave none. The state has it when it is another."""
-    if "id" not in part.state:
-        return part.call_id
-    given = part.state["id"]
-    return given if isinstance(given, str) else None
 
 
 def call_type(part: ToolPart) -> str:
