@@ -22,7 +22,8 @@ from typing import Any, Final
 import attrs
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from assistant_events.mock import Answer, Fixture, Fixtures, MockProvider, Timing
+from assistant_events.adapters.gemini_interactions.mock import Answer, MockProvider
+from assistant_events.mock import Fixture, Fixtures, Timing
 from assistant_events.mock.threaded_server import ThreadedServer
 from benchmarks.measure import Figure, Settings
 

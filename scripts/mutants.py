@@ -66,7 +66,7 @@ CORE: Final[dict[str, list[str]]] = {
     "clients/recovery.py": ["tests/clients"],
     "clients/run_driver.py": ["tests/clients"],
     "mock/matching.py": ["tests/mock"],
-    "mock/signatures.py": ["tests/mock"],
+    "adapters/gemini_interactions/mock/signatures.py": ["tests/mock"],
 }
 """Modules and packages that are changed, with the tests that belong to them."""
 

@@ -127,7 +127,7 @@ OPTIONAL = {
     "redis": {"live.redis"},
     "rich": {"cli"},
     "stamina": set(),
-    "starlette": {"mock"},
+    "starlette": {"adapters.mock", "mock"},
     "uvicorn": {"mock"},
 }
 OPTIONAL_WITHOUT_IO = {"msgspec"}
@@ -324,7 +324,7 @@ def external(module: Module, imports: list[Import]) -> Iterator[tuple[int, str]]
         elif root in OPTIONAL:
             if module.without_io and root not in OPTIONAL_WITHOUT_IO:
                 yield entry.line, f"{module.unit} does no I/O and imports {root}"
-            elif not entry.lazy and not within(module.name, OPTIONAL[root]):
+            elif not entry.lazy and not at_home(module, OPTIONAL[root]):
                 yield entry.line, f"{root} is optional; import it where it is used"
         elif root != ROOT:
             yield entry.line, f"imports {root}, which is no dependency"
@@ -337,7 +337,7 @@ def optional_homes(module: Module, imports: list[Import]) -> Iterator[tuple[int,
     homes = set().union(*OPTIONAL.values())
     for entry in imports:
         target = entry.target.removeprefix(f"{ROOT}.")
-        if not entry.lazy and within(target, homes) and not within(module.name, homes):
+        if not entry.lazy and within(target, homes) and not at_home(module, homes):
             yield entry.line, f"{target} needs an optional dependency; import it where it is used"
 
 
@@ -385,6 +385,10 @@ def environment(module: Module) -> Iterator[tuple[int, str]]:
 
 def within(name: str, homes: set[str]) -> bool:
     return any(name == home or name.startswith(f"{home}.") for home in homes)
+
+
+def at_home(module: Module, homes: set[str]) -> bool:
+    return module.unit in homes or within(module.name, homes)
 
 
 def plant(root: Path, files: dict[str, str]) -> Path:

@@ -10,8 +10,9 @@ import pytest
 
 from assistant_events import fold
 from assistant_events.adapters.gemini_interactions import decode_resource, encode
+from assistant_events.adapters.gemini_interactions.mock import Answer, Match
 from assistant_events.history import DropReason
-from assistant_events.mock import Answer, Contains, Fixture, Match
+from assistant_events.mock import Contains, Fixture
 from assistant_events.testing import answer, mock_provider, prompt
 
 from .notation import fc, mo, step, th

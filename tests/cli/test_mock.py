@@ -12,9 +12,9 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from assistant_events import extras
+from assistant_events.adapters.gemini_interactions.mock import load_fixtures
+from assistant_events.adapters.gemini_interactions.mock.demo import DEMO
 from assistant_events.cli import main, mock
-from assistant_events.mock import load_fixtures
-from assistant_events.mock.demo import DEMO
 from assistant_events.mock.threaded_server import ThreadedServer
 from assistant_events.testing import mock_provider
 from tests.children import SECONDS, Child
@@ -301,7 +301,7 @@ BAD = {
     "nowhere to record": (["--record", "https://x.test"], "--record needs one --fixtures FILE to write to"),
     "no endpoint": (
         ["--record", "x.test", "--fixtures", "a.json"],
-        "upstream: expected an address such as https://generativelanguage",
+        "upstream: expected an address such as https://api",
     ),
     "an argument": (["fixtures.json"], "1 argument too many: 'fixtures.json'; see assistant-events mock --help"),
     "an option": (["--fixture", "a.json"], "unknown option --fixture, did you mean --fixtures?"),

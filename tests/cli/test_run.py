@@ -12,9 +12,9 @@ import httpx2
 import pytest
 
 from assistant_events import extras, fold
+from assistant_events.adapters.gemini_interactions.mock import Match
 from assistant_events.cli import endpoints, run_conversation
 from assistant_events.cli.live import Live
-from assistant_events.mock import Match
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import answer, durable, mock_provider, prompt
 from assistant_events.testing import run as run_of

@@ -10,7 +10,8 @@ import json
 from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote
 
-from assistant_events.mock import Answer, Contains, Fixture, Fixtures, Match, MockProvider
+from assistant_events.adapters.gemini_interactions.mock import Answer, Match, MockProvider
+from assistant_events.mock import Contains, Fixture, Fixtures
 
 KEY = {"x-goog-api-key": "secret"}
 MODEL = "gemini-3.6-flash"

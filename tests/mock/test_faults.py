@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant_events.mock import Answer, Fault, Timing, fault_help, parse_fault
-from assistant_events.mock.api_versions import Generation
+from assistant_events.adapters.gemini_interactions.mock import Answer
+from assistant_events.adapters.gemini_interactions.mock.api_versions import Generation
+from assistant_events.mock import Fault, Timing, fault_help, parse_fault
 from assistant_events.mock.faults import KINDS, parse_faults
 
 from .asgi import Exchange, HandClock, JumpClock, ask, asked, create, provider_of, settle, text_step
@@ -102,7 +103,7 @@ def test_written(text, name, at, times):
         ("drop@soon", "expected a number of events such as 7 or a time such as 600s after '@', got 'soon'"),
         ("drop@-1", "after '@', got '-1'"),
         ("drop@9999999999", "after '@', got '9999999999'"),
-        ("drop@7x0", "fault 'drop@7x0': expected how often it strikes, 1 or more or *, got 0"),
+        ("drop@7x0", "fault 'drop@7x0': expected a number of times, 1 or more or *, got 0"),
         ("drop@7@8", "unknown fault 'drop@7@8'"),
         ("zombie@99999999999s", "fault 'zombie': expected a time of at most 1e+09 seconds, got 99999999999.0"),
         ("slow-first-byte@999999999999999h", "fault 'slow-first-byte': expected a time of at most 1e+09 seconds"),
@@ -169,7 +170,7 @@ def test_every_fault_is_in_the_help():
     listed = fault_help()
 
     assert len(KINDS) == len(listed)
-    assert ("drop@3", "the connection is reset, with no end of the body") in listed
+    assert ("drop@3", "the connection is reset, without an end of the body") in listed
     for written, text in listed:
         assert parse_fault(written.replace("NNN", "500"))
         assert text

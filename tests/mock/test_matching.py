@@ -7,7 +7,8 @@ import re
 import attrs
 import pytest
 
-from assistant_events.mock import Answer, Contains, Fixture, Fixtures, Match, RequestFacts, read_request
+from assistant_events.adapters.gemini_interactions.mock import Answer, Match, read_request
+from assistant_events.mock import Contains, Fixture, Fixtures, RequestFacts
 
 RESULT = {"type": "function_result", "call_id": "c1", "name": "rain", "result": "sunny"}
 CALL = {"type": "function_call", "id": "c1", "name": "rain", "arguments": {}}
@@ -412,7 +413,7 @@ MISSES = {
     "nothing": (
         [],
         {"input": "Hi", "model": "m"},
-        "newest user text 'Hi', model 'm', turn 1; there are no fixtures at all",
+        "newest user text 'Hi', model 'm', turn 1; the provider has no fixtures",
     ),
     "a slip": (
         [fixture(user_text="Hello there"), fixture(model=Contains("pro"))],

@@ -9,7 +9,8 @@ import tracemalloc
 
 import pytest
 
-from assistant_events.mock import Answer, Timing
+from assistant_events.adapters.gemini_interactions.mock import Answer
+from assistant_events.mock import Timing
 from assistant_events.mock.threaded_server import ThreadedServer
 
 from .asgi import create, provider_of, text_step

@@ -19,16 +19,10 @@ from starlette.responses import PlainTextResponse
 
 from assistant_events import FixtureError, fold
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
-from assistant_events.mock import (
-    Answer,
-    HttpError,
-    Match,
-    MockProvider,
-    StreamError,
-    load_fixtures,
-)
+from assistant_events.adapters.gemini_interactions.mock import Answer, Match, MockProvider, load_fixtures, mock
+from assistant_events.mock import HttpError, StreamError
 from assistant_events.mock import proxy as recording_module
-from assistant_events.mock.proxy import RecordingProxy, match_of
+from assistant_events.mock.proxy import RecordingProxy
 from assistant_events.mock.threaded_server import ThreadedServer
 from assistant_events.testing import mock_provider
 from assistant_events.testing.transport import StreamingTransport
@@ -39,6 +33,7 @@ from .asgi import Exchange, ask, text_step
 
 SECRET = "AIzaSecretKeyOfSomebody"
 UPSTREAM = "https://upstream.test"
+API = mock.recorded
 SCRIPT = {
     "Weather?": {
         "thought": "A tool knows.",
@@ -112,7 +107,7 @@ def notes():
 
 @pytest.fixture
 def recording(upstream, path, notes):
-    return Desk(RecordingProxy(UPSTREAM, path, note=notes.append, transport=StreamingTransport(upstream.app)))
+    return Desk(RecordingProxy(API, UPSTREAM, path, note=notes.append, transport=StreamingTransport(upstream.app)))
 
 
 def replay(path):
@@ -183,7 +178,7 @@ def test_pieces_pass_when_they_come(path):
     A piece is handed on before the next one is there.
     """
     upstream = MockProvider({"Hi": {"text": "Hello", "timing": {"between_s": 3600}}})
-    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app))
+    proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app))
 
     async def main():
         async with (
@@ -232,7 +227,7 @@ def test_a_key_that_an_endpoint_says_again(path):
     """
     said = json.dumps({"error": {"code": 400, "message": f"bad key {SECRET}"}}).encode()
     transport = httpx2.MockTransport(lambda request: httpx2.Response(400, stream=Raw(said)))
-    desk = Desk(RecordingProxy(UPSTREAM, path, transport=transport))
+    desk = Desk(RecordingProxy(API, UPSTREAM, path, transport=transport))
     desk.create("Hi")
     desk.create("Again")
 
@@ -248,7 +243,7 @@ def test_a_short_key_is_no_secret(path):
     transport = httpx2.MockTransport(
         lambda request: httpx2.Response(200, headers={"content-type": "application/json"}, stream=Raw(said))
     )
-    proxy = RecordingProxy(UPSTREAM, path, transport=transport)
+    proxy = RecordingProxy(API, UPSTREAM, path, transport=transport)
 
     async def main():
         async with httpx2.AsyncClient(
@@ -342,7 +337,7 @@ def test_odd_errors(path, content, expected):
     Every shape of an error is recorded; of one that cannot be read, its status.
     """
     transport = httpx2.MockTransport(lambda request: httpx2.Response(503, stream=Raw(content)))
-    Desk(RecordingProxy(UPSTREAM, path, transport=transport)).create("Hi")
+    Desk(RecordingProxy(API, UPSTREAM, path, transport=transport)).create("Hi")
     (fixture,) = load_fixtures(path)
 
     assert expected == fixture.answers[0].http_error
@@ -354,7 +349,7 @@ def test_neither_an_answer_nor_an_error(path, notes, status):
     What is neither passes and is not recorded: no fixture could give it, and the file would not load any more.
     """
     transport = httpx2.MockTransport(lambda request: httpx2.Response(status, stream=Raw(b"")))
-    response = Desk(RecordingProxy(UPSTREAM, path, transport=transport, note=notes.append)).create("Hi")
+    response = Desk(RecordingProxy(API, UPSTREAM, path, transport=transport, note=notes.append)).create("Hi")
     match = "user_text='Hi', model='m', turn=1, previous_interaction_id=''"
 
     assert (502 if status == 600 else status) == response.status_code  # 600 is no status that a server can send
@@ -370,10 +365,10 @@ def test_what_no_fixture_can_give(recording, path, notes):
     kept = path.read_text()
     document = json.dumps({"id": "v1", "status": "completed", "usage": {"total_tokens": -5}}).encode()
     transport = httpx2.MockTransport(lambda request: httpx2.Response(200, stream=Raw(document)))
-    Desk(RecordingProxy(UPSTREAM, path, transport=transport, note=notes.append)).create("Hello")
+    Desk(RecordingProxy(API, UPSTREAM, path, transport=transport, note=notes.append)).create("Hello")
 
     assert (
-        "not recorded, no fixture can give answer.usage.total_tokens, expected an integer of at least 0, got the "
+        "not recorded, no fixture can have answer.usage.total_tokens, expected an integer of at least 0, got the "
         "number -5: user_text='Hello', model='m', turn=1, previous_interaction_id=''"
     ) == notes[-1]
     assert kept == path.read_text()
@@ -383,7 +378,7 @@ def test_no_tunnel(path, upstream):
     """
     CONNECT asks for a tunnel to somewhere; it is refused, whatever its target looks like.
     """
-    recording = Desk(RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app)))
+    recording = Desk(RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app)))
     (response,) = recording.ask(("CONNECT", "/v1beta/interactions", None))
 
     assert (400, ()) == (response.status_code, upstream.requests)
@@ -400,7 +395,7 @@ def test_a_path_stays_quoted(path, name):
         asked.append(request.url.raw_path)
         return httpx2.Response(200, stream=Raw(b"{}"))
 
-    Desk(RecordingProxy(UPSTREAM, path, transport=httpx2.MockTransport(answer))).ask(
+    Desk(RecordingProxy(API, UPSTREAM, path, transport=httpx2.MockTransport(answer))).ask(
         ("GET", f"/v1/interactions/{name}", None)
     )
 
@@ -428,7 +423,7 @@ def test_no_target_leads_elsewhere(path, target, upstream):
         asked.append((request.url.scheme, request.url.host, request.headers["host"]))
         return httpx2.Response(200, stream=Raw(b"{}"))
 
-    proxy = RecordingProxy(upstream, path, transport=httpx2.MockTransport(answer))
+    proxy = RecordingProxy(API, upstream, path, transport=httpx2.MockTransport(answer))
 
     async def main():
         raw, _, query = target.partition("?")
@@ -456,7 +451,7 @@ def test_no_request_line_leads_elsewhere(path, target):
 
     with (
         ThreadedServer(other) as elsewhere,
-        ThreadedServer(RecordingProxy(UPSTREAM, path, transport=transport)) as serving,
+        ThreadedServer(RecordingProxy(API, UPSTREAM, path, transport=transport)) as serving,
     ):
         line = f"GET {target.format(port=elsewhere.port)} HTTP/1.1"
         with socket.create_connection(("127.0.0.1", serving.port), timeout=30) as connection:
@@ -478,7 +473,7 @@ def test_headers_pass_as_bytes(path):
         return httpx2.Response(200, stream=Raw(b"{}"))
 
     async def main():
-        proxy = RecordingProxy(UPSTREAM, path, transport=httpx2.MockTransport(answer))
+        proxy = RecordingProxy(API, UPSTREAM, path, transport=httpx2.MockTransport(answer))
         exchange = Exchange(proxy, "POST", "/v1/interactions", {"model": "m", "input": "Hi"})
         exchange.scope["headers"].append((b"x-name", b"caf\xe9"))
         return (await exchange.over()).status
@@ -505,7 +500,7 @@ def test_no_proxy_for_this_machine(environment, path, variable):
     """
     environment.setenv(variable, "http://127.0.0.1:9")
     with mock_provider({"Hi": "Hello"}) as upstream:
-        response = Desk(RecordingProxy(upstream.url, path)).create("Hi")
+        response = Desk(RecordingProxy(API, upstream.url, path)).create("Hi")
 
     assert 200 == response.status_code
 
@@ -523,7 +518,7 @@ def test_a_proxy_for_another_machine(environment, path, scheme):
 
     with ThreadedServer(proxy) as serving:
         environment.setenv("http_proxy", scheme + serving.url.removeprefix("http://"))
-        response = Desk(RecordingProxy("http://upstream.test", path)).create("Hi")
+        response = Desk(RecordingProxy(API, "http://upstream.test", path)).create("Hi")
 
     assert 200 == response.status_code
     assert 1 == len(asked)
@@ -562,7 +557,7 @@ def test_a_proxy_that_cannot_be_used(environment, path):
     with pytest.raises(
         ValueError, match=r"^the proxy that the environment names cannot be used: ValueError$"
     ) as caught:
-        RecordingProxy(UPSTREAM, path)
+        RecordingProxy(API, UPSTREAM, path)
     assert caught.value.__suppress_context__
 
 
@@ -600,7 +595,7 @@ def test_no_key_is_kept(path, notes, caplog, status, document, stream, spelling)
     transport = httpx2.MockTransport(
         lambda request: httpx2.Response(status, headers={"content-type": content_type}, stream=Raw(said))
     )
-    proxy = RecordingProxy(UPSTREAM, path, transport=transport, note=notes.append)
+    proxy = RecordingProxy(API, UPSTREAM, path, transport=transport, note=notes.append)
 
     async def main():
         body = {"model": "m", "input": f"Hi {QUOTED}", "background": True, "stream": stream}
@@ -628,7 +623,7 @@ def test_passwords_are_keys(path, header):
     transport = httpx2.MockTransport(lambda request: httpx2.Response(401, stream=Raw(said)))
 
     async def main():
-        proxy = RecordingProxy(UPSTREAM, path, transport=transport)
+        proxy = RecordingProxy(API, UPSTREAM, path, transport=transport)
         await ask(proxy, "POST", "/v1/interactions", {"model": "m", "input": "Hi"}, {"authorization": header})
 
     asyncio.run(main())
@@ -646,7 +641,7 @@ def test_the_password_of_a_proxy_is_a_key(environment, path):
 
     with ThreadedServer(proxy) as serving:
         environment.setenv("http_proxy", serving.url.replace("://", "://me:passw0rd12@"))
-        Desk(RecordingProxy("http://upstream.test", path)).create("Hi")
+        Desk(RecordingProxy(API, "http://upstream.test", path)).create("Hi")
 
     assert ["bad [hidden]"] == [fixture.answers[0].http_error.message for fixture in load_fixtures(path)]
 
@@ -657,7 +652,7 @@ def test_a_log_of_the_http_library_has_no_key(environment, path, caplog):
     """
     caplog.set_level(logging.DEBUG)
     with mock_provider({"Hi": "Hello"}) as upstream:
-        proxy = RecordingProxy(upstream.url, path)
+        proxy = RecordingProxy(API, upstream.url, path)
         asyncio.run(ask(proxy, "POST", f"/v1/interactions?key={SECRET}", {"model": "m", "input": "Hi"}))
 
     assert 1 == len(load_fixtures(path))
@@ -670,7 +665,7 @@ def test_an_id_that_comes_twice(path):
     """
     said = json.dumps({"id": "v1", "status": "completed", "steps": []}).encode()
     transport = httpx2.MockTransport(lambda request: httpx2.Response(200, stream=Raw(said)))
-    desk = Desk(RecordingProxy(UPSTREAM, path, transport=transport))
+    desk = Desk(RecordingProxy(API, UPSTREAM, path, transport=transport))
     desk.create("one")
     desk.create("two")
 
@@ -702,7 +697,7 @@ def test_a_run_that_is_resumed(path, notes, fault, after):
     A stream that breaks off and goes on behind a cursor is recorded whole, wherever the client resumes it.
     """
     upstream = MockProvider({"Hi": {"text": LONG, "calls": [{"id": "c1", "name": "rain"}]}}, faults=[fault])
-    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
+    proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
     second, run_id = asyncio.run(resumed(proxy, after))
     (fixture,) = load_fixtures(path)
     (answer,) = fixture.answers
@@ -719,7 +714,7 @@ def test_a_run_that_is_resumed_twice(path):
     Each piece goes on with the one before it.
     """
     upstream = MockProvider({"Hi": {"text": LONG}}, faults=["cut@3x2"])
-    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app))
+    proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app))
 
     async def main():
         second, run_id = await resumed(proxy, 3)
@@ -737,7 +732,7 @@ def test_a_replay_that_is_resumed(path):
     A run that was created without a stream is recorded from a replay that was cut and went on.
     """
     upstream = MockProvider({"Hi": {"text": LONG}}, faults=["cut@5"])
-    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app))
+    proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app))
 
     async def main():
         run = await ask(proxy, "POST", "/v1/interactions", {"model": "m", "input": "Hi", "background": True})
@@ -756,7 +751,7 @@ def test_a_resumed_run_whose_beginning_is_missing(path, notes):
     What goes on behind a cursor that was never seen is not recorded; the document is, when it comes.
     """
     upstream = MockProvider({"Hi": {"text": LONG}}, make_id=lambda: "v1")
-    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
+    proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
 
     async def main():
         await ask(proxy, "POST", "/v1/interactions", {"model": "m", "input": "Hi", "background": True})
@@ -768,7 +763,7 @@ def test_a_resumed_run_whose_beginning_is_missing(path, notes):
     asyncio.run(main())
     (fixture,) = load_fixtures(path)
 
-    assert notes[1].startswith("not recorded, what came before this cursor is missing: user_text='Hi'")
+    assert notes[1].startswith("not recorded, the events before this cursor are missing: user_text='Hi'")
     assert LONG == fixture.answers[0].steps[0]["content"][0]["text"]
 
 
@@ -789,7 +784,7 @@ def test_an_error_event(path, code, message, expected):
     transport = httpx2.MockTransport(
         lambda request: httpx2.Response(200, headers={"content-type": "text/event-stream"}, stream=Raw(body))
     )
-    Desk(RecordingProxy(UPSTREAM, path, transport=transport)).create("Hi", stream=True)
+    Desk(RecordingProxy(API, UPSTREAM, path, transport=transport)).create("Hi", stream=True)
     (fixture,) = load_fixtures(path)
     again = asyncio.run(
         ask(
@@ -816,7 +811,7 @@ def test_an_error_behind_the_end(path):
             )
         )
         made = path.with_name(f"{name}.json")
-        Desk(RecordingProxy(UPSTREAM, made, transport=transport)).create("Hi", stream=True)
+        Desk(RecordingProxy(API, UPSTREAM, made, transport=transport)).create("Hi", stream=True)
         found.append([fixture.answers[0].stream_error for fixture in load_fixtures(made)])
 
     assert [[None], [StreamError(message="boom")]] == found
@@ -845,7 +840,7 @@ def test_the_rights_of_a_file_stay(upstream, path):
     """
     path.write_text("")
     path.chmod(0o640)
-    Desk(RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app))).create("Twice")
+    Desk(RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app))).create("Twice")
 
     assert 0o640 == stat.S_IMODE(path.stat().st_mode)
     assert [path] == list(path.parent.iterdir())
@@ -882,7 +877,7 @@ def test_what_else_is_kept(path):
     document = {"id": "v1", "object": "interaction", "created": "2026-11-22T12:00:00Z", "status": "failed", "steps": []}
     said = json.dumps({**document, "model": "m", **kept}).encode()
     transport = httpx2.MockTransport(lambda request: httpx2.Response(200, stream=Raw(said)))
-    Desk(RecordingProxy(UPSTREAM, path, transport=transport)).create("Hi")
+    Desk(RecordingProxy(API, UPSTREAM, path, transport=transport)).create("Hi")
     (fixture,) = load_fixtures(path)
 
     assert JsonObject(kept) == fixture.answers[0].more
@@ -929,7 +924,7 @@ def test_a_background_run(recording, path, notes, stream):
     assert "A report." == answer.steps[0]["content"][0]["text"]
     assert run["id"] == answer.id
     assert (0 if stream else 1) <= answer.polls_in_progress
-    assert notes[0].startswith("recorded when it is done: user_text='Think long'")
+    assert notes[0].startswith("recorded when it has ended: user_text='Think long'")
     assert notes[-1].startswith("recorded: user_text='Think long'")
 
 
@@ -940,7 +935,7 @@ def test_a_get_of_something_else(recording, path, notes):
     run = recording.create("Twice").json()
     recording.ask(("GET", f"/v1beta/interactions/{run['id']}", None))
 
-    assert f"not recorded: interaction {run['id']!r} does not wait for its answer" == notes[-1]
+    assert f"not recorded: run {run['id']!r} does not wait for its end" == notes[-1]
     assert 1 == len(load_fixtures(path))
 
 
@@ -963,7 +958,7 @@ def test_an_endpoint_that_breaks_off(path, notes, socket):
     A connection that the endpoint resets is reset here, too, and nothing is recorded.
     """
     upstream = MockProvider({"Hi": "Hello"}, faults=["drop@2"])
-    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
+    proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
 
     if socket:
         with ThreadedServer(proxy) as serving, httpx2.Client() as client, pytest.raises(httpx2.TransportError):
@@ -996,7 +991,7 @@ def test_a_document_that_breaks_off(path, notes):
 
     transport = httpx2.MockTransport(lambda request: httpx2.Response(200, stream=Broken()))
     with pytest.raises(httpx2.RemoteProtocolError, match="the endpoint broke off"):
-        Desk(RecordingProxy(UPSTREAM, path, transport=transport, note=notes.append)).create("Hi")
+        Desk(RecordingProxy(API, UPSTREAM, path, transport=transport, note=notes.append)).create("Hi")
 
     assert ["not recorded, the endpoint broke off: ReadError"] == notes
 
@@ -1021,7 +1016,7 @@ def test_what_is_there_stays(upstream, path):
     A recording is added to a file, and the file has the same form as before.
     """
     path.write_text(json.dumps({"version": 1, "fixtures": [{"match": {"turn": 9}, "answer": {"text": "old"}}]}))
-    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app))
+    proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app))
     Desk(proxy).create("Twice")
 
     old, new = load_fixtures(path)
@@ -1050,9 +1045,8 @@ def test_no_endpoint(path, notes):
     def refuse(request):
         raise httpx2.ConnectError(f"no way to {request.url}", request=request)
 
-    response = Desk(RecordingProxy(UPSTREAM, path, transport=httpx2.MockTransport(refuse), note=notes.append)).create(
-        "Hi"
-    )
+    transport = httpx2.MockTransport(refuse)
+    response = Desk(RecordingProxy(API, UPSTREAM, path, transport=transport, note=notes.append)).create("Hi")
 
     assert 502 == response.status_code
     assert "https://upstream.test cannot be reached: ConnectError" == response.json()["error"]["message"]
@@ -1074,7 +1068,7 @@ def test_odd_answers(path, notes, content, headers, expected):
     What is no answer passes, and is not recorded.
     """
     transport = httpx2.MockTransport(lambda request: httpx2.Response(200, headers=headers, stream=Raw(content)))
-    proxy = RecordingProxy(UPSTREAM, path, transport=transport, note=notes.append)
+    proxy = RecordingProxy(API, UPSTREAM, path, transport=transport, note=notes.append)
 
     async def main():
         async with (
@@ -1104,14 +1098,14 @@ def test_odd_requests(upstream, path, notes, body):
     """
     A request that is no JSON object is not recorded.
     """
-    proxy = RecordingProxy(UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
+    proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
 
     async def main():
         async with httpx2.AsyncClient(transport=StreamingTransport(proxy)) as client:
             return await client.post("http://x/v1/interactions", content=body, headers={"x-goog-api-key": "k"})
 
     assert 400 == asyncio.run(main()).status_code
-    assert ["not recorded: the request is no JSON object"] == notes
+    assert ["not recorded: the request is not a JSON object"] == notes
 
 
 @pytest.mark.parametrize(
@@ -1125,16 +1119,16 @@ def test_no_address(path, address):
     """
     Something that is no address of an endpoint is refused at once, and not shown: it may hold a key.
     """
-    with pytest.raises(ValueError, match=r"^upstream: expected an address such as https://generativelanguage"):
-        RecordingProxy(address, path)
+    with pytest.raises(ValueError, match=r"^upstream: expected an address such as https://api"):
+        RecordingProxy(API, address, path)
 
 
 def test_no_folder(tmp_path):
     """
     A file in a folder that is not there is refused before anything is asked.
     """
-    with pytest.raises(ValueError, match=r"there is no folder"):
-        RecordingProxy(UPSTREAM, tmp_path / "nowhere" / "a.json")
+    with pytest.raises(ValueError, match=r"no folder"):
+        RecordingProxy(API, UPSTREAM, tmp_path / "nowhere" / "a.json")
 
 
 def test_a_file_of_another_form(path):
@@ -1143,14 +1137,14 @@ def test_a_file_of_another_form(path):
     """
     path.write_text('{"fixtures": [{"match": {}, "response": {"content": "Hi"}}]}')
 
-    with pytest.raises(FixtureError, match="version: is missing: recordings are added to files of our own form only"):
-        RecordingProxy(UPSTREAM, path)
+    with pytest.raises(FixtureError, match="version: is missing: recordings are added to files of this library only"):
+        RecordingProxy(API, UPSTREAM, path)
 
 
 def test_what_matches_a_request():
     """
     A request that answers calls is known by the last of them; one that names a previous interaction by that.
     """
-    chained = match_of({"input": [RESULT], "previous_interaction_id": "v1_a", "agent": "a"})
+    chained = API.match_of({"input": [RESULT], "previous_interaction_id": "v1_a", "agent": "a"})
 
     assert Match(agent="a", call_id="c1", previous_interaction_id="v1_a") == chained

@@ -7,7 +7,8 @@ import logging
 
 import pytest
 
-from assistant_events.mock import Answer, HttpError, MockProvider
+from assistant_events.adapters.gemini_interactions.mock import Answer, MockProvider
+from assistant_events.mock import HttpError
 from assistant_events.mock.api_errors import ApiError
 
 from .asgi import KEY, Exchange, ask, asked, create, provider_of, settle, text_step
@@ -168,7 +169,10 @@ def test_bodies_that_are_too_long():
 
 HALF = "\ud83d"
 ODD_BODIES = {
-    "a type with a signature": (create([{"type": HALF, "signature": "AAAA"}]), "item 0 (\ufffd): its signature is not"),
+    "a type with a signature": (
+        create([{"type": HALF, "signature": "AAAA"}]),
+        "item 0 (\ufffd): its signature is unknown",
+    ),
     "a function": (
         create(tools=[{"type": "function", "name": HALF, "parameters": {"required": []}}]),
         "function '\\ud83d' has an empty list",
@@ -347,12 +351,12 @@ def test_a_fault_of_our_own_is_a_document(monkeypatch, caplog):
     def broken(*_args, **_more):
         raise RuntimeError("broken inside")
 
-    monkeypatch.setattr("assistant_events.mock.service.read_request", broken)
+    monkeypatch.setattr("assistant_events.adapters.gemini_interactions.mock.interactions.read_request", broken)
     with caplog.at_level(logging.ERROR):
         exchange = asked(provider_of(), "POST", V1, create())
 
     assert 500 == exchange.status
-    assert {"error": {"code": "internal", "message": "the mock provider itself failed; its log says why"}} == (
+    assert {"error": {"code": "internal", "message": "the mock provider itself failed, see its log"}} == (
         exchange.document
     )
     assert "broken inside" in caplog.text

@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from assistant_events.mock import Answer, Fixture, Match, MockProvider, Timing
+from assistant_events.adapters.gemini_interactions.mock import Answer, Match, MockProvider
+from assistant_events.mock import Fixture, Timing
 from assistant_events.mock.runs import RunStore
 
 from .asgi import (
@@ -535,7 +536,7 @@ class Kept:
     def __init__(self, run_id, previous=None, streams=0):
         self.id = run_id
         self.streams = streams
-        self.body = {"previous_interaction_id": previous}
+        self.previous_id = previous
 
 
 def test_the_oldest_runs_are_given_up():

@@ -7,8 +7,14 @@ from base64 import b64decode
 
 import pytest
 
-from assistant_events.mock import Answer
-from assistant_events.mock.signatures import MAX_CALLS, MAX_SIGNATURES, SignatureError, SignatureLedger, sign
+from assistant_events.adapters.gemini_interactions.mock import Answer
+from assistant_events.adapters.gemini_interactions.mock.signatures import (
+    MAX_CALLS,
+    MAX_SIGNATURES,
+    SignatureError,
+    SignatureLedger,
+    sign,
+)
 
 from .asgi import MODEL, ask, asked, call_step, create, provider_of, text_step, thought_step
 
@@ -64,13 +70,13 @@ CHANGED = {
     "result changed": (altered(2, result=[]), "belongs to other content"),
     "made an error": (altered(2, is_error=True), "belongs to other content"),
     "type changed": (altered(1, type="google_maps_call"), "belongs to other content"),
-    "truncated": (lambda steps: altered(0, signature=steps[0]["signature"][:-4])(steps), "is not one that was given"),
+    "truncated": (lambda steps: altered(0, signature=steps[0]["signature"][:-4])(steps), "its signature is unknown"),
     "one letter": (
         lambda steps: altered(0, signature=steps[0]["signature"][:30] + "AAAA" + steps[0]["signature"][34:])(steps),
         "belongs to other content",
     ),
-    "invented": (altered(0, signature="c2ln"), "is not one that was given"),
-    "no base64": (altered(0, signature="not base64!"), "is not one that was given"),
+    "invented": (altered(0, signature="c2ln"), "its signature is unknown"),
+    "no base64": (altered(0, signature="not base64!"), "its signature is unknown"),
     "no text": (altered(0, signature=7), "the signature is empty"),
     "empty": (altered(3, signature=""), "the signature is empty"),
     "moved to the call": (
@@ -249,7 +255,7 @@ def test_what_the_ledger_keeps_is_bounded():
     for number in range(MAX_CALLS + 1):
         ledger.note_steps([thought_step(signature=f"given {number}"), call_step(f"c{number}")])
 
-    with pytest.raises(SignatureError, match="is not one that was given"):
+    with pytest.raises(SignatureError, match="its signature is unknown"):
         ledger.check([thought_step(signature="given 0")])
     ledger.check([call_step("c0")])
     with pytest.raises(SignatureError, match="the signed step before it is missing"):
@@ -265,7 +271,7 @@ def test_a_signature_that_is_given_again_stays():
         ledger.note_steps([thought_step(signature=f"given {number}")])
 
     ledger.check([thought_step(signature="given 0")])
-    with pytest.raises(SignatureError, match="is not one that was given"):
+    with pytest.raises(SignatureError, match="its signature is unknown"):
         ledger.check([thought_step(signature="given 1")])
 
 

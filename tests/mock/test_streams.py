@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from assistant_events.mock import Answer, StreamError, Timing
+from assistant_events.adapters.gemini_interactions.mock import Answer
+from assistant_events.mock import StreamError, Timing
 
 from .asgi import (
     CREATED,

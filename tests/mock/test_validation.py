@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from assistant_events.mock import Answer
+from assistant_events.adapters.gemini_interactions.mock import Answer
 
 from .asgi import MODEL, ask, asked, call_step, create, provider_of, text_step
 
@@ -33,7 +33,7 @@ REFUSED = {
     "empty input": (create([]), "input: expected at least one item, got none"),
     "number as input": (create(7), "input: expected a string, an object or an array, got a number"),
     "number in input": (create([TEXT, 7]), "input[1]: expected an object, got a number"),
-    "turns": (create([TURN]), "input[0]: unknown field 'role'; turns are gone since 2026-06, send steps"),
+    "turns": (create([TURN]), "input[0]: unknown field 'role'; turns were removed in 2026-06, send steps"),
     "content with a role": (create([USER, {**TEXT, "role": "user"}]), "input[1]: unknown field 'role'"),
     "one turn": (create(TURN), "input[0]: unknown field 'role'"),
     "model of a wrong type": ({"model": 7, "input": "hi"}, "model: expected a string, got a number"),

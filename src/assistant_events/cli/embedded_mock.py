@@ -12,13 +12,13 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from uuid import uuid4
 
-from assistant_events.cli.endpoints import ANY_KEY, provider_client
+from assistant_events.cli.endpoints import ANY_KEY, DIALECT, provider_client
 from assistant_events.clients import ProviderClient
 from assistant_events.messages import AssistantMessage
-from assistant_events.mock import Answer, Fixture, Match, MockProvider, Timing
+from assistant_events.mock import Match, load_mock
 from assistant_events.mock.threaded_server import ThreadedServer
 
-_PACE: Final = Timing(first_byte_s=0.2, between_s=0.04, delta_chars=12)
+_PACE: Final = {"first_byte_s": 0.2, "between_s": 0.04, "delta_chars": 12}
 _WORD: Final = re.compile(r"\S+\s*")
 _QUOTED: Final = 60
 """Maximum number of quoted characters."""
@@ -41,9 +41,9 @@ async def mock_client(
     # Any: plain JSON.
     run = None if resumed is None else resumed.run
     # A run that is created again is complete: it has continued meanwhile.
-    answer = _answer(prompt, _PACE if run is None else Timing())
-    provider = MockProvider(
-        [Fixture(match=Match(), answers=(answer,))],
+    answer = _answer(prompt, _PACE if run is None else {})
+    provider = load_mock(DIALECT).provider(
+        {Match(): answer},
         make_id=(lambda: f"mock-{uuid4().hex[:12]}") if run is None else lambda: run.id,
     )
     with ThreadedServer(provider.app, before_stop=provider.close) as serving:
@@ -55,7 +55,8 @@ async def mock_client(
             yield client
 
 
-def _answer(prompt: str, timing: Timing) -> Answer:
+def _answer(prompt: str, timing: Mapping[str, object]) -> dict[str, object]:
+    """Return the answer to a prompt in the form of a fixture file."""
     text = " ".join(prompt.split())
     quoted = f"{text[:_QUOTED]}…" if len(text) > _QUOTED else text
     thought = "Without an API key no model is asked. The mock provider answers in its place."
@@ -64,11 +65,5 @@ def _answer(prompt: str, timing: Timing) -> Answer:
         "But these words came as a provider sends them: in pieces, over the wire format of the Interactions API, "
         f"and they are stored. Set {provider_client().api.key_variable}, and Gemini answers in my place."
     )
-    return Answer(
-        steps=(
-            # Word by word: each delta of a summary is an item of it.
-            {"type": "thought", "summary": [{"type": "text", "text": word} for word in _WORD.findall(thought)]},
-            {"type": "model_output", "content": [{"type": "text", "text": text}]},
-        ),
-        timing=timing,
-    )
+    # Word by word: each delta of a summary is an item of it.
+    return {"thought": _WORD.findall(thought), "text": text, "timing": timing}

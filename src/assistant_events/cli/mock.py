@@ -1,4 +1,4 @@
-"""The mock provider as a command: what it says when it starts, a line for each request, and how it ends."""
+"""The mock provider as a command, which prints its address and a line for each request."""
 
 # What comes as JSON is taken apart here: isinstance leaves its items unknown.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -14,6 +14,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 from urllib.parse import parse_qsl, urlencode
 
+from assistant_events.cli.endpoints import DIALECT
 from assistant_events.cli.exit_codes import CommandError
 from assistant_events.cli.output import print_table
 from assistant_events.cli.patience import PatientWriter
@@ -29,14 +30,14 @@ if TYPE_CHECKING:
     from assistant_events.values.credentials import Secrets
 
 PORT: Final = 4010
-"""Where it listens by default; aimock has the same."""
+"""The default port, which aimock has too."""
 
 _NEEDED: Final = {"web": ("starlette", "uvicorn")}
 _SHOWN_PARAMETERS: Final = frozenset({"stream", "last_event_id"})
 
 
 def list_faults() -> None:
-    """Print how faults are written, and what they do."""
+    """Print all faults and their effects."""
     _check_installed(_NEEDED)
     from assistant_events.mock import fault_help
 
@@ -61,11 +62,11 @@ def serve(
         CommandError: The fixtures, a fault, the scale or the address cannot be used.
     """
     _check_installed(_NEEDED)
-    from assistant_events.mock import MockProvider
+    from assistant_events.mock import load_mock
 
     known = _loaded(fixtures)
     try:
-        provider = MockProvider(
+        provider = load_mock(DIALECT).provider(
             known, generation=generation, faults=faults, strict=strict, event_ids=event_ids, time_scale=time_scale
         )
     except ValueError as error:
@@ -85,12 +86,15 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> N
     _check_installed({**_NEEDED, "http": ("httpx2",)})
     if len(fixtures) != 1:
         raise CommandError("--record needs one --fixtures FILE to write to")
+    from assistant_events.mock import load_mock
     from assistant_events.mock.proxy import RecordingProxy
 
     path = Path(fixtures[0])
     with PatientWriter(sys.stderr) as notes:
         try:
-            proxy = RecordingProxy(upstream, path, note=lambda text: notes.write(_note_line(text)))
+            proxy = RecordingProxy(
+                load_mock(DIALECT).recorded, upstream, path, note=lambda text: notes.write(_note_line(text))
+            )
         except FixtureError as error:
             raise _refused(error) from None
         except ValueError as error:
@@ -100,11 +104,12 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> N
 
 
 def _loaded(fixtures: Sequence[str]) -> Fixtures:
-    from assistant_events.mock import load_fixtures
-    from assistant_events.mock.demo import DEMO
+    from assistant_events.mock import load_mock
+    from assistant_events.mock.fixture_files import load_fixtures
 
+    mock = load_mock(DIALECT)
     try:
-        known = load_fixtures(*fixtures) if fixtures else load_fixtures(DEMO)
+        known = load_fixtures(mock.form, *fixtures) if fixtures else load_fixtures(mock.form, mock.demo)
     except FixtureError as error:
         raise _refused(error) from None
     for line in known.left_out:
@@ -113,7 +118,7 @@ def _loaded(fixtures: Sequence[str]) -> Fixtures:
 
 
 def _refused(error: FixtureError) -> CommandError:
-    """Say all that is wrong, a line each, and return the last of it."""
+    """Print all faults but the last, a line each, and return the last."""
     *lines, last = [one.line for one in (error, *error.others)]
     for line in lines:
         _print_note(line)
@@ -139,7 +144,7 @@ def _run(app: ASGIApp, what: str, notes: PatientWriter, *, host: str, port: int,
                 f"cannot listen on {host}, port {port}: {reason}; --port 0 takes any that is free"
             ) from None
         _print_line(f"{serving.url}  {what}; base URL for clients, any API key will do; stop with Ctrl-C")
-        # Nobody sets it: Ctrl-C is raised here.
+        # It is never set: Ctrl-C raises here.
         Event().wait()
 
 
@@ -156,7 +161,7 @@ class _LogHandler(logging.Handler):
 
 @contextmanager
 def _logging_to(write: Callable[[str], None]) -> Generator[None]:
-    """Write what is logged, a line each: the handler of last resort would wait for the reader of standard error."""
+    """Write log records, a line each: the handler of last resort would wait for the reader of standard error."""
     handler = _LogHandler(write)
     logging.getLogger().addHandler(handler)
     try:
@@ -167,7 +172,7 @@ def _logging_to(write: Callable[[str], None]) -> Generator[None]:
 
 @final
 class _Logged:
-    """Prints a line for each request when its answer begins. No line holds a key, a header or what was said."""
+    """Prints a line for each request when its answer begins, without keys, headers and content."""
 
     def __init__(self, app: ASGIApp, secrets: Secrets, print_line: Callable[[str], None]) -> None:
         self._app = app

@@ -1,14 +1,16 @@
-"""A provider that answers from fixtures, so that clients can be tried without a network and without a key."""
+"""
+The machinery of mock providers: fixtures, matching, faults, time, recording, and a server.
 
-from assistant_events.mock.answers import Answer
+The mock of a dialect is `adapters/<dialect>/mock`; `load_mock` returns it by the name of its dialect.
+"""
+
 from assistant_events.mock.app import MockProvider
+from assistant_events.mock.dialect import MockDialect, load_mock
 from assistant_events.mock.faults import Fault, fault_help, parse_fault
 from assistant_events.mock.fixture_files import FixtureSource
-from assistant_events.mock.fixture_format import fixture_document
-from assistant_events.mock.fixtures import Fixture, Fixtures, HttpError, StreamError, Timing
-from assistant_events.mock.form import fixtures_of, load_fixtures
-from assistant_events.mock.matching import Contains, RequestFacts, TextRule
-from assistant_events.mock.request_facts import Match, read_request
+from assistant_events.mock.fixture_format import FixtureFormat, fixture_document
+from assistant_events.mock.fixtures import Answer, Fixture, Fixtures, HttpError, StreamError, Timing
+from assistant_events.mock.matching import Contains, Match, RequestFacts, TextRule
 from assistant_events.mock.requests import LoggedRequest
 
 __all__ = [
@@ -16,11 +18,13 @@ __all__ = [
     "Contains",
     "Fault",
     "Fixture",
+    "FixtureFormat",
     "FixtureSource",
     "Fixtures",
     "HttpError",
     "LoggedRequest",
     "Match",
+    "MockDialect",
     "MockProvider",
     "RequestFacts",
     "StreamError",
@@ -28,8 +32,6 @@ __all__ = [
     "Timing",
     "fault_help",
     "fixture_document",
-    "fixtures_of",
-    "load_fixtures",
+    "load_mock",
     "parse_fault",
-    "read_request",
 ]

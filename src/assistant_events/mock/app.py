@@ -1,131 +1,68 @@
-"""
-The mock provider: an ASGI app that answers as the Interactions API does, from fixtures.
-
-Everything that is known of runs and requests is in memory and bounded: beyond `max_runs` or `max_kept_bytes` the oldest
-runs are given up, as the service gives up what is older than its retention.
-"""
+"""The mock provider of any dialect as an ASGI app: its errors are documents, and it lets browsers in."""
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Callable, Iterable
-from secrets import token_urlsafe
-from typing import Final, get_args
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, final
 
+import attrs
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from assistant_events.adapters.gemini_interactions.step_stream import Arguments
-from assistant_events.mock.api_versions import Generation
-from assistant_events.mock.clock import ProviderClock, ScaledClock
-from assistant_events.mock.faults import Fault, parse_fault
-from assistant_events.mock.fixture_files import FixtureSource
-from assistant_events.mock.form import fixtures_of
+from assistant_events.mock.api_errors import ApiError
+from assistant_events.mock.fixture_files import FixtureSource, fixtures_of
+from assistant_events.mock.fixture_format import FixtureFormat
 from assistant_events.mock.requests import LoggedRequest
-from assistant_events.mock.routes import make_routes, not_found
-from assistant_events.mock.runs import EventIds
-from assistant_events.mock.service import Service, Settings
+from assistant_events.mock.service import MockService
 from assistant_events.mock.streaming import RAW_SEND
 
-MAX_BODY_BYTES: Final = 20 << 20
-"""What the Gemini API takes: "Request payload size exceeds the limit: 20971520 bytes"."""
+_SLASHES: Final = re.compile("//+")
 
-MAX_KEPT_BYTES: Final = 64 << 20
-MAX_RUNS: Final = 2_000
-MAX_REQUESTS: Final = 1_000
+_log = logging.getLogger(__name__)
 
-_SLASHES = re.compile("//+")
+
+@attrs.frozen(kw_only=True)
+class Api:
+    """The HTTP interface of a provider."""
+
+    routes: Sequence[tuple[str, Sequence[str], Callable[[Request], Awaitable[ASGIApp]]]]
+    """Path, methods and handler of each route. A handler may raise `ApiError`."""
+
+    error_response: Callable[[ApiError], Response]
+    """Returns the HTTP answer of an error, in the shape of the provider."""
+
+    check: Callable[[Request], None] = lambda request: None
+    """Raises `ApiError` for a path that matches a route but does not exist."""
+
+    preflight: Callable[[Request], Mapping[str, str]]
+    """Returns the headers that answer the preflight request of a browser."""
+
+    exposed_headers: str = "retry-after"
+    """Headers of responses that scripts in a browser may read."""
 
 
 class MockProvider:
     """
-    A provider of the Interactions API that answers from fixtures, of both generations at once.
+    A provider that answers from fixtures. A dialect has a subclass, which takes its options.
 
     Args:
-        fixtures: What it answers to what: whatever `fixtures_of` takes.
+        service: Its state and what it does. Any: the class of its runs.
 
-        generation: Of the wire, for requests that do not say: the header `Api-Revision` and clients of version 1.x do.
+        form: The form of its fixtures.
 
-        strict: Refuse what the service refuses. Lenient, every JSON object is a request.
-
-        faults: What goes wrong, for every request; `parse_fault` says how they are written. A fixture has its own,
-            and a request may name more in the header `x-mock-fault`.
-
-        time_scale: How many real seconds a second of the provider takes: with 0.001 ten minutes take 0.6 s.
-
-        sign: Sign thoughts and the provider's tools, and refuse what comes back with another signature or another
-            content.
-
-        arguments: Whether the arguments of calls come in deltas after `arguments: {}` (`streamed`, as the service
-            does), or with the start of their step (`whole`).
-
-        event_ids: Which events have a cursor.
-
-        require_key: Refuse requests without a key; as *strict* when `None`. Any key will do.
-
-        max_body_bytes: Of a request.
-
-        max_runs: How many runs are kept.
-
-        max_kept_bytes: How many bytes of requests are kept, for runs and for the log each.
-
-        max_requests: How many requests the log keeps.
-
-        clock: What tells the time, in the place of *time_scale*.
-
-        make_id: Returns the id of the next interaction; random by default.
-
-    Raises:
-        ValueError: For a generation, a fault or a scale that there is not.
-
-        FixtureError: For fixtures that make no sense.
+        api: Its HTTP interface.
     """
 
-    def __init__(
-        self,
-        fixtures: FixtureSource,
-        *,
-        generation: Generation = 2,
-        strict: bool = True,
-        faults: Iterable[Fault | str] = (),
-        time_scale: float = 1.0,
-        sign: bool = True,
-        arguments: Arguments = "streamed",
-        event_ids: EventIds = "background",
-        require_key: bool | None = None,
-        max_body_bytes: int = MAX_BODY_BYTES,
-        max_runs: int = MAX_RUNS,
-        max_kept_bytes: int = MAX_KEPT_BYTES,
-        max_requests: int = MAX_REQUESTS,
-        clock: ProviderClock | None = None,
-        make_id: Callable[[], str] | None = None,
-    ) -> None:
-        if generation not in (1, 2):
-            raise ValueError(f"generation: expected 1 or 2, got {generation!r}")
-        if arguments not in ("streamed", "whole"):
-            raise ValueError(f"arguments: expected 'streamed' or 'whole', got {arguments!r}")
-        if event_ids not in get_args(EventIds):
-            raise ValueError(f"event_ids: expected one of {', '.join(get_args(EventIds))}, got {event_ids!r}")
-        if isinstance(faults, str):
-            raise TypeError("faults: expected several of them, got one string")
-        settings = Settings(
-            generation=generation,
-            strict=strict,
-            require_key=strict if require_key is None else require_key,
-            sign=sign,
-            arguments=arguments,
-            event_ids=event_ids,
-            max_body_bytes=max_body_bytes,
-            max_runs=max_runs,
-            max_kept_bytes=max_kept_bytes,
-            max_requests=max_requests,
-            make_id=make_id or _random_id,
-        )
-        parsed = [parse_fault(fault) if isinstance(fault, str) else fault for fault in faults]
-        self._service = Service(fixtures_of(fixtures), settings, parsed, clock or ScaledClock(time_scale))
-        self.app: ASGIApp = _App(make_routes(self._service))
+    def __init__(self, service: MockService[Any], form: FixtureFormat, api: Api) -> None:
+        self._service = service
+        self._form = form
+        self.app: ASGIApp = _App(api)
         """The ASGI app: for uvicorn, for a test client, or mounted in another app."""
 
     @property
@@ -134,38 +71,82 @@ class MockProvider:
         return self._service.log.entries
 
     def close(self) -> None:
-        """
-        End all open streams, those that hang too, so that a server can stop. Runs and requests stay, and more may come.
-        """
+        """End all open streams, so that a server can stop. Runs and requests stay, and more may come."""
         self._service.close()
 
     def add(self, fixtures: FixtureSource) -> None:
         """
-        Answer more. What is added goes before what was there, until the next `reset`.
+        Add fixtures before the present ones, until the next `reset`.
 
         Raises:
-            FixtureError: It makes no sense.
+            FixtureError: They are not valid.
         """
-        self._service.add(fixtures_of(fixtures))
+        self._service.add(fixtures_of(self._form, fixtures))
 
     def reset(self) -> None:
-        """Forget runs, requests and what was added, count fixtures and faults from the start, and end all streams."""
+        """Forget all runs, requests and added fixtures, reset all counts, and end all streams."""
         self._service.reset()
 
 
+@final
 class _App:
-    """What a server calls. A class, because servers ask whether `__call__` is a coroutine function."""
+    """What a server calls. A class, because servers check whether `__call__` is a coroutine function."""
 
-    def __init__(self, routes: list[Route]) -> None:
+    def __init__(self, api: Api) -> None:
+        async def not_found(request: Request, error: Exception) -> Response:
+            status = error.status_code if isinstance(error, HTTPException) else 404
+            return api.error_response(ApiError(status, f"{request.method} {request.scope['path']}: no such method."))
+
+        routes = [Route(path, _Endpoint(api, handler, methods)) for path, methods, handler in api.routes]
         self._inner = Starlette(routes=routes, exception_handlers={HTTPException: not_found})
         self._inner.router.redirect_slashes = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            # Through the `send` of the server itself a connection can be reset; what is wrapped around it hides that.
+            # A connection is reset through the `send` of the server itself, which middleware hides.
             scope = {**scope, RAW_SEND: send, "path": _SLASHES.sub("/", scope["path"]).rstrip("/") or "/"}
         await self._inner(scope, receive, send)
 
 
-def _random_id() -> str:
-    return f"v1_{token_urlsafe(24)}"
+@final
+class _Endpoint:
+    """One route: checks the method, turns errors into documents, and lets browsers in."""
+
+    def __init__(self, api: Api, handler: Callable[[Request], Awaitable[ASGIApp]], methods: Sequence[str]) -> None:
+        self._api = api
+        self._handler = handler
+        self._methods = methods
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        if request.method == "OPTIONS":
+            await Response(headers=self._api.preflight(request))(scope, receive, send)
+            return
+        response = await self._respond(request)
+        await response(scope, receive, self._for_browsers(send) if "origin" in request.headers else send)
+
+    async def _respond(self, request: Request) -> ASGIApp:
+        try:
+            self._check(request)
+            return await self._handler(request)
+        except ApiError as error:
+            return self._api.error_response(error)
+        except Exception:  # noqa: BLE001 - whatever is wrong here, a client gets a document
+            _log.exception("the mock provider failed at %s", request.scope["path"])
+            return self._api.error_response(ApiError(500, "the mock provider itself failed, see its log"))
+
+    def _check(self, request: Request) -> None:
+        self._api.check(request)
+        if request.method not in self._methods:
+            raise ApiError(405, f"{request.method} is not allowed here; allowed: {', '.join(self._methods)}")
+
+    def _for_browsers(self, send: Send) -> Send:
+        exposed = (b"access-control-expose-headers", self._api.exposed_headers.encode())
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [*message["headers"], (b"access-control-allow-origin", b"*"), exposed]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        return sending

@@ -1,5 +1,5 @@
 """
-The time of a mock provider: all of its waiting goes through one clock, which may run faster than the wall.
+The time of a mock provider: one clock for all waits, which may run faster than real time.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Protocol, final
 
 
 class ProviderClock(Protocol):
-    """Tells the time and waits. Seconds are those of the provider: what it calls ten minutes may be gone in no time."""
+    """Returns the time and waits. Seconds are those of the provider, which may be shorter than real ones."""
 
     def now(self) -> float:
-        """Return seconds since some point; they never go back."""
+        """Return monotonic seconds."""
         ...
 
     def utc(self) -> datetime:
@@ -23,27 +23,27 @@ class ProviderClock(Protocol):
         ...
 
     def real(self, seconds: float) -> float:
-        """Return how long *seconds* take for whoever lives outside of it."""
+        """Return the real seconds that *seconds* take."""
         ...
 
     async def wait(self, changed: asyncio.Event, seconds: float | None) -> None:
-        """Return after *seconds* (`None`: never) or when *changed* is set, whatever comes first."""
+        """Return after *seconds* (`None`: never), or earlier when *changed* is set."""
         ...
 
 
 @final
 class ScaledClock:
     """
-    The clock of the wall, at another pace.
+    Real time, scaled.
 
     Args:
-        scale: How many real seconds a second of the provider takes: with 0.001 ten minutes take 0.6 s. From 1e-9 to
-            1e9: beyond that sums of times are no numbers any more.
+        scale: Real seconds for each second of the provider: with 0.001 ten minutes take 0.6 s. From 1e-9 to 1e9: beyond
+            that sums of times overflow.
 
-        utc: Tells the time of day, which is never scaled.
+        utc: Returns the time of day, which is never scaled.
 
     Raises:
-        ValueError: When *scale* is out of that range.
+        ValueError: *scale* is out of that range.
     """
 
     def __init__(self, scale: float = 1.0, *, utc: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -53,15 +53,15 @@ class ScaledClock:
         self.utc = utc
 
     def now(self) -> float:
-        """Return seconds since some point; they never go back."""
+        """Return monotonic seconds."""
         return monotonic() / self.scale
 
     def real(self, seconds: float) -> float:
-        """Return how many seconds of the wall *seconds* are."""
+        """Return the real seconds that *seconds* take."""
         return seconds * self.scale
 
     async def wait(self, changed: asyncio.Event, seconds: float | None) -> None:
-        """Return after *seconds* (`None`: never) or when *changed* is set, whatever comes first."""
+        """Return after *seconds* (`None`: never), or earlier when *changed* is set."""
         try:
             async with asyncio.timeout(None if seconds is None else self.real(max(seconds, 0.0))):
                 await changed.wait()

@@ -1,38 +1,38 @@
 """
-What a mock provider can do wrong, by name.
+The faults of a mock provider, by name.
 
 A fault is written `NAME`, `NAME@AT`, `NAMExTIMES` or `NAME@ATxTIMES`: `drop@7` breaks the first stream of a run after
 seven events, `ten-minute-cut@30sx2` ends its first two streams thirty seconds after they were opened,
-`http-500@cancelx*` fails every attempt to cancel. `KINDS` says what each does, where it strikes and how often when
-nothing else is said.
+`http-500@cancelx*` fails every attempt to cancel. `KINDS` has the effect of each, and the defaults of place and times.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from enum import IntEnum
 from functools import partial
+from math import inf
 from typing import Any, Final, Literal, TypeAlias, final
 
 import attrs
 
 from assistant_events.mock import fault_effects
-from assistant_events.mock.fault_effects import Effect, Point
+from assistant_events.mock.fault_effects import Effect, FaultFrames, Point
 from assistant_events.mock.stream_actions import ResetConnection, SendBytes, StopSending, StreamAction, StreamActions
 
 Reach: TypeAlias = Literal["stream", "replay", "document", "run", "request"]
 """
-What a fault is about: any stream of a run, its replays only, the document that GET returns, the run itself, or
-requests. Times are counted for each run, those of a fault of requests for each fault.
+What a fault is about: any stream of a run, its replays only, the document of a run, the run itself, or requests. Times
+are counted for each run, those of a fault of requests for each fault.
 """
 
 Where: TypeAlias = Literal["moment", "events", "seconds", "count", "route", "nothing"]
-"""What may stand behind `@`: an event or a time, only an event, only a time, a number of requests, a route, nothing."""
+"""What may follow `@`: an event or a time, only an event, only a time, a number of requests, a route, nothing."""
 
 ROUTES: Final = ("create", "get", "cancel", "delete", "any")
-"""Where an HTTP fault strikes; `get` is the resource and its replay."""
+"""Places of an HTTP fault; `get` is the document and its replay."""
 
 ALWAYS: Final = None
 """For `times`: every time."""
@@ -40,26 +40,26 @@ ALWAYS: Final = None
 
 class Stage(IntEnum):
     """
-    When an effect changes a stream: after those of the stages before, whose work it sees.
+    When an effect is applied to a stream: after those of earlier stages, whose result it gets.
 
-    In one stage the order is that of `KINDS`; in what order faults are named means nothing.
+    Within one stage the order is that of `KINDS`; the order in which faults are named does not matter.
     """
 
     CHANGED = 1
-    """Events of the run are changed or left out."""
+    """Events of the run are changed or removed."""
 
     UNKNOWN = 2
-    """Events of types that nobody knows come in between."""
+    """Events of unknown types are inserted."""
 
     INSERTED = 3
-    """Other events come in between."""
+    """Other events are inserted."""
 
     MOVED = 4
-    """Events are doubled or moved; `[DONE]` is left out."""
+    """Events are doubled or moved; `[DONE]` is removed."""
 
     ENDED = 5
     SILENCE = 6
-    """Something comes while the stream hangs."""
+    """Bytes are sent while the stream stalls."""
 
     BYTES = 7
 
@@ -67,31 +67,31 @@ class Stage(IntEnum):
 @final
 @attrs.frozen
 class FaultKind:
-    """What can be said of a fault by its name."""
+    """A fault by its name."""
 
     text: str
-    """One line for a person who chooses."""
+    """One line for a list."""
 
     effect: Effect | None = None
-    """What it makes of a stream; `None` when it does not change its events or bytes."""
+    """On a stream; `None` when its events and bytes stay the same."""
 
     stage: Stage = Stage.CHANGED
     where: Where = "nothing"
     at: int | float | str | None = None
-    """Where it strikes when nothing is said: events (`int`), seconds (`float`), or a route."""
+    """The default place: events (`int`), seconds (`float`), or a route."""
 
     times: int | None = ALWAYS
-    """How often when nothing is said; `None`: every time."""
+    """The default number of times; `None`: every time."""
 
     reach: Reach = "stream"
 
 
 LONGEST_S: Final = 1e9
-"""How many seconds a time has at most: 31 years. The date of a run that is a few thousand years old does not exist."""
+"""The longest time in seconds: 31 years. The date of a run that is a few thousand years old does not exist."""
 
 
 def _check_at(fault: Fault, field: attrs.Attribute[Any], at: float | str | None) -> None:
-    # Any: what a field holds.
+    # Any: the value of a field.
     if isinstance(at, float) and not 0 <= at <= LONGEST_S:
         raise ValueError(f"fault {fault.name!r}: expected a time of at most {LONGEST_S:g} seconds, got {at!r}")
 
@@ -99,18 +99,18 @@ def _check_at(fault: Fault, field: attrs.Attribute[Any], at: float | str | None)
 @final
 @attrs.frozen(kw_only=True)
 class Fault:
-    """One fault as it was asked for."""
+    """One fault with its place and times."""
 
     name: str
     at: int | float | str | None = attrs.field(default=None, validator=_check_at)
-    """Events that come before (`int`), seconds of the provider (`float`), or a route (`str`); `None` for none of it."""
+    """Events before it (`int`), seconds of the provider (`float`), or a route (`str`); `None` for none of these."""
 
     times: int | None = ALWAYS
-    """How often it strikes; `None`: every time."""
+    """How often it occurs; `None`: every time."""
 
     @property
     def kind(self) -> FaultKind:
-        """What is known of its name."""
+        """The row of its name."""
         return KINDS[_family(self.name)]
 
     @property
@@ -120,17 +120,46 @@ class Fault:
 
     @property
     def events(self) -> int | None:
-        """After how many events it strikes; `None` when it is not about events."""
+        """Number of events before it; `None` when it is not about events."""
         return self.at if isinstance(self.at, int) else None
 
     @property
     def seconds(self) -> float | None:
-        """After how many seconds it strikes; `None` when it is not about time."""
+        """Seconds before it; `None` when it is not about time."""
         return self.at if isinstance(self.at, float) else None
 
 
+@final
+class FaultBudget:
+    """Faults, and how often each of them may still occur."""
+
+    def __init__(self, faults: Iterable[Fault] = ()) -> None:
+        self.faults = tuple(faults)
+        self._left = [inf if fault.times is None else fault.times for fault in self.faults]
+
+    def take_due(self, *reaches: Reach, name: str | None = None, route: str | None = None) -> list[Fault]:
+        """Return the faults that occur now, and count them."""
+        found: list[Fault] = []
+        for place, fault in enumerate(self.faults):
+            fits = fault.kind.reach in reaches and name in (None, fault.name)
+            if fits and route is not None and isinstance(fault.at, str):
+                fits = fault.at in (route, "any")
+            if fits and self._left[place] > 0:
+                self._left[place] -= 1
+                found.append(fault)
+        return found
+
+    def named(self, name: str) -> Fault | None:
+        """Return the fault of a name, whether it is due or not; `None` when there is none."""
+        return next((fault for fault in self.faults if fault.name == name), None)
+
+
 def _ends(
-    text: str, *make: Callable[[float], StreamAction], at: float = 3, times: int | None = 1, reach: Reach = "stream"
+    text: str,
+    *make: Callable[[Point, float], StreamAction],
+    at: float = 3,
+    times: int | None = 1,
+    reach: Reach = "stream",
 ) -> FaultKind:
     return FaultKind(text, fault_effects.ending(*make), Stage.ENDED, "moment", at, times, reach)
 
@@ -143,105 +172,112 @@ def _rewrites(text: str, rewrite: Callable[[bytes], bytes]) -> FaultKind:
     return FaultKind(text, fault_effects.rewritten(rewrite), Stage.BYTES)
 
 
-def _leaves_out(
-    text: str, leaves_out: Callable[[SendBytes], bool], stage: Stage, times: int | None = ALWAYS
+def _removes(
+    text: str, is_removed: Callable[[FaultFrames, SendBytes], bool], stage: Stage, times: int | None = ALWAYS
 ) -> FaultKind:
-    return FaultKind(text, fault_effects.without(leaves_out), stage, times=times)
+    return FaultKind(text, fault_effects.without(is_removed), stage, times=times)
+
+
+def _cut_off(point: Point, at: float) -> StreamAction:
+    return SendBytes(at, "", point.frames.cut_tail)
+
+
+def _stall(point: Point, at: float) -> StreamAction:
+    return StopSending(at)
 
 
 _once = partial(FaultKind, where="events", at=3, times=1)
 
 KINDS: Final[dict[str, FaultKind]] = {
     "ten-minute-cut": _ends(
-        "the stream ends after ten minutes with a bare JSON error and no transport error",
-        fault_effects.cut_off,
-        at=600.0,
+        "the stream ends after ten minutes with a bare JSON error and no transport error", _cut_off, at=600.0
     ),
     "recut": _ends(
-        "like ten-minute-cut, but every stream of the run ends so, replays too",
-        fault_effects.cut_off,
-        at=600.0,
-        times=ALWAYS,
+        "like ten-minute-cut, but every stream of the run ends so, replays too", _cut_off, at=600.0, times=ALWAYS
     ),
     "silent-replay": _ends(
-        "a replay brings two events, then the socket stays open and nothing comes",
-        StopSending,
+        "a replay sends two events, then the socket stays open and nothing comes",
+        _stall,
         at=2,
         times=ALWAYS,
         reach="replay",
     ),
     "zombie": FaultKind(
-        "the run stays in_progress for ever, without steps, created as long ago as asked (61 minutes)",
+        "the run stays in progress for ever, without content, created as long ago as given (61 minutes)",
         where="seconds",
         at=3660.0,
         reach="run",
     ),
-    "drop": _ends("the connection is reset, with no end of the body", ResetConnection),
+    "drop": _ends("the connection is reset, without an end of the body", lambda point, at: ResetConnection(at)),
     "cut": _ends("the body ends cleanly, too early"),
-    "stall": _ends("nothing more comes and the socket stays open", StopSending),
+    "stall": _ends("nothing more comes and the socket stays open", _stall),
     "heartbeat-comments": _beats(
-        "while a stream hangs (stall, silent-replay, zombie), it brings an SSE comment every 15 seconds",
+        "while a stream stalls (stall, silent-replay, zombie), it sends an SSE comment every 15 seconds",
         lambda point: b": keep-alive\n\n",
     ),
     "heartbeat-status": _beats(
-        "while a stream hangs, it repeats the status_update event, in_progress, every 15 seconds",
+        "while a stream stalls, it repeats its status event, in progress, every 15 seconds",
         lambda point: point.status_update,
     ),
     "heartbeat-bytes": _beats(
-        "while a stream hangs, it brings one byte of a line without end every 15 seconds", lambda point: b":"
+        "while a stream stalls, it sends one byte of a line without end every 15 seconds", lambda point: b":"
     ),
-    "other-run-replay": FaultKind(
-        "a replay brings the events of another run, with its id and its text", reach="replay"
-    ),
+    "other-run-replay": FaultKind("a replay sends the events of another run, with its id and its text", reach="replay"),
     "other-run-document": FaultKind(
         "GET returns the document of another run, with its id and its text", reach="document"
     ),
     "no-usage": FaultKind(
-        "interaction.completed has no usage; with @N neither have the first N answers to GET",
-        fault_effects.changed(lambda interaction: interaction.pop("usage", None)),
+        "the last event has no usage; with @N neither have the first N answers to GET",
+        fault_effects.changed(lambda frames: frames.without_usage),
         where="count",
         at=0,
     ),
     "empty-errors": FaultKind(
-        "error events that say nothing, in the middle", fault_effects.empty_errors, Stage.INSERTED, "events", 2
+        "error events without content, in the middle",
+        fault_effects.inserted(lambda frames: frames.empty_errors),
+        Stage.INSERTED,
+        "events",
+        2,
     ),
-    "error": _ends("an error event, after which the stream ends", fault_effects.failed),
-    "no-completed": _leaves_out(
-        "[DONE] comes where interaction.completed belongs",
-        lambda sent: sent.name in ("interaction.completed", "interaction.complete"),
+    "error": _ends("an error event, after which the stream ends", lambda point, at: SendBytes(at, *point.frames.error)),
+    "no-completed": _removes(
+        "[DONE] comes in place of the last event",
+        lambda frames, each: each.name in frames.end_names,
         Stage.CHANGED,
         times=1,
     ),
     "completed-in-progress": FaultKind(
-        "interaction.completed says in_progress",
-        fault_effects.changed(lambda interaction: interaction.update(status="in_progress")),
+        "the last event has the status of an answer in progress",
+        fault_effects.changed(lambda frames: frames.unfinished),
         times=1,
     ),
     "http-NNN": FaultKind(
-        "an HTTP error of that status: 404 for GET, others for create, unless a route is named; 429 says when",
+        "an HTTP error of that status: 404 for GET, others for create, unless a route is named; 429 names a time",
         where="route",
         times=1,
         reach="request",
     ),
-    "no-chaining": FaultKind("501 for a request that names a previous interaction", reach="request"),
+    "no-chaining": FaultKind("501 for a request that names a previous response", reach="request"),
     "slow-first-byte": FaultKind(
         "the headers of a stream or of an answer come late (after 30 seconds)", where="seconds", at=30.0
     ),
     "duplicated-frames": _once("the last two events come once more", fault_effects.duplicated, Stage.MOVED),
-    "reordered-frames": _once("two neighbouring events change places", fault_effects.reordered, Stage.MOVED),
+    "reordered-frames": _once("two neighbouring events are exchanged", fault_effects.reordered, Stage.MOVED),
     "truncated-utf8": _once("the body ends in the middle of a character", fault_effects.truncated, Stage.ENDED),
-    "bad-json": _once("a frame that is no JSON", fault_effects.bad_json, Stage.INSERTED),
+    "bad-json": _once(
+        "a frame that is not valid JSON", fault_effects.inserted(lambda frames: [frames.bad_json]), Stage.INSERTED
+    ),
     "unknown-events": FaultKind(
-        "events, steps and deltas of types that nobody knows yet",
-        fault_effects.unknown_types,
+        "events, items and deltas of unknown types",
+        fault_effects.inserted(lambda frames: frames.unknown_types),
         Stage.UNKNOWN,
         "events",
         2,
     ),
-    "no-stops": _leaves_out(
-        "no step says that it has ended", lambda sent: sent.name in ("step.stop", "content.stop"), Stage.CHANGED
+    "no-stops": _removes(
+        "no item has an event for its end", lambda frames, each: each.name in frames.stop_names, Stage.CHANGED
     ),
-    "no-done": _leaves_out("no [DONE] at the end", lambda sent: sent.data.endswith(b"[DONE]\n\n"), Stage.MOVED),
+    "no-done": _removes("no [DONE] at the end", lambda frames, each: each.data.endswith(frames.done), Stage.MOVED),
     "no-blank-line": FaultKind("no blank line after the last event", fault_effects.without_blank_line, Stage.BYTES),
     "data-only": _rewrites(
         "frames without their event line",
@@ -251,13 +287,13 @@ KINDS: Final[dict[str, FaultKind]] = {
     "comments": _rewrites("a comment before each event", lambda data: b": keep-alive\n\n" + data),
     "split-bytes": FaultKind("the body comes in pieces of N bytes (3)", fault_effects.split, Stage.BYTES, "count", 3),
     "queued": FaultKind(
-        "a background run says queued when it is created, and to the first N polls (1)",
+        "a background run is queued when it is created, and for the first N polls (1)",
         where="count",
         at=1,
         reach="run",
     ),
 }
-"""Every fault by its name; `http-NNN` stands for all of 400 to 599."""
+"""Every fault by its name; `http-NNN` is the row of all statuses from 400 to 599."""
 
 _WRITTEN = re.compile(r"(?P<name>[a-z][a-z0-9-]*?)(?:@(?P<at>[^@]*?))?(?:x(?P<times>[0-9]{1,9}|\*))?")
 _HTTP = re.compile(r"http-[45][0-9][0-9]")
@@ -287,8 +323,7 @@ def parse_fault(text: str) -> Fault:
     Return the fault that *text* names.
 
     Raises:
-        ValueError: For a name that is not known, a place that the fault does not have, or a number of times that is
-            none; the message says what was expected.
+        ValueError: The name is unknown, or its place or times are not valid; the message has what was expected.
     """
     found = _WRITTEN.fullmatch(text.strip())
     name = found["name"] if found else text.strip()
@@ -300,7 +335,7 @@ def parse_fault(text: str) -> Fault:
         at = _default_route(name) if kind.where == "route" else kind.at
     times = kind.times if found["times"] is None else _parse_times(found["times"])
     if times == 0:
-        raise ValueError(f"fault {text!r}: expected how often it strikes, 1 or more or *, got 0")
+        raise ValueError(f"fault {text!r}: expected a number of times, 1 or more or *, got 0")
     if kind.where == "route" and found["times"] is None and name == "http-404":
         times = ALWAYS
     return Fault(name=name, at=at, times=times)
@@ -317,31 +352,39 @@ def parse_faults(text: str) -> tuple[Fault, ...]:
 
 
 def fault_help() -> tuple[tuple[str, str], ...]:
-    """Return how each fault is written and what it does, a pair each, for a list on the command line."""
+    """Return how each fault is written and what it does, as pairs for a list."""
     return tuple([(name + _example(kind), kind.text) for name, kind in KINDS.items()])
 
 
 def apply_faults(
-    moves: StreamActions, faults: Sequence[Fault], *, opened: float, status_update: bytes
+    actions: StreamActions, faults: Sequence[Fault], *, opened: float, status_update: bytes, frames: FaultFrames
 ) -> StreamActions:
     """
-    Return the stream as the faults leave it, in the order of their stages.
+    Return the stream with the effects of faults, in the order of their stages.
 
     Args:
-        moves: The events of the run.
+        actions: Of the run.
 
-        faults: Those that strike this stream.
+        faults: Those that are due in this stream.
 
         opened: When its headers are sent, on the provider's clock.
 
-        status_update: The frame with which the run says that it goes on.
+        status_update: The frame that shows the run as running.
+
+        frames: Of the wire.
     """
     for name, kind in sorted(KINDS.items(), key=lambda row: row[1].stage):
         for fault in faults:
             if fault.name == name and kind.effect is not None:
-                point = Point(events=fault.events, seconds=fault.seconds, opened=opened, status_update=status_update)
-                moves = kind.effect(moves, point)
-    return moves
+                point = Point(
+                    events=fault.events,
+                    seconds=fault.seconds,
+                    opened=opened,
+                    status_update=status_update,
+                    frames=frames,
+                )
+                actions = kind.effect(actions, point)
+    return actions
 
 
 def delay_of(faults: Sequence[Fault]) -> float:

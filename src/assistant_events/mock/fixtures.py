@@ -209,7 +209,7 @@ class Fixtures:
         about += [f"results of calls {list(facts.call_ids)!r}"] if facts.call_ids else []
         about += [f"turn {facts.turn}"]
         if not self.fixtures:
-            return f"no fixture matches: {', '.join(about)}; there are no fixtures at all"
+            return f"no fixture matches: {', '.join(about)}; the provider has no fixtures"
         listed = [
             f"{f'{fixture.name!r}: ' if fixture.name else ''}{fixture.match.summary}"
             f"{'' if fixture.answer(served.get(index, 0)) else ' (used up)'}"

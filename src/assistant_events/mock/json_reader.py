@@ -177,7 +177,7 @@ def kind_of(value: object) -> str:
 
 
 def is_integer(value: object) -> bool:
-    """Tell whether *value* is an integer and not a boolean."""
+    """Return whether *value* is an integer and not a boolean."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -1,4 +1,4 @@
-"""Requests as they come in: read within limits, kept in a log, and never with a key."""
+"""Requests to a mock provider: read within limits, and logged without keys."""
 
 from __future__ import annotations
 
@@ -14,46 +14,48 @@ from assistant_events.mock.api_errors import ApiError
 from assistant_events.values import read_json
 from assistant_events.values.credentials import MASK, secrets_of_header
 
-_SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization", "x-goog-api-key"})
+_SECRET_HEADERS: Final = ("authorization", "cookie", "api-key")
+"""Ends of the names."""
+
 _SECRET_PARAMETERS: Final = frozenset({"access_token", "key"})
 
 
 def secrets_of_request(request: Request) -> Iterator[str]:
-    """Yield the keys and passwords that a request is let in with."""
+    """Yield the keys and passwords of a request."""
     for name in _SECRET_PARAMETERS:
         yield from request.query_params.getlist(name)
-    for name in _SECRET_HEADERS:
-        for value in request.headers.getlist(name):
+    for name, value in request.headers.items():
+        if name.endswith(_SECRET_HEADERS):
             yield from secrets_of_header(value)
 
 
 @final
 @attrs.frozen(kw_only=True)
 class LoggedRequest:
-    """One request that a mock provider got."""
+    """One request to a mock provider."""
 
     method: str
     path: str
     query: Mapping[str, str]
-    """Of a parameter that stands there twice the last; keys are `[hidden]`."""
+    """The last value of each parameter; keys are `[hidden]`."""
 
     headers: Mapping[str, str]
-    """By their names in small letters; keys are `[hidden]`."""
+    """By their names in lower case; keys are `[hidden]`."""
 
     body: Any
-    """Parsed JSON; `None` when there was none, or none that could be read."""
+    """Parsed JSON; `None` without valid JSON."""
     # Any: a client sent it.
 
 
 @final
 class RequestLog:
     """
-    The last requests, the oldest given up first.
+    The last requests; beyond its limits the oldest are removed.
 
     Args:
-        max_requests: How many are kept.
+        max_requests: Number of requests.
 
-        max_bytes: How many bytes of bodies are kept; the newest request is kept whatever its size.
+        max_bytes: Bytes of bodies; the newest request is kept whatever its size.
     """
 
     def __init__(self, max_requests: int, max_bytes: int) -> None:
@@ -64,16 +66,17 @@ class RequestLog:
 
     @property
     def entries(self) -> tuple[LoggedRequest, ...]:
-        """What is kept, oldest first."""
+        """The requests, oldest first."""
         return tuple([entry for entry, _ in self._entries])
 
     def add(self, request: Request, body: object, size: int) -> None:
-        """Keep a request whose body had *size* bytes."""
+        """Add a request whose body had *size* bytes."""
+        query, headers = request.query_params.items(), request.headers.items()
         entry = LoggedRequest(
             method=request.method,
             path=request.scope["path"],
-            query={name: _masked(name, value, _SECRET_PARAMETERS) for name, value in request.query_params.items()},
-            headers={name: _masked(name, value, _SECRET_HEADERS) for name, value in request.headers.items()},
+            query={name: MASK if name.lower() in _SECRET_PARAMETERS else value for name, value in query},
+            headers={name: MASK if name.endswith(_SECRET_HEADERS) else value for name, value in headers},
             body=body,
         )
         self._entries.append((entry, size))
@@ -83,17 +86,12 @@ class RequestLog:
         ):
             self._bytes -= self._entries.popleft()[1]
 
-    def clear(self) -> None:
-        """Forget everything."""
-        self._entries.clear()
-        self._bytes = 0
-
 
 async def read_body(request: Request, max_bytes: int) -> bytes | None:
     """
     Return the body; `None` when it is longer than *max_bytes*.
 
-    What is too long is read to its end and thrown away: a client that still sends would not see the answer.
+    A longer one is read to its end and dropped: a client that still sends would not see the answer.
     """
     pieces: list[bytes] = []
     size = 0
@@ -109,7 +107,7 @@ def parse_body(data: bytes) -> Any:
     Return the JSON document of a body.
 
     Raises:
-        Refusal: With status 400, when it is none.
+        ApiError: The body is not valid JSON.
     """
     # Any: a client sent it.
     try:
@@ -119,10 +117,7 @@ def parse_body(data: bytes) -> Any:
 
 
 def has_key(request: Request) -> bool:
-    """Tell whether a request says who asks, in one of the three ways there are."""
-    headers = request.headers
-    return bool(headers.get("x-goog-api-key") or headers.get("authorization") or request.query_params.get("key"))
-
-
-def _masked(name: str, value: str, secrets: frozenset[str]) -> str:
-    return MASK if name.lower() in secrets else value
+    """Return whether a request has a key, in a header or in the query."""
+    names = [name for name, value in request.headers.items() if value]
+    in_header = any(name == "authorization" or name.endswith("api-key") for name in names)
+    return in_header or bool(request.query_params.get("key"))

@@ -1,47 +1,57 @@
-"""What a stream is made of on its way out: bytes with the time when they are there, and how it can stop."""
+"""What a mock provider does to send a stream: bytes with the time when they are due, and the ways to stop."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias, final
+from typing import NamedTuple, TypeAlias, final
 
 import attrs
+
+
+class WireFrame(NamedTuple):
+    """One event of a stream."""
+
+    name: str
+    """Its type."""
+
+    data: bytes
+    """As it is sent, blank line included."""
 
 
 @final
 @attrs.frozen
 class SendBytes:
-    """One event of a run, or a piece of bytes, as it goes into a stream."""
+    """Send one event of a run, or a piece of bytes."""
 
     at: float
-    """When it is there, on the provider's clock."""
+    """When it is due, on the provider's clock."""
 
     name: str
-    """Its `event_type`; empty for `[DONE]` and for what is no event."""
+    """The type of the event; empty for `[DONE]` and for bytes that are not an event."""
 
     data: bytes
     wakes: bool = True
-    """Whether the stream says that the run is cancelled, when that happens before."""
+    """Whether the stream ends with the cancellation when the run is cancelled before."""
 
 
 @final
 @attrs.frozen
 class StopSending:
-    """Nothing comes any more, and the socket stays open."""
+    """Send nothing more, and keep the socket open."""
 
     at: float
     wakes: bool = False
-    """Whether the stream still says when the run is cancelled."""
+    """Whether the stream still ends with the cancellation when the run is cancelled."""
 
 
 @final
 @attrs.frozen
 class ResetConnection:
-    """The connection is reset: the body has no end."""
+    """Reset the connection, without an end of the body."""
 
     at: float
 
 
 StreamAction: TypeAlias = SendBytes | StopSending | ResetConnection
 StreamActions: TypeAlias = Iterator[StreamAction]
-"""In the order of their times. The end is the clean end of the body."""
+"""In the order of their times. Its end is the clean end of the body."""

@@ -1,13 +1,11 @@
-"""
-Sends a stream: waits for the time of each event, sends it by itself, and ends with its client, its run or its server.
-"""
+"""A response that sends each event of a stream at its time, and ends with its client, its run or its server."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from enum import Enum
 from math import inf
@@ -17,10 +15,10 @@ from starlette.types import Receive, Scope, Send
 
 from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.runs import Run
-from assistant_events.mock.stream_actions import ResetConnection, SendBytes, StopSending, StreamAction, StreamActions
+from assistant_events.mock.stream_actions import ResetConnection, SendBytes, StopSending, StreamActions
 
 RAW_SEND: Final = "assistant_events.send"
-"""Where a scope keeps the `send` of the server itself, through which a connection can be reset."""
+"""Key of a scope for the `send` of the server itself, through which a connection can be reset."""
 
 _HEADERS: Final = (
     (b"content-type", b"text/event-stream"),
@@ -32,49 +30,53 @@ _HEADERS: Final = (
 _NO_LINGER: Final = struct.pack("ii", 1, 0)
 
 
-class _Came(Enum):
-    """Why the wait for an event is over."""
+class _Wakeup(Enum):
+    """Why the wait for an action is over."""
 
-    TIME = "its time has come"
+    TIME = "the action is due"
     CANCEL = "the run was cancelled before"
-    END = "the client or the server is gone"
+    END = "the client or the server has gone"
 
 
 @final
 class EventStream:
     """
-    An ASGI response that streams events of a run.
+    An ASGI response that streams the events of a run.
 
     Args:
-        run: Whose events they are.
+        run: The run.
 
-        cancellation: Returns what ends it when its run is cancelled.
+        actions: What is sent, and when.
 
-        moves: What is sent and when.
+        cancellation: Returns the end of a stream whose run was cancelled.
+
+        end_names: Types of the event that ends an answer.
 
         clock: Of the provider.
 
         opens: When the headers are sent.
 
-        is_closing: Tells whether the server is about to end.
+        is_closing: Returns whether the server is about to end.
 
-        on_end: Called when the stream is over, with whether it brought the end of the run.
+        on_end: Called when the stream is over, with whether it has sent the end of the run.
     """
 
     def __init__(
         self,
         run: Run,
-        cancellation: Callable[[], Iterable[StreamAction]],
-        moves: StreamActions,
+        actions: StreamActions,
         *,
+        cancellation: Callable[[], StreamActions],
+        end_names: Collection[str],
         clock: ProviderClock,
         opens: float,
         is_closing: Callable[[], bool],
         on_end: Callable[[bool], None],
     ) -> None:
         self._run = run
+        self._actions = actions
         self._cancellation = cancellation
-        self._moves = moves
+        self._end_names = end_names
         self._clock = clock
         self._opens = opens
         self._is_closing = is_closing
@@ -84,14 +86,14 @@ class EventStream:
         self._whole = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send everything; return early when the client is gone."""
+        """Send everything; return early when the client has gone."""
         self._run.streams += 1
         watcher = asyncio.create_task(self._watch(receive))
         stop_listening = self._run.listen(asyncio.get_running_loop(), self._changed)
         try:
-            if await self._until(self._opens) is not _Came.END:
+            if await self._until(self._opens) is not _Wakeup.END:
                 await send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})
-                await self._send_moves(send, scope.get(RAW_SEND))
+                await self._send_actions(send, scope.get(RAW_SEND))
         finally:
             stop_listening()
             watcher.cancel()
@@ -105,44 +107,44 @@ class EventStream:
         self._gone = True
         self._changed.set()
 
-    async def _send_moves(self, send: Send, raw_send: Any) -> None:
-        # Any: whatever the server has put into the scope.
-        for move in self._moves:
-            at = inf if isinstance(move, StopSending) else move.at
-            match await self._until(at, wakes=isinstance(move, ResetConnection) or move.wakes):
-                case _Came.END:
+    async def _send_actions(self, send: Send, raw_send: Any) -> None:
+        # Any: what the server has put into the scope.
+        for action in self._actions:
+            at = inf if isinstance(action, StopSending) else action.at
+            match await self._until(at, wakes=isinstance(action, ResetConnection) or action.wakes):
+                case _Wakeup.END:
                     break
-                case _Came.CANCEL:
-                    for one in self._cancellation():
-                        if isinstance(one, SendBytes):
-                            await self._send(send, one)
+                case _Wakeup.CANCEL:
+                    for each in self._cancellation():
+                        if isinstance(each, SendBytes):
+                            await self._send(send, each)
                     break
-                case _Came.TIME:
+                case _Wakeup.TIME:
                     pass
-            if isinstance(move, ResetConnection):
+            if isinstance(action, ResetConnection):
                 await self._reset(raw_send)
                 return
-            if isinstance(move, SendBytes):
-                await self._send(send, move)
+            if isinstance(action, SendBytes):
+                await self._send(send, action)
         if not self._gone:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send(self, send: Send, sent: SendBytes) -> None:
         await send({"type": "http.response.body", "body": sent.data, "more_body": True})
-        self._whole = self._whole or sent.name.startswith("interaction.complete")
-        # One event is one write; and of many streams each gets its turn.
+        self._whole = self._whole or sent.name in self._end_names
+        # One event is one write, and other streams get their turn.
         await asyncio.sleep(0)
 
-    async def _until(self, at: float, *, wakes: bool = True) -> _Came:
+    async def _until(self, at: float, *, wakes: bool = True) -> _Wakeup:
         while True:
             if self._gone or self._is_closing():
-                return _Came.END
+                return _Wakeup.END
             cancelled = self._run.cancelled_at
             if wakes and cancelled is not None and at > cancelled:
-                return _Came.CANCEL
+                return _Wakeup.CANCEL
             left = at - self._clock.now()
             if left <= 0:
-                return _Came.TIME
+                return _Wakeup.TIME
             self._changed.clear()
             await self._clock.wait(self._changed, None if left == inf else left)
 

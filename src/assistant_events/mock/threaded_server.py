@@ -1,7 +1,7 @@
 """
 Serves an ASGI app on a port of this machine, in a thread of its own.
 
-The socket is bound before the thread starts, so that the address is known at once and nobody has to wait for it.
+The socket is bound before the thread starts, so that the address is known at once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 _T = TypeVar("_T")
 
 _STOP_S: Final = 5.0
-"""How long a stop may take. One takes 0.2 s, and a second more when a client does not read what it asked for."""
+"""Limit of a stop, which takes 0.2 s, and a second more when a client does not read its answer."""
 
 
 @final
@@ -30,18 +30,18 @@ class ThreadedServer:
     An app that is served until `stop`, or until the end of a `with`.
 
     Args:
-        app: What is served.
+        app: The app.
 
-        host: Where it listens.
+        host: Its address.
 
-        port: 0 for any that is free.
+        port: Its port; 0 for any that is free.
 
-        before_stop: Ends what would keep connections open; called in the thread of the server.
+        before_stop: Ends open streams; called in the thread of the server.
 
     Raises:
-        OSError: The port is taken, or the host is none of this machine.
+        OSError: The port is taken, or the host is not one of this machine.
 
-        ValueError: There is no such port.
+        ValueError: The port is not valid.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ThreadedServer:
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
         """Without a slash at its end and without a version."""
 
-        # The app has no lifespan; how things are logged is up to the program.
+        # The app has no lifespan; the program configures its logging.
         config = uvicorn.Config(
             app,
             loop="asyncio",
@@ -66,13 +66,13 @@ class ThreadedServer:
         self._server = uvicorn.Server(config)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._running = Event()
-        # A daemon: who forgets to stop it can still leave.
+        # A daemon: a program that does not stop it can still exit.
         self._thread = Thread(target=asyncio.run, args=(self._serve(),), name="mock-provider", daemon=True)
         self._thread.start()
         self._running.wait()
 
     def run(self, function: Callable[[], _T]) -> _T:
-        """Return what *function* returns in the thread of the server, between two steps of its requests."""
+        """Call *function* in the thread of the server, and return its result."""
         if self._loop is None or not self._thread.is_alive():
             return function()
         outcome: Future[_T] = Future()
@@ -80,14 +80,14 @@ class ThreadedServer:
         def call() -> None:
             try:
                 outcome.set_result(function())
-            except BaseException as error:  # noqa: BLE001 - it is raised where it was asked for
+            except BaseException as error:  # noqa: BLE001 - raised in the thread of the caller
                 outcome.set_exception(error)
 
         self._loop.call_soon_threadsafe(call)
         return outcome.result(_STOP_S)
 
     def stop(self) -> None:
-        """End all streams and the server. Again does nothing."""
+        """End all streams and the server. A second call does nothing."""
         if self._thread.is_alive() and not self._server.should_exit:
             self.run(self._before_stop)
             self._server.should_exit = True
@@ -108,12 +108,12 @@ class ThreadedServer:
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    if not 0 <= port <= 65535:  # the resolver would take what is left of it in 16 bits
+    if not 0 <= port <= 65535:  # the resolver would use its last 16 bits
         raise ValueError(f"port: expected 0 to 65535, got {port}")
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     bound = socket.socket(family, kind, protocol)
     try:
-        # So that a port can be used again at once. On Windows that is so anyway, and this would let two have the same.
+        # A port can be used again at once. On Windows it always can, and this would let two servers have the same.
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(os.name == "posix"))
         bound.bind(address)
         bound.listen(1024)

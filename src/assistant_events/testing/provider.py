@@ -1,7 +1,7 @@
 """
 A mock provider for the tests of an app: on a port of this machine, or without any socket.
 
-Needs the extra `server`; `transport` needs `http`. Neither is imported before it is used.
+It needs the extra `web`, and `transport` needs `http`. Neither is imported before it is used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 
 class ProviderOptions(TypedDict, total=False):
-    """What `MockProvider` takes besides fixtures, which says what each of them means."""
+    """Options of `MockProvider` besides fixtures; its documentation describes each of them."""
 
     generation: Literal[1, 2]
     strict: bool
@@ -44,36 +44,44 @@ class ProviderOptions(TypedDict, total=False):
 
 
 def mock_provider(
-    fixtures: FixtureSource = (), *, port: int = 0, **options: Unpack[ProviderOptions]
+    fixtures: FixtureSource = (),
+    *,
+    dialect: str = "gemini-interactions",
+    port: int = 0,
+    **options: Unpack[ProviderOptions],
 ) -> RunningProvider:
     """
     Return a mock provider, to be used in `with` or `async with`.
 
     Args:
-        fixtures: What it answers to what: `{"Hello": "Hi there"}`, a path, `Fixtures`, and everything else that
-            `assistant_events.mock.fixtures_of` takes.
+        fixtures: The answers: `{"Hello": "Hi there"}`, a path, `Fixtures`, or any other source that
+            `assistant_events.mock.fixture_files.fixtures_of` accepts.
 
-        port: Where it listens when it is asked for its `url`; 0 for any that is free.
+        dialect: The dialect that it speaks.
 
-        **options: As for `assistant_events.mock.MockProvider`.
+        port: Its port, once its `url` is used; 0 for any that is free.
+
+        **options: Options of the mock provider of the dialect.
 
     Raises:
-        FixtureError: The fixtures make no sense.
+        FixtureError: The fixtures are not valid.
 
-        ImportError: The extra `server` is not installed.
+        UnknownDialectError: No mock of the dialect is installed.
+
+        ImportError: The extra `web` is not installed.
     """
     require("the mock provider", {"web": ("starlette", "uvicorn")})
-    from assistant_events.mock import MockProvider
+    from assistant_events.mock import load_mock
 
-    return RunningProvider(MockProvider(fixtures, **options), port)
+    return RunningProvider(load_mock(dialect).provider(fixtures, **options), port)
 
 
 @final
 class RunningProvider:
     """
-    What `mock_provider` gives.
+    The result of `mock_provider`.
 
-    Nothing runs before `url` is asked for. The end of the block ends all streams and the server, whoever still listens.
+    Nothing runs before `url` is used. The end of the block ends all streams and the server.
     """
 
     def __init__(self, provider: MockProvider, port: int) -> None:
@@ -85,14 +93,14 @@ class RunningProvider:
     @property
     def url(self) -> str:
         """
-        Where it listens, without a version, which is what official clients take as base URL.
+        Its address without a version, the base URL of official clients.
 
         For example `http://127.0.0.1:41327`.
 
         Raises:
             OSError: The port is taken.
 
-            RuntimeError: Outside of the block.
+            RuntimeError: Used outside of the block.
         """
         self._check()
         if self._serving is None:
@@ -108,15 +116,15 @@ class RunningProvider:
 
     @property
     def requests(self) -> tuple[LoggedRequest, ...]:
-        """What was asked, oldest first: method, path, query, headers and body, keys masked."""
+        """The requests, oldest first: method, path, query, headers and body, keys masked."""
         return self._run(lambda: self._provider.requests)
 
     def transport(self) -> StreamingTransport:
         """
-        Return a transport for `httpx2.AsyncClient`, which then needs no socket: every address is this provider.
+        Return a transport for `httpx2.AsyncClient` without a socket: every address is this provider.
 
         Raises:
-            RuntimeError: Outside of the block.
+            RuntimeError: Used outside of the block.
         """
         from assistant_events.testing.transport import StreamingTransport
 
@@ -125,15 +133,15 @@ class RunningProvider:
 
     def add(self, fixtures: FixtureSource) -> None:
         """
-        Answer more. What is added goes before what was there, so that a test can answer otherwise than all others.
+        Add fixtures before the present ones, so that one test can have other answers than the rest.
 
         Raises:
-            FixtureError: It makes no sense.
+            FixtureError: They are not valid.
         """
         self._run(lambda: self._provider.add(fixtures))
 
     def reset(self) -> None:
-        """Forget every interaction, every request and what was added; count from the start, and end all streams."""
+        """Forget all runs, requests and added fixtures, reset all counts, and end all streams."""
         self._run(self._provider.reset)
 
     def __enter__(self) -> Self:
@@ -159,7 +167,7 @@ class RunningProvider:
         if self._serving is None:
             self.__exit__(kind, error, trace)
         else:
-            # The loop goes on, so that clients in it see the end of their streams.
+            # In a thread, so that clients in the loop see the end of their streams.
             await asyncio.to_thread(self.__exit__, kind, error, trace)
 
     def _run(self, function: Callable[[], _T]) -> _T:

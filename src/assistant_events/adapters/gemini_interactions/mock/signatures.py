@@ -1,11 +1,11 @@
 """
-Signatures of a mock provider: they tell when a step comes back changed, moved, or not at all.
+Signatures of the mock: they show when a step comes back changed, moved, or not at all.
 
-A signature of ours names the answer and the place of its step in it, and seals type and content of the step: the
-service wants signatures back with their own step, and with the summary unmodified. Those that a fixture brings stay
-as they are and are remembered with what they were given for. What is neither, is wrong.
+A signature that the mock makes contains the answer and the index of its step, and a seal of type and content of the
+step: the service expects signatures back with their own step, and with the summary unmodified. A signature of a fixture
+is not changed, and is remembered with the content of its step. Every other signature is not valid.
 
-Nothing is kept of the answers but, for a bounded number of calls, which signatures stood before them.
+Of the answers only the signatures before each call are kept, for a bounded number of calls.
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
@@ -43,16 +43,16 @@ SIGNED_TYPES: Final = frozenset(
         for end in ("call", "result")
     }
 )
-"""Steps that the service signs (google-genai 3.4.0); not calls of functions and MCP servers since June 2026."""
+"""Steps that the service signs (google-genai 3.4.0); since June 2026 no calls of functions and MCP servers."""
 
 MAX_CALLS: Final = 10_000
-"""How many calls, and signatures of fixtures, are remembered."""
+"""Calls, and signatures of fixtures, that are remembered."""
 
 MAX_SIGNATURES: Final = 64
-"""How many answers are told apart that made a call of the same id."""
+"""Answers with a call of the same id that are distinguished."""
 
 _KEY: Final = b"assistant-events mock provider"
-"""Signatures outlive the process that made them, and nobody is kept from making one."""
+"""Not secret: signatures have to be valid in a later process."""
 
 _OTHERS: Final = ""
 
@@ -63,11 +63,11 @@ _SEAL: Final = 20
 
 @final
 class SignatureError(ValueError):
-    """What came back is not what was signed. The text says where and never shows a signature."""
+    """A request does not contain what was signed. The message has the place and never a signature."""
 
 
 class _Made(NamedTuple):
-    """What a signature of ours says."""
+    """The content of a signature that the mock made."""
 
     salt: bytes
     place: int
@@ -79,33 +79,31 @@ def sign(step: Step, salt: bytes, place: int) -> str:
     Return the signature of a step: standard base64 of 32 bytes.
 
     Args:
-        step: As it is sent, with or without a signature.
+        step: With or without a signature.
 
-        salt: Of the answer; its first 8 bytes count.
+        salt: Of the answer; its first 8 bytes are used.
 
-        place: Of the step among those of the answer, below 65536.
+        place: Index of the step in the answer, below 65536.
     """
     head = salt[:_SALT].ljust(_SALT, b"\0") + place.to_bytes(2, "big")
     return b64encode(_MARK + head + _seal(head, step)).decode()
 
 
 def is_signed_type(step: Step) -> bool:
-    """Tell whether the service signs steps of this type."""
+    """Return whether the service signs steps of this type."""
     return step.get("type") in SIGNED_TYPES
 
 
 def signed_items(given: object) -> list[Step]:
-    """
-    Return the steps and blocks of an `input` of either generation, in their order, blocks of turns and steps unpacked.
-    """
+    """Return the steps and blocks of an `input` of either generation in their order, turns and prompts unpacked."""
     return list(_unpacked(given))
 
 
 class SignatureLedger:
     """
-    What was signed: checks what comes back.
+    The signatures of the answers, against which those of a request are checked.
 
-    Signatures of fixtures are noted when they are served or known beforehand; ours need no note.
+    Signatures of fixtures are noted when they are loaded and served; those of the mock need no note.
     """
 
     def __init__(self) -> None:
@@ -114,12 +112,12 @@ class SignatureLedger:
 
     def note_steps(self, steps: Iterable[Step], *, served: bool = True) -> None:
         """
-        Remember the signatures of an answer as it is sent, and which one stands before each call of a function.
+        Note the signatures of an answer, and which one precedes each call of a function.
 
         Args:
             steps: Of the answer.
 
-            served: Whether they are sent like that; otherwise what has no signature is still to get one.
+            served: Whether the steps are sent as they are; otherwise some are still to be signed.
         """
         latest = ""
         for step in steps:
@@ -141,7 +139,7 @@ class SignatureLedger:
         before = self._before.setdefault(call_id, {})
         before[signature] = None
         if len(before) > MAX_SIGNATURES:
-            # Under load one fixture answers thousands; from here on any of their signatures will do.
+            # Under load one fixture answers thousands; from now on any of their signatures is accepted.
             del before[next(each for each in before if each)]
             before[_OTHERS] = None
         self._before.move_to_end(call_id)
@@ -151,8 +149,8 @@ class SignatureLedger:
         Check the signatures of an `input`.
 
         Raises:
-            SignatureError: For a signature that is empty, not ours and not of a fixture, of other content or of another
-                step, for one out of its order, and for a call of ours without the signed step that came before it.
+            SignatureError: A signature is empty, unknown, of other content or of another step, or out of order, or the
+                signed step before a call is missing.
         """
         seen: set[str] = set()
         last: dict[bytes, int] = {}
@@ -171,7 +169,7 @@ class SignatureLedger:
         if step.get("type") != "function_call" or not isinstance(call_id, str):
             return
         needed = self._before.get(call_id)
-        # None: some answer made a call of this id with nothing signed before it.
+        # None: an answer has a call of this id without a signature before it.
         if needed is None or None in needed or not seen.isdisjoint(needed) or (_OTHERS in needed and seen):
             return
         raise SignatureError(f"item {number} (function_call): the signed step before it is missing")
@@ -185,7 +183,7 @@ class SignatureLedger:
             return
         made = _read(signature)
         if made is None:
-            raise SignatureError(f"{where}: its signature is not one that was given")
+            raise SignatureError(f"{where}: its signature is unknown")
         head = made.salt + made.place.to_bytes(2, "big")
         if not hmac.compare_digest(made.seal, _seal(head, step)):
             raise SignatureError(f"{where}: its signature belongs to other content")
@@ -207,7 +205,7 @@ def _unpacked(given: object) -> Iterator[Step]:
 
 
 def _read(signature: str) -> _Made | None:
-    """Return what a signature of ours says; `None` for any other text."""
+    """Return the content of a signature that the mock made; `None` for any other text."""
     try:
         raw = b64decode(signature, validate=True)
     except (Base64Error, ValueError):
@@ -227,7 +225,7 @@ def _digest(step: Step) -> bytes:
 
 
 def _content(step: Step) -> object:
-    """Return what a signature is for. A client may cut texts anew and leave out what is empty, but change nothing."""
+    """Return what a signature seals. A client may cut texts anew and leave out empty ones, but change nothing."""
     kind = _type(step)
     if kind == "thought":
         return [kind, _summary(step.get("summary"))]
@@ -237,7 +235,7 @@ def _content(step: Step) -> object:
 
 
 def _summary(given: object) -> list[object]:
-    """Return the items of a summary with neighbouring texts joined: a stream does not show where one ends."""
+    """Return the items of a summary with neighbouring texts joined: a stream does not show their ends."""
     items: list[object] = []
     for item in cast("Sequence[object]", given) if isinstance(given, (list, tuple)) else [given]:
         text = item.get("text") if isinstance(item, Mapping) else item
@@ -252,7 +250,7 @@ def _summary(given: object) -> list[object]:
 
 
 def _sorted(value: object) -> object:
-    """Return JSON with sorted keys and whole numbers as integers: JavaScript knows no other."""
+    """Return JSON with sorted keys and whole numbers as integers, as JavaScript writes them."""
     if isinstance(value, Mapping):
         return {key: _sorted(value[key]) for key in sorted(value)}
     if isinstance(value, (list, tuple)):

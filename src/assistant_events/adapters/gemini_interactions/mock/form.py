@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Final
 
+from assistant_events.adapters.gemini_interactions.mock.aimock import read_aimock
+from assistant_events.adapters.gemini_interactions.mock.answers import AnswerEntry
+from assistant_events.adapters.gemini_interactions.mock.request_facts import Match
 from assistant_events.mock import fixture_files
-from assistant_events.mock.aimock import read_aimock
-from assistant_events.mock.answers import AnswerEntry
 from assistant_events.mock.fixture_files import FixtureSource
 from assistant_events.mock.fixture_format import FixtureFormat
 from assistant_events.mock.fixtures import Fixtures
-from assistant_events.mock.request_facts import Match
 
 FORM: Final = FixtureFormat(match=Match, entry=AnswerEntry, read_other=read_aimock)
 

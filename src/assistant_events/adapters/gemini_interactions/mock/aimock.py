@@ -17,11 +17,20 @@ from typing import Annotated, Any, Final, final
 
 import attrs
 
+from assistant_events.adapters.gemini_interactions.mock.answers import (
+    Answer,
+    CallName,
+    Step,
+    call_step,
+    is_word,
+    text_step,
+    thought_step,
+)
+from assistant_events.adapters.gemini_interactions.mock.frames import Prepared
+from assistant_events.adapters.gemini_interactions.mock.request_facts import Match
 from assistant_events.errors import JsonError
-from assistant_events.mock.answers import Answer, CallName, Step, call_step, is_word, text_step, thought_step
 from assistant_events.mock.fixture_format import ReadFixtures
 from assistant_events.mock.fixtures import Fixture, HttpError, Timing
-from assistant_events.mock.frames import Prepared
 from assistant_events.mock.json_reader import (
     READ_ERRORS,
     Count,
@@ -35,7 +44,6 @@ from assistant_events.mock.json_reader import (
     read_object,
 )
 from assistant_events.mock.matching import Contains
-from assistant_events.mock.request_facts import Match
 from assistant_events.values import JsonObject, read_json, write_json
 
 # Answers of other endpoints of aimock.

@@ -1,4 +1,4 @@
-"""What GET repeats of a request: the input of the user, in the form of steps."""
+"""The input of the user in the form of steps, as GET returns it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def user_inputs(given: object) -> list[dict[str, Any]]:
     """
     Return the `user_input` steps of an `input` in any of its forms.
 
-    Steps that a client sent as history are not repeated: they are no input of the user.
+    Other steps that a client sent as history are left out.
     """
     if isinstance(given, str):
         return [_user_input([{"type": "text", "text": given}])]

@@ -1,8 +1,8 @@
 """
-Answers of fixtures as the service sends them: frames of a stream, and the document that GET returns.
+Answers of fixtures as frames of a stream.
 
-What is the same for every run is made once: the frames of the steps, as bytes. What differs from run to run (ids,
-times, signatures) is written into them when they are sent.
+The frames of the steps are made once, as bytes; ids, times and signatures of a run are written into them when they are
+sent.
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
@@ -20,24 +20,23 @@ from typing import Any, Final, TypeAlias, final
 
 import attrs
 
+from assistant_events.adapters.gemini_interactions.mock.answers import Answer
+from assistant_events.adapters.gemini_interactions.mock.signatures import is_signed_type, sign
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, cursor, partial_step, sse, step_frames
 from assistant_events.adapters.json_fields import valid_json
-from assistant_events.mock.answers import Answer
-from assistant_events.mock.fixtures import Timing
-from assistant_events.mock.signatures import is_signed_type, sign
 from assistant_events.values import thaw
 
 Document: TypeAlias = dict[str, Any]
-"""Plain JSON that is ours to change."""
+"""Plain JSON that may be changed."""
 
 DELTA_CHARS: Final = 20
-"""How many characters one delta has when a fixture does not say; aimock cuts as often."""
+"""Characters of one delta by default, as in aimock."""
 
 DONE: Final = sse("[DONE]")
 
 _PLACE: Final = "<signature of step {}>"
 _SIGN = re.compile(rb'"signature": ?"<signature of step ([0-9]+)>"')
-"""Inside of a text the quotes would be escaped, so that nothing that a fixture says is taken for a mark."""
+"""In a text the quotes are escaped, so that no text of a fixture is taken for a mark."""
 
 
 @final
@@ -46,7 +45,7 @@ class Frame:
     """One event of a step, the same for every run but for its signature."""
 
     step: int
-    """Place of its step in the answer."""
+    """Index of its step in the answer."""
 
     name: str
     """Its `event_type`."""
@@ -55,7 +54,7 @@ class Frame:
     """Its bytes, with the blank line."""
 
     is_signed: bool
-    """Whether a signature has to be written into it."""
+    """Whether it contains the mark of a signature."""
 
 
 @final
@@ -66,7 +65,7 @@ class Prepared:
     Args:
         answer: Of a fixture.
 
-        arguments: How calls bring their arguments.
+        arguments: How the arguments of calls are sent.
 
         signs: Whether steps without a signature get one. A step whose signature is `""` is never signed.
     """
@@ -76,17 +75,17 @@ class Prepared:
         self.steps = tuple(
             [_marked(valid_json(thaw(step)), place, signs=signs) for place, step in enumerate(answer.steps)]
         )
-        """Steps of 2.x. A signature that is to be made is a mark; see `signed`."""
+        """In the form of 2.x. Each run replaces the marks by its signatures, see `signed`."""
 
         self.status = default_status(answer)
-        """How it ends."""
+        """At the end."""
 
         self._arguments: Arguments = arguments
         self._chars = answer.timing.delta_chars or DELTA_CHARS
 
     @cached_property
     def frames(self) -> tuple[Frame, ...]:
-        """The events of its steps; those around them are made for each run."""
+        """The events of its steps; each run makes those around them."""
         frames: list[Frame] = []
         places = [place for place, step in enumerate(self.steps) if step.get("type") != "user_input"]
         for index, place in enumerate(places):
@@ -95,8 +94,15 @@ class Prepared:
                 frames.append(Frame(place, frame["event_type"], data, _SIGN.search(data) is not None))
         return tuple(frames)
 
+    @cached_property
+    def event_names(self) -> tuple[str, ...]:
+        """The types of all events of a run."""
+        names = ["interaction.created", "interaction.status_update", *[frame.name for frame in self.frames]]
+        error = self.answer.stream_error
+        return (*names, "interaction.completed") if error is None else (*names[: error.after], "error")
+
     def steps_of(self, count: int) -> dict[int, Document]:
-        """Return what the first *count* of its events add up to: steps by their places."""
+        """Return the steps, by their indices, that the first *count* of its events contain."""
         return {
             place: partial_step(islice(self._frames(place), len(list(frames))))
             for place, frames in groupby(self.frames[:count], attrgetter("step"))
@@ -106,7 +112,7 @@ class Prepared:
         return step_frames(self.steps[place], index, arguments=self._arguments, delta_chars=self._chars)
 
     def signatures(self, salt: bytes) -> list[str]:
-        """Return the signature for the place of each step; empty where none is to be made."""
+        """Return the signature of each step; empty for a step without a mark."""
         return [
             sign(step, salt, place) if step.get("signature") == _PLACE.format(place) else ""
             for place, step in enumerate(self.steps)
@@ -114,7 +120,7 @@ class Prepared:
 
 
 def default_status(answer: Answer) -> str:
-    """Return how an answer ends when its fixture does not say."""
+    """Return the status at the end of an answer."""
     if answer.status is not None:
         return answer.status
     if answer.continuation_token is not None:
@@ -125,7 +131,7 @@ def default_status(answer: Answer) -> str:
 
 
 def signed(steps: Mapping[int, Document], signatures: Sequence[str]) -> list[Document]:
-    """Return steps, given by their places, with their signatures in the place of the marks."""
+    """Return steps, given by their indices, with their signatures in place of the marks."""
     return [
         {**step, "signature": signatures[place]} if signatures[place] and "signature" in step else step
         for place, step in steps.items()
@@ -133,26 +139,26 @@ def signed(steps: Mapping[int, Document], signatures: Sequence[str]) -> list[Doc
 
 
 def signed_bytes(data: bytes, signatures: Sequence[str]) -> bytes:
-    """Return a frame with signatures in the place of the marks."""
+    """Return a frame with signatures in place of the marks."""
     return _SIGN.sub(lambda found: b'"signature":"%b"' % signatures[int(found[1])].encode(), data)
 
 
 def with_cursor(data: bytes, name: str, number: int) -> bytes:
-    """Return a frame with its `event_id`, as events of background runs have one."""
+    """Return a frame with its `event_id`."""
     return b'%b,"event_id":"%b"}\n\n' % (data.removesuffix(b"}\n\n"), cursor(name, number).encode())
 
 
 def usage_of(answer: Answer, texts: Sequence[str]) -> Document:
-    """Return the usage of an answer: its own, or numbers made from the length of what was asked and said."""
+    """Return the usage of an answer: its own, or one computed from the lengths of the texts."""
     if answer.usage is not None:
         return dict(thaw(answer.usage))
-    said = [text for step in answer.steps if step.get("type") == "model_output" for text in _texts(step.get("content"))]
-    thought = [text for step in answer.steps if step.get("type") == "thought" for text in _texts(step.get("summary"))]
-    asked, output, thoughts = _tokens(texts), _tokens(said), _tokens(thought)
+    outputs = [step.get("content") for step in answer.steps if step.get("type") == "model_output"]
+    summaries = [step.get("summary") for step in answer.steps if step.get("type") == "thought"]
+    read, output, thoughts = _tokens(texts), _tokens(texts_of(outputs)), _tokens(texts_of(summaries))
     return {
-        "total_tokens": asked + output + thoughts,
-        "total_input_tokens": asked,
-        "input_tokens_by_modality": [{"modality": "text", "tokens": asked}],
+        "total_tokens": read + output + thoughts,
+        "total_input_tokens": read,
+        "input_tokens_by_modality": [{"modality": "text", "tokens": read}],
         "total_cached_tokens": 0,
         "total_output_tokens": output,
         "total_tool_use_tokens": 0,
@@ -160,21 +166,8 @@ def usage_of(answer: Answer, texts: Sequence[str]) -> Document:
     }
 
 
-def offsets(timing: Timing, count: int) -> list[float]:
-    """Return when each of *count* events is there, in seconds after the request."""
-    at = timing.first_byte_s
-    times: list[float] = []
-    for number in range(count):
-        if number < len(timing.waits_s):
-            at += timing.waits_s[number]
-        elif number:
-            at += timing.between_s
-        times.append(at)
-    return times
-
-
 def joined(answer: Answer, following: Answer) -> Answer:
-    """Return one answer of two hops: the end of the second, the steps of both, the sums of their numbers."""
+    """Return one answer of two hops: the end of the second, the steps of both, the sums of their counts."""
     usage = None
     if answer.usage is not None and following.usage is not None:
         usage = dict(following.usage)
@@ -193,8 +186,8 @@ def joined(answer: Answer, following: Answer) -> Answer:
 
 
 def texts_of(value: object) -> list[str]:
-    """Return every text of an input, whatever its form."""
-    return [value] if isinstance(value, str) else list(_texts(value))
+    """Return all texts of an input of any form."""
+    return list(_texts(value))
 
 
 def _marked(step: Document, place: int, *, signs: bool) -> Document:

@@ -1,10 +1,9 @@
 """
-Which generation of the wire a request wants, so that one process serves both.
+The generation of the wire that a request wants, so that one process serves both.
 
-Said by the request itself, the strongest first: the header `Api-Revision` (revisions from 2026-05-20 on have steps),
-then the version of an official client. google-genai 1.x for Python and JavaScript reads nothing but 1.x, and names
-itself in `x-goog-api-client` and `user-agent` (seen in requests of 1.75.0, 2.19.0 and 3.4.0 for Python, 1.33.0 for
-JavaScript). A request that says nothing gets what the server was started with.
+The header `Api-Revision` decides (revisions from 2026-05-20 on have steps), then the version of an official client:
+google-genai 1.x for Python and JavaScript reads only 1.x, and is named in `x-goog-api-client` and `user-agent` (seen in
+requests of 1.75.0, 2.19.0 and 3.4.0 for Python, 1.33.0 for JavaScript). Other requests get the default of the server.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _OLD_CLIENT = re.compile(r"\bgoogle-genai-sdk/1\.")
 
 
 def generation_of(headers: Headers, default: Generation) -> Generation:
-    """Return the generation that a request with *headers* is answered in."""
+    """Return the generation of the answer to a request with *headers*."""
     try:
         return 1 if date.fromisoformat(headers.get("api-revision", "").strip()) < _STEPS_SINCE else 2
     except ValueError:

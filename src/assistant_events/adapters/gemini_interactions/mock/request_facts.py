@@ -14,7 +14,7 @@ from assistant_events.mock import matching
 from assistant_events.mock.matching import Item, RequestFacts, TextRule
 from assistant_events.values import write_json
 
-# Wire reference §4.4. Content has other types, so that one item of a list tells a step from a piece of content.
+# Wire reference §4.4. Content has other types, so that the type of an item shows whether it is a step.
 _STEP_TYPES: Final = frozenset({"user_input", "model_output", "thought"})
 _STEP_ENDS: Final = ("_call", "_result")
 

@@ -79,6 +79,12 @@ def _read_usage(value: Any) -> JsonObject:
     return JsonObject(value)
 
 
+def _read_thought(value: Any) -> tuple[str, ...]:
+    """Return the items of the summary of a thought; a text is one item."""
+    texts: Any = tuple[str, ...]  # a type for cattrs, which type checkers do not take as an argument
+    return read_class(value if isinstance(value, list) else [value], texts)
+
+
 def _read_more(value: Any) -> JsonObject:
     faults = [
         (key, "is written by the server" if key in ("object", "outputs") else f"belongs beside `more`, as `{key}`")
@@ -90,7 +96,7 @@ def _read_more(value: Any) -> JsonObject:
 
 
 def is_word(value: object) -> bool:
-    """Tell whether *value* is a string that is not empty."""
+    """Return whether *value* is a string that is not empty."""
     return isinstance(value, str) and value != ""
 
 
@@ -186,7 +192,7 @@ class AnswerEntry(Answer):
     """An answer in a fixture file, whose content has one of three forms."""
 
     text: str | None = None
-    thought: str | None = None
+    thought: Annotated[tuple[str, ...], ReadBy(_read_thought)] | None = None
     calls: tuple[_Call, ...] = ()
     events: tuple[Event, ...] | None = None
 
@@ -220,7 +226,7 @@ class AnswerEntry(Answer):
         return Answer(**fields)
 
     def _checked_steps(self) -> list[Step]:
-        short = [] if self.thought is None else [thought_step(self.thought)]
+        short = [] if self.thought is None else [thought_step(*self.thought)]
         short += [] if self.text is None else [text_step(self.text)]
         first_call = len(short)
         short += [call_step(call.name, call.arguments, call.id) for call in self.calls]
@@ -238,9 +244,9 @@ class AnswerEntry(Answer):
         return steps
 
 
-def thought_step(text: str) -> Step:
-    """Return the step of a thought with a summary."""
-    return {"type": "thought", "summary": [{"type": "text", "text": text}]}
+def thought_step(*texts: str) -> Step:
+    """Return the step of a thought with the items of its summary."""
+    return {"type": "thought", "summary": [{"type": "text", "text": text} for text in texts]}
 
 
 def text_step(text: str) -> Step:

@@ -1,13 +1,15 @@
-"""What a mock provider answers that was given no fixtures: something of everything, in the form of a file."""
+"""Fixtures of a mock provider that has no others, as the document of a file."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from assistant_events.adapters.gemini_interactions.mock.answers import text_step, thought_step
+
 # Any: plain JSON.
 DEMO: Final[dict[str, Any]] = {
     "version": 1,
-    "description": "A greeting, a tool that is to be run, a researcher that takes its time, an answer to all else.",
+    "description": "A greeting, a call of a tool, a slow research agent, and an answer to all other requests.",
     "fixtures": [
         {
             "name": "greeting",
@@ -22,36 +24,21 @@ DEMO: Final[dict[str, Any]] = {
         {
             "name": "weather is known",
             "match": {"call_id": "call_weather"},
-            "answer": {"text": "I have looked it up for you: your tool has told me what the weather is like in Oslo."},
+            "answer": {"text": "I have looked it up: your tool has returned the weather in Oslo."},
         },
         {
             "name": "research",
             "match": {"agent": {"contains": "deep-research"}},
             "answer": {
                 "steps": [
-                    {
-                        "type": "thought",
-                        "summary": [{"type": "text", "text": "First I look for what others have found out."}],
-                    },
-                    {
-                        "type": "google_search_call",
-                        "id": "search_1",
-                        "arguments": {"queries": ["mock providers"]},
-                    },
+                    thought_step("First I look for what others have found out."),
+                    {"type": "google_search_call", "id": "search_1", "arguments": {"queries": ["mock providers"]}},
                     {
                         "type": "google_search_result",
                         "call_id": "search_1",
                         "result": [{"search_suggestions": "<div>mock providers</div>"}],
                     },
-                    {
-                        "type": "model_output",
-                        "content": [
-                            {
-                                "type": "text",
-                                "text": "# Mock providers\n\nThey say what they were told to say, and they never tire.",
-                            }
-                        ],
-                    },
+                    text_step("# Mock providers\n\nThey repeat their fixtures, and they never tire."),
                 ],
                 "timing": {"between_s": 0.1},
                 "polls_in_progress": 2,
@@ -60,10 +47,7 @@ DEMO: Final[dict[str, Any]] = {
         {
             "name": "anything else",
             "match": {},
-            "answer": {
-                "text": "I am a mock provider without fixtures of yours. Start me with --fixtures FILE, and I say what "
-                "the file says."
-            },
+            "answer": {"text": "I am a mock provider without fixtures of yours. Start me with --fixtures FILE."},
         },
     ],
 }

@@ -1,8 +1,8 @@
 """
-What the service refuses in a request to create an interaction.
+Checks of a request to create an interaction.
 
-Strict checks are those that are known of the service (wire reference of google-genai 2.19 and 3.4, Google's guides and
-reports of 2026-05 to 2026-11); keys that nobody knows pass. Lenient, only what is no request at all is refused.
+They are the known checks of the service (wire reference of google-genai 2.19 and 3.4, Google's guides and reports of
+2026-05 to 2026-11). Unknown keys are accepted.
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
@@ -11,17 +11,15 @@ reports of 2026-05 to 2026-11); keys that nobody knows pass. Lenient, only what 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, final
 
 import attrs
 
+from assistant_events.adapters.gemini_interactions.mock.api_versions import Generation
+from assistant_events.adapters.gemini_interactions.mock.signatures import SignatureError, SignatureLedger
 from assistant_events.mock.api_errors import ApiError
-from assistant_events.mock.api_versions import Generation
-from assistant_events.mock.signatures import SignatureError, SignatureLedger
+from assistant_events.mock.runs import Body
 from assistant_events.values.json_values import json_type
-
-Body: TypeAlias = Mapping[str, Any]
-"""A parsed request. `Any`: a client sent it."""
 
 _TYPES: Final[dict[str, tuple[type[Any], str]]] = {
     "model": (str, "a string"),
@@ -34,7 +32,7 @@ _TYPES: Final[dict[str, tuple[type[Any], str]]] = {
     "generation_config": (dict, "an object"),
     "agent_config": (dict, "an object"),
 }
-"""Types of the fields that decide something here; a null counts as absent."""
+"""Types of the fields that the mock reads; null counts as absent."""
 
 _NO_SCHEMA: Final = frozenset({"default", "enum", "const", "example", "examples"})
 """Keys of a JSON schema whose values are data."""
@@ -43,39 +41,39 @@ _NO_SCHEMA: Final = frozenset({"default", "enum", "const", "example", "examples"
 @final
 @attrs.frozen(kw_only=True)
 class Known:
-    """What the server knows beside the request."""
+    """What a request is checked against."""
 
     ledger: SignatureLedger | None
-    """Where signatures are looked up; `None` when nothing is signed."""
+    """The known signatures; `None` when nothing is signed."""
 
     call_ids: Collection[str] | None
-    """Calls of the conversation that `previous_interaction_id` joins; `None` without one."""
+    """Calls of the conversation that the request continues; `None` when it continues none."""
 
     token: str | None
-    """The continuation token that the previous interaction ended with; `None` when it has none or is not known."""
+    """The continuation token of the previous interaction; `None` when it has none or is unknown."""
 
 
 def is_true(value: object) -> bool:
-    """Tell whether a flag is set: `true`, or the word in any case, as in a query."""
+    """Return whether a flag is set: `true`, or the word in any case, as in a query."""
     return value is True or (isinstance(value, str) and value.lower() == "true")
 
 
 def is_stored(body: Body) -> bool:
-    """Tell whether an interaction is kept: yes, unless the request says no."""
+    """Return whether an interaction is kept, which is the default of a request."""
     return body.get("store") is not False
 
 
 def is_bound_to_connection(agent: object) -> bool:
-    """Tell whether a run of this agent ends with its connection (Antigravity of May 2026; big-AGI, live)."""
+    """Return whether a run of this agent ends with its connection (Antigravity of May 2026; big-AGI, live)."""
     return isinstance(agent, str) and agent.startswith("antigravity-preview-05")
 
 
 def check_create(body: Body, generation: Generation, known: Known) -> None:
     """
-    Refuse what the service refuses.
+    Check a request as the service does.
 
     Raises:
-        Refusal: With status 400, for the first thing that is wrong.
+        ApiError: With status 400, for the first fault.
     """
     for check in (_check_types, _check_model, _check_run, _check_agent, _check_tools):
         check(body)
@@ -86,11 +84,11 @@ def check_create(body: Body, generation: Generation, known: Known) -> None:
         try:
             known.ledger.check(body.get("input"))
         except SignatureError as error:
-            # The words of the service (googleapis/js-genai#1735); what is wrong is said behind them.
-            raise _refused(f"Request contains an invalid argument: {error}") from None
+            # The words of the service (googleapis/js-genai#1735), followed by the reason.
+            raise _rejected(f"Request contains an invalid argument: {error}") from None
 
 
-def _refused(message: str) -> ApiError:
+def _rejected(message: str) -> ApiError:
     return ApiError(400, message)
 
 
@@ -98,38 +96,38 @@ def _check_types(body: Body) -> None:
     for name, (kind, expected) in _TYPES.items():
         value = body.get(name)
         if value is not None and not isinstance(value, kind):
-            raise _refused(f"{name}: expected {expected}, got {json_type(value)}")
+            raise _rejected(f"{name}: expected {expected}, got {json_type(value)}")
     stream = body.get("stream")
     if stream is not None and not isinstance(stream, bool) and str(stream).lower() not in ("true", "false"):
-        raise _refused(f"stream: expected true or false, got {json_type(stream)}")
+        raise _rejected(f"stream: expected true or false, got {json_type(stream)}")
 
 
 def _check_model(body: Body) -> None:
     given = [name for name in ("model", "agent") if body.get(name)]
     if len(given) != 1:
         came = "both" if given else "neither"
-        raise _refused(f"exactly one of model and agent is required, got {came}")
+        raise _rejected(f"exactly one of model and agent is required, got {came}")
 
 
 def _check_run(body: Body) -> None:
     if body.get("background") is True and not is_stored(body):
-        raise _refused("store=true is required for background interactions")
+        raise _rejected("store=true is required for background interactions")
 
 
 def _check_agent(body: Body) -> None:
     agent = body.get("agent")
     if is_bound_to_connection(agent) and body.get("background") is True:
-        raise _refused(f"agent {agent!r} does not run in the background")
+        raise _rejected(f"agent {agent!r} does not run in the background")
     if not isinstance(agent, str) or not agent.startswith("deep-research"):
         return
     if body.get("background") is not True:
-        raise _refused(f"agent {agent!r} requires background=true")
+        raise _rejected(f"agent {agent!r} requires background=true")
     if body.get("system_instruction"):
-        raise _refused(f"agent {agent!r} takes no system_instruction")
+        raise _rejected(f"agent {agent!r} takes no system_instruction")
     if body.get("response_format"):
-        raise _refused(f"agent {agent!r} takes no response_format")
+        raise _rejected(f"agent {agent!r} takes no response_format")
     if any(tool.get("type") == "function" for tool in _objects(body.get("tools"))):
-        raise _refused(f"agent {agent!r} takes no functions")
+        raise _rejected(f"agent {agent!r} takes no functions")
 
 
 def _check_tools(body: Body) -> None:
@@ -137,12 +135,12 @@ def _check_tools(body: Body) -> None:
     functions = [tool for tool in tools if tool.get("type") == "function"]
     for tool in functions:
         if _has_empty_required(tool.get("parameters")):
-            raise _refused(
+            raise _rejected(
                 f"tools: the schema of function {tool.get('name')!r} has an empty list as required; leave it out"
             )
     config = body.get("generation_config")
     if isinstance(config, dict) and config.get("tool_choice") is not None and not functions:
-        raise _refused("Function calling config is set without function_declarations.")
+        raise _rejected("Function calling config is set without function_declarations.")
 
 
 def _check_continuation(body: Body, known: Known) -> None:
@@ -150,28 +148,28 @@ def _check_continuation(body: Body, known: Known) -> None:
     if not token or not is_stored(body):
         return
     if not body.get("previous_interaction_id"):
-        raise _refused("continuation_token: previous_interaction_id is required while the interaction is stored")
+        raise _rejected("continuation_token: previous_interaction_id is required while the interaction is stored")
     if known.token != token:
-        raise _refused("continuation_token: it was not issued by the previous interaction")
+        raise _rejected("continuation_token: it was not issued by the previous interaction")
 
 
 def _check_input(body: Body, generation: Generation) -> None:
     given = body.get("input")
     if given is None:
         if not body.get("continuation_token"):
-            raise _refused("input is required unless there is a continuation_token")
+            raise _rejected("input is required unless there is a continuation_token")
         return
     if not isinstance(given, (str, dict, list)):
-        raise _refused(f"input: expected a string, an object or an array, got {json_type(given)}")
+        raise _rejected(f"input: expected a string, an object or an array, got {json_type(given)}")
     if given == []:
-        raise _refused("input: expected at least one item, got none")
+        raise _rejected("input: expected at least one item, got none")
     for place, item in enumerate(given if isinstance(given, list) else [given]):
         if isinstance(given, str):
             return
         if not isinstance(item, dict):
-            raise _refused(f"input[{place}]: expected an object, got {json_type(item)}")
+            raise _rejected(f"input[{place}]: expected an object, got {json_type(item)}")
         if "role" in item and generation != 1:
-            raise _refused(f"input[{place}]: unknown field 'role'; turns are gone since 2026-06, send steps")
+            raise _rejected(f"input[{place}]: unknown field 'role'; turns were removed in 2026-06, send steps")
 
 
 def _check_results(given: object, call_ids: Collection[str] | None) -> None:
@@ -184,11 +182,11 @@ def _check_results(given: object, call_ids: Collection[str] | None) -> None:
             continue
         name, call_id = item.get("name"), item.get("call_id")
         if not isinstance(name, str) or not name:
-            raise _refused("Invalid input received: a function_result needs the name of its function.")
+            raise _rejected("Invalid input received: a function_result needs the name of its function.")
         if not isinstance(call_id, str) or not call_id:
-            raise _refused("Invalid input received: a function_result needs the call_id of its call.")
+            raise _rejected("Invalid input received: a function_result needs the call_id of its call.")
         if call_ids is not None and call_id not in called:
-            raise _refused(f"input: no function_call has the id {call_id!r} that a function_result answers")
+            raise _rejected(f"input: no function_call has the id {call_id!r} that a function_result answers")
 
 
 def _items(given: object) -> Iterator[Mapping[str, Any]]:

@@ -1,0 +1,130 @@
+"""What a recording reads of the Interactions API: which requests, which events, and the answer of a fixture."""
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
+
+import attrs
+from starlette.responses import Response
+from typing_extensions import override
+
+from assistant_events.adapters.gemini_interactions import dialect, emit_resource, vocabulary
+from assistant_events.adapters.gemini_interactions.mock.answers import Answer
+from assistant_events.adapters.gemini_interactions.mock.api_errors import error_response
+from assistant_events.adapters.gemini_interactions.mock.fault_frames import FAULT_FRAMES
+from assistant_events.adapters.gemini_interactions.mock.form import FORM
+from assistant_events.adapters.gemini_interactions.mock.frames import default_status
+from assistant_events.adapters.gemini_interactions.mock.request_facts import Match, read_request
+from assistant_events.errors import JsonError
+from assistant_events.messages import AssistantMessage
+from assistant_events.mock.api_errors import ApiError
+from assistant_events.mock.fixtures import HttpError, StreamError
+from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
+from assistant_events.values import read_json
+
+_PATH: Final = re.compile(r"/interactions(?:/([^/:]+))?/?$")
+_KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")
+_KEPT_FIELDS: Final = ("environment_id", "errors")
+_UNFINISHED: Final = ("in_progress", "queued")
+
+
+@final
+class RecordedInteractions(RecordedApi):
+    """The Interactions API."""
+
+    dialect = dialect
+    form = FORM
+
+    @override
+    def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
+        found = _PATH.search(path)
+        if found is None or (method, found[1] is None) not in (("POST", True), ("GET", False)):
+            return None
+        return RecordedRequest(run_id=found[1], after=query.get("last_event_id"))
+
+    @override
+    def match_of(self, body: Mapping[str, Any]) -> Match:
+        # A request that names a previous interaction is identified by that, another one by its turn.
+        facts = read_request(body)
+        previous = facts.fields["previous_interaction_id"]
+        return Match(
+            user_text=facts.user_text,
+            model=facts.model,
+            agent=facts.fields["agent"],
+            call_id=facts.call_ids[-1] if facts.call_ids else None,
+            previous_interaction_id=previous,
+            continuation_token=facts.fields["continuation_token"] or None,
+            turn=None if previous else facts.turn,
+        )
+
+    @override
+    def runs_on(self, body: Mapping[str, Any]) -> bool:
+        return body.get("background") is True
+
+    @override
+    def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
+        kind, interaction, error = payload.get("event_type", name), payload.get("interaction"), payload.get("error")
+        cursor = payload.get("event_id")
+        status = interaction.get("status") if isinstance(interaction, Mapping) else "requires_continuation"
+        stream_error = None
+        if kind == "error" and isinstance(error, Mapping):
+            code, message = _code_of(error), error.get("message")
+            if code or message:
+                message = message if isinstance(message, str) else ""
+                stream_error = StreamError(code=StreamError().code if code is None else code, message=message)
+        return FrameFacts(
+            cursor=cursor if isinstance(cursor, str) else None,
+            is_end=kind in FAULT_FRAMES.end_names and status != "requires_continuation",
+            error=stream_error,
+        )
+
+    @override
+    def unfinished_id(self, document: Mapping[str, Any]) -> str | None:
+        return str(document.get("id", "")) if document.get("status") in _UNFINISHED else None
+
+    @override
+    def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:
+        resources = [emit_resource(message) for message in messages]
+        last = resources[-1]
+        answer = Answer(
+            id=next((resource["id"] for resource in resources if resource.get("id")), None),
+            steps=[step for resource in resources for step in resource.get("steps", ())],
+            usage=last.get("usage"),
+            more={name: last[name] for name in _KEPT_FIELDS if name in last and (name != "errors" or error is None)},
+            stream_error=error,
+            continuation_token=last.get("continuation_token"),
+        )
+        status = last.get("status")
+        return answer if error is not None or status == default_status(answer) else attrs.evolve(answer, status=status)
+
+    @override
+    def error_response(self, error: ApiError) -> Response:
+        return error_response(error)
+
+    @override
+    def error_answer(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer:
+        # The code is read here: beside a number there is a status, and `read_http` returns the better word of the two.
+        try:
+            document = read_json(data)
+        except JsonError:
+            document = None
+        first = document[0] if isinstance(document, list) and document else document
+        error = first.get("error") if isinstance(first, Mapping) else None
+        return Answer(
+            http_error=HttpError(
+                status=status,
+                code=_code_of(error) if isinstance(error, Mapping) else None,
+                message=vocabulary.ERRORS.read_http(status, headers, data).message,
+                headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
+            )
+        )
+
+
+def _code_of(error: Mapping[str, Any]) -> str | int | None:
+    code = error.get("code")
+    return code if isinstance(code, (str, int)) and not isinstance(code, bool) else None

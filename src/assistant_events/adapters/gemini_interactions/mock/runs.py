@@ -1,0 +1,236 @@
+"""Interactions of the mock: their events and documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, TypeAlias, cast
+
+import attrs
+
+from assistant_events.adapters.gemini_interactions.mock.echo import user_inputs
+from assistant_events.adapters.gemini_interactions.mock.frames import (
+    DONE,
+    Document,
+    Prepared,
+    signed,
+    signed_bytes,
+    texts_of,
+    usage_of,
+    with_cursor,
+)
+from assistant_events.adapters.gemini_interactions.mock.validation import is_stored
+from assistant_events.adapters.gemini_interactions.statuses import interaction
+from assistant_events.adapters.gemini_interactions.step_stream import cursor, sse
+from assistant_events.adapters.gemini_interactions.wire_versions import Version1Stream, version_1
+from assistant_events.mock import runs
+from assistant_events.mock.clock import ProviderClock
+from assistant_events.mock.faults import Fault
+from assistant_events.mock.runs import Body
+from assistant_events.mock.stream_actions import SendBytes, StreamAction, StreamActions, WireFrame
+from assistant_events.values import read_json, thaw
+
+EventIds: TypeAlias = Literal["background", "all", "some", "none"]
+"""Which events have a cursor: those of background runs (as the service), of all runs, every second one, none."""
+
+
+class Run(runs.Run):
+    """
+    One interaction.
+
+    Args:
+        run_id: Its id, also when it is not stored.
+
+        prepared: Its answer.
+
+        body: The request.
+
+        salt: Of its signatures, so that those of two runs differ.
+
+        clock: Of the provider.
+
+        faults: Of this run.
+
+        event_ids: Which events have a cursor.
+    """
+
+    HEAD_EVENTS = 2
+    DONE = DONE
+
+    def __init__(
+        self,
+        run_id: str,
+        prepared: Prepared,
+        body: Body,
+        *,
+        salt: bytes,
+        clock: ProviderClock,
+        faults: Iterable[Fault] = (),
+        event_ids: EventIds = "background",
+    ) -> None:
+        super().__init__(
+            run_id,
+            prepared.answer,
+            body,
+            clock=clock,
+            faults=faults,
+            background=body.get("background") is True,
+            previous_id=body.get("previous_interaction_id"),
+        )
+        self.prepared = prepared
+        self.stored = is_stored(body)
+        self.signatures = prepared.signatures(salt)
+        self._event_ids: EventIds = event_ids
+
+    @property
+    def steps(self) -> list[Document]:
+        """All steps of the answer, signed, in the form of 2.x."""
+        return signed(dict(enumerate(self.prepared.steps)), self.signatures)
+
+    @property
+    def token(self) -> str | None:
+        """The continuation token at its end; `None` when it has none."""
+        return self.prepared.answer.continuation_token
+
+    @property
+    def final_status(self) -> str:
+        """The status after the end."""
+        if self.cancelled_at is not None:
+            return "cancelled"
+        return "failed" if self.answer.stream_error is not None else self.prepared.status
+
+    # -- events
+
+    @property
+    def event_names(self) -> Sequence[str]:
+        """The types of all events."""
+        return self.prepared.event_names
+
+    def event(self, number: int) -> WireFrame:
+        """Return the frame of an event."""
+        frame = self._frame(number)
+        return frame._replace(data=with_cursor(frame.data, frame.name, number)) if self._has_cursor(number) else frame
+
+    def _frame(self, number: int) -> WireFrame:
+        error = self.answer.stream_error
+        if number == len(self.event_names) - 1:
+            if error is None:
+                return self.end()
+            body = {"code": error.code, "message": error.message}
+            return WireFrame("error", sse({"error": body, "event_type": "error"}))
+        if number == 0:
+            return self._lifecycle("created")
+        if number == 1:
+            name = "interaction.status_update"
+            run_id = self.id if self.stored else ""
+            return WireFrame(name, sse({"interaction_id": run_id, "status": "in_progress", "event_type": name}))
+        frame = self.prepared.frames[number - self.HEAD_EVENTS]
+        return WireFrame(frame.name, signed_bytes(frame.data, self.signatures) if frame.is_signed else frame.data)
+
+    def end(self) -> WireFrame:
+        """Return the frame of the end."""
+        return self._lifecycle("completed")
+
+    def status_update(self) -> bytes:
+        """Return the frame that shows the run as running."""
+        return self.event(1).data
+
+    def place_of(self, event_id: str) -> int | None:
+        """Return the number of events up to the one with this cursor, that one included; `None` when none has it."""
+        for number, name in enumerate(self.event_names):
+            if self._has_cursor(number) and cursor(name, number) == event_id:
+                return number + 1
+        return None
+
+    def _has_cursor(self, number: int) -> bool:
+        if self._event_ids == "background":
+            return self.background
+        return self._event_ids == "all" or (self._event_ids == "some" and number % 2 == 0)
+
+    def _lifecycle(self, moment: Literal["created", "completed"]) -> WireFrame:
+        document = self._head("in_progress" if moment == "created" else self.final_status)
+        if not self.stored:
+            document["id"] = ""
+        if moment == "completed":
+            document |= self._ending(with_usage=True)
+        elif not self.background:
+            del document["created"], document["updated"]
+        name = f"interaction.{moment}"
+        return WireFrame(name, sse({"interaction": document, "event_type": name}))
+
+    # -- documents
+
+    def resource(self, status: str, *, with_input: bool = False) -> Document:
+        """
+        Return its document.
+
+        Args:
+            status: As it is shown. After the end the document has the answer.
+
+            with_input: Put the prompt before the answer, as GET does.
+        """
+        document = self._head(status)
+        if not self.stored:
+            del document["id"]
+        if self.previous_id:
+            document["previous_interaction_id"] = self.previous_id
+        over = status not in ("in_progress", "queued")
+        if over or with_input:
+            steps = self._steps_so_far() if over else []
+            document["steps"] = [*(user_inputs(self.body.get("input")) if with_input else ()), *steps]
+        if over:
+            document |= self._ending(with_usage=self.takes_usage() if with_input else True)
+        return version_1(document) if over and _answers_outputs(self.body) else document
+
+    def _steps_so_far(self) -> list[Document]:
+        if self.cancelled_at is None:
+            return self.steps
+        count = max(self.event_count(self.times()) - self.HEAD_EVENTS, 0)
+        return signed(self.prepared.steps_of(count), self.signatures)
+
+    def _head(self, status: str) -> Document:
+        named = "agent" if self.body.get("agent") else "model"
+        return interaction(
+            self.id,
+            status,
+            self.body.get(named) or "unknown",
+            is_agent=named == "agent",
+            fields={"created": _iso(self.created), "updated": _iso(self.updated(status))},
+            environment_id=self.prepared.answer.more.get("environment_id"),
+        )
+
+    def _ending(self, *, with_usage: bool) -> Document:
+        answer = self.prepared.answer
+        ending: Document = thaw(answer.more)
+        error = answer.stream_error
+        if error is not None:
+            ending["errors"] = [{"code": error.code, "message": error.message}]
+        if answer.continuation_token is not None and self.cancelled_at is None:
+            ending["continuation_token"] = answer.continuation_token
+        if self.cancelled_at is not None:
+            # Neither the usage of a fixture nor its whole text is right for an answer that was cancelled.
+            answer = attrs.evolve(answer, usage=None, steps=self._steps_so_far())
+        if with_usage:
+            ending["usage"] = usage_of(answer, texts_of(self.body.get("input")))
+        return ending
+
+
+def version_1_actions(actions: Iterable[StreamAction], after: int = 0) -> StreamActions:
+    """Yield the actions of a run in generation 1.x, without those of its first *after* events."""
+    stream = Version1Stream()
+    for number, action in enumerate(actions):
+        sent: list[StreamAction] = [action]
+        if isinstance(action, SendBytes) and action.name:
+            event = cast("Document", read_json(action.data.partition(b"data: ")[2]))
+            sent = [SendBytes(action.at, each["event_type"], sse(each), action.wakes) for each in stream.write(event)]
+        if number >= after:
+            yield from sent
+
+
+def _answers_outputs(body: Mapping[str, Any]) -> bool:
+    """Return whether a model still answers with `outputs` in a 2.x resource (google-genai 2.19 and 3.4)."""
+    return str(body.get("model", "")).startswith("lyria-3-")
+
+
+def _iso(time: datetime) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")

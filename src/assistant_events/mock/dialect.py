@@ -1,0 +1,49 @@
+"""The mocks of dialects, and how the installed ones are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, final
+
+import attrs
+
+from assistant_events.adapters.dialect import load_entry_point
+from assistant_events.mock.app import MockProvider
+from assistant_events.mock.fixture_format import FixtureFormat
+from assistant_events.mock.tape import RecordedApi
+
+GROUP: Final = "assistant_events.mocks"
+"""Entry points of this group name a `MockDialect`."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class MockDialect:
+    """The mock of one dialect."""
+
+    name: str
+    """The name of the dialect, and of the entry point."""
+
+    provider: Callable[..., MockProvider]
+    """The class of its mock provider."""
+
+    form: FixtureFormat
+    """The form of its fixtures."""
+
+    demo: Mapping[str, Any]
+    """The document of a file with fixtures to try it."""
+
+    recorded: RecordedApi
+    """What a recording needs."""
+
+
+def load_mock(name: str) -> MockDialect:
+    """
+    Return the mock of an installed dialect.
+
+    Raises:
+        UnknownDialectError: No mock of this name is installed.
+
+        AdapterError: Its entry point does not load or names something else.
+    """
+    return load_entry_point(GROUP, name, MockDialect)

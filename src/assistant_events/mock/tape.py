@@ -1,0 +1,313 @@
+"""Answers of a real endpoint, written to a file as fixtures."""
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from json import dumps
+from pathlib import Path
+from secrets import token_hex
+from stat import S_IMODE
+from typing import Any, Final, Protocol, final
+
+import attrs
+from starlette.responses import Response
+
+from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.framing import Sse
+from assistant_events.errors import FixtureError, JsonError
+from assistant_events.events import Event
+from assistant_events.messages import AssistantMessage
+from assistant_events.mock.api_errors import ApiError
+from assistant_events.mock.fixture_files import load_fixtures
+from assistant_events.mock.fixture_format import FixtureFormat, fixture_document
+from assistant_events.mock.fixtures import Answer, Fixture, StreamError
+from assistant_events.mock.json_reader import read_file_text
+from assistant_events.mock.matching import Match
+from assistant_events.reducer import fold
+from assistant_events.values import ErrorKind, read_json
+from assistant_events.values.credentials import Secrets
+
+_ID: Final = "recorded"
+
+
+@final
+@attrs.frozen(kw_only=True)
+class RecordedRequest:
+    """A request whose answer is recorded."""
+
+    run_id: str | None = None
+    """The run that is fetched; None: a new answer is created."""
+
+    after: str | None = None
+    """The cursor after which a stream continues; None: it starts at the start."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class FrameFacts:
+    """What the recording needs of one event of a stream."""
+
+    cursor: str | None = None
+    is_end: bool = False
+    """Whether the answer ends with it."""
+
+    error: StreamError | None = None
+
+
+class RecordedApi(Protocol):
+    """What the recording needs of a dialect."""
+
+    dialect: Dialect
+    form: FixtureFormat
+
+    def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
+        """Return the request to record; `None` for another one."""
+        ...
+
+    def match_of(self, body: Mapping[str, Any]) -> Match:
+        """Return what matches a create request, and no other of its conversation."""
+        ...
+
+    def runs_on(self, body: Mapping[str, Any]) -> bool:
+        """Return whether the answer to a create request continues without its connection."""
+        ...
+
+    def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
+        """Return the facts of an event."""
+        ...
+
+    def unfinished_id(self, document: Mapping[str, Any]) -> str | None:
+        """Return the id of a document whose answer has not ended; `None` when it has."""
+        ...
+
+    def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:
+        """Return the answer of a fixture that gives the same; *error* has ended its stream."""
+        ...
+
+    def error_response(self, error: ApiError) -> Response:
+        """Return an HTTP error of the proxy itself, in the shape of the provider."""
+        ...
+
+    def error_answer(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer:
+        """Return the answer of a fixture that gives the same HTTP error."""
+        ...
+
+
+@final
+@attrs.define
+class _Pending:
+    """A background run that has not ended."""
+
+    match: Match
+    polls: int = 0
+    streams: list[_RecordedStream] = attrs.Factory(list)
+    """Newest first."""
+
+
+@final
+class _RecordedStream:
+    """A stream of a run from its start, in as many pieces as it took connections."""
+
+    def __init__(self, api: RecordedApi, data: bytes) -> None:
+        self.cursors: set[object] = set()
+        self.error: StreamError | None = None
+        self._api = api
+        self._pieces: list[bytes] = []
+        self._is_over = False
+        self.add(data)
+
+    def add(self, data: bytes) -> None:
+        """Continue with the bytes of another connection."""
+        self._pieces.append(data)
+        framing = Sse()
+        for payloads in (framing.feed(data), framing.close()):
+            for payload in payloads:
+                self._read(framing.name(payload), payload)
+
+    @property
+    def events(self) -> list[Event]:
+        """The events that a decoder returns for it."""
+        decoder = self._api.dialect.decoder(_ID)
+        events: list[Event] = []
+        for number, piece in enumerate(self._pieces):
+            if number:
+                decoder.reconnect()
+            events += decoder.feed(piece)
+        return [*events, *decoder.close()]
+
+    def _read(self, name: str | None, payload: bytes) -> None:
+        try:
+            event = read_json(payload)
+        except JsonError:
+            return
+        if not isinstance(event, Mapping):
+            return
+        facts = self._api.frame_facts(name, event)
+        if facts.cursor is not None:
+            self.cursors.add(facts.cursor)
+        if facts.error is not None and not self._is_over:
+            self.error = facts.error
+        self._is_over = self._is_over or facts.is_end or facts.error is not None
+
+
+@final
+class Tape:
+    """
+    The recorded answers, and the file that holds them.
+
+    Args:
+        path: The file.
+
+        api: Of the endpoint.
+
+        secrets: Credentials that are not written, even when an endpoint repeats them in an answer.
+
+    Raises:
+        FixtureError: The file is not a fixture file of this library.
+
+        ValueError: The folder of the file does not exist.
+    """
+
+    def __init__(self, path: Path, api: RecordedApi, secrets: Secrets) -> None:
+        if not path.parent.is_dir():
+            raise ValueError(f"{path}: no folder {path.parent}")
+        self._path = path
+        self._api = api
+        self._secrets = secrets
+        self._fixtures: list[Fixture] = _kept(path, api.form)
+        self._pending: dict[str, _Pending] = {}
+
+    def created(self, body: bytes, status: int, headers: Mapping[str, str], data: bytes, *, is_stream: bool) -> str:
+        """Record the answer to a create request, and return what was done, in one line."""
+        try:
+            given = read_json(body)
+        except JsonError:
+            given = None
+        if not isinstance(given, Mapping):
+            return "not recorded: the request is not a JSON object"
+        match = self._api.match_of(given)
+        if 200 != status < 400 or status > 599:
+            return f"not recorded, the endpoint answered HTTP {status}: {match.summary}"
+        if status != 200:
+            return self._add(match, self._api.error_answer(status, headers, data))
+        stream = _RecordedStream(self._api, data) if is_stream else None
+        answer, run_id = self._answer_of_document(data) if stream is None else self._answer_of_stream(stream)
+        if answer is not None:
+            return self._add(match, answer)
+        if run_id and self._api.runs_on(given):
+            self._pending[run_id] = _Pending(match, streams=[] if stream is None else [stream])
+            return f"recorded when it has ended: {match.summary}"
+        return f"not recorded, the answer has no end: {match.summary}"
+
+    def fetched(self, run_id: str, data: bytes, *, is_stream: bool, after: str | None = None) -> str:
+        """
+        Record the end of a background run that has not ended before, and return what was done, in one line.
+
+        Args:
+            run_id: Of the run.
+
+            data: The document, or the stream.
+
+            is_stream: Whether it is a stream.
+
+            after: The cursor after which the stream continues; `None` for one from the start. The events before it were
+                recorded or are missing, and half an answer is not recorded.
+        """
+        pending = self._pending.get(run_id)
+        if pending is None:
+            return f"not recorded: run {run_id!r} does not wait for its end"
+        if is_stream:
+            stream = self._continued(pending.streams, data, after)
+            if stream is None:
+                return f"not recorded, the events before this cursor are missing: {pending.match.summary}"
+            answer, _ = self._answer_of_stream(stream)
+        else:
+            answer, _ = self._answer_of_document(data)
+        if answer is None:
+            pending.polls += not is_stream
+            return f"recorded when it has ended: {pending.match.summary}"
+        del self._pending[run_id]
+        return self._add(pending.match, attrs.evolve(answer, polls_in_progress=pending.polls))
+
+    def _continued(self, streams: list[_RecordedStream], data: bytes, after: str | None) -> _RecordedStream | None:
+        """Return the stream that the bytes begin or continue; `None` for neither."""
+        if not after:
+            streams.insert(0, _RecordedStream(self._api, data))
+            return streams[0]
+        stream = next((stream for stream in streams if after in stream.cursors), None)
+        if stream is not None:
+            stream.add(data)
+        return stream
+
+    def _answer_of_document(self, data: bytes) -> tuple[Answer | None, str]:
+        """Return the answer of a fixture, None when it has not ended; and the id of the run."""
+        try:
+            document = read_json(data)
+        except JsonError:
+            return None, ""
+        decode = self._api.dialect.decode_resource
+        if not isinstance(document, Mapping) or decode is None:
+            return None, ""
+        unfinished = self._api.unfinished_id(document)
+        return self._answer_of(decode(document, _ID), None) if unfinished is None else (None, unfinished)
+
+    def _answer_of_stream(self, stream: _RecordedStream) -> tuple[Answer | None, str]:
+        return self._answer_of(stream.events, stream.error)
+
+    def _answer_of(self, events: Sequence[Event], error: StreamError | None) -> tuple[Answer | None, str]:
+        messages = [message for message in fold(events).messages if isinstance(message, AssistantMessage)]
+        if not messages:
+            return None, ""
+        answer = self._api.answer_of(messages, error)
+        failure = messages[-1].error
+        is_cut = failure is not None and failure.kind == ErrorKind.INTERRUPTED
+        return None if is_cut else answer, answer.id or ""
+
+    def _add(self, match: Match, answer: Answer) -> str:
+        if answer.id in {answer.id for fixture in self._fixtures for answer in fixture.answers}:
+            answer = attrs.evolve(answer, id=None)
+        try:
+            load_fixtures(self._api.form, self._document([Fixture(match=match, answers=(answer,))]))
+        except FixtureError as error:
+            return f"not recorded, no fixture can have {error.field}, {error.reason}: {match.summary}"
+        place = next((at for at, fixture in enumerate(self._fixtures) if fixture.match == match), None)
+        if place is None:
+            self._fixtures.append(Fixture(match=match, answers=(answer,)))
+        else:
+            before = self._fixtures[place]
+            self._fixtures[place] = attrs.evolve(before, answers=(*before.answers, answer))
+        self._write()
+        return f"recorded: {match.summary}"
+
+    def _document(self, fixtures: Sequence[Fixture]) -> Any:
+        # Any: plain JSON.
+        return self._secrets.json(fixture_document(fixtures))
+
+    def _write(self) -> None:
+        document = self._document(self._fixtures)
+        text = dumps(document, ensure_ascii=False, indent=2)
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            text = dumps(document, indent=2)
+        # In the same folder, so that one move replaces the old file, with the same permissions.
+        made = self._path.with_name(f".{self._path.name}.{token_hex(8)}")
+        try:
+            with made.open("xb") as file:
+                file.write(f"{text}\n".encode())
+            with suppress(FileNotFoundError):
+                made.chmod(S_IMODE(self._path.stat().st_mode))
+            made.replace(self._path)
+        finally:
+            made.unlink(missing_ok=True)
+
+
+def _kept(path: Path, form: FixtureFormat) -> list[Fixture]:
+    if not path.exists() or not path.stat().st_size:
+        return []
+    document = read_file_text(path.read_bytes(), str(path))
+    if not isinstance(document, Mapping) or "version" not in document:
+        raise FixtureError(str(path), "", "version", "is missing: recordings are added to files of this library only")
+    return list(load_fixtures(form, path))
