@@ -1,24 +1,22 @@
 """
-Which state goes back to whom: the table of the dialects cell by cell, and what holds for all of them.
+Which state is sent to whom: tables of policies cell by cell, and the rules that hold for every policy.
 """
 
 import attrs
 import pytest
 
+from assistant_events import history
+from assistant_events.adapters.gemini_interactions.policy import POLICY
 from assistant_events.history import (
-    OTHER_POLICY,
-    POLICIES,
+    DEFAULT_POLICY,
     REASONS,
     Drop,
     DropReason,
     Policy,
     Relation,
-    RuleRow,
     Subject,
     Treatment,
     Treatments,
-    describe_rules,
-    select,
 )
 from assistant_events.messages import (
     AssistantMessage,
@@ -39,6 +37,38 @@ from assistant_events.values import ErrorKind, JsonObject, Origin, RemoteRun, St
 
 INTERACTIONS, RESPONSES, CLAUDE, CHAT = "gemini-interactions", "openai-responses", "anthropic-messages", "openai-chat"
 UNHEARD_OF = "unheard-of"
+
+_BARE, _UNBOUND, _LEFT_OUT = Treatment.BARE, Treatment.UNBOUND, Treatment.LEFT_OUT
+POLICIES = {
+    INTERACTIONS: POLICY,
+    CLAUDE: Policy(
+        other_model=Treatments(step=_BARE, reasoning=_LEFT_OUT, opaque=_LEFT_OUT),
+        reasoning_needs_any=("signature", "data"),
+    ),
+    CHAT: Policy(
+        other_model=Treatments(
+            step=_BARE, reasoning=_UNBOUND, call=_UNBOUND, provider_call=_LEFT_OUT, opaque=_LEFT_OUT
+        ),
+        model_bound_keys=frozenset({"details", "extra_content"}),
+    ),
+    RESPONSES: Policy(
+        other_model=Treatments(
+            step=_BARE,
+            text=_UNBOUND,
+            reasoning=_LEFT_OUT,
+            media=_UNBOUND,
+            call=_UNBOUND,
+            provider_call=_LEFT_OUT,
+            opaque=_LEFT_OUT,
+        ),
+        reasoning_needs_any=("encrypted_content",),
+        item_key="item_id",
+        model_bound_keys=frozenset({"item_id"}),
+        items_reference_each_other=True,
+    ),
+    UNHEARD_OF: DEFAULT_POLICY,
+}
+"""The policy of an installed dialect, one of every other shape, and the default."""
 
 SIGNED = State(
     signature="sig+/=",
@@ -93,10 +123,15 @@ def failed(*parts, **changes):
     return message(*parts, status=MessageStatus.FAILED, error=error(), **changes)
 
 
+def select(conversation, target, **more):
+    """Select with the policy of the target's dialect, unless another is given."""
+    return history.select(conversation, target, **{"policy": POLICIES.get(target.dialect, DEFAULT_POLICY), **more})
+
+
 def chosen(answer, **more):
     """What of an answer goes back to who issued it: its parts, and why the rest does not."""
     selection = select([answer], answer.origin, **more)
-    return list(selection.messages[0].parts), [(drop.part, drop.reason) for drop in selection.left_out]
+    return list(selection.messages[0].parts), [(drop.part, drop.reason) for drop in selection.drops]
 
 
 # -- the table
@@ -120,8 +155,6 @@ LETTERS = {"W": Treatment.WHOLE, "U": Treatment.UNBOUND, "B": Treatment.BARE, "-
 # Step, text, reasoning, media, call, provider's call, opaque; to another model, and to another provider.
 TABLE = {
     "anthropic-messages": ("BW-WWW-", "BB-BB--"),
-    "bedrock-converse": ("BB-BB--", "BB-BB--"),
-    "gemini-generate-content": ("BWWWWWW", "BB-BB--"),
     "gemini-interactions": ("BWWWWWW", "BB-BB--"),
     "openai-chat": ("BWUWU--", "BB-BB--"),
     "openai-responses": ("BU-UU--", "BB-BB--"),
@@ -173,14 +206,7 @@ def test_cells(dialect, relation, subject, treatment):
     drops = () if treatment is Treatment.WHOLE else (Drop("a1", place, WHY[relation], whole=whole),)
 
     assert (expected,) == selection.messages
-    assert drops == selection.left_out
-
-
-def test_the_table_is_whole():
-    """
-    Every dialect that has rules stands in the table.
-    """
-    assert {*TABLE} - {UNHEARD_OF} == {*POLICIES}
+    assert drops == selection.drops
 
 
 # -- who issued it
@@ -192,7 +218,7 @@ def test_another_dialect_of_the_same_provider_is_another_provider():
     """
     selection = select([message(text())], origin(CLAUDE))
 
-    assert (Drop("a1", 0, DropReason.OTHER_PROVIDER),) == selection.left_out
+    assert (Drop("a1", 0, DropReason.OTHER_PROVIDER),) == selection.drops
 
 
 def test_the_served_model_plays_no_part():
@@ -210,10 +236,10 @@ def test_readers():
     Models that an app knows to read each other's state are no other models to each other.
     """
     answer = message(reasoning(), dialect=CLAUDE)
-    rules = attrs.evolve(POLICIES[CLAUDE], interchangeable_models=(frozenset({"m1", "m2"}),))
+    policy = attrs.evolve(POLICIES[CLAUDE], interchangeable_models=(frozenset({"m1", "m2"}),))
 
-    assert (answer,) == select([answer], origin(CLAUDE, model="m2"), rules=rules).messages
-    assert () == select([answer], origin(CLAUDE, model="m3"), rules=rules).messages[0].parts
+    assert (answer,) == select([answer], origin(CLAUDE, model="m2"), policy=policy).messages
+    assert () == select([answer], origin(CLAUDE, model="m3"), policy=policy).messages[0].parts
 
 
 def test_rules_of_the_app():
@@ -221,9 +247,9 @@ def test_rules_of_the_app():
     Rules that are given take the place of those of the dialect.
     """
     answer = message(reasoning())
-    rules = Policy(other_model=Treatments(reasoning=Treatment.BARE), source="the app")
+    policy = Policy(other_model=Treatments(reasoning=Treatment.BARE))
 
-    assert (reasoning(State()),) == select([answer], origin(INTERACTIONS, model="m2"), rules=rules).messages[0].parts
+    assert (reasoning(State()),) == select([answer], origin(INTERACTIONS, model="m2"), policy=policy).messages[0].parts
 
 
 # -- how its step ended
@@ -256,7 +282,7 @@ def test_a_failed_step_loses_its_own_state():
     selection = select([failed(state=SIGNED, run=RemoteRun(id="r1", kind="interaction"))], origin(INTERACTIONS))
 
     assert (State(), None) == (selection.messages[0].state, selection.messages[0].run)
-    assert (Drop("a1", None, DropReason.UNFINISHED),) == selection.left_out
+    assert (Drop("a1", None, DropReason.UNFINISHED),) == selection.drops
 
 
 UNANSWERED = {
@@ -338,7 +364,7 @@ def test_nothing_is_dropped_twice():
     """
     selection = select([failed(text(status=CUT))], origin(INTERACTIONS, provider="rival"))
 
-    assert (Drop("a1", 0, DropReason.OTHER_PROVIDER),) == selection.left_out
+    assert (Drop("a1", 0, DropReason.OTHER_PROVIDER),) == selection.drops
 
 
 def test_the_strictest_rule_holds():
@@ -347,7 +373,7 @@ def test_the_strictest_rule_holds():
     """
     selection = select([failed(reasoning(), dialect=CHAT)], origin(CHAT, model="m2"))
 
-    assert (Drop("a1", 0, DropReason.UNFINISHED, whole=True),) == selection.left_out
+    assert (Drop("a1", 0, DropReason.UNFINISHED, whole=True),) == selection.drops
 
 
 # -- what signs reasoning
@@ -356,7 +382,6 @@ def test_the_strictest_rule_holds():
 SIGNATURES = {
     "gemini-interactions": ["signature"],
     "anthropic-messages": ["signature", "data"],
-    "bedrock-converse": ["signature", "redactedContent"],
     "openai-responses": ["encrypted_content"],
 }
 
@@ -485,6 +510,13 @@ def test_empty_parts_are_left_out():
     )
 
 
+def test_a_text_with_nothing_but_its_item_is_empty():
+    """
+    The key of an item alone is not worth sending.
+    """
+    assert ([], [(0, DropReason.EMPTY)]) == chosen(message(text({"i": 0}, "")))
+
+
 def test_blank_text_is_text():
     """
     Nothing is trimmed: providers check what they signed.
@@ -498,7 +530,7 @@ def test_a_text_that_was_only_state():
     """
     selection = select([message(text({"signature": "s"}, ""))], origin(CLAUDE))
 
-    assert (Drop("a1", 0, DropReason.OTHER_PROVIDER, whole=True),) == selection.left_out
+    assert (Drop("a1", 0, DropReason.OTHER_PROVIDER, whole=True),) == selection.drops
 
 
 # -- strip
@@ -513,7 +545,7 @@ def test_strip():
 
     assert (text(State()), media(State()), call(State())) == selection.messages[0].parts
     assert State() == selection.messages[0].state
-    assert {DropReason.STRIPPED} == {drop.reason for drop in selection.left_out}
+    assert {DropReason.STRIPPED} == {drop.reason for drop in selection.drops}
 
 
 def test_strip_keeps_reasoning_that_needs_no_signature():
@@ -532,7 +564,7 @@ def test_what_the_user_said_goes():
     """
     said = UserMessage(id="u1", content="hi")
 
-    assert ((said,), ()) == (select([said], origin(CHAT)).messages, select([said], origin(CHAT)).left_out)
+    assert ((said,), ()) == (select([said], origin(CHAT)).messages, select([said], origin(CHAT)).drops)
 
 
 def test_a_transcript_goes_from_its_last_summary_on():
@@ -555,7 +587,7 @@ def test_a_summary_that_is_not_written():
     assert (
         Drop("c1", None, DropReason.UNFINISHED, whole=True),
         Drop("c2", None, DropReason.UNFINISHED, whole=True),
-    ) == selection.left_out
+    ) == selection.drops
 
 
 @pytest.mark.parametrize(
@@ -571,7 +603,7 @@ def test_the_state_of_a_summary(issuer, reason):
     selection = select([summary], origin(CHAT))
 
     assert "so far" == selection.messages[0].text
-    assert ([] if reason is None else [reason]) == [drop.reason for drop in selection.left_out]
+    assert ([] if reason is None else [reason]) == [drop.reason for drop in selection.drops]
     assert (SIGNED if reason is None else State()) == selection.messages[0].state
 
 
@@ -594,7 +626,7 @@ def test_nothing_is_changed_when_nothing_is_left_out():
     selection = select(answered, answered.last.origin)
 
     assert answered.messages == selection.messages
-    assert () == selection.left_out
+    assert () == selection.drops
 
 
 # -- the list of the model that the events descend from: behaviours 46 to 51
@@ -671,7 +703,7 @@ def test_49_two_reasonings_of_one_item_stay_two():
     ],
     ids=["redacted reasoning", "signature on text", "signature on the first of parallel calls"],
 )
-@pytest.mark.parametrize("dialect", [CLAUDE, "gemini-generate-content"])
+@pytest.mark.parametrize("dialect", [CLAUDE, CHAT])
 def test_50_signatures_wherever_they_stand(parts, dialect):
     """
     They go back at the place where they came.
@@ -708,10 +740,10 @@ SAID = {
         "state of part 2 of message 'a1' left out: It was issued by another model of the same provider."
     ),
     Drop("a1", 0, DropReason.INCOMPLETE, whole=True): (
-        "part 0 of message 'a1' left out: It was cut, and its state may have been cut with it."
+        "part 0 of message 'a1' left out: It was cut, and its state may be incomplete."
     ),
     Drop("a1", None, DropReason.STRIPPED): (
-        "state of message 'a1' left out: The app asked for the conversation without any state."
+        "state of message 'a1' left out: The caller asked for the conversation without state."
     ),
 }
 
@@ -730,67 +762,7 @@ def test_nothing_of_a_state_is_shown():
     """
     selection = select([message(reasoning({"signature": "canary"}))], origin(CLAUDE))
 
-    assert "canary" not in repr(selection.left_out) + str(selection.left_out[0])
-
-
-# -- described
-
-SHEETS = {sheet.dialect: sheet for sheet in describe_rules()}
-
-
-def test_every_dialect_has_a_sheet():
-    """
-    One for each dialect, and one for all others.
-    """
-    assert [*POLICIES, "*"] == [*SHEETS]
-
-
-@pytest.mark.parametrize("dialect", [*POLICIES, "*"])
-def test_sheets_hold_every_cell(dialect):
-    """
-    The sheet is the table.
-    """
-    columns = ("WWWWWWW", *TABLE[UNHEARD_OF if dialect == "*" else dialect])
-    expected = {
-        RuleRow(dialect=dialect, subject=subject, relation=relation, treatment=LETTERS[letter])
-        for relation, letters in zip(Relation, columns, strict=True)
-        for subject, letter in zip(ORDER, letters, strict=True)
-    }
-
-    assert expected == {*SHEETS[dialect].rows}
-    assert 21 == len(SHEETS[dialect].rows)
-
-
-def test_remarks_say_what_cells_do_not():
-    """
-    What reasoning needs, what an item is, what unbound means and what is linked, each in a sentence.
-    """
-    assert (
-        "Reasoning goes only with `encrypted_content` in its state.",
-        "Parts with the same `item_id` are one item of the provider.",
-        "Unbound means without `item_id`.",
-        "The items of a step refer to each other: when one cannot go, the others go as to another model.",
-    ) == SHEETS[RESPONSES].remarks
-    assert "Reasoning goes only with `signature` or `data` in its state." in SHEETS[CLAUDE].remarks
-    assert () == SHEETS["*"].remarks
-
-
-def test_remarks_name_the_readers():
-    """
-    Rules of an app can be described as well.
-    """
-    rules = attrs.evolve(OTHER_POLICY, interchangeable_models=(frozenset({"m2", "m1"}),))
-    (sheet, _) = describe_rules({"mine": rules})
-
-    assert ("`m1` and `m2` read each other's state.",) == sheet.remarks
-
-
-@pytest.mark.parametrize("dialect", [*POLICIES, "*"])
-def test_every_sheet_has_a_source(dialect):
-    """
-    What is known has a place where it is from; what is not says so.
-    """
-    assert ("2026" in SHEETS[dialect].source) is (dialect != "*")
+    assert "canary" not in repr(selection.drops) + str(selection.drops[0])
 
 
 def test_whole_is_named():

@@ -54,7 +54,7 @@ from assistant_events.events import (
     ToolSuccess,
     UnknownEvent,
 )
-from assistant_events.history import Drop, DropReason, Selection, describe_rules, select
+from assistant_events.history import Drop, DropReason, Selection, select
 from assistant_events.messages import (
     AssistantMessage,
     Awaits,
@@ -199,7 +199,6 @@ __all__ = [
     "Usage",
     "UserMessage",
     "as_content",
-    "describe_rules",
     "find_problems",
     "fold",
     "freeze",

@@ -22,7 +22,8 @@ from assistant_events import (
 )
 from assistant_events.adapters import Encoded, load_dialect
 from assistant_events.adapters.gemini_interactions import decode_resource, encode
-from assistant_events.history import POLICIES, REASONS, REPAIRS, DropReason
+from assistant_events.adapters.gemini_interactions.policy import POLICY
+from assistant_events.history import REASONS, REPAIRS, DropReason
 from assistant_events.testing import Call, answer, compaction, error, prompt, records, rewind
 from assistant_events.values import ErrorInfo, MediaContent
 
@@ -515,9 +516,7 @@ def test_models_that_read_each_other():
     """
     The app's rules say which models go on with each other's answers.
     """
-    rules = attrs.evolve(
-        POLICIES["gemini-interactions"], interchangeable_models=(frozenset({MODEL, "gemini-4-argon"}),)
-    )
+    rules = attrs.evolve(POLICY, interchangeable_models=(frozenset({MODEL, "gemini-4-argon"}),))
     transcript = conversation(*TURN)
 
     assert "full" == encode(transcript, {"model": "gemini-4-argon"}).mode
@@ -1043,8 +1042,8 @@ def test_a_call_that_never_was_one(mode, before):
     assert [*before, answered, user("Hm")] == encoded.body["input"]
     assert [("a1", 0, "uncalled", False)] == reasons(encoded)
     assert (
-        "part 0 of message 'a1' repaired: Its input was no JSON object, so it was not run; the request answers it "
-        "with the fault."
+        "part 0 of message 'a1' repaired: The arguments were not a JSON object, so the call was not executed; "
+        "the request reports that as its result."
     ) == str(encoded.drops[0])
 
 

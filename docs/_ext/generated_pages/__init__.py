@@ -41,7 +41,7 @@ GENERATORS: Final[dict[str, Callable[[], str]]] = {
     "recovery-modes": recovery.modes,
     "recovery-policy": recovery.policy,
     "history-reasons": history.reasons,
-    "history-rules": history.rules,
+    "history-policies": history.policies,
     "history-treatments": history.treatments,
     "words-call": classes.call_words,
     "words-finish": classes.finish_words,

@@ -14,6 +14,7 @@ from assistant_events.adapters.encoder import Encode
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import AdapterError, UnknownDialectError
 from assistant_events.events import Event
+from assistant_events.history import DEFAULT_POLICY, Policy
 from assistant_events.values import ErrorInfo
 
 _T = TypeVar("_T")
@@ -67,6 +68,9 @@ class Dialect:
     """
     Tells from the first frame of a stream, or from a document, whether it is of this wire; `None` when nothing can.
     """
+
+    policy: Policy = DEFAULT_POLICY
+    """Which state of a conversation it takes back, and from whom; `encoder` applies it."""
 
     http_error: Callable[[int, Mapping[str, str], bytes], ErrorInfo] | None = None
     """Reads an HTTP error: status, headers, body; `None` when the dialect knows nothing of such errors."""

@@ -438,9 +438,9 @@ class EncoderBase(ABC):
 
     def _summary(self, message: CompactionMessage) -> EncodedMessage:
         """Return a summary of the app as a prompt."""
-        selection = select([message], self.target, rules=self._policy, strip=self.strip)
+        selection = select([message], self.target, policy=self._policy, strip=self.strip)
         items: list[Item] = []
-        drops = list(selection.left_out)
+        drops = list(selection.drops)
         for kept in selection.messages:
             assert isinstance(kept, CompactionMessage)
             if kept.state:
@@ -451,10 +451,10 @@ class EncoderBase(ABC):
         return EncodedMessage(items, [], drops)
 
     def _answer(self, message: AssistantMessage) -> EncodedMessage:
-        selection = select([message], self.target, rules=self._policy, strip=self.strip)
+        selection = select([message], self.target, policy=self._policy, strip=self.strip)
         [kept], [places] = selection.messages, selection.places
         assert isinstance(kept, AssistantMessage)
-        drops = list(selection.left_out)
+        drops = list(selection.drops)
         parts = [(place, self._with_id(message, place, part)) for place, part in zip(places, kept.parts, strict=True)]
         refused = self.refused_calls(message, parts)
         sent: list[Part] = []

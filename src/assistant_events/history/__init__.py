@@ -1,18 +1,17 @@
-"""Which of the state in a conversation may go back to which model, with a reason for all that may not."""
+"""Which state of a conversation may be sent to which model, with a reason for everything that may not."""
 
 from assistant_events.history.policy import (
-    OTHER_POLICY,
-    POLICIES,
+    CONTENT_ONLY,
+    DEFAULT_POLICY,
+    EVERYTHING,
+    WITHOUT_STATE,
     Policy,
     Relation,
-    RuleRow,
-    RuleSheet,
     Subject,
     Treatment,
     Treatments,
-    describe_rules,
 )
-from assistant_events.history.select import (
+from assistant_events.history.select_state import (
     NO_RESULT_KINDS,
     REASONS,
     REPAIRS,
@@ -24,22 +23,21 @@ from assistant_events.history.select import (
 )
 
 __all__ = [
+    "CONTENT_ONLY",
+    "DEFAULT_POLICY",
+    "EVERYTHING",
     "NO_RESULT_KINDS",
-    "OTHER_POLICY",
-    "POLICIES",
     "REASONS",
     "REPAIRS",
+    "WITHOUT_STATE",
     "Drop",
     "DropReason",
     "Policy",
     "Relation",
-    "RuleRow",
-    "RuleSheet",
     "Selection",
     "Subject",
     "Treatment",
     "Treatments",
-    "describe_rules",
     "has_result",
     "select",
 ]

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 
 from assistant_events.adapters.encoder import EncoderBase, Item, wire_id
 from assistant_events.adapters.gemini_interactions import vocabulary
+from assistant_events.adapters.gemini_interactions.policy import POLICY
 from assistant_events.adapters.gemini_interactions.wire_steps import (
     call_type,
     content_block,
@@ -20,7 +21,7 @@ from assistant_events.adapters.gemini_interactions.wire_steps import (
 )
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.errors import LocalProtocolError
-from assistant_events.history import POLICIES, DropReason, Policy, has_result
+from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.messages import AssistantMessage, MediaPart, OpaquePart, Part, ReasoningPart, TextPart, ToolPart
 from assistant_events.values import Content, State, TextContent
 
@@ -39,7 +40,7 @@ class GeminiInteractionsEncoder(EncoderBase):
 
     dialect: ClassVar[str] = "gemini-interactions"
     provider: ClassVar[str] = "google"
-    policy: ClassVar[Policy] = POLICIES["gemini-interactions"]
+    policy: ClassVar[Policy] = POLICY
     conversation_fields: ClassVar[tuple[str, ...]] = ("input", "previous_interaction_id", "continuation_token")
     stored_as: ClassVar[str] = "interaction id"
     placed_state: ClassVar[Mapping[str, frozenset[str]]] = {
