@@ -8,6 +8,10 @@ import subprocess
 import threading
 from pathlib import Path
 
+PYTHON = [("google_genai", version, mode) for version in ("2.19", "2.34", "3.4") for mode in ("sync", "async")]
+JAVASCRIPT = [("javascript", "genai.mjs", package) for package in ("genai-2", "@google/genai")]
+"""Drivers of the clients of generations 2.x and 3.x: the fixture, then what it takes before the URL."""
+
 SECONDS = 60
 """How long one call may take; far more than any does."""
 

@@ -2,6 +2,7 @@
 Running programs of official clients, one of each for the whole session, and mock providers, one for each test.
 """
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -45,6 +46,25 @@ def google_genai(programs):
             pytest.skip(f"{name} is not installed; `make clients` does it")
         command = [sys.executable, str(HERE / "google_genai.py")]
         return Official(programs(name, command, {"PYTHONPATH": str(folder)}), url, mode=mode)
+
+    return client_of
+
+
+@pytest.fixture
+def javascript(programs):
+    """
+    A function that returns the client of a script and a package, for a URL.
+    """
+
+    def client_of(script, *arguments):
+        *package, url = arguments
+        node = shutil.which("node")
+        if node is None:
+            pytest.skip("node is not installed")
+        if not (HERE / "javascript" / "node_modules" / "installed-lock.json").is_file():
+            pytest.skip("the JavaScript clients are not installed; `make test-clients` does it")
+        name = "-".join([script, *package]).replace("/", "-")
+        return Official(programs(name, [node, str(HERE / "javascript" / script), *package]), url)
 
     return client_of
 

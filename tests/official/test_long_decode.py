@@ -1,22 +1,23 @@
 """
-google-genai and answers that are longer than one request may bring: who goes on by itself, and how the others do.
+Official clients and answers that need several requests: which of them continue, and how.
 """
 
-import itertools
-
 import pytest
+
+from tests.official.client import JAVASCRIPT, PYTHON
 
 MODEL = "gemini-4-argon"
 TOKEN = "dG9rZW4x"
 USAGE = {"total_tokens": 30, "total_input_tokens": 10, "total_output_tokens": 20}
 
 
-@pytest.fixture(params=itertools.product(["2.34", "3.4"], ["sync", "async"]), ids="-".join)
-def client(google_genai, request):
+@pytest.fixture(params=[*[driver for driver in PYTHON if driver[1] != "2.19"], *JAVASCRIPT], ids="-".join)
+def client(request):
     """
-    A function that returns a client that goes on by itself.
+    A function that returns a client that continues by itself.
     """
-    return lambda mock: google_genai(*request.param, mock.url)
+    driver, *version = request.param
+    return lambda mock: request.getfixturevalue(driver)(*version, mock.url)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def client(javascript, request):
     """
     A function that returns the client of each version for a URL.
     """
-    return lambda mock: javascript(mock.url, "ai-sdk.mjs", *request.param)
+    return lambda mock: javascript("ai-sdk.mjs", *request.param, mock.url)
 
 
 def joined(parts, kind):

@@ -25,7 +25,7 @@ def client(javascript):
     """
     A function that returns the client for a URL.
     """
-    return lambda mock: javascript(mock.url, "tanstack.mjs")
+    return lambda mock: javascript("tanstack.mjs", mock.url)
 
 
 def said(text):

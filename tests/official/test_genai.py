@@ -1,13 +1,13 @@
 """
-google-genai of generations 2.x and 3.x: whatever it asks the mock provider, it gets the objects that it knows.
+The official clients of generations 2.x and 3.x, for Python and for JavaScript: one table of cases, one driver for each
+version and mode.
 """
 
-import itertools
 import json
 
 import pytest
 
-from tests.official.client import OfficialError
+from tests.official.client import JAVASCRIPT, PYTHON, OfficialError
 
 MODEL = "gemini-3.6-flash"
 WEATHER = {
@@ -28,23 +28,24 @@ USAGE = {
 }
 
 
-@pytest.fixture(params=itertools.product(["2.19", "2.34", "3.4"], ["sync", "async"]), ids="-".join)
-def client(google_genai, request):
+@pytest.fixture(params=[*PYTHON, *JAVASCRIPT], ids="-".join)
+def client(request):
     """
-    A function that returns a client of each version and mode for a URL.
+    A function that returns the client of each driver for a mock provider.
     """
-    return lambda mock: google_genai(*request.param, mock.url)
+    driver, *version = request.param
+    return lambda mock: request.getfixturevalue(driver)(*version, mock.url)
 
 
-def kinds(events):
-    """Return what the events are, by their classes and their words."""
-    return [(each["class"], each["event_type"]) for each in events]
+def without_class(value):
+    """Return the fields of an object; Python clients show its class, too."""
+    return {name: each for name, each in value.items() if name != "class"}
 
 
 def text_of(events):
-    """Return the text that the deltas add up to."""
+    """Return the text of all deltas."""
     deltas = [each["delta"] for each in events if each["event_type"] == "step.delta"]
-    return "".join(delta["text"] for delta in deltas if delta["class"] == "TextDelta")
+    return "".join(delta["text"] for delta in deltas if delta["type"] == "text")
 
 
 def user(text):
@@ -58,38 +59,34 @@ def test_text_as_a_resource(client, provider):
     """
     mock = provider({"Hello": {**HI, "usage": USAGE}})
     found = client(mock).create(model=MODEL, input="Hello")
+    [step] = found["steps"]
 
-    assert ("Interaction", "completed", MODEL, "Hi there, Zoë!") == (
-        found["class"],
-        found["status"],
-        found["model"],
-        found["output_text"],
-    )
-    assert [{"class": "TextContent", "type": "text", "text": "Hi there, Zoë!"}] == found["steps"][0]["content"]
-    assert ["ModelOutputStep"] == [step["class"] for step in found["steps"]]
+    assert ("completed", MODEL, "Hi there, Zoë!") == (found["status"], found["model"], found["output_text"])
+    assert "model_output" == step["type"]
+    assert [{"type": "text", "text": "Hi there, Zoë!"}] == [without_class(each) for each in step["content"]]
     assert found["id"]
     assert found["created"] <= found["updated"]
 
 
 def test_text_as_a_stream(client, provider):
     """
-    A stream brings the seven types of events that 2.x has for text, and the id at both ends.
+    A stream has the seven types of events of 2.x for text, and the id at both ends.
     """
     mock = provider({"Hello": HI})
     events = client(mock).stream(model=MODEL, input="Hello")
 
     assert [
-        ("InteractionCreatedEvent", "interaction.created"),
-        ("InteractionStatusUpdate", "interaction.status_update"),
-        ("StepStart", "step.start"),
-        ("StepDelta", "step.delta"),
-        ("StepDelta", "step.delta"),
-        ("StepDelta", "step.delta"),
-        ("StepStop", "step.stop"),
-        ("InteractionCompletedEvent", "interaction.completed"),
-    ] == kinds(events)
+        "interaction.created",
+        "interaction.status_update",
+        "step.start",
+        "step.delta",
+        "step.delta",
+        "step.delta",
+        "step.stop",
+        "interaction.completed",
+    ] == [each["event_type"] for each in events]
     assert ["Hi th", "ere, ", "Zoë!"] == [each["delta"]["text"] for each in events[3:6]]
-    assert "ModelOutputStep" == events[2]["step"]["class"]
+    assert "model_output" == events[2]["step"]["type"]
     assert {0} == {each["index"] for each in events[2:7]}
     assert events[0]["interaction"]["id"] == events[-1]["interaction"]["id"] != ""
     assert ("in_progress", "completed") == (events[0]["interaction"]["status"], events[-1]["interaction"]["status"])
@@ -107,7 +104,6 @@ def test_usage(client, provider):
     for usage in (streamed["usage"], got["usage"]):
         counts = {name: usage[name] for name in USAGE if name != "input_tokens_by_modality"}
         assert {name: USAGE[name] for name in counts} == counts
-        assert "Usage" == usage["class"]
         assert [("text", 9)] == [(each["modality"], each["tokens"]) for each in usage["input_tokens_by_modality"]]
 
 
@@ -119,8 +115,8 @@ def test_thoughts_as_a_resource(client, provider):
     found = client(mock).create(model=MODEL, input="Hello")
     thought, output = found["steps"]
 
-    assert ("ThoughtStep", "ModelOutputStep") == (thought["class"], output["class"])
-    assert [{"class": "TextContent", "type": "text", "text": "They greet me."}] == thought["summary"]
+    assert ("thought", "model_output") == (thought["type"], output["type"])
+    assert [{"type": "text", "text": "They greet me."}] == [without_class(each) for each in thought["summary"]]
     assert thought["signature"]
     assert "Hi." == found["output_text"]
 
@@ -133,13 +129,13 @@ def test_thoughts_as_a_stream(client, provider):
     api = client(mock)
     events = api.stream(model=MODEL, input="Hello")
     deltas = [each["delta"] for each in events if each["event_type"] == "step.delta" and each["index"] == 0]
-    summaries = [delta for delta in deltas if delta["class"] == "ThoughtSummaryDelta"]
-    [signature] = [delta["signature"] for delta in deltas if delta["class"] == "ThoughtSignatureDelta"]
+    summaries = [delta for delta in deltas if delta["type"] == "thought_summary"]
+    [signature] = [delta["signature"] for delta in deltas if delta["type"] == "thought_signature"]
     stored = api.get(interaction=events[0]["interaction"]["id"])
 
     assert ["They greet me."] == [each["content"]["text"] for each in summaries]
-    assert {"TextContent"} == {each["content"]["class"] for each in summaries}
-    assert "ThoughtStep" == events[2]["step"]["class"]
+    assert {"text"} == {each["content"]["type"] for each in summaries}
+    assert "thought" == events[2]["step"]["type"]
     assert [signature] == [step["signature"] for step in stored["steps"] if step["type"] == "thought"]
 
 
@@ -154,7 +150,7 @@ def test_a_call_as_a_resource(client, provider):
     found = client(mock).create(model=MODEL, input="Weather?", tools=[WEATHER])
     [step] = found["steps"]
 
-    assert ("FunctionCallStep", "c1", "get_weather") == (step["class"], step["id"], step["name"])
+    assert ("function_call", "c1", "get_weather") == (step["type"], step["id"], step["name"])
     assert {"city": "Zürich", "days": 2} == step["arguments"]
     assert "requires_action" == found["status"]
 
@@ -168,13 +164,8 @@ def test_a_call_as_a_stream(client, provider):
     start = next(each for each in events if each["event_type"] == "step.start")["step"]
     deltas = [each["delta"] for each in events if each["event_type"] == "step.delta"]
 
-    assert ("FunctionCallStep", "c1", "get_weather", {}) == (
-        start["class"],
-        start["id"],
-        start["name"],
-        start["arguments"],
-    )
-    assert {"ArgumentsDelta"} == {delta["class"] for delta in deltas}
+    assert ("c1", "get_weather", {}) == (start["id"], start["name"], start["arguments"])
+    assert {"arguments_delta"} == {delta["type"] for delta in deltas}
     assert len(deltas) > 1
     assert {"city": "Zürich", "days": 2} == json.loads("".join(delta["arguments"] for delta in deltas))
     assert "requires_action" == events[-1]["interaction"]["status"]
@@ -252,15 +243,15 @@ def test_the_tools_of_the_provider(client, provider):
     api = client(mock)
     events = api.stream(model=MODEL, input="Rain?", tools=[{"type": "google_search"}])
     starts = [each["step"] for each in events if each["event_type"] == "step.start"]
-    deltas = {each["delta"]["class"]: each["delta"] for each in events if each["event_type"] == "step.delta"}
+    deltas = {each["delta"]["type"]: each["delta"] for each in events if each["event_type"] == "step.delta"}
     unary = api.create(model=MODEL, input="Rain?", tools=[{"type": "google_search"}])
 
-    assert ["GoogleSearchCallStep", "GoogleSearchResultStep", "ModelOutputStep"] == [each["class"] for each in starts]
+    assert ["google_search_call", "google_search_result", "model_output"] == [each["type"] for each in starts]
     assert ("s1", "s1") == (starts[0]["id"], starts[1]["call_id"])
-    assert ["oslo weather"] == deltas["GoogleSearchCallDelta"]["arguments"]["queries"]
-    assert "<b>oslo</b>" == deltas["GoogleSearchResultDelta"]["result"][0]["search_suggestions"]
-    assert "URLCitation" == deltas["TextAnnotationDelta"]["annotations"][0]["class"]
-    assert [each["class"] for each in starts] == [each["class"] for each in unary["steps"]]
+    assert ["oslo weather"] == deltas["google_search_call"]["arguments"]["queries"]
+    assert "<b>oslo</b>" == deltas["google_search_result"]["result"][0]["search_suggestions"]
+    assert "url_citation" == deltas["text_annotation_delta"]["annotations"][0]["type"]
+    assert [each["type"] for each in starts] == [each["type"] for each in unary["steps"]]
     assert "https://e.example/" == unary["steps"][2]["content"][0]["annotations"][0]["url"]
     assert "completed" == unary["status"]
 
@@ -276,8 +267,7 @@ def test_images(client, provider):
     [delta] = [each["delta"] for each in events if each["event_type"] == "step.delta"]
     unary = api.create(model=MODEL, input="Draw")
 
-    assert ("ImageDelta", "iVBORw0KGgo=", "image/png") == (delta["class"], delta["data"], delta["mime_type"])
-    assert "ImageContent" == unary["output_image"]["class"]
+    assert ("image", "iVBORw0KGgo=", "image/png") == (delta["type"], delta["data"], delta["mime_type"])
     assert "iVBORw0KGgo=" == unary["output_image"]["data"]
 
 
@@ -356,7 +346,7 @@ def test_an_error_in_the_stream(client, provider):
     mock = provider({"Hello": {**HI, "stream_error": {"code": "internal", "message": "boom", "after": 5}}})
     events = client(mock).stream(model=MODEL, input="Hello")
 
-    assert ("ErrorEvent", "error") == kinds(events)[-1]
+    assert "error" == events[-1]["event_type"]
     assert ("internal", "boom") == (events[-1]["error"]["code"], events[-1]["error"]["message"])
     assert "Hi there, " == text_of(events)
 
@@ -373,7 +363,7 @@ def test_background_and_polling(client, provider):
     assert "in_progress" == created["status"]
     assert ["in_progress", "in_progress", "completed"] == [each["status"] for each in polled]
     assert ["", "", "Done."] == [each.get("output_text", "") for each in polled]
-    assert "Usage" == polled[-1]["usage"]["class"]
+    assert polled[-1]["usage"]["total_tokens"]
 
 
 def test_an_agent_in_the_background(client, provider):
@@ -430,7 +420,7 @@ def test_cancelling(client, provider):
     cancelled = api.cancel(interaction=created["id"])
     got = api.get(interaction=created["id"])
 
-    assert ("Interaction", created["id"], "cancelled") == (cancelled["class"], cancelled["id"], cancelled["status"])
+    assert (created["id"], "cancelled") == (cancelled["id"], cancelled["status"])
     assert "cancelled" == got["status"]
 
 
@@ -509,3 +499,35 @@ def test_a_conversation(client, provider):
 
     assert "Hi again." == text_of(second)
     assert second[-1]["interaction"]["id"] not in ("", first)
+
+
+CLASSES = {
+    "thought": ("ThoughtStep", {"ThoughtSummaryDelta", "ThoughtSignatureDelta"}),
+    "model_output": ("ModelOutputStep", {"TextDelta"}),
+    "function_call": ("FunctionCallStep", {"ArgumentsDelta"}),
+}
+
+
+@pytest.mark.parametrize("driver", PYTHON, ids="-".join)
+def test_classes_of_python(driver, google_genai, provider):
+    """
+    Python clients parse every event, step and delta into a class of their own.
+    """
+    mock = provider({"Hello": {"thought": "They greet me.", **HI, **CALL}})
+    api = google_genai(*driver[1:], mock.url)
+    events = api.stream(model=MODEL, input="Hello", tools=[WEATHER])
+    stored = api.get(interaction=events[0]["interaction"]["id"])
+    starts = [each["step"] for each in events if each["event_type"] == "step.start"]
+    deltas = [[each["delta"]["class"] for each in events if "delta" in each and each["index"] == at] for at in range(3)]
+
+    assert {
+        "interaction.created": "InteractionCreatedEvent",
+        "interaction.status_update": "InteractionStatusUpdate",
+        "step.start": "StepStart",
+        "step.delta": "StepDelta",
+        "step.stop": "StepStop",
+        "interaction.completed": "InteractionCompletedEvent",
+    } == {each["event_type"]: each["class"] for each in events}
+    assert CLASSES == {start["type"]: (start["class"], set(names)) for start, names in zip(starts, deltas, strict=True)}
+    assert ("Interaction", "Usage") == (stored["class"], stored["usage"]["class"])
+    assert {"ThoughtStep", "ModelOutputStep", "FunctionCallStep"} <= {each["class"] for each in stored["steps"]}
