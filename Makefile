@@ -22,7 +22,7 @@ PY := .venv/bin/python
 READY := .venv/project.stamp
 CLIENTS := .venv/clients.stamp
 
-.PHONY: help demo test coverage test-thorough test-clients mutants clients check format bench docs pages fuzz pins clean
+.PHONY: help demo test coverage test-thorough test-clients mutants clients check fresh fresh-checks format bench docs pages fuzz pins clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-23s %s\n' "$$name" "$$text"; done
@@ -52,6 +52,21 @@ check: $(READY) ## lint, formatting, and types by mypy and pyright
 	@failed=; \
 	run() { echo "check: $$*"; $(PY) -m "$$@" || failed=yes; }; \
 	run ruff check --quiet; run ruff format --check --quiet; run mypy; run pyright --pythonpath $(PY); \
+	$(check-pages); \
+	test -z "$$failed"
+
+fresh: ## check types and run the pages' examples with the newest versions of every dependency
+	@rm -rf .venv-fresh
+	@$(find-python); "$$python" -m venv .venv-fresh
+	@echo "fresh: installing the newest versions of requirements/dev.in"
+	@.venv-fresh/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.in
+	@$(MAKE) --no-print-directory fresh-checks PY=.venv-fresh/bin/python
+
+fresh-checks:
+	@failed=; \
+	run() { echo "fresh: $$*"; $(PY) -m "$$@" || failed=yes; }; \
+	run mypy; run pyright --pythonpath $(PY); $(check-pages); \
+	run pytest -q -p no:cacheprovider tests/test_docs.py tests/test_examples.py; \
 	test -z "$$failed"
 
 format: $(READY) ## format the code and mend what ruff can mend
@@ -84,9 +99,16 @@ pins: ## work out the exact versions of everything anew: requirements/ and the c
 	@rm -rf .venv-pins
 
 clean: ## remove the environment, caches and everything built
-	@rm -rf .venv .venv-pins tests/official/javascript/node_modules build dist docs/_build htmlcov .coverage .coverage.* \
+	@rm -rf .venv .venv-pins .venv-fresh tests/official/javascript/node_modules build dist docs/_build htmlcov .coverage .coverage.* \
 		.hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find src tests docs examples benchmarks scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# Examples are checked as a reader would write them: not strict, but with every name and type.
+define check-pages
+$(PY) scripts/page_examples.py build/pages; \
+run mypy --config-file scripts/page_examples.ini build/pages; \
+run pyright --pythonpath $(PY) --project scripts/page_examples.json
+endef
 
 # The environment is made anew when the pins change, and the package is put into it again when its metadata changes.
 

@@ -308,7 +308,7 @@ class TestReference:
         for line in ("property transcript: Transcript", "property seq: int", "new_id()", "message_id: str"):
             assert line in text
         # Napoleon alone writes the words behind the colon first, and those before it as a type.
-        assert "The id that the recorder gave it: the provider" in " ".join(text.split())
+        assert "The id from the recorder: that of the provider" in " ".join(text.split())
 
 
 class TestDiagrams:

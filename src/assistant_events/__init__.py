@@ -53,6 +53,7 @@ from assistant_events.events import (
     ToolProgress,
     ToolSuccess,
     UnknownEvent,
+    is_durable,
 )
 from assistant_events.history import Drop, DropReason, Selection, select
 from assistant_events.messages import (
@@ -202,6 +203,7 @@ __all__ = [
     "find_problems",
     "fold",
     "freeze",
+    "is_durable",
     "reconcile",
     "redact",
     "reduce",

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import ClassVar, Literal, TypeAlias, final
 
 import attrs
+from typing_extensions import TypeIs
 
 from assistant_events.values import (
     Citation,
@@ -524,6 +525,15 @@ EVENT_TYPES: Mapping[str, type[DurableEvent | LiveEvent]] = MappingProxyType(
     {cls.type: cls for cls in (*DURABLE_EVENTS, *LIVE_EVENTS)}
 )
 """Every known type string and its class."""
+
+
+def is_durable(event: Event) -> TypeIs[DurableEvent | UnknownEvent]:
+    """
+    Return whether *event* is stored in a log; `False` for a streaming update.
+
+    Type checkers narrow by it: `store.append(session_id, list(filter(is_durable, events)))`.
+    """
+    return event.durable
 
 
 @final

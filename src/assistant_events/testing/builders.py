@@ -17,6 +17,7 @@ from assistant_events.events import (
     CompactionDelta,
     CompactionEnded,
     CompactionStarted,
+    DurableEvent,
     Event,
     HistoryRewound,
     PromptSubmitted,
@@ -25,6 +26,7 @@ from assistant_events.events import (
     TextDelta,
     ToolInputDelta,
     UnknownEvent,
+    is_durable,
 )
 from assistant_events.messages import AssistantMessage
 from assistant_events.recorder import Recorder
@@ -228,9 +230,9 @@ def compaction(
     ]
 
 
-def durable(events: Iterable[Event]) -> list[Event]:
-    """Return what of *events* is kept."""
-    return [event for event in events if event.durable]
+def durable(events: Iterable[Event]) -> list[DurableEvent | UnknownEvent]:
+    """Return the durable ones of *events*."""
+    return list(filter(is_durable, events))
 
 
 def records(

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Barrier, Thread
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import attrs
 
@@ -24,6 +24,7 @@ from assistant_events.stores.contract import Store
 from assistant_events.testing.builders import run
 from assistant_events.testing.store_samples import LIVE, ODD, TURN, UNKNOWN, called, started, with_media
 
+_Store = TypeVar("_Store", bound=Store)
 _Try: TypeAlias = Callable[[Store], None]
 
 _OPEN: Final = (started("open"), called("c1", "open"))
@@ -37,7 +38,7 @@ _FINALIZERS: Final = 1000
 """How many run one after another while a store writes."""
 
 
-def check_store(make_store: Callable[[], Store], *, again: Callable[[Store], Store] | None = None) -> None:
+def check_store(make_store: Callable[[], _Store], *, again: Callable[[_Store], _Store] | None = None) -> None:
     """
     Check every promise of `assistant_events.stores.contract` on stores of one implementation.
 
