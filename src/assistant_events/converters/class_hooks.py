@@ -20,9 +20,9 @@ from cattrs import Converter
 
 from assistant_events.converters import errors
 from assistant_events.converters.errors import wrong
-from assistant_events.converters.value_hooks import StructureHook, UnstructureHook, structure_json
+from assistant_events.converters.value_hooks import StructureHook, UnstructureHook, structure_object
 from assistant_events.values import JsonObject, valid_text
-from assistant_events.values.construct import compiled, constructor, field_order
+from assistant_events.values.construct import compiled, construction
 from assistant_events.values.json_values import ShapeError
 from assistant_events.values.validators import NO_FIELDS, Extensible, check_name, check_seq
 
@@ -82,6 +82,7 @@ class ClassHooks:
         required = [field for field in fields if field.default is NOTHING]
         optional = [field for field in fields if field.default is not NOTHING]
         least = len(constants) + len(required)
+        construct, construct_names = construction(cls)
         names: dict[str, Any] = {
             **vars(errors),
             "ShapeError": ShapeError,
@@ -89,7 +90,7 @@ class ClassHooks:
             "unknown_fields": _unknown_fields if extensible else _refuse_unknown_fields,
             "NAMES": frozenset({*constants, *[field.name for field in fields]}),
             "NO_FIELDS": NO_FIELDS,
-            "construct": constructor(cls),
+            **construct_names,
             **{f"default_{field.name}": field.default for field in optional},
         }
         body = [] if constants else ["if type(document) is not dict:", "    raise wrong('', 'an object', document)"]
@@ -103,7 +104,7 @@ class ClassHooks:
             body += [f"    if {field.name!r} in document:", "        known += 1"]
             body += [f"        {field.name} = document[{field.name!r}]", indent(self._checked(field, names), " " * 8)]
         body += ["    if len(document) > known:", "        extra = unknown_fields(document, NAMES)"]
-        body += [f"made = construct({', '.join(field_order(cls))})"]
+        body += construct
         if hasattr(cls, "__attrs_post_init__"):
             body += ["try:", "    made.__attrs_post_init__()"]
             body += ["except ValueError as error:", "    raise broken_rule(error, document) from None"]
@@ -194,7 +195,7 @@ def _differs(field: _Field) -> str:
 
 
 def _unknown_fields(document: dict[str, Any], names: frozenset[str]) -> Any:
-    return structure_json({name: value for name, value in document.items() if name not in names})
+    return structure_object({name: value for name, value in document.items() if name not in names}, JsonObject)
 
 
 def _refuse_unknown_fields(document: dict[str, Any], names: frozenset[str]) -> NoReturn:

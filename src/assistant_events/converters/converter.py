@@ -24,7 +24,6 @@ from assistant_events.converters.value_hooks import (
     VALUE_HOOKS,
     StructureHook,
     UnstructureHook,
-    structure_json,
     structure_object,
     structure_tuple,
     unstructure_tuple,
@@ -214,7 +213,7 @@ def _event_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHook
             if newest["v"] == current:
                 return hook(newest, hint)
         # A record around the event is one level more.
-        data = structure_json(document, val.State, DOCUMENT_DEPTH - 1)
+        data = structure_object(document, val.State, DOCUMENT_DEPTH - 1)
         return ev.UnknownEvent(type=tag, version=version, data=data)
 
     return structure_event

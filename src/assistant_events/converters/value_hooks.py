@@ -18,7 +18,7 @@ from assistant_events.converters.errors import check_array, check_object, unknow
 from assistant_events.errors import JsonError
 from assistant_events.messages import Awaits, CallStatus, MessageStatus, PartStatus
 from assistant_events.values import ErrorKind, FinishReason, JsonContent, JsonObject, State
-from assistant_events.values.json_values import MAX_DEPTH, ShapeError, own
+from assistant_events.values.json_values import MAX_DEPTH, ShapeError, own_object
 
 StructureHook: TypeAlias = Callable[[Any, Any], Any]
 """Takes plain JSON, which it owns, and the class; returns the value or raises `ShapeError`."""
@@ -29,17 +29,12 @@ UnstructureHook: TypeAlias = Callable[[Any], Any]
 # Any: documents are plain JSON, and cattrs types its hooks no further.
 
 
-def structure_json(value: Any, cls: type[JsonObject] = JsonObject, max_depth: int = MAX_DEPTH) -> Any:
-    """Freeze any JSON value; its objects become *cls*."""
+def structure_object(value: Any, cls: type[JsonObject], max_depth: int = MAX_DEPTH) -> Any:
+    """Freeze a JSON object."""
     try:
-        return own(value, cls, max_depth)
+        return own_object(value if type(value) is dict else check_object(value), cls, max_depth)
     except JsonError:
         raise ShapeError(f"at most {MAX_DEPTH} levels", "more") from None
-
-
-def structure_object(value: Any, cls: type[JsonObject]) -> Any:
-    """Freeze a JSON object."""
-    return structure_json(check_object(value), cls)
 
 
 def structure_tuple(hint: Any, converter: Converter) -> StructureHook:
@@ -63,6 +58,10 @@ def unstructure_tuple(hint: Any, converter: Converter) -> UnstructureHook:
     """Return the hook of a tuple."""
     unstructure_item = converter.get_unstructure_hook(get_args(hint)[0])
     return lambda values: [unstructure_item(value) for value in values]
+
+
+def _structure_value(value: Any, _: Any) -> Any:
+    return structure_object({"": value}, JsonObject, MAX_DEPTH + 1)[""]
 
 
 def _structure_bytes(value: Any, _: Any) -> bytes:
@@ -123,7 +122,7 @@ VALUE_HOOKS: Final[Mapping[Any, tuple[StructureHook, UnstructureHook]]] = {
     JsonObject: (structure_object, attrgetter("_items")),
     State: (structure_object, attrgetter("_items")),
     # `JsonValue` contains itself; in the hints of a class it is another object.
-    get_type_hints(JsonContent)["value"]: (lambda value, _: structure_json(value), lambda value: value),
+    get_type_hints(JsonContent)["value"]: (_structure_value, lambda value: value),
     bytes: (_structure_bytes, _unstructure_bytes),
     datetime: (_structure_time, _unstructure_time),
     ErrorKind | str: (_structure_error_kind, str.__str__),

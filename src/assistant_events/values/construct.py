@@ -17,33 +17,30 @@ import attrs
 _T = TypeVar("_T")
 
 
-def field_order(cls: type) -> list[str]:
-    """Return the names of the fields in the order of the arguments of `constructor`: required fields first."""
-    fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)
-    return [
-        *[field.name for field in fields if field.default is attrs.NOTHING],
-        *[field.name for field in fields if field.default is not attrs.NOTHING],
-    ]
-
-
 @cache
 def constructor(cls: type[_T]) -> Callable[..., _T]:
     """
     Return a function that makes instances of a slotted attrs class without conversion or validation.
 
-    It takes the fields by name, or in the order of `field_order`; fields with a default may be omitted. The values must
-    have the types of the fields: frozen, valid, enums as enums. `__attrs_post_init__` is not called.
+    It takes the fields as keyword arguments; those with a default may be omitted. The values must be valid: frozen, of
+    the types of the fields, enums as enums. `__attrs_post_init__` is not called.
     """
-    # Any: see `draft_of`.
     fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)  # type: ignore[arg-type]  # it is an attrs class
     defaults = {f"default_{field.name}": field.default for field in fields}
-    names = field_order(cls)
-    arguments = [name if defaults[f"default_{name}"] is attrs.NOTHING else f"{name}=default_{name}" for name in names]
-    body = ["made = Draft()", *[f"made.{name} = {name}" for name in names], "made.__class__ = cls", "return made"]
-    made: Callable[..., _T] = compiled(
-        f"construct({', '.join(arguments)})", body, {**defaults, "Draft": draft_of(cls), "cls": cls}
-    )
+    arguments = [
+        field.name if field.default is attrs.NOTHING else f"{field.name}=default_{field.name}" for field in fields
+    ]
+    body, names = construction(cls)
+    signature = f"construct({', '.join(['*', *arguments] if arguments else [])})"
+    made: Callable[..., _T] = compiled(signature, [*body, "return made"], {**defaults, **names})
     return made
+
+
+def construction(cls: type) -> tuple[list[str], dict[str, Any]]:
+    """Return the statements that make `made` of variables with the names of the fields, and the globals they need."""
+    fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)
+    body = ["made = Draft()", *[f"made.{field.name} = {field.name}" for field in fields], "made.__class__ = cls"]
+    return body, {"Draft": draft_of(cls), "cls": cls}
 
 
 def draft_of(cls: type) -> Any:
