@@ -806,7 +806,7 @@ def test_text_of_any_kind(convert):
     assert record == loads(convert(dumps(record)), Record)
 
 
-@pytest.mark.parametrize("hint", [set[int], tuple[int, ...], int | str], ids=str)
+@pytest.mark.parametrize("hint", [set[int], dict[str, int], int | str], ids=str)
 def test_fields_without_a_wire_form(hint):
     """
     A field that the wire form does not know is noticed when its class is first used.
@@ -816,7 +816,7 @@ def test_fields_without_a_wire_form(hint):
     with pytest.raises(TypeError) as refused:
         _CLASS_HOOKS.structure_hook(cls)
 
-    assert f"field: no wire form for {hint}" == str(refused.value)
+    assert f"no wire form for {hint}" == str(refused.value)
 
 
 # -- converters of cattrs

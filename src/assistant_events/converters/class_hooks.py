@@ -8,7 +8,7 @@ omits those that equal their default. Fields other than strings, numbers and boo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from enum import EnumMeta
 from textwrap import indent
 from types import NoneType
@@ -18,12 +18,10 @@ import attrs
 from attrs import NOTHING
 from cattrs import Converter
 
-from assistant_events.converters import errors
-from assistant_events.converters.errors import wrong
-from assistant_events.converters.value_hooks import StructureHook, UnstructureHook, structure_object
+from assistant_events.converters import value_hooks
+from assistant_events.converters.value_hooks import StructureHook, UnstructureHook, structure_object, wrong
 from assistant_events.values import JsonObject, valid_text
 from assistant_events.values.construct import compiled, construction
-from assistant_events.values.json_values import ShapeError
 from assistant_events.values.validators import NO_FIELDS, Extensible, check_name, check_seq
 
 _VALID_TEXT = """
@@ -70,9 +68,6 @@ class ClassHooks:
     converter: Converter
     """Has the hooks of all other types."""
 
-    is_known: Callable[[Any], bool]
-    """Returns whether it has hooks for a type. The defaults of cattrs would convert values."""
-
     always: Mapping[Any, Collection[str]]
     """The fields of a class that are written even when they equal their default."""
 
@@ -83,9 +78,10 @@ class ClassHooks:
         optional = [field for field in fields if field.default is not NOTHING]
         least = len(constants) + len(required)
         construct, construct_names = construction(cls)
+        # Parameters with defaults cost nothing where assignments would.
+        defaults = ", ".join([*[f"{field.name}=default_{field.name}" for field in optional], "extra=NO_FIELDS"])
         names: dict[str, Any] = {
-            **vars(errors),
-            "ShapeError": ShapeError,
+            **vars(value_hooks),
             "valid_text": valid_text,
             "unknown_fields": _unknown_fields if extensible else _refuse_unknown_fields,
             "NAMES": frozenset({*constants, *[field.name for field in fields]}),
@@ -96,10 +92,9 @@ class ClassHooks:
         body = [] if constants else ["if type(document) is not dict:", "    raise wrong('', 'an object', document)"]
         if required:
             body += ["try:", *[f"    {field.name} = document[{field.name!r}]" for field in required]]
-            body += ["except KeyError as error:", "    raise missing(error.args[0]) from None"]
+            body += ["except KeyError as error:", "    raise ShapeError(*MISSING, '.' + error.args[0]) from None"]
             body += [self._checked(field, names) for field in required]
-        body += [f"{field.name} = default_{field.name}" for field in optional]
-        body += ["extra = NO_FIELDS", f"if len(document) > {least}:", f"    known = {least}"]
+        body += [f"if len(document) > {least}:", f"    known = {least}"]
         for field in optional:
             body += [f"    if {field.name!r} in document:", "        known += 1"]
             body += [f"        {field.name} = document[{field.name!r}]", indent(self._checked(field, names), " " * 8)]
@@ -108,7 +103,7 @@ class ClassHooks:
         if hasattr(cls, "__attrs_post_init__"):
             body += ["try:", "    made.__attrs_post_init__()"]
             body += ["except ValueError as error:", "    raise broken_rule(error, document) from None"]
-        hook: StructureHook = compiled("structure(document, _)", [*body, "return made"], names)
+        hook: StructureHook = compiled(f"structure(document, _, {defaults})", [*body, "return made"], names)
         return hook
 
     def unstructure_hook(self, cls: type) -> UnstructureHook:
@@ -135,11 +130,8 @@ class ClassHooks:
     def _checked(self, field: _Field, names: dict[str, Any]) -> str:
         """Return the statements that check the variable of a field and convert it where needed."""
         if field.check is None:
-            names |= {
-                f"read_{field.name}": self._hook(field, self.converter.get_structure_hook),
-                f"type_{field.name}": field.hint,
-            }
-            check = _HOOK
+            names[f"read_{field.name}"] = self.converter.get_structure_hook(field.hint)
+            names[f"type_{field.name}"], check = field.hint, _HOOK
         else:
             condition, expected, conversion = field.check
             check = f"if {condition}:\n    raise wrong('.{{x}}', {expected!r}, {{x}})" + conversion
@@ -155,13 +147,8 @@ class ClassHooks:
             return f"{value}._value_"
         if _is_object(field):
             return f"{value}._items"
-        names[f"write_{field.name}"] = self._hook(field, self.converter.get_unstructure_hook)
+        names[f"write_{field.name}"] = self.converter.get_unstructure_hook(field.hint)
         return f"write_{field.name}({value})"
-
-    def _hook(self, field: _Field, hook_of: Callable[[Any], Any]) -> Any:
-        if not self.is_known(field.hint):
-            raise TypeError(f"{field.name}: no wire form for {field.hint}")
-        return hook_of(field.hint)
 
 
 def _constants_of(cls: type) -> Mapping[str, object]:
@@ -171,17 +158,15 @@ def _constants_of(cls: type) -> Mapping[str, object]:
 
 
 def _fields_of(cls: type) -> list[_Field]:
-    hints = get_type_hints(cls)
-    fields: list[_Field] = []
+    hints, fields = get_type_hints(cls), list[_Field]()
     for field in attrs.fields(cls):
-        if field.name != "extra":
-            hint = hints[field.name]
-            if field.default is None:
-                hint = Union[tuple([each for each in get_args(hint) if each is not NoneType])]  # noqa: UP007 - computed
-            validator = getattr(field.validator, "validator", field.validator)  # that inside of `optional`
-            check = _CHECKS.get((hint, validator)) or _CHECKS.get((hint, None))
-            fields.append(_Field(field.name, field.default, hint, check))
-    return fields
+        hint = hints[field.name]
+        if field.default is None:
+            hint = Union[tuple([each for each in get_args(hint) if each is not NoneType])]  # noqa: UP007 - computed
+        validator = getattr(field.validator, "validator", field.validator)  # that inside of `optional`
+        check = _CHECKS.get((hint, validator)) or _CHECKS.get((hint, None))
+        fields.append(_Field(field.name, field.default, hint, check))
+    return [field for field in fields if field.name != "extra"]
 
 
 def _is_object(field: _Field) -> bool:

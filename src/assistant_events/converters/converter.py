@@ -18,16 +18,9 @@ from typing_extensions import TypeForm
 from assistant_events import events as ev
 from assistant_events import messages as ms
 from assistant_events import values as val
+from assistant_events.converters import value_hooks as hooks
 from assistant_events.converters.class_hooks import ClassHooks
-from assistant_events.converters.errors import check_object, tag_of, unknown_word, wrong
-from assistant_events.converters.value_hooks import (
-    VALUE_HOOKS,
-    StructureHook,
-    UnstructureHook,
-    structure_object,
-    structure_tuple,
-    unstructure_tuple,
-)
+from assistant_events.converters.value_hooks import StructureHook, UnstructureHook
 from assistant_events.upcasting import EVENTS, Upcasters
 from assistant_events.values.json_values import DOCUMENT_DEPTH, ShapeError, plain_copy, plain_mapping
 
@@ -48,18 +41,9 @@ _SUBSETS: Final[Mapping[Any, tuple[Any, Collection[type], str]]] = {
 }
 """Parts of the unions: the union that a document is structured as, the classes that may come of it, and their name."""
 
-_UNTAGGED: Final = (
-    ev.Record,
-    ms.Times,
-    ms.Unfinished,
-    val.Usage,
-    val.ErrorInfo,
-    val.Origin,
-    val.RemoteRun,
-    val.Citation,
-)
-
-_STORED: Final = frozenset[Any]({*_UNIONS, *_SUBSETS, ms.Transcript, *_UNTAGGED})
+_MESSAGES: Final = (ms.Transcript, ms.Times, ms.Unfinished)
+_VALUES: Final = (val.Usage, val.ErrorInfo, val.Origin, val.RemoteRun, val.Citation)
+_STORED: Final = frozenset[Any]({*_UNIONS, *_SUBSETS, ev.Record, *_MESSAGES, *_VALUES})
 
 
 def make_converter() -> cattrs.Converter:
@@ -90,7 +74,9 @@ def configure_converter(converter: cattrs.Converter) -> None:
     converter.register_structure_hook_func(_STORED.__contains__, structure)
     converter.register_unstructure_hook_func(_STORED.__contains__, unstructure)
     for cls in (val.JsonObject, val.State):
-        converter.register_structure_hook(cls, lambda data, of: _structured(structure_object, plain_copy(data), of))
+        converter.register_structure_hook(
+            cls, lambda data, of: _structured(hooks.structure_object, plain_copy(data), of)
+        )
         converter.register_unstructure_hook(cls, val.thaw)
 
 
@@ -101,8 +87,7 @@ def structure(data: object, cls: TypeForm[_T]) -> _T:
     Args:
         data: Plain JSON. It is not changed and may be changed later.
 
-        cls: `Event`, `DurableEvent`, `LiveEvent`, `Message`, `Part`, `Content`, or one class that is stored, such as
-            `Record`, `Transcript` or `TextEnded`.
+        cls: A union such as `Event` or `Message`, or one class that is stored.
 
     Raises:
         StructureError: *data* is not a *cls*, with the path of the place.
@@ -110,7 +95,7 @@ def structure(data: object, cls: TypeForm[_T]) -> _T:
         TypeError: The library does not store a *cls*.
     """
     # The hook of a class returns its instances; here and below.
-    return _structured(structure_hook(cls), plain_copy(data), cls)  # type: ignore[no-any-return]
+    return _structure_copy(structure_hook(cls), data, cls)  # type: ignore[no-any-return]
 
 
 def unstructure(value: object) -> Any:
@@ -163,6 +148,10 @@ def _structured(hook: StructureHook, document: object, cls: Any) -> Any:
         raise fault.as_structure_error() from None
 
 
+def _structure_copy(hook: StructureHook, data: object, cls: Any) -> Any:
+    return _structured(hook, plain_copy(data), cls)
+
+
 def _stored_structure_hook(hint: Any) -> StructureHook:
     if hint is ms.Transcript:
         return _transcript_hook()
@@ -182,7 +171,7 @@ def _union_hook(types: Mapping[str, type]) -> StructureHook:
         try:
             hook = hook_of(document["type"])
         except (KeyError, TypeError):
-            raise unknown_word(types, tag_of(document), ".type") from None
+            raise hooks.unknown_word(types, hooks.tag_of(document), ".type") from None
         return hook(document, hint)
 
     return structure_union
@@ -205,7 +194,7 @@ def _event_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHook
         return hook(document, hint) if is_current else structure_other(document, hint)
 
     def structure_other(document: Any, hint: Any) -> Any:
-        tag = tag_of(document)
+        tag = hooks.tag_of(document)
         version = _version_of(document)
         if tag in types:
             newest = {"v": 1, **plain_copy(upcasters.upcast(document))}
@@ -213,7 +202,7 @@ def _event_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHook
             if newest["v"] == current:
                 return hook(newest, hint)
         # A record around the event is one level more.
-        data = structure_object(document, val.State, DOCUMENT_DEPTH - 1)
+        data = hooks.structure_object(document, val.State, DOCUMENT_DEPTH - 1)
         return ev.UnknownEvent(type=tag, version=version, data=data)
 
     return structure_event
@@ -235,7 +224,7 @@ def _transcript_hook() -> StructureHook:
     hook, newest = _CLASS_HOOKS.structure_hook(ms.Transcript), ms.Transcript.version
 
     def structure_transcript(document: Any, cls: Any) -> Any:
-        version = _version_of(check_object(document))
+        version = _version_of(hooks.check_object(document))
         if version > newest:
             raise ShapeError(f"a transcript of version {newest}", f"one of version {version}", ".v")
         return hook({**document, "v": version}, cls)
@@ -246,7 +235,7 @@ def _transcript_hook() -> StructureHook:
 def _version_of(document: Mapping[str, Any]) -> int:
     version: Any = document.get("v", 1)
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise wrong(".v", "an integer of 1 or more", version)
+        raise hooks.wrong(".v", "an integer of 1 or more", version)
     return version
 
 
@@ -264,8 +253,8 @@ def _unstructure_unknown(event: ev.UnknownEvent) -> Any:
     return plain_mapping(event.data)
 
 
-def _is_known(hint: Any) -> bool:
-    return hint in VALUE_HOOKS or hint in _STORED or (_is_tuple(hint) and _is_known(get_args(hint)[0]))
+def _refuse(hint: Any) -> Any:
+    raise TypeError(f"no wire form for {hint}")
 
 
 def _is_tuple(hint: Any) -> bool:
@@ -274,26 +263,25 @@ def _is_tuple(hint: Any) -> bool:
 
 def _library_converter() -> cattrs.Converter:
     converter = cattrs.Converter()
-    for hint, (structure_value, unstructure_value) in VALUE_HOOKS.items():
+    # The defaults of cattrs convert values.
+    converter.register_structure_hook_factory(lambda _: True, _refuse)
+    for hint, (structure_value, unstructure_value) in hooks.VALUE_HOOKS.items():
         if isinstance(hint, type):
             converter.register_structure_hook(hint, structure_value)
             converter.register_unstructure_hook(hint, unstructure_value)
         else:  # unions, literals and generic types
             converter.register_structure_hook_func(partial(eq, hint), structure_value)
             converter.register_unstructure_hook_func(partial(eq, hint), unstructure_value)
-    converter.register_structure_hook_factory(_is_tuple, structure_tuple)
-    converter.register_unstructure_hook_factory(_is_tuple, unstructure_tuple)
+    converter.register_structure_hook_factory(_is_tuple, hooks.structure_tuple)
+    converter.register_unstructure_hook_factory(_is_tuple, hooks.unstructure_tuple)
     converter.register_structure_hook_factory(_STORED.__contains__, _stored_structure_hook)
     converter.register_unstructure_hook_factory(_STORED.__contains__, _stored_unstructure_hook)
     return converter
 
 
 _CONVERTER: Final = _library_converter()
-_CLASS_HOOKS: Final = ClassHooks(
-    _CONVERTER,
-    _is_known,
-    always={
-        **dict.fromkeys([*ms.PART_CLASSES, *ms.MESSAGE_CLASSES], ("status",)),
-        ms.Transcript: ("messages", "seq", "rewound"),
-    },
-)
+_ALWAYS: Final[Mapping[Any, Collection[str]]] = {
+    ms.Transcript: ("messages", "seq", "rewound"),
+    **dict.fromkeys((*ms.PART_CLASSES, *ms.MESSAGE_CLASSES), ("status",)),
+}
+_CLASS_HOOKS: Final = ClassHooks(_CONVERTER, _ALWAYS)

@@ -28,12 +28,7 @@ def dumps(value: object) -> bytes:
 
 def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:
     """
-    Return the value of JSON text.
-
-    Args:
-        data: One JSON document.
-
-        cls: See `structure`.
+    Return the value of JSON text, as `structure` does of plain JSON.
 
     Raises:
         JsonError: *data* is not valid JSON.

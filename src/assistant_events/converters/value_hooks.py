@@ -1,5 +1,5 @@
 """
-The cattrs hooks of single values: frozen JSON, bytes, times, words and arrays.
+The cattrs hooks of single values: frozen JSON, bytes, times, words and arrays; and the errors of all hooks.
 
 Structure hooks own the document that they are given: its objects become frozen JSON without a copy.
 """
@@ -7,18 +7,17 @@ Structure hooks own the document that they are given: its objects become frozen 
 from __future__ import annotations
 
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from operator import attrgetter
-from typing import Any, Final, Literal, TypeAlias, get_args, get_type_hints
+from typing import Any, Final, Literal, TypeAlias, cast, get_args, get_type_hints
 
 from cattrs import Converter
 
-from assistant_events.converters.errors import check_array, check_object, unknown_word, wrong
 from assistant_events.errors import JsonError
 from assistant_events.messages import Awaits, CallStatus, MessageStatus, PartStatus
 from assistant_events.values import ErrorKind, FinishReason, JsonContent, JsonObject, State
-from assistant_events.values.json_values import MAX_DEPTH, ShapeError, own_object
+from assistant_events.values.json_values import MAX_DEPTH, ShapeError, described, own_object
 
 StructureHook: TypeAlias = Callable[[Any, Any], Any]
 """Takes plain JSON, which it owns, and the class; returns the value or raises `ShapeError`."""
@@ -29,10 +28,55 @@ UnstructureHook: TypeAlias = Callable[[Any], Any]
 # Any: documents are plain JSON, and cattrs types its hooks no further.
 
 
+MISSING = ("a value", "nothing")
+
+_MAX_WORD = 60
+
+
+def wrong(step: str, expected: str, value: object) -> ShapeError:
+    """Return the error for a value of the wrong type or range."""
+    return ShapeError(expected, described(value), step)
+
+
+def unknown_word(words: Iterable[str], value: object, *steps: str) -> ShapeError:
+    """Return the error for a value outside a closed set of words. A string is shown: such fields hold no content."""
+    got = described(value)
+    if isinstance(value, str):
+        got = repr(value if len(value) <= _MAX_WORD else value[:_MAX_WORD] + "...")
+    return ShapeError(f"one of {', '.join(words)}", got, *steps)
+
+
+def check_object(document: object) -> dict[str, Any]:
+    """Return a document that is an object, or raise the error that it is not."""
+    # Any: its fields are checked one by one.
+    if isinstance(document, dict):
+        return cast("dict[str, Any]", document)
+    raise wrong("", "an object", document)
+
+
+def tag_of(document: object) -> str:
+    """Return the `type` of a document, or raise the error that it has no name there."""
+    fields = check_object(document)
+    if "type" not in fields:
+        raise ShapeError(*MISSING, ".type")
+    tag = fields["type"]
+    if not isinstance(tag, str) or not tag:
+        raise wrong(".type", "a non-empty string", tag)
+    return tag
+
+
+def broken_rule(error: ValueError, document: Mapping[str, object]) -> ShapeError:
+    """Return the error for fields that contradict each other, from the error of their class."""
+    place, _, rule = str(error).partition(": expected ")  # `Class` or `Class.field` comes before it
+    expected, _, got = rule.partition(", got ")
+    _, dot, field = place.partition(".")
+    return ShapeError(expected, got or f"an object with {', '.join(document)}", dot + field)
+
+
 def structure_object(value: Any, cls: type[JsonObject], max_depth: int = MAX_DEPTH) -> Any:
     """Freeze a JSON object."""
     try:
-        return own_object(value if type(value) is dict else check_object(value), cls, max_depth)
+        return own_object(check_object(value), cls, max_depth)
     except JsonError:
         raise ShapeError(f"at most {MAX_DEPTH} levels", "more") from None
 
@@ -41,23 +85,25 @@ def structure_tuple(hint: Any, converter: Converter) -> StructureHook:
     """Return the hook of a tuple, which is an array in a document."""
     item_hint = get_args(hint)[0]
     structure_item = converter.get_structure_hook(item_hint)
-
-    def structure(value: Any, _: Any) -> tuple[Any, ...]:
-        document, items = check_array(value), list[Any]()
-        try:
-            for item in document:
-                items.append(structure_item(item, item_hint))
-        except ShapeError as fault:
-            raise fault.under(f"[{len(items)}]") from None
-        return tuple(items)
-
-    return structure
+    return lambda value, _: tuple(_structure_items(value, structure_item, item_hint))
 
 
 def unstructure_tuple(hint: Any, converter: Converter) -> UnstructureHook:
     """Return the hook of a tuple."""
     unstructure_item = converter.get_unstructure_hook(get_args(hint)[0])
     return lambda values: [unstructure_item(value) for value in values]
+
+
+def _structure_items(value: Any, structure_item: StructureHook, hint: Any) -> list[Any]:
+    if type(value) is not list:
+        raise wrong("", "an array", value)
+    items: list[Any] = []
+    try:
+        for item in value:  # pyright: ignore[reportUnknownVariableType]  # the check above leaves its items unknown
+            items.append(structure_item(item, hint))  # noqa: PERF401 - its length is the index of a fault
+    except ShapeError as fault:
+        raise fault.under(f"[{len(items)}]") from None
+    return items
 
 
 def _structure_value(value: Any, _: Any) -> Any:
@@ -93,17 +139,19 @@ def _unstructure_time(value: datetime) -> str:
     return value.isoformat().replace("+00:00", "Z")
 
 
-def _structure_error_kind(value: Any, _: Any) -> ErrorKind | str:
+def _structure_name(value: Any, _: Any) -> str:
     if not isinstance(value, str) or not value:
         raise wrong("", "a non-empty string", value)
-    return _ERROR_KINDS.get(value, value)
+    return value
+
+
+def _structure_error_kind(value: Any, _: Any) -> ErrorKind | str:
+    name = _structure_name(value, _)
+    return _ERROR_KINDS.get(name, name)
 
 
 def _structure_names(value: Any, _: Any) -> frozenset[str]:
-    for at, name in enumerate(check_array(value)):
-        if not isinstance(name, str) or not name:
-            raise wrong(f"[{at}]", "a non-empty string", name)
-    return frozenset(value)
+    return frozenset(_structure_items(value, _structure_name, str))
 
 
 def _word_hooks(words: Mapping[str, str]) -> tuple[StructureHook, UnstructureHook]:

@@ -331,6 +331,21 @@ def json_type(value: object) -> str:
             return type(value).__name__
 
 
+def described(value: object) -> str:
+    """Return what `json_type` does, and whether a boolean is true, a string empty, a number an integer."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str() if not value:
+            return "an empty string"
+        case int():
+            return "an integer" if value >= 0 else "a negative integer"
+        case float() if not isfinite(value):
+            return "a number that is not finite"
+        case _:
+            return json_type(value)
+
+
 class same_as:  # noqa: N801 - reads like a function in a field definition
     """Wrap a JSON value so that `==` compares it as JSON. For `attrs.field(eq=same_as)`."""
 

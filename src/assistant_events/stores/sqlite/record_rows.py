@@ -14,14 +14,12 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from assistant_events.converters import dumps, loads
 from assistant_events.converters.converter import structure_owned
-from assistant_events.converters.errors import check_array
 from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.events import Event
 from assistant_events.stores.contract import StoredEvent
 from assistant_events.stores.media import Media, events_with_media, extract_media
 from assistant_events.stores.sqlite.columns import MAX_SEQ, RowError, add_media, bytes_of, key_of_record, time_of
 from assistant_events.values import JsonObject, read_json, write_json
-from assistant_events.values.json_values import ShapeError
 from assistant_events.values.validators import NO_FIELDS
 
 _Item = TypeVar("_Item")
@@ -227,9 +225,10 @@ _BETWEEN: Final = b",\n"
 def _parsed(body: bytes) -> list[Any]:
     """Return the elements of a row parsed at once, or nothing when the row is damaged."""
     try:
-        return check_array(read_json(body, max_depth=None))
-    except (JsonError, ShapeError):
+        elements: Any = read_json(body, max_depth=None)
+    except JsonError:
         return []
+    return [*elements] if isinstance(elements, list) else []
 
 
 def _read(read: Callable[[Any, Any], Any], document: object, cls: Any, session_id: str, seq: int) -> Any:
