@@ -246,10 +246,8 @@ class Transport:
             message = f"the server answered with HTTP {status}, and redirects are not followed"
             error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=message, status=status)
             return RequestFailedError(error, status=status)
-        error = self.api.http_error(status, response.headers, await self._error_body(response))
-        return RequestFailedError(
-            self.secrets.error(error), status=status, retry_after=self._retry_after(response.headers)
-        )
+        error = self.api.errors.read_http(status, response.headers, await self._error_body(response))
+        return RequestFailedError(self.secrets.error(error), status=status)
 
     async def _error_body(self, response: httpx2.Response) -> bytes:
         """Return the body of an HTTP error, as far as it arrives and fits."""
@@ -321,15 +319,6 @@ class Transport:
         """Return the failure of a response that cannot be used; with *final*, the next one would be the same."""
         error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=self.secrets.text(message))
         return RequestFailedError(error, status=200 if final else None)
-
-    def _retry_after(self, headers: httpx2.Headers) -> float | None:
-        # `retry-after-ms` is what official SDKs read first.
-        for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-            text = headers.get(name, "")
-            if text.isascii() and text.isdigit():
-                return int(text[:9]) * unit
-        date = _http_date(headers.get("retry-after"))
-        return None if date is None else max((date - self.clock.now()).total_seconds(), 0.0)
 
 
 def is_service_url(base_url: str) -> bool:

@@ -16,9 +16,7 @@ _T = TypeVar("_T")
 class RequestFailedError(Exception):
     """A request failed. It never leaves the client: it becomes the error of a message."""
 
-    def __init__(
-        self, error: ErrorInfo, *, status: int | None = None, unsent: bool = False, retry_after: float | None = None
-    ) -> None:
+    def __init__(self, error: ErrorInfo, *, status: int | None = None, unsent: bool = False) -> None:
         super().__init__(error.message)
         self.error = error
         self.status = status
@@ -26,9 +24,6 @@ class RequestFailedError(Exception):
 
         self.unsent = unsent
         """Whether the provider has seen nothing of the request."""
-
-        self.retry_after = retry_after
-        """Seconds after which the provider accepts the next request; `None` when it did not send a number."""
 
     @property
     def refused(self) -> bool:
@@ -72,7 +67,7 @@ async def retried(
     def backoff(error: Exception) -> bool | float:
         if not isinstance(error, RequestFailedError) or not again(error):
             return False
-        after = error.retry_after
+        after = error.error.retry_after_s
         if after is None:
             return True
         return after * clock.scale if after <= policy.retry_max_s else False

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from assistant_events.adapters.base import Prior
+from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.clients.recovery import RunSummary, RunTraits
 from assistant_events.clients.tracking_decoder import TrackingDecoder
@@ -47,15 +47,14 @@ class RunApi(ABC):
     key_variable: ClassVar[str]
     """Environment variable with the API key."""
 
+    errors: ClassVar[ErrorTable]
+    """Reads the errors of HTTP responses."""
+
     traits: ClassVar[RunTraits] = RunTraits()
 
     @abstractmethod
     def decoder(self, message_id: str, *, request: Fields, prior: Prior, secrets: Secrets) -> TrackingDecoder:
         """Return a decoder for one run."""
-
-    @abstractmethod
-    def http_error(self, status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo:
-        """Return the error of an HTTP response."""
 
     @abstractmethod
     def with_defaults(self, body: Fields) -> Fields:

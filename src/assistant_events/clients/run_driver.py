@@ -287,9 +287,10 @@ class RunDriver:
             # The cursor is not known any more, or the run has no stream.
             return RequestKind.FETCH if cursor is None else RequestKind.REPLAY
         self.state = self.state.not_followed(failure.error)
-        if failure.retry_after is not None and failure.retry_after <= self._policy.retry_max_s:
+        after = failure.error.retry_after_s
+        if after is not None and after <= self._policy.retry_max_s:
             with suppress(InterruptedWaitError):
-                await self._awaited(partial(self._clock.sleep, failure.retry_after))
+                await self._awaited(partial(self._clock.sleep, after))
         return self._next_request(FailureMode.DROP)
 
     async def _receive(self, connection: Connection) -> list[Event] | None:

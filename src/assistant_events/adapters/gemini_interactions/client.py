@@ -15,7 +15,6 @@ After a restart, `client.resume(session.transcript[message_id])` is received in 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, final
 
@@ -128,16 +127,13 @@ class GeminiInteractionsApi(RunApi):
     cursor_parameter = "last_event_id"
     key_header = "x-goog-api-key"
     key_variable = "GEMINI_API_KEY"
+    errors = vocabulary.ERRORS
     traits = RunTraits(cut_at_s=(595.0, 610.0), zombie_after=timedelta(minutes=60))
     """Connections were cut at 600 s, give or take 1 s. Runs older than 60 min without output never had any."""
 
     def decoder(self, message_id: str, *, request: Fields, prior: Prior, secrets: Secrets) -> TrackingDecoder:
         """Return a decoder for one run."""
         return GeminiTrackingDecoder(message_id, request=request, prior=prior, secrets=secrets)
-
-    def http_error(self, status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo:
-        """Return the error of an HTTP response."""
-        return vocabulary.ERRORS.read_http(status, headers, body)
 
     def with_defaults(self, body: Fields) -> Fields:
         """
