@@ -102,7 +102,7 @@ class Transport:
 
     api: RunApi
     url: str
-    """Of the collection, for example `https://…/v1beta/interactions`."""
+    """Of the collection."""
 
     key: str = attrs.field(repr=False)
     """API key; empty for none."""

@@ -249,7 +249,7 @@ class RunDriver:
     async def _follow(self, kind: RequestKind) -> RequestKind | None:
         """Request the stream of the run; `_connection` is set when there is one."""
         decoder, clock = self.decoder, self._clock
-        cursor = decoder.cursor if kind is RequestKind.CURSOR else None
+        cursor = decoder.stream_cursor if kind is RequestKind.CURSOR else None
         kind = RequestKind.REPLAY if cursor is None else RequestKind.CURSOR
         began = clock.monotonic()
         self.state = attrs.evolve(self.state, follows=self.state.follows + 1)
@@ -358,7 +358,7 @@ class RunDriver:
         return self._next_request(mode)
 
     def _next_request(self, mode: FailureMode | None) -> RequestKind | None:
-        cursor = self.decoder.cursor is not None and not self.decoder.strayed
+        cursor = self.decoder.stream_cursor is not None and not self.decoder.strayed
         request = self.state.next_request(mode, self._policy, resumable=self.resumable, cursor=cursor)
         if request is None and self.state.error is None and mode in (FailureMode.CUT, FailureMode.RECUT):
             message = "the provider cut the stream after ten minutes"

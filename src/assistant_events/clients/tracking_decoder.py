@@ -59,9 +59,6 @@ class TrackingDecoder(DecoderBase):
     unfinished: ClassVar[frozenset[str]]
     """Statuses of a run in progress."""
 
-    cursor: str | None
-    """Id of the last event, from which the stream can continue; `None` when it had none."""
-
     def __init__(
         self, message_id: str, *, request: Fields | None = None, prior: Prior = None, secrets: Secrets | None = None
     ) -> None:
@@ -130,6 +127,11 @@ class TrackingDecoder(DecoderBase):
     @abstractmethod
     def resumable(self) -> bool:
         """Whether the run continues without a connection, and can be followed again."""
+
+    @property
+    @abstractmethod
+    def stream_cursor(self) -> str | None:
+        """Id of the last event, from which the stream can continue; `None` when it had none."""
 
     @property
     @abstractmethod

@@ -58,6 +58,11 @@ class GeminiTrackingDecoder(TrackingDecoder, GeminiInteractionsDecoder):
         return bool(self.run_id) and vocabulary.is_resumable(self.request)
 
     @property
+    def stream_cursor(self) -> str | None:
+        """Id of the last event, if the stream can continue there."""
+        return self.cursor
+
+    @property
     def stored(self) -> bool:
         """Whether the provider keeps a document of the run."""
         return bool(self.run_id) and flag(self.request, "store") is not False
