@@ -1,13 +1,16 @@
 """
-Ollama's native chat to events: `POST /api/chat`, one JSON document a line.
+Ollama's native chat, both ways: `POST /api/chat`, one JSON document a line.
 
-A line adds to the thinking or the content, or brings whole calls; the last one has `done` and says why it is.
+A line adds to the thinking or the content, or has whole calls; the last one has `done` and the reason.
 """
 
+from base64 import b64encode
+
 from assistant_events import ErrorInfo, ErrorKind, FinishReason, JsonError, Usage
-from assistant_events.adapters import DecoderBase, Dialect, JsonLines
+from assistant_events.adapters import DecoderBase, Dialect, EmitterBase, EncoderBase, JsonLines
 from assistant_events.adapters.json_fields import count, flag, mapping, mappings, string
-from assistant_events.values import read_json
+from assistant_events.messages import ReasoningPart, TextPart, ToolPart
+from assistant_events.values import CUT_KINDS, MediaContent, TextContent, read_json, thaw, write_json
 
 FINISHES = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
 
@@ -77,9 +80,90 @@ def http_error(status, headers, body):
     return error_info(document if isinstance(document, dict) else {}, status)
 
 
+class OllamaChatEncoder(EncoderBase):
+    """
+    Encodes requests of `/api/chat`. Messages of the body, such as a system prompt, come before the conversation.
+    """
+
+    dialect = "ollama-chat"
+    provider = "ollama"
+
+    def content(self, content):
+        if not isinstance(content, MediaContent):
+            return {"content": content.text if isinstance(content, TextContent) else write_json(content.value).decode()}
+        return None if content.data is None else {"images": [b64encode(content.data).decode()]}
+
+    def user_item(self, blocks):
+        images = [image for block in blocks for image in block.get("images", ())]
+        item = {"role": "user", "content": "\n".join(block["content"] for block in blocks if "content" in block)}
+        return {**item, "images": images} if images else item
+
+    def answer_items(self, message):
+        item = {"role": "assistant", "content": message.text}
+        if message.reasoning:
+            item["thinking"] = message.reasoning
+        if message.tool_calls:
+            item["tool_calls"] = [wire_call(call) for call in message.tool_calls]
+        return [item] if len(item) > 2 or message.text else []
+
+    def result_item(self, call, content, *, failed):
+        blocks = [block for block in map(self.content, content) if block is not None]
+        return {**self.user_item(blocks), "role": "tool", "tool_name": call.name}
+
+    def conversation(self, items):
+        return {"messages": [*self.body.get("messages", ()), *items]}
+
+
+class OllamaChatEmitter(EmitterBase):
+    """
+    Emits the stream of `/api/chat`.
+    """
+
+    decoder = OllamaChatDecoder
+
+    def on_start(self, message):
+        self.model = message.origin.served_model or message.origin.model
+
+    def on_part(self, place, part):
+        match part:
+            case TextPart():
+                self.write_line(content=part.text)
+            case ReasoningPart():
+                self.write_line(thinking=part.text)
+            case ToolPart(input=input) if input is not None:
+                self.write_line(tool_calls=[wire_call(part)])
+
+    def on_result(self, place, call):
+        pass  # Ollama runs no calls; that the result is missing is found by reading the stream again.
+
+    def on_end(self, message):
+        if message.error is None:
+            reason = message.raw_finish_reason or ("length" if message.finish_reason is FinishReason.LENGTH else "stop")
+            usage = message.usage or Usage()
+            counts = {"prompt_eval_count": usage.input_tokens, "eval_count": usage.output_tokens}
+            self.write_line(done=True, done_reason=reason, **thaw(usage.details) or counts)
+        elif message.error.kind not in CUT_KINDS:
+            self.write({"error": message.error.message})
+
+    def write_line(self, done=False, done_reason=None, **fields):
+        content = {key: fields.pop(key) for key in ("thinking", "tool_calls") if key in fields}
+        message = {"role": "assistant", "content": fields.pop("content", ""), **content}
+        more = {key: value for key, value in {"done_reason": done_reason, **fields}.items() if value is not None}
+        self.write({"model": self.model, "message": message, "done": done, **more})
+
+    def to_bytes(self, frame):
+        return JsonLines.frame(None, frame)
+
+
+def wire_call(call):
+    return {"function": {"name": call.name, "arguments": call.arguments}}
+
+
 dialect = Dialect(
     name="ollama-chat",
     decoder=OllamaChatDecoder,
+    encoder=OllamaChatEncoder.encode,
+    emitter=OllamaChatEmitter,
     decode_resource=decode_resource,
     detect=detect,
     http_error=http_error,

@@ -16,7 +16,7 @@ import attrs
 
 from assistant_events.adapters.json_fields import string
 from assistant_events.errors import LocalProtocolError
-from assistant_events.history import REPAIRS, Drop, DropReason, Policy, Relation, select
+from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, select
 from assistant_events.messages import (
     MESSAGE_CLASSES,
     AssistantMessage,
@@ -134,10 +134,10 @@ class EncoderBase(ABC):
     provider: ClassVar[str]
     """Who is asked, unless the caller of `encode` says so."""
 
-    policy: ClassVar[Policy]
+    policy: ClassVar[Policy] = DEFAULT_POLICY
 
-    conversation_fields: ClassVar[tuple[str, ...]]
-    """Fields of the request that hold the conversation; the body of the app must not."""
+    conversation_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields of the request that the conversation fills alone; the body of the app must not have them."""
 
     stored_as: ClassVar[str] = ""
     """What the id of a stored answer is called; empty where the provider stores none, and nothing is chained."""
@@ -257,7 +257,7 @@ class EncoderBase(ABC):
 
     def has_place(self, part: Part) -> bool:
         """Tell whether all state of *part* is sent."""
-        placed = part.state.keys() <= self.placed_state.get(part.type, frozenset())
+        placed = part.state.keys() - {"id"} <= self.placed_state.get(part.type, frozenset())
         if isinstance(part, ToolPart):
             keys = self.placed_state.get("result", frozenset[str]()) if part.provider_executed else frozenset[str]()
             placed = placed and part.result_state.keys() <= keys
