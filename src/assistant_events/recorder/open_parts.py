@@ -9,10 +9,10 @@ from assistant_events.events import MediaEnded, MediaStarted, ReasoningEnded, Re
 from assistant_events.lifecycle import KnownEvent
 from assistant_events.values import MAX_DEPTH, Citation, JsonObject, State, own, read_json, valid_text
 from assistant_events.values.buffers import Buffer
+from assistant_events.values.construct import trusted
 from assistant_events.values.info import as_citations
 from assistant_events.values.json_values import json_type
 from assistant_events.values.text import is_high_surrogate
-from assistant_events.values.validators import trusted
 
 
 class OpenFragment:

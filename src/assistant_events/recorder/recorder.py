@@ -53,10 +53,11 @@ from assistant_events.values import (
     valid_text,
     write_json,
 )
+from assistant_events.values.construct import trusted
 from assistant_events.values.content import ContentInput
 from assistant_events.values.json_values import same_json
 from assistant_events.values.text import has_surrogates
-from assistant_events.values.validators import NO_STATE, as_state, trusted
+from assistant_events.values.validators import NO_STATE, as_state
 
 _STATE = Mapping[str, object]
 

@@ -75,8 +75,8 @@ from assistant_events.messages import (
 )
 from assistant_events.values import Origin, RemoteRun, State
 from assistant_events.values.buffers import COMPACT_AT, Buffer
-from assistant_events.values.construct import draft_of
-from assistant_events.values.validators import NO_FIELDS, NO_STATE, trusted
+from assistant_events.values.construct import draft_of, trusted
+from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
 _DELTAS: dict[str, type] = {"text": TextDelta, "reasoning": ReasoningDelta, "media": MediaDelta}
 _STREAMED = frozenset[type]({TextDelta, ReasoningDelta, ToolInputDelta})

@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 import attrs
 from attrs import Attribute
 
-from assistant_events.values.construct import constructor
 from assistant_events.values.json_values import JsonObject, State
 from assistant_events.values.text import valid_text
 
@@ -237,12 +236,6 @@ def _key_of(cls: type) -> Callable[[object], object]:
 
 def _same(value: object) -> object:
     return value
-
-
-def trusted(cls: type[_T], values: Mapping[str, object]) -> _T:
-    """Return an instance of *cls* from values that are known to be valid; fields left out get their default."""
-    made: _T = constructor(cls)(**values)  # type: ignore[arg-type]  # mypy takes the hash of instances for that of cls
-    return made
 
 
 def _fields_of(cls: type) -> tuple[Attribute[Any], ...]:
