@@ -28,7 +28,7 @@ C = {"message_id": "a1", "call_id": "c1"}
 START = StepStarted(**A, origin=origin())
 GONE = ErrorInfo(kind="interrupted", message="the process that wrote it is gone")
 CUT = ErrorInfo(kind="interrupted", message="the stream stopped before its end")
-NOBODY = ErrorInfo(kind="interrupted", message="nobody will answer this call")
+ABANDONED = ErrorInfo(kind="interrupted", message="this call will not be answered")
 
 
 def ends(events, **options):
@@ -117,7 +117,7 @@ def test_calls_that_the_app_owes_stay():
     events = answer(calls=[Call("t", call_id="c1")])
 
     assert [] == ends(events)
-    assert [ToolFailed(**C, error=NOBODY)] == ends(events, abandon_calls=True)
+    assert [ToolFailed(**C, error=ABANDONED)] == ends(events, abandon_calls=True)
 
 
 def test_calls_of_a_failed_step_are_settled():
@@ -126,7 +126,7 @@ def test_calls_of_a_failed_step_are_settled():
     """
     events = [START, ToolCalled(**C, name="t", input={}), StepFailed(**A, error=error())]
 
-    assert [ToolFailed(**C, error=NOBODY)] == ends(events)
+    assert [ToolFailed(**C, error=ABANDONED)] == ends(events)
 
 
 def test_a_compaction_that_runs_fails():

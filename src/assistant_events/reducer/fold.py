@@ -1,4 +1,4 @@
-"""Faces of the fold: one event (`reduce`), many (`fold`), and what is out of place in a log (`problems`)."""
+"""The fold of one event (`reduce`) and of many (`fold`), and the events of a log that are out of place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assistant_events.values.validators import Frozen
 
 
 class Reduced(NamedTuple):
-    """What `reduce` returns."""
+    """The result of `reduce`."""
 
     transcript: Transcript
     outcome: Outcome
@@ -28,7 +28,7 @@ class Problem(Frozen):
     """An event that is out of place in its log."""
 
     position: int
-    """Place in what was given, from 0."""
+    """Index in the events that were given, from 0."""
 
     item: Event | Record
     outcome: Outcome
@@ -39,13 +39,13 @@ class Problem(Frozen):
 
 def reduce(transcript: Transcript, item: Event | Record, *, strict: bool = False) -> Reduced:
     """
-    Apply one event and return the new transcript with what became of the event.
+    Apply one event and return the new transcript with the outcome.
 
-    *transcript* is left as it was; when the outcome is not `applied` its messages come back unchanged. A record that
-    is next in the log moves `seq` even then.
+    *transcript* is not changed; with every outcome but `applied` the messages stay as they are. A record that is next
+    in the log moves `seq` even then.
 
     Args:
-        transcript: Where to start from.
+        transcript: The transcript to continue from.
 
         item: An event, or a record of one. Only records move `seq` and fill `times`.
 
@@ -63,16 +63,16 @@ def reduce(transcript: Transcript, item: Event | Record, *, strict: bool = False
 
 def fold(events: Iterable[Event | Record], *, start: Transcript | None = None, strict: bool = False) -> Transcript:
     """
-    Apply *events* in order and return the transcript they lead to.
+    Apply *events* in order and return the transcript.
 
-    Live events may be missing: the durable ones are enough once every fragment has ended.
+    Live events may be missing: the durable ones are enough when every fragment has ended.
 
     Args:
         events: Events or records, consumed once.
 
         start: Transcript to continue from; an empty one by default.
 
-        strict: Raise on the first event that is out of place instead of leaving it out.
+        strict: Raise on the first event that is out of place instead of skipping it.
 
     Raises:
         LocalProtocolError: With *strict*, for every outcome but `applied` and `ignored`.
@@ -98,7 +98,7 @@ def find_problems(events: Iterable[Event | Record], *, start: Transcript | None 
 
 
 def describe(item: Event | Record) -> str:
-    """Name an event for people: its type, its message and call, never what it carries."""
+    """Return a description of an event: its type, message and call, never its content."""
     event = item.event if isinstance(item, Record) else item
     place = f" at seq {item.seq}" if isinstance(item, Record) else ""
     call_id = getattr(event, "call_id", None)

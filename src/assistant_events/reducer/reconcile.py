@@ -1,4 +1,4 @@
-"""What a crash left open, and the events that settle it."""
+"""The events that settle what a crash left open."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from assistant_events.messages import (
 
 def reconcile(transcript: Transcript, *, abandon_calls: bool = False, abandon_runs: bool = False) -> list[DurableEvent]:
     """
-    Return the events to append so that nothing is left open that nobody will end.
+    Return the events to append after a crash, so that only what can still end stays open.
 
-    Running steps are closed where they stand, unless their run can be resumed. Nothing is run again. Folding what is
-    returned and asking again gives nothing.
+    Running steps are closed as they are, unless their run can be resumed. No call is executed again. Once the events
+    are folded, another call returns none.
 
     Args:
-        transcript: Where the session stands, from all its records.
+        transcript: The session, folded from all its records.
 
-        abandon_calls: Fail the calls that the app still owes an answer to; by default they stay.
+        abandon_calls: Fail the calls that wait for a result of the app; by default they stay.
 
         abandon_runs: Close running steps even when their run can be resumed; by default they stay.
     """
@@ -38,7 +38,7 @@ def reconcile(transcript: Transcript, *, abandon_calls: bool = False, abandon_ru
         elif isinstance(message, AssistantMessage):
             failed = message.status is MessageStatus.FAILED
             events += [
-                call.fail(interrupted("nobody will answer this call"))
+                call.fail(interrupted("this call will not be answered"))
                 for call in message.tool_calls
                 if (call.pending and (failed or abandon_calls))
             ]

@@ -1,0 +1,209 @@
+"""
+Parts of messages, made from the events that begin and end them.
+
+A message or a call that can still change is a draft: a mutable object with the slots of its class. It gets that class
+when nothing can change it any more; until then, readers get a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, assert_never
+
+from assistant_events.events import (
+    MediaEnded,
+    PromptSubmitted,
+    ReasoningEnded,
+    TextEnded,
+    ToolCalled,
+    ToolFailed,
+    ToolInputEnded,
+    ToolInputStarted,
+    ToolSuccess,
+)
+from assistant_events.lifecycle import CallPhase
+from assistant_events.messages import (
+    AssistantMessage,
+    CallStatus,
+    MediaPart,
+    MessageStatus,
+    Part,
+    PartStatus,
+    ReasoningPart,
+    TextPart,
+    Times,
+    ToolPart,
+    UserMessage,
+)
+from assistant_events.values import Origin, RemoteRun, State
+from assistant_events.values.buffers import Buffer
+from assistant_events.values.construct import constructor, draft_of
+from assistant_events.values.validators import NO_FIELDS, NO_STATE
+
+# Any: drafts are filled by plain assignment.
+_PromptDraft: Any = draft_of(UserMessage)
+_AnswerDraft: Any = draft_of(AssistantMessage)
+CallDraft: Any = draft_of(ToolPart)
+_TextDraft: Any = draft_of(TextPart)
+_ReasoningDraft: Any = draft_of(ReasoningPart)
+_DRAFTS: dict[type, Any] = {
+    AssistantMessage: _AnswerDraft,
+    _AnswerDraft: _AnswerDraft,
+    ToolPart: CallDraft,
+    CallDraft: CallDraft,
+}
+_text_part: Callable[..., TextPart] = constructor(TextPart)
+_reasoning_part: Callable[..., ReasoningPart] = constructor(ReasoningPart)
+_media_part: Callable[..., MediaPart] = constructor(MediaPart)
+
+# Reading a member of an enum takes as long as a look-up in a table.
+_RUNNING = MessageStatus.RUNNING
+_STREAMING, _COMPLETED, _INCOMPLETE = PartStatus.STREAMING, PartStatus.COMPLETED, PartStatus.INCOMPLETE
+
+
+def copy_of(value: AssistantMessage | ToolPart) -> Any:
+    """Return a draft with the values of a message, a call or another draft."""
+    # Any: a draft.
+    draft = _DRAFTS[value.__class__]()
+    for name in draft.__slots__:
+        setattr(draft, name, getattr(value, name))
+    return draft
+
+
+def prompt(event: PromptSubmitted, times: Times | None) -> UserMessage:
+    """Return the message of a prompt."""
+    # Any: a draft.
+    draft: Any = _PromptDraft()
+    draft.id = event.message_id
+    draft.content = event.content
+    draft.times = times
+    draft.__class__ = UserMessage
+    made: UserMessage = draft
+    return made
+
+
+def answer_draft(message_id: str, origin: Origin, run: RemoteRun | None, state: State) -> Any:
+    """Return the draft of a message without parts, and without times."""
+    # Any: a draft.
+    draft: Any = _AnswerDraft()
+    draft.id = message_id
+    draft.origin = origin
+    draft.run = run
+    draft.parts = ()
+    draft.status = _RUNNING
+    draft.finish_reason = draft.raw_finish_reason = draft.usage = draft.error = None
+    draft.details = NO_FIELDS
+    draft.state = state
+    return draft
+
+
+def call_draft(
+    message_id: str,
+    event: ToolInputStarted | ToolCalled,
+    status: CallStatus,
+    input_status: PartStatus | None,
+    times: Times | None,
+) -> Any:
+    """Return the draft of the call that an event begins."""
+    # Any: a draft.
+    draft: Any = CallDraft()
+    draft.message_id = message_id
+    draft.call_id = event.call_id
+    draft.name = event.name
+    draft.provider_executed = event.provider_executed
+    draft.status = status
+    draft.raw_input = ""
+    draft.input_status = input_status
+    draft.input = None
+    draft.output = ()
+    draft.error = None
+    draft.details = NO_FIELDS
+    draft.state = draft.result_state = NO_STATE
+    draft.times = times
+    return draft
+
+
+def text_part(event: TextEnded, times: Times | None) -> TextPart:
+    """Return the part that a text has become."""
+    # Any: a draft.
+    draft: Any = _TextDraft()
+    draft.text = event.text
+    draft.status = _COMPLETED if event.complete else _INCOMPLETE
+    draft.citations = event.citations
+    draft.details = event.details
+    draft.state = event.state
+    draft.times = times
+    draft.__class__ = TextPart
+    part: TextPart = draft
+    return part
+
+
+def reasoning_part(event: ReasoningEnded, times: Times | None) -> ReasoningPart:
+    """Return the part that a reasoning has become."""
+    # Any: a draft.
+    draft: Any = _ReasoningDraft()
+    draft.text = event.text
+    draft.status = _COMPLETED if event.complete else _INCOMPLETE
+    draft.state = event.state
+    draft.times = times
+    draft.__class__ = ReasoningPart
+    part: ReasoningPart = draft
+    return part
+
+
+def media_part(event: MediaEnded, times: Times | None) -> MediaPart:
+    """Return the part that media have become."""
+    status = _COMPLETED if event.complete else _INCOMPLETE
+    return _media_part(
+        media_type=event.media_type, data=event.data, uri=event.uri, status=status, state=event.state, times=times
+    )
+
+
+def ended_part(event: TextEnded | ReasoningEnded | MediaEnded) -> Part:
+    """Return the part that a fragment has become, without times."""
+    if isinstance(event, TextEnded):
+        return text_part(event, None)
+    return reasoning_part(event, None) if isinstance(event, ReasoningEnded) else media_part(event, None)
+
+
+def streaming_part(kind: str, buffer: Buffer[str] | None, times: Times | None, media_type: str) -> Part:
+    """Return the part that an open fragment is so far."""
+    value: Any = None if buffer is None else buffer.value()  # Any: bytes for media
+    if kind == "media":
+        return _media_part(media_type=media_type, data=value or None, status=_STREAMING, times=times)
+    make = _text_part if kind == "text" else _reasoning_part
+    return make(text=value or "", status=_STREAMING, times=times)
+
+
+def call_phase(part: ToolPart) -> CallPhase:
+    """Return the phase of a call of a folded message."""
+    if part.status is CallStatus.CALLED:
+        return CallPhase.CALLED
+    if part.status is not CallStatus.STREAMING:
+        return CallPhase.SETTLED
+    return CallPhase.INPUT_OPEN if part.input_status is PartStatus.STREAMING else CallPhase.INPUT_ENDED
+
+
+def agrees(part: ToolPart, event: ToolInputEnded | ToolCalled | ToolSuccess | ToolFailed) -> bool:
+    """Return whether a repeated event of a call equals the one that made the part what it is."""
+    match event:
+        case ToolInputEnded():
+            return (part.raw_input, part.input_status) == (
+                event.text,
+                _COMPLETED if event.complete else _INCOMPLETE,
+            ) and (not event.state or event.state == part.state or part.input is not None)
+        case ToolCalled():
+            return (part.name, part.input) == (event.name, event.input) and (
+                not event.state or event.state == part.state
+            )
+        case ToolSuccess():
+            return part.status is CallStatus.SUCCESS and (
+                (part.output, part.details, part.result_state) == (event.output, event.details, event.state)
+            )
+        case ToolFailed():
+            return part.status is CallStatus.FAILED and (
+                (part.error, part.output, part.details, part.result_state)
+                == (event.error, event.output, event.details, event.state)
+            )
+        case _ as never:
+            assert_never(never)
