@@ -1,5 +1,5 @@
 """
-The work that nobody can avoid: to cut the bytes of a stream into lines and to parse the JSON of each event.
+The work that no library can avoid: to cut the bytes of a stream into lines and to parse the JSON of each event.
 
 It knows nothing of the format, keeps nothing, builds nothing and could not even take its input in chunks. That makes it
 a measure for others, not something to use.

@@ -106,7 +106,7 @@ def compare(candidate: Side, reference: Side, settings: Settings, *, clock: Cloc
     loops = [_loops(side, settings.sample_s, clock) for side in sides]
     samples: tuple[list[float], list[float]] = ([], [])
     for repeat in range(settings.repeats):
-        # Who goes first alternates too: a clock speed that drifts then favours neither.
+        # The order alternates too: a clock speed that drifts then favours neither.
         for which in (0, 1) if repeat % 2 == 0 else (1, 0):
             gc.collect()
             samples[which].append(_sample(sides[which], loops[which], clock))

@@ -1,8 +1,8 @@
 """
 Other libraries on the same answers.
 
-Each is used as its documentation says, behind a transport that answers from memory, and is divided by the limit of its
-own wire format. A peer that is not installed is left out with a line that says so; `requirements/bench.txt` pins them.
+Each is used as documented, behind a transport that answers from memory, and is divided by the limit of its
+own wire format. A peer that is not installed is left out with a line of its own; `requirements/bench.txt` pins them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
 What was measured, as a table for people and as JSON for programs.
 
-Ratios stand before figures that only mean something on one machine. The table is drawn with rich where it is installed
+Ratios come before figures that only mean something on one machine. The table is drawn with rich where it is installed
 and the output is a terminal, and is plain text otherwise.
 """
 

@@ -2,7 +2,7 @@
 Answers as the bytes that providers send, one frame for each event.
 
 Shapes and the order of keys are those of recorded streams: the JSON of Gemini Interactions ends with `event_type`, text
-outside ASCII goes unescaped, a call starts with empty arguments, every stream ends with `[DONE]`.
+outside ASCII is not escaped, a call starts with empty arguments, every stream ends with `[DONE]`.
 """
 
 from __future__ import annotations

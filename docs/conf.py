@@ -43,7 +43,7 @@ autodoc_default_options = {
     "inherited-members": "BaseException,Enum,Generic,Mapping,Protocol,int,object,str,tuple",
 }
 autodoc_preserve_defaults = True
-# Unions are named, not spelled out: 28 classes say less than one word.
+# Unions are named, not spelled out: one word is clearer than 28 classes.
 autodoc_type_aliases = {
     name: name
     for name in (

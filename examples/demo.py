@@ -1,14 +1,14 @@
 """
 The main job of the library, played in the terminal: `make demo`.
 
-An agent researches for 25 minutes, and everything goes wrong: the provider cuts the stream after ten minutes, the
+An agent researches for 25 minutes, and everything fails once: the provider cuts the stream after ten minutes, the
 process is killed (SIGKILL) in the middle of a sentence, and the stream that a second process resumes is cut again, so
 that the end has to be recovered from the provider's document. In the end the stored conversation is compared with one
 that was never cut.
 
 Real: two processes, HTTP between them and a server, the bytes of the wire, SQLite, the kill. Played: the provider,
 which is the mock of this library with an answer that was written for it, and its clock, which runs fifty times as fast
-and stands still while a process starts.
+and pauses while a process starts.
 
     python examples/demo.py [--fast]
 """
@@ -64,7 +64,7 @@ from assistant_events.values import write_json
 # One replay that is cut is enough to take the document. Waits are generous: this machine may be busy.
 POLICY = RecoveryPolicy(recuts=1, connect_s=1200, response_s=6000, silence_s=6000)
 WORDS = {
-    FailureMode.CUT: "✂ The provider cuts the stream after ten minutes; the client goes on.",
+    FailureMode.CUT: "✂ The provider cuts the stream after ten minutes; the client resumes it.",
     FailureMode.RECUT: "✂ The stream that was resumed is cut, too.",
 }
 KILLED_AFTER_TEXT_DELTAS = 5  # behind the first cut
@@ -76,7 +76,7 @@ MARGIN = 12  # columns that are left for the rest of a word, which comes with th
 
 
 async def converse(store: Store, url: str, scale: float, tell: Any) -> None:
-    """Ask, or take up what was asked, and tell every event that is new and everything that goes wrong."""
+    """Ask, or resume what was asked, and report every new event and every failure."""
     session = await Session.open(store, "demo")
     async with GeminiInteractions("demo-key", base_url=url, policy=POLICY, clock=Clock(scale)) as client:
         # The first request takes longest, and the provider's clock waits for it.
@@ -97,14 +97,14 @@ async def converse(store: Store, url: str, scale: float, tell: Any) -> None:
 
 
 async def watch(run: RunStream, scale: float, tell: Any) -> None:
-    """Tell what goes wrong with a run, and how the client goes on by itself."""
+    """Report the failures of a run, and how the client resumes it."""
     told = 0
     asking = False
     while True:
         report = run.report
         modes = [attempt.mode for attempt in report.attempts if attempt.mode is not None]
         for mode in modes[told:]:
-            tell(note=WORDS.get(mode, f"✂ The stream ends early ({mode.value}). The client goes on."))
+            tell(note=WORDS.get(mode, f"✂ The stream ends early ({mode.value}). The client resumes it."))
         told = len(modes)
         if report.run is not None and not asking:
             asking = True
@@ -182,7 +182,7 @@ class Screen:
 
 
 def content_of(event: Event) -> str:
-    """Return what an event says, in one line."""
+    """Return an event in one line."""
     match event:
         case TextDelta() | ReasoningDelta():
             return event.delta.replace("\n", " ")
@@ -255,7 +255,7 @@ def demonstrate(screen: Screen, database: str, clock: StageClock, *, fast: bool)
 
 
 def run_child(screen: Screen, database: str, url: str, clock: StageClock, *, fast: bool, kill: bool = False) -> bool:
-    """Run a child and show what it tells. Return whether it was killed, in the text behind the first cut."""
+    """Run a child and show what it reports. Return whether it was killed, in the text after the first cut."""
     command = [sys.executable, __file__, "--work", database, url, *(["--fast"] if fast else [])]
     left = KILLED_AFTER_TEXT_DELTAS if kill else 0
     cut = False
@@ -309,7 +309,7 @@ def told(transcript: Transcript) -> Iterator[str]:
 
 
 def about(part: Part) -> str:
-    """Say in one line what a part holds. State shows by its size alone."""
+    """Return in one line what a part holds. Of state only the size shows."""
     match part:
         case TextPart() | ReasoningPart():
             open_part = part.status is PartStatus.STREAMING and not part.text

@@ -39,7 +39,7 @@ def frame(event: Event, seq: int | None) -> bytes:
 
 
 class Chat:
-    """One session, the task that receives its answer, and whoever watches."""
+    """One session, the task that receives its answer, and its readers."""
 
     def __init__(self, store: SqliteStore, session: Session) -> None:
         self.session = session
@@ -53,7 +53,7 @@ class Chat:
         self._watchers: set[asyncio.Queue[bytes]] = set()
 
     async def ask(self, client: GeminiInteractions, prompt: str) -> None:
-        """Store a prompt and begin to receive its answer, in a task that goes on when whoever asked has left."""
+        """Store a prompt and begin to receive its answer, in a task that continues when the sender has left."""
         self.busy = True
         try:
             if self.task is not None:
@@ -78,7 +78,7 @@ class Chat:
 
     async def watch(self, after: int) -> AsyncIterator[bytes]:
         """Give the frames after a place in the log, and then everything as it comes."""
-        # Where things stand and the queue are taken in one go: nothing is missed, and nothing comes twice.
+        # The transcript and the queue are taken in one go: nothing is missed, and nothing comes twice.
         told, now_open = self._told, list(self._open)
         queue: asyncio.Queue[bytes] = asyncio.Queue()
         self._watchers.add(queue)

@@ -19,7 +19,7 @@ from assistant_events.session import Session
 from assistant_events.stores import SqliteStore
 
 BASE_URL = os.environ.get("GEMINI_BASE_URL", "https://generativelanguage.googleapis.com")
-# In the background a run goes on at the provider while nobody listens: without it there is nothing to take up.
+# A background run continues at the provider without a reader: otherwise there is nothing to resume.
 BODY = {"model": "gemini-3.6-flash", "background": True, "store": True}
 
 
@@ -35,7 +35,7 @@ async def take_up(store: SqliteStore, client: GeminiInteractions) -> None:
 
 
 async def ask(store: SqliteStore, client: GeminiInteractions, question: str) -> None:
-    """Say something and show the answer."""
+    """Send a prompt and show the answer."""
     session = await Session.open(store, "s1")
     await session.prompt(question)
     await show(session, client.create(encode(session.transcript, BODY), session.new_id()))

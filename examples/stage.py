@@ -1,4 +1,4 @@
-"""The provider of the demonstration: what its agent answers, when, and a clock that stands still behind the scenes."""
+"""The provider of the demonstration: what its agent answers, when, and a clock that pauses behind the scenes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SEARCHES = ("Hornøya seabirds", "Vardø midnight sun")
 
 class StageClock:
     """
-    The provider's clock: faster than the wall, and standing still between `stand` and `go`.
+    The provider's clock: faster than the wall, and paused between `stand` and `go`.
 
     Args:
         scale: How many real seconds one of its seconds takes.
@@ -61,7 +61,7 @@ class StageClock:
             self._since = time.monotonic()
 
     def stand(self) -> None:
-        """Stand still."""
+        """Pause."""
         self._stood_at, self._since = self.now(), None
 
     def now(self) -> float:

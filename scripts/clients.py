@@ -3,7 +3,7 @@ Installs the official clients that the tests drive.
 
 Python clients go each into a directory of its own, `.venv/clients/<name>` from requirements/clients/<name>.txt, because
 they exclude each other; with the argument `javascript`, npm puts the others where node looks for them. `pins` works out
-anew what surrounds the clients. A client that cannot be installed is no failure: its tests skip and say so.
+anew what surrounds the clients. A client that cannot be installed is not a failure: its tests skip with the reason.
 """
 
 from __future__ import annotations

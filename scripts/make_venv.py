@@ -1,7 +1,7 @@
 """
 Makes `.venv` in the current directory and installs the pinned packages of requirements/dev.txt into it.
 
-Standard library only, because it runs before anything is installed. One line says what it does, one what went wrong.
+Standard library only, because it runs before anything is installed. One line reports what it does, one what failed.
 """
 
 from __future__ import annotations

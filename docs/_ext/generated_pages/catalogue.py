@@ -167,7 +167,7 @@ def _ordered() -> list[type[Any]]:
         if cls in order:
             return families.index(cls.type.partition(".")[0]), order[cls]
         stem = cls.type.rpartition(".")[0]
-        # A live event stands behind the durable one that opens what it belongs to.
+        # A live event follows the durable one that opens its fragment.
         opener = "tool.called" if cls.type == "tool.progress" else f"{stem}.started"
         return families.index(cls.type.partition(".")[0]), next(
             at + 0.5 for each, at in order.items() if each.type == opener

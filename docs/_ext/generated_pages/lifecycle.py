@@ -55,7 +55,7 @@ def _message() -> tuple[str, str]:
     )
     note = "\n".join(
         f"From every phase but `unknown`, `{event.type}` leads to `{names[phase]}`.\n"
-        f"Nothing leads on from there: what comes later is {_said(MESSAGE[phase], names)}.\n"
+        f"Nothing leads on from there: what comes later is {_names_of(MESSAGE[phase], names)}.\n"
         for event, phase in leaving.items()
     )
     kept = {
@@ -140,7 +140,7 @@ def _leaving(table: _Table) -> dict[Any, Any]:
     return found
 
 
-def _said(row: Mapping[Any, Enum], names: Mapping[Any, str]) -> str:
+def _names_of(row: Mapping[Any, Enum], names: Mapping[Any, str]) -> str:
     """Return what a row without a way out says, most frequent first."""
     words: dict[str, list[str]] = {}
     for event, after in row.items():

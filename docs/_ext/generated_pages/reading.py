@@ -1,5 +1,5 @@
 """
-What a class says about itself: its docstring, its fields with types and defaults, and the strings below them.
+The documentation inside a class: its docstring, its fields with types and defaults, and the strings below them.
 
 The strings are read from the source, since Python does not keep them.
 """
