@@ -239,15 +239,15 @@ def test_values(name, value):
 
 
 REFUSED = [
-    ("raw nul", "no JSON: invalid control character at at character 1"),
+    ("raw nul", "not valid JSON: invalid control character at at character 1"),
     ("overflow", "number out of range"),
     ("overflow in object", "number out of range"),
     ("huge exponent", "number out of range"),
-    ("nan", "no JSON: NaN"),
-    ("negative infinity", "no JSON: -Infinity"),
-    ("nothing", "no JSON: expecting value at character 0"),
-    ("two documents", "no JSON: extra data at character 3"),
-    ("trailing comma", "no JSON: expecting value at character 3"),
+    ("nan", "not valid JSON: NaN"),
+    ("negative infinity", "not valid JSON: -Infinity"),
+    ("nothing", "not valid JSON: expecting value at character 0"),
+    ("two documents", "not valid JSON: extra data at character 3"),
+    ("trailing comma", "not valid JSON: expecting value at character 3"),
     ("over the limit", "nested deeper than 200 levels"),
     ("over the limit of objects", "nested deeper than 200 levels"),
     ("over the limit, wide", "nested deeper than 200 levels"),
@@ -274,7 +274,7 @@ def test_broken_utf8_says_where():
     with pytest.raises(JsonError) as refused:
         read_json(BYTES["bad utf-8"])
 
-    assert "no UTF-8 at byte 1" == str(refused.value)
+    assert "not valid UTF-8 at byte 1" == str(refused.value)
 
 
 @pytest.mark.parametrize("text", ["[%s[]]" % ("[]," * 300), "[%s{}]" % ('{"a":{}},' * 150)], ids=["arrays", "objects"])

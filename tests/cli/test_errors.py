@@ -29,8 +29,8 @@ INPUTS = {
     "json of nobody": (b'{"hello": "world"}', "no dialect knows it"),
     "json lines of nobody": (b'{"hello": 1}\n{"hello": 2}\n{nonsense\n', "no dialect knows it"),
     "an array of numbers": (b"[1, 2, 3]", "the JSON holds no object"),
-    "a cut document": (b'{"steps": [{"type": "thou', "object 1: no JSON"),
-    "a damaged line": (OWN + b"{nonsense\n", "line 2: no JSON"),
+    "a cut document": (b'{"steps": [{"type": "thou', "object 1: not valid JSON"),
+    "a damaged line": (OWN + b"{nonsense\n", "line 2: not valid JSON"),
     "a wrong event": (
         OWN + b'{"type":"text.ended","v":1,"message_id":"a1","text":7}',
         "line 2: $.text: expected a string",

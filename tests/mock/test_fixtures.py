@@ -680,7 +680,7 @@ WRONG_BYTES = {
     "empty": (b" \n", "the file is empty"),
     "no UTF-8": (b'{"version": "\xff"}', "not valid UTF-8 at byte 13"),
     "a key twice": (b'{"version": 1, "version": 1}', "the key 'version' occurs twice in one object"),
-    "NaN": (b'{"version": NaN}', "no JSON: NaN"),
+    "NaN": (b'{"version": NaN}', "not valid JSON: NaN"),
     "too deep": (b"[" * 100_000, "nested too deeply"),
     "a list": (b"[]", "expected an object, got a list"),
 }

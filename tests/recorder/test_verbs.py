@@ -488,15 +488,15 @@ def test_an_input_streams(recorder):
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [
-        ("", "the input is no JSON: expecting value at character 0"),
-        ("{", "the input is no JSON: expecting property name enclosed in double quotes at character 1"),
+        ("", "the input is not valid JSON: expecting value at character 0"),
+        ("{", "the input is not valid JSON: expecting property name enclosed in double quotes at character 1"),
         ("[1]", "the input is no JSON object but an array"),
         ('"a"', "the input is no JSON object but a string"),
         ("1", "the input is no JSON object but a number"),
         ("1.5", "the input is no JSON object but a number"),
         ("true", "the input is no JSON object but a boolean"),
         ("null", "the input is no JSON object but null"),
-        ('{"a":NaN}', "the input is no JSON: NaN"),
+        ('{"a":NaN}', "the input is not valid JSON: NaN"),
         ("[" * 300 + "]" * 300, "the input is nested deeper than 200 levels"),
     ],
 )

@@ -1,8 +1,8 @@
 """
 Text and bytes that grow by small pieces.
 
-Pieces are joined now and then, and what was joined is joined again, in levels of 64: every character is copied a few
-times at most, and the small strings, each of which costs about 50 bytes beside its characters, never add up.
+Pieces are joined in levels of 64: each character is copied a few times at most, and small strings, which have an
+overhead of about 50 bytes each, do not accumulate.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ class Buffer(Generic[AnyStr]):
     """
     A `str` or `bytes` under construction.
 
-    Whoever appends on a hot path appends to `pieces` and adds to `length` itself, and calls `compact` when `pieces` has
-    grown to `COMPACT_AT`.
+    A hot loop appends to `pieces`, adds to `length`, and calls `compact` when `pieces` has `COMPACT_AT` items.
     """
 
     __slots__ = ("_join", "_levels", "length", "pieces")
 
     def __init__(self, empty: AnyStr, start: AnyStr | None = None) -> None:
-        # What `str.join` and `bytes.join` have in common; their stubs do not say it.
+        # The common type of `str.join` and `bytes.join`, which their stubs do not have.
         self._join: Callable[[Iterable[AnyStr]], AnyStr] = empty.join  # pyright: ignore[reportAttributeAccessIssue]
         self._levels: list[list[AnyStr]] = []
         self.pieces: list[AnyStr] = []
@@ -41,7 +40,7 @@ class Buffer(Generic[AnyStr]):
             self.compact()
 
     def compact(self) -> None:
-        """Join the loose pieces, and the levels that are full."""
+        """Join the pieces, and the levels that are full."""
         joined = self._join(self.pieces)
         self.pieces.clear()
         for level in self._levels:

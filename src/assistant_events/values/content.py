@@ -1,6 +1,6 @@
 """What people and tools put into a conversation: text, JSON, media."""
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# Plain JSON of unknown shape: isinstance leaves its items unknown.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ class JsonContent(Extensible):
     type: ClassVar[Literal["json"]] = "json"
 
     value: JsonValue = attrs.field(converter=freeze, eq=same_as)
-    """Frozen on the way in; `thaw` gives plain Python back."""
+    """Frozen when it is passed in; `thaw` returns plain Python."""
 
 
 def to_bytes(value: bytes | bytearray | memoryview | None) -> bytes | None:
-    """Return *value* as bytes; a buffer that can change is copied."""
+    """Return *value* as bytes; a mutable buffer is copied."""
     return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
 
 
 def size_only(value: bytes | None) -> str:
-    """Show how long *value* is, and nothing of it."""
+    """Return the size of *value* in words, for `repr`."""
     return "None" if value is None else f"<{len(value)} bytes>"
 
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class MediaContent(Extensible):
-    """An image, a sound, a film or a document: its bytes, or where they are."""
+    """An image, audio, a video or a document: its bytes or its URI."""
 
     type: ClassVar[Literal["media"]] = "media"
 
@@ -71,19 +71,19 @@ class MediaContent(Extensible):
 Content: TypeAlias = TextContent | JsonContent | MediaContent
 
 ContentInput: TypeAlias = object
-"""What `as_content` takes: a `str`, one `Content`, a sequence of `Content` and `str`, or any JSON value."""
+"""What `as_content` accepts: a `str`, one `Content`, a sequence of `Content` and `str`, or any JSON value."""
 
 
 def as_content(value: ContentInput) -> tuple[Content, ...]:
     """
     Return *value* as a tuple of contents.
 
-    A `str` is one text; a `Content` stands alone; a sequence with a `Content` in it is a sequence of contents, in
-    which a `str` is a text; the empty tuple is no content. Everything else, `None` and the empty list included, is
-    one JSON value.
+    A `str` is one text; a `Content` is one item; a sequence with a `Content` in it is a sequence of contents, in which
+    a `str` is a text; the empty tuple has no content. Everything else, including `None` and the empty list, is one
+    JSON value.
 
     Raises:
-        TypeError: For what is neither content nor JSON, with the path of the place.
+        TypeError: A value is neither content nor JSON; the error has its path.
     """
     if isinstance(value, str):
         return (TextContent(value),)

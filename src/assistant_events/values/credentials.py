@@ -1,13 +1,12 @@
 """
-Removal of credentials: from what a server repeats, and from the text of exceptions.
+Removal of credentials from responses and from the text of exceptions.
 
-`Secrets` masks the credentials that are known, however they are spelled. HTTP libraries write the URL of a request into
-their exceptions, and a server can repeat a key in the status line that they quote. Such a text goes into a log that is
-kept, so it is cleaned here, in two ways: the values of credentials that the exception's own request shows are masked
-wherever they occur, and so is what looks like a credential.
+`Secrets` masks known credentials in all their escaped forms. HTTP libraries put the URL of a request into their
+exceptions, and a server can repeat a key in the status line that they quote. Such text is stored in logs, so two kinds
+of credentials are masked in it: those of the exception's own request, and text that looks like a credential.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# Plain JSON of unknown shape: isinstance leaves its items unknown.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ import attrs
 from assistant_events.values.info import ErrorInfo
 
 MAX_MESSAGE: Final = 500
-"""Characters kept of the text of an exception. Some quote a whole answer."""
+"""Maximum length of the text of an exception. Some quote a whole response."""
 
 SHORTEST_SECRET: Final = 8
-"""Shorter values are not searched for in a text: they occur in ordinary words. Keys of providers have 30 and more."""
+"""Shorter values are not masked: they occur in ordinary words. Keys of providers have 30 characters and more."""
 
 MASK: Final = "[hidden]"
 
@@ -38,14 +37,14 @@ _NAMES: Final = re.compile("auth|cookie|credential|key|passw|secret|signature|to
 
 
 def _without_parameters(url: re.Match[str]) -> str:
-    # The pattern takes URLs without parameters as well, so that no part of one is searched again.
+    # The pattern also matches URLs without parameters, so that no part of one is searched again.
     return url[0] if url[0] == url[1] else f"{url[1]}?…"
 
 
-# Every pattern is linear in the text, which may be a whole answer: a part that can be long is bounded by a character
-# that it excludes.
+# Every pattern is linear in the text, which may be a whole response: a part that can be long ends at a character that
+# it excludes.
 _PATTERNS: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]] = (
-    # A URL keeps its host and path. Parameters of other names than those above can be credentials, too.
+    # A URL keeps its host and path. Parameters with other names than those above can be credentials, too.
     (re.compile(r"://[^\s/?#]*@"), "://"),
     (re.compile(r"(://[^\s?#'\"<>]*+)(?:[?#][^\s'\"<>]*+)?"), _without_parameters),
     # The target of a request, as urllib3 quotes it, and the address of a proxy.
@@ -155,7 +154,7 @@ def error_text(error: BaseException, secrets: Secrets | None = None, *, before: 
 
         before: Put before the class.
 
-        default: Stands for the text of an exception that has none, as that of a reset connection.
+        default: The text of an exception that has none, such as that of a reset connection.
     """
     text = str(error) or default
     text = without_credentials(text if secrets is None else secrets.text(text), secrets_of(error))
@@ -184,7 +183,7 @@ def secrets_of(error: BaseException) -> set[str]:
             _attribute(response, "request"),
             _attribute(each, "request_info"),
         ):
-            # Objects of libraries that are not known here: one without the usual form shows nothing.
+            # Objects of unknown libraries: one without the usual attributes has no credentials for us.
             with suppress(Exception):
                 found.update(_secrets_of_url(str(_attribute(request, "url") or "")))
             with suppress(Exception):
@@ -205,7 +204,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _attribute(holder: Any, name: str) -> Any:
-    # Any: whatever a library hangs on its exceptions. `HTTPError.request` of httpx raises where there is none.
+    # Any: attributes of exceptions of any library. `HTTPError.request` of httpx raises when it is not set.
     with suppress(Exception):
         return getattr(holder, name, None)
     return None

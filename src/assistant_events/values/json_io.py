@@ -1,14 +1,14 @@
 """
 JSON text to plain Python and back.
 
-msgspec does it when it is installed. What it refuses is judged by the standard library's reader, so that both give the
+Uses msgspec when it is installed. Documents that it refuses are read again with the standard library, so both give the
 same results: NaN, infinities, numbers that overflow and nesting deeper than the limit are refused; integers of any size
-are exact; of two equal keys the last wins; lone surrogates (escapes) stay.
+are exact; of two equal keys the last wins; lone surrogates (as escapes) are kept.
 
-Neither library is imported before the first document comes: they would be a quarter of the time to import this package.
+Neither library is imported before the first document: that would be a quarter of the import time of this package.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# Plain JSON of unknown shape: isinstance leaves its items unknown.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assistant_events.errors import JsonError
 from assistant_events.values.json_values import MAX_DEPTH, items_of
 
 SAFE_LENGTH = 2 * MAX_DEPTH
-"""A document that is not longer cannot nest too deeply: each level takes two brackets."""
+"""A document of at most this length cannot nest too deeply: each level takes two brackets."""
 
 
 def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH) -> Any:
@@ -31,12 +31,12 @@ def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH) -> Any:
     Args:
         data: UTF-8 bytes (a byte order mark is skipped) or text.
 
-        max_depth: How deep objects and arrays may nest; `None` when the caller looks at that itself.
+        max_depth: Maximum nesting of objects and arrays; `None` when the caller checks it.
 
     Raises:
-        JsonError: For anything else, with the reason and never with the data.
+        JsonError: *data* is not valid JSON. The error has the reason and never the data.
     """
-    # Any: the document is not known yet; whoever reads it narrows it.
+    # Any: the caller narrows the document.
     try:
         value = fast_reader()(data)
     except (ValueError, RecursionError):
@@ -50,10 +50,10 @@ def write_json(value: object) -> bytes:
     """
     Write plain or frozen JSON as compact UTF-8, keys in their order.
 
-    A string with a lone surrogate makes the whole document ASCII with escapes, so that nothing is lost.
+    A document with a lone surrogate is written as ASCII with escapes, so that nothing is lost.
 
     Raises:
-        TypeError: For what is no JSON.
+        TypeError: A value is not JSON.
     """
     try:
         return _fast_writer()(value)
@@ -66,10 +66,10 @@ def write_json(value: object) -> bytes:
 @cache
 def fast_reader() -> Callable[[bytes | str], Any]:
     """
-    Return the reader that `read_json` tries first, for loops in which a call more for each document is felt.
+    Return the reader that `read_json` tries first, for hot loops, where one extra call per document is measurable.
 
-    It may raise any `ValueError` or `RecursionError`; then, and for documents longer than `SAFE_LENGTH`, ask
-    `read_json`.
+    It may raise any `ValueError` or `RecursionError`; use `read_json` then, and for documents longer than
+    `SAFE_LENGTH`.
     """
     try:
         import msgspec
@@ -81,9 +81,9 @@ def fast_reader() -> Callable[[bytes | str], Any]:
 @cache
 def string_reader() -> Callable[[bytes], str]:
     """
-    Return what reads a document that is one string, and valid text; it raises `ValueError` for everything else.
+    Return the reader of documents that are one string of valid text, for hot loops.
 
-    For loops in which a call more for each document is felt.
+    It raises `ValueError` for any other document.
     """
     try:
         import msgspec

@@ -1,6 +1,6 @@
-"""JSON with the standard library, made as strict and as exact as `reading` promises."""
+"""JSON with the standard library, as strict and exact as `json_io` promises."""
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# Plain JSON of unknown shape: isinstance leaves its items unknown.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from assistant_events.values.json_values import JsonObject, plain_mapping
 from assistant_events.values.text import has_surrogates
 
 _INT_DIGITS = 4000
-"""Python converts up to 4,300 digits at once (`sys.get_int_max_str_digits`); longer integers go in pieces."""
+"""Python converts up to 4,300 digits at once (`sys.get_int_max_str_digits`); longer integers are split."""
 
 _INT_BITS = _INT_DIGITS * 3
 """An integer of so many bits has fewer digits."""
@@ -28,7 +28,7 @@ def read_plain(data: bytes | str) -> Any:
     Parse one JSON document.
 
     Raises:
-        JsonError: For anything else, with the reason and never with the data.
+        JsonError: *data* is not valid JSON. The error has the reason and never the data.
     """
     # Any: as in `read_json`.
     try:
@@ -39,24 +39,24 @@ def read_plain(data: bytes | str) -> Any:
     except RecursionError:
         raise JsonError("nested too deeply") from None
     except UnicodeDecodeError as error:
-        raise JsonError(f"no UTF-8 at byte {error.start}") from None
+        raise JsonError(f"not valid UTF-8 at byte {error.start}") from None
     except json.JSONDecodeError as error:
-        raise JsonError(f"no JSON: {error.msg.lower()} at character {error.pos}") from None
+        raise JsonError(f"not valid JSON: {error.msg.lower()} at character {error.pos}") from None
 
 
 def read_string(data: bytes) -> str:
     """
-    Parse a document that is one string, and valid text.
+    Parse a document that is one string of valid text.
 
     Raises:
-        ValueError: For anything else.
+        ValueError: *data* is anything else.
     """
     text = data.decode("utf-8")
     if text[:1] != '"':
-        raise JsonError("no string")
+        raise JsonError("not a string")
     value, end = _scan(text, 1)
     if end != len(text) or has_surrogates(value):
-        raise JsonError("no string that is text")
+        raise JsonError("not a string of valid text")
     return value
 
 
@@ -65,9 +65,9 @@ def write_plain(value: object) -> bytes:
     Write JSON as compact UTF-8.
 
     Raises:
-        TypeError: For what is no JSON.
+        TypeError: A value is not JSON.
 
-        ValueError: For what needs `spell`: a lone surrogate, or an integer of over 4,300 digits.
+        ValueError: A value needs `spell`: a lone surrogate, or an integer of over 4,300 digits.
     """
     return _WRITER.encode(value).encode()
 
@@ -77,7 +77,7 @@ def spell(value: object) -> str:
     Write JSON as ASCII, with escapes for lone surrogates and integers of any size.
 
     Raises:
-        TypeError: For what is no JSON.
+        TypeError: A value is not JSON.
     """
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return json.dumps(value)
@@ -107,8 +107,8 @@ def _exact_int(digits: str) -> int:
 def _digits(value: int) -> str:
     if value.bit_length() <= _INT_BITS:
         return str(value)
-    # An integer is divided in quadratic time: 2 MB of digits take half a minute. `decimal` multiplies almost in linear
-    # time, so halves are written as decimals and put together: two thirds of a second.
+    # Division of integers is quadratic: 2 MB of digits take half a minute. Multiplication of decimals is almost linear,
+    # so halves are converted to decimals and joined: two thirds of a second.
     import decimal
 
     exact = decimal.Context(
@@ -152,10 +152,10 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise JsonError(f"no JSON: {name}")
+    raise JsonError(f"not valid JSON: {name}")
 
 
-# What reads strings inside of the standard reader; the stubs leave it out.
+# The string scanner of the standard reader; the stubs omit it.
 _scan: Callable[[str, int], tuple[str, int]] = vars(decoder)["scanstring"]
 _READER = json.JSONDecoder(parse_int=_exact_int, parse_float=_finite_float, parse_constant=_refuse_constant)
 _WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=plain_mapping)

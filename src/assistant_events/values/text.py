@@ -1,8 +1,8 @@
 """
 Text that is always valid Unicode.
 
-JSON can carry half of a UTF-16 surrogate pair. Two halves that stand together are one character and are joined;
-a half alone becomes U+FFFD in text, and stays as it is in a `State`.
+JSON can contain half of a UTF-16 surrogate pair. Two adjacent halves are one character and are joined; a lone half
+becomes U+FFFD in text, and is kept in a `State`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ _SLICE = 1 << 16
 
 
 def has_surrogates(text: str) -> bool:
-    """Tell whether *text* holds any surrogate code point, that is, whether it cannot be written as UTF-8."""
+    """Return whether *text* has a surrogate code point, so that it cannot be encoded as UTF-8."""
     if text.isascii():
         return False
     try:
-        # In slices: a check of a long answer must not need a second copy of it.
+        # In slices, so that the check does not copy a long answer.
         for start in range(0, len(text), _SLICE):
             text[start : start + _SLICE].encode()
     except UnicodeEncodeError:
@@ -31,12 +31,12 @@ def valid_text(text: str) -> str:
 
 
 def joined_pairs(text: str) -> str:
-    """Return *text* with surrogate pairs joined; lone surrogates stay."""
+    """Return *text* with surrogate pairs joined and lone surrogates kept."""
     if has_surrogates(text):
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return text
 
 
 def is_high_surrogate(character: str) -> bool:
-    """Tell whether *character* is the first half of a pair."""
+    """Return whether *character* is the first half of a surrogate pair."""
     return "\ud800" <= character <= "\udbff"

@@ -1,8 +1,8 @@
 """
-Field definitions shared by values, events and messages: one place that says what each kind of field accepts.
+Validators and converters of the fields of values, events and messages, and the base classes of these.
 
-Each function returns an attrs field that checks (and where it says so, converts) what a caller passes and names the
-field in its error. Documents from outside are checked by the converters instead, which build the classes directly.
+Validators (`check_…`) raise errors with the name of the class and the field. They check the arguments of constructors;
+the converters check documents themselves and make instances without these constructors.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def check_seconds_or_none(instance: object, field: Attribute[Any], value: object
 
 
 def check_seq(instance: object, field: Attribute[Any], value: object) -> None:
-    """Check that the value is a place in a log: an int of 1 or more."""
+    """Check that the value is a `seq`: an int of 1 or more."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise _wrong(type(instance), field, "int", value)
     if value < 1:
@@ -95,7 +95,7 @@ def check_seq(instance: object, field: Attribute[Any], value: object) -> None:
 
 
 def check_utc(instance: object, field: Attribute[Any], value: object) -> None:
-    """Check that the value is a moment in UTC."""
+    """Check that the value is a datetime in UTC."""
     if not isinstance(value, datetime):
         raise _wrong(type(instance), field, "datetime", value)
     if value.utcoffset() != timedelta(0):
@@ -103,55 +103,55 @@ def check_utc(instance: object, field: Attribute[Any], value: object) -> None:
 
 
 def check_utc_or_none(instance: object, field: Attribute[Any], value: object) -> None:
-    """Check that the value is a moment in UTC, or `None`."""
+    """Check that the value is a datetime in UTC, or `None`."""
     if value is not None:
         check_utc(instance, field, value)
 
 
 def check_reason(instance: object, field: Attribute[Any], value: object) -> None:
-    """Check that the value is a word for why a summary is written."""
+    """Check that the value is the reason of a compaction: `auto` or `manual`."""
     if value not in ("auto", "manual"):
         raise ValueError(f"{type(instance).__name__}.{field.name}: expected one of auto, manual; got {value!r}")
 
 
 def to_text(value: str) -> str:
-    """Return *value* as valid text. What is no text passes: the validator after it names the field."""
+    """Return *value* as valid text. Other types pass: the validator after it raises the error."""
     return valid_text(value) if isinstance(value, str) else value
 
 
 def to_optional_text(value: str | None) -> str | None:
-    """Return *value* as valid text; `None` stays."""
+    """Return *value* as valid text, or `None`."""
     return valid_text(value) if isinstance(value, str) else value
 
 
 def to_seconds(value: float | None) -> float | None:
-    """Return *value* as a float; `None` stays. What is not a number passes: the validator after it names the field."""
+    """Return *value* as a float, or `None`. Other types pass: the validator after it raises the error."""
     given: object = value  # a type checker takes an int for a float
     return float(given) if type(given) is int and abs(given) < 1 << 63 else value
 
 
 def as_state(value: Mapping[str, object]) -> State:
-    """Return *value* as a `State`; the same one when it is one already."""
+    """Return *value* as a `State`; an instance is returned as it is."""
     return value if type(value) is State else State(_checked(value, "state"))
 
 
 def as_input(value: Mapping[str, object]) -> JsonObject:
-    """Return the input of a call, frozen."""
+    """Return the input of a call as frozen JSON."""
     return value if type(value) is JsonObject else JsonObject(_checked(value, "input"))
 
 
 def as_details(value: Mapping[str, object]) -> JsonObject:
-    """Return a provider's own figures, frozen."""
+    """Return facts of the provider as frozen JSON."""
     return value if type(value) is JsonObject else JsonObject(_checked(value, "details"))
 
 
 def as_meta(value: Mapping[str, object]) -> JsonObject:
-    """Return the app's own data, frozen."""
+    """Return data of the app as frozen JSON."""
     return value if type(value) is JsonObject else JsonObject(_checked(value, "meta"))
 
 
 def as_extra(value: Mapping[str, object]) -> JsonObject:
-    """Return unknown fields, frozen."""
+    """Return unknown fields as frozen JSON."""
     return value if type(value) is JsonObject else JsonObject(_checked(value, "extra"))
 
 
@@ -162,7 +162,7 @@ def _checked(value: Mapping[str, object], field: str) -> Mapping[str, object]:
 
 
 def tuple_of(value: Iterable[_T], expected: type | tuple[type, ...], field: str, label: str) -> tuple[_T, ...]:
-    """Return *value* as a tuple, each item of which is an instance of *expected*."""
+    """Return *value* as a tuple of instances of *expected*."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise TypeError(f"{field}: expected an iterable, got {type(value).__name__}")
     items = tuple(value)
@@ -173,7 +173,7 @@ def tuple_of(value: Iterable[_T], expected: type | tuple[type, ...], field: str,
 
 
 class IsA:
-    """A validator: an instance of a class, or `None` where that is allowed."""
+    """A validator for instances of a class, and `None` if *optional*."""
 
     __slots__ = ("expected", "label", "optional")
 
@@ -184,7 +184,7 @@ class IsA:
         self.label = " or ".join([*names, "None"] if optional else names)
 
     def __call__(self, instance: object, field: Attribute[Any], value: object) -> None:
-        """Raise `TypeError`, naming the field, unless *value* is one."""
+        """Raise `TypeError` with the name of the field unless *value* is valid."""
         if isinstance(value, self.expected) or (self.optional and value is None):
             return
         raise _wrong(type(instance), field, self.label, value)
@@ -192,9 +192,9 @@ class IsA:
 
 class Frozen:
     """
-    Gives a class its `repr`, `==` and hash, from the fields that attrs knows.
+    Base of immutable classes: `repr`, `==` and hash, from the attrs fields of the class.
 
-    Once for all, instead of three functions compiled for each class: that is a third of the time to import them.
+    Shared by all classes; generating these methods per class would cost a third of the import time.
     """
 
     __slots__ = ()
@@ -220,9 +220,9 @@ class Frozen:
 
 @cache
 def _key_of(cls: type) -> Callable[[object], object]:
-    """Return what reads from an instance all that `==` compares."""
+    """Return the function that reads from an instance what `==` compares."""
     compared = [field for field in _fields_of(cls) if field.eq]
-    # Any: what a field is compared by. The stubs of attrs leave `eq_key` out.
+    # Any: the value of a field. The stubs of attrs omit `eq_key`.
     keys: dict[str, Callable[[Any], object]] = {
         field.name: key for field in compared if (key := getattr(field, "eq_key", None)) is not None
     }
@@ -245,7 +245,7 @@ def _fields_of(cls: type) -> tuple[Attribute[Any], ...]:
 
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Extensible(Frozen):
-    """Base of everything that is stored: it keeps the fields of a newer writer that this version does not know."""
+    """Base of classes that keep unknown fields, which a newer version of the library wrote."""
 
     extra: JsonObject = attrs.field(default=NO_FIELDS, converter=as_extra, repr=False)
-    """Unknown fields, written back as they came. Empty for everything made by this version."""
+    """Unknown fields, written back as they came. Empty in values made by this version."""
