@@ -111,13 +111,8 @@ def unstructure(value: object) -> Any:
     return val.thaw(unstructure_hook(type(value))(value))
 
 
-def structure_owned(document: object, cls: TypeForm[_T]) -> _T:
-    """Return the value of a document that `read_json` has just made. The caller must not use the document again."""
-    return _structured(structure_hook(cls), document, cls)  # type: ignore[no-any-return]
-
-
 def structure_hook(cls: object) -> StructureHook:
-    """Return the hook of a class or union that is stored, or raise `TypeError`."""
+    """Return the hook of a stored class or union, or raise `TypeError`. The hook takes ownership of its document."""
     hook = structure_hooks.get(id(cls))
     if hook is None:
         if not isinstance(cls, Hashable) or cls not in _STORED:

@@ -8,18 +8,19 @@ so an array with line breaks between its elements is split without parsing.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeVar
 
 from assistant_events.converters import dumps, loads
-from assistant_events.converters.converter import structure_owned
+from assistant_events.converters.converter import structure_hook
 from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.events import Event
 from assistant_events.stores.contract import StoredEvent
 from assistant_events.stores.media import Media, events_with_media, extract_media
 from assistant_events.stores.sqlite.columns import MAX_SEQ, RowError, add_media, bytes_of, key_of_record, time_of
 from assistant_events.values import JsonObject, read_json, write_json
+from assistant_events.values.json_values import ShapeError
 from assistant_events.values.validators import NO_FIELDS
 
 _Item = TypeVar("_Item")
@@ -126,8 +127,7 @@ def events_after(row: RecordRow, after: int, limit: int, session_id: str) -> tup
     elements = _parsed(row.body) if limit >= ROW_EVENTS else []
     if elements:
         first, kept = _behind(after, row, elements)
-        events = (_read(structure_owned, each, Event, session_id, seq) for seq, each in enumerate(kept, first))
-        return first, len(kept), events
+        return first, len(kept), _structured(kept, first, session_id)
     first, bodies = records_after(row, after)
     bodies = bodies[:limit]
     return first, len(bodies), (read_body(body, Event, session_id, seq) for seq, body in enumerate(bodies, first))
@@ -174,7 +174,10 @@ def read_body(body: bytes, cls: Any, session_id: str, seq: int) -> Any:
         StoreError: The text is damaged.
     """
     # Any: what `loads` makes of the class that it is given; not all type checkers let a type form be handed on.
-    return _read(loads, body, cls, session_id, seq)
+    try:
+        return loads(body, cls)
+    except (JsonError, StructureError, TypeError) as error:  # a TypeError for neither text nor bytes
+        raise _damaged(session_id, seq, error) from error
 
 
 def read_time(row: RecordRow, session_id: str) -> datetime:
@@ -182,7 +185,7 @@ def read_time(row: RecordRow, session_id: str) -> datetime:
     try:
         return time_of(row.at)
     except RowError as error:
-        raise StoreError(f"session {session_id!r}, {name_of_record(row.last)} is damaged: {error}") from error
+        raise _damaged(session_id, row.last, error) from error
 
 
 def read_meta(row: RecordRow, session_id: str) -> JsonObject:
@@ -198,7 +201,7 @@ def read_with_media(row: RecordRow, session_id: str) -> Collection[int]:
     try:
         return () if row.with_media is None else frozenset(read_json(row.with_media))
     except (JsonError, TypeError) as error:
-        raise StoreError(f"session {session_id!r}, {name_of_record(row.last)} is damaged: {error}") from error
+        raise _damaged(session_id, row.last, error) from error
 
 
 def name_of_record(seq: int) -> str:
@@ -231,11 +234,20 @@ def _parsed(body: bytes) -> list[Any]:
     return [*elements] if isinstance(elements, list) else []
 
 
-def _read(read: Callable[[Any, Any], Any], document: object, cls: Any, session_id: str, seq: int) -> Any:
-    try:
-        return read(document, cls)
-    except (JsonError, StructureError, TypeError) as error:  # a TypeError for neither text nor bytes
-        raise StoreError(f"session {session_id!r}, {name_of_record(seq)} is damaged: {error}") from error
+def _structured(documents: Iterable[object], first: int, session_id: str) -> Iterator[StoredEvent]:
+    # Every stored event passes here, so the hook is called directly. It takes ownership of the document.
+    structure = structure_hook(Event)
+    for seq, document in enumerate(documents, first):
+        try:
+            event: StoredEvent = structure(document, Event)
+        except ShapeError as fault:
+            error = fault.as_structure_error()
+            raise _damaged(session_id, seq, error) from error
+        yield event
+
+
+def _damaged(session_id: str, seq: int, error: Exception) -> StoreError:
+    return StoreError(f"session {session_id!r}, {name_of_record(seq)} is damaged: {error}")
 
 
 def _behind(after: int, row: RecordRow, items: Sequence[_Item]) -> tuple[int, Sequence[_Item]]:
