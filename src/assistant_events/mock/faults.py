@@ -20,7 +20,14 @@ import attrs
 
 from assistant_events.mock import fault_effects
 from assistant_events.mock.fault_effects import Effect, FaultFrames, Point
-from assistant_events.mock.stream_actions import ResetConnection, SendBytes, StopSending, StreamAction, StreamActions
+from assistant_events.mock.stream_actions import (
+    ResetConnection,
+    SendBytes,
+    StopSending,
+    StreamAction,
+    StreamActions,
+    WireFrame,
+)
 
 Reach: TypeAlias = Literal["stream", "replay", "document", "run", "request"]
 """
@@ -45,22 +52,12 @@ class Stage(IntEnum):
     Within one stage the order is that of `KINDS`; the order in which faults are named does not matter.
     """
 
-    CHANGED = 1
-    """Events of the run are changed or removed."""
-
-    UNKNOWN = 2
-    """Events of unknown types are inserted."""
-
-    INSERTED = 3
-    """Other events are inserted."""
-
-    MOVED = 4
-    """Events are doubled or moved; `[DONE]` is removed."""
-
+    CHANGED = 1  # events of the run are changed or removed
+    UNKNOWN = 2  # events of unknown types are inserted
+    INSERTED = 3  # other events are inserted
+    MOVED = 4  # events are doubled or moved; `[DONE]` is removed
     ENDED = 5
-    SILENCE = 6
-    """Bytes are sent while the stream stalls."""
-
+    SILENCE = 6  # bytes are sent while the stream stalls
     BYTES = 7
 
 
@@ -173,9 +170,19 @@ def _rewrites(text: str, rewrite: Callable[[bytes], bytes]) -> FaultKind:
 
 
 def _removes(
-    text: str, is_removed: Callable[[FaultFrames, SendBytes], bool], stage: Stage, times: int | None = ALWAYS
+    text: str, stage: Stage, is_removed: Callable[[FaultFrames, SendBytes], bool], times: int | None = ALWAYS
 ) -> FaultKind:
     return FaultKind(text, fault_effects.without(is_removed), stage, times=times)
+
+
+def _inserts(
+    text: str,
+    stage: Stage,
+    choose: Callable[[FaultFrames], Iterable[WireFrame]],
+    at: int = 2,
+    times: int | None = ALWAYS,
+) -> FaultKind:
+    return FaultKind(text, fault_effects.inserted(choose), stage, "events", at, times)
 
 
 def _cut_off(point: Point, at: float) -> StreamAction:
@@ -189,21 +196,11 @@ def _stall(point: Point, at: float) -> StreamAction:
 _once = partial(FaultKind, where="events", at=3, times=1)
 
 KINDS: Final[dict[str, FaultKind]] = {
-    "ten-minute-cut": _ends(
-        "the stream ends after ten minutes with a bare JSON error and no transport error", _cut_off, at=600.0
-    ),
-    "recut": _ends(
-        "like ten-minute-cut, but every stream of the run ends so, replays too", _cut_off, at=600.0, times=ALWAYS
-    ),
-    "silent-replay": _ends(
-        "a replay sends two events, then the socket stays open and nothing comes",
-        _stall,
-        at=2,
-        times=ALWAYS,
-        reach="replay",
-    ),
+    "ten-minute-cut": _ends("the stream ends after ten minutes with a bare JSON error", _cut_off, at=600.0),
+    "recut": _ends("like ten-minute-cut, but for every stream of the run", _cut_off, at=600.0, times=ALWAYS),
+    "silent-replay": _ends("a replay stalls after two events", _stall, at=2, times=ALWAYS, reach="replay"),
     "zombie": FaultKind(
-        "the run stays in progress for ever, without content, created as long ago as given (61 minutes)",
+        "the run is in progress for ever, without content, and as old as given (61 minutes)",
         where="seconds",
         at=3660.0,
         reach="run",
@@ -216,35 +213,23 @@ KINDS: Final[dict[str, FaultKind]] = {
         lambda point: b": keep-alive\n\n",
     ),
     "heartbeat-status": _beats(
-        "while a stream stalls, it repeats its status event, in progress, every 15 seconds",
-        lambda point: point.status_update,
+        "while a stream stalls, it repeats its status event every 15 seconds", lambda point: point.status_update
     ),
     "heartbeat-bytes": _beats(
         "while a stream stalls, it sends one byte of a line without end every 15 seconds", lambda point: b":"
     ),
-    "other-run-replay": FaultKind("a replay sends the events of another run, with its id and its text", reach="replay"),
-    "other-run-document": FaultKind(
-        "GET returns the document of another run, with its id and its text", reach="document"
-    ),
+    "other-run-replay": FaultKind("a replay sends the events of another run, with its id and text", reach="replay"),
+    "other-run-document": FaultKind("GET returns the document of another run, with its id and text", reach="document"),
     "no-usage": FaultKind(
         "the last event has no usage; with @N neither have the first N answers to GET",
         fault_effects.changed(lambda frames: frames.without_usage),
         where="count",
         at=0,
     ),
-    "empty-errors": FaultKind(
-        "error events without content, in the middle",
-        fault_effects.inserted(lambda frames: frames.empty_errors),
-        Stage.INSERTED,
-        "events",
-        2,
-    ),
+    "empty-errors": _inserts("error events without content", Stage.INSERTED, lambda frames: frames.empty_errors),
     "error": _ends("an error event, after which the stream ends", lambda point, at: SendBytes(at, *point.frames.error)),
     "no-completed": _removes(
-        "[DONE] comes in place of the last event",
-        lambda frames, each: each.name in frames.end_names,
-        Stage.CHANGED,
-        times=1,
+        "[DONE] comes in place of the last event", Stage.CHANGED, lambda frames, each: each.name in frames.end_names, 1
     ),
     "completed-in-progress": FaultKind(
         "the last event has the status of an answer in progress",
@@ -252,46 +237,34 @@ KINDS: Final[dict[str, FaultKind]] = {
         times=1,
     ),
     "http-NNN": FaultKind(
-        "an HTTP error of that status: 404 for GET, others for create, unless a route is named; 429 names a time",
+        "an HTTP error of that status: 404 for GET, others for create, unless a route is named; 429 has retry-after",
         where="route",
         times=1,
         reach="request",
     ),
     "no-chaining": FaultKind("501 for a request that names a previous response", reach="request"),
-    "slow-first-byte": FaultKind(
-        "the headers of a stream or of an answer come late (after 30 seconds)", where="seconds", at=30.0
-    ),
+    "slow-first-byte": FaultKind("the headers of a stream or an answer come late (30 s)", where="seconds", at=30.0),
     "duplicated-frames": _once("the last two events come once more", fault_effects.duplicated, Stage.MOVED),
     "reordered-frames": _once("two neighbouring events are exchanged", fault_effects.reordered, Stage.MOVED),
     "truncated-utf8": _once("the body ends in the middle of a character", fault_effects.truncated, Stage.ENDED),
-    "bad-json": _once(
-        "a frame that is not valid JSON", fault_effects.inserted(lambda frames: [frames.bad_json]), Stage.INSERTED
+    "bad-json": _inserts(
+        "a frame that is not valid JSON", Stage.INSERTED, lambda frames: [frames.bad_json], at=3, times=1
     ),
-    "unknown-events": FaultKind(
-        "events, items and deltas of unknown types",
-        fault_effects.inserted(lambda frames: frames.unknown_types),
-        Stage.UNKNOWN,
-        "events",
-        2,
+    "unknown-events": _inserts(
+        "events, items and deltas of unknown types", Stage.UNKNOWN, lambda frames: frames.unknown_types
     ),
     "no-stops": _removes(
-        "no item has an event for its end", lambda frames, each: each.name in frames.stop_names, Stage.CHANGED
+        "no item has an event for its end", Stage.CHANGED, lambda frames, each: each.name in frames.stop_names
     ),
-    "no-done": _removes("no [DONE] at the end", lambda frames, each: each.data.endswith(frames.done), Stage.MOVED),
+    "no-done": _removes("no [DONE] at the end", Stage.MOVED, lambda frames, each: each.data.endswith(frames.done)),
     "no-blank-line": FaultKind("no blank line after the last event", fault_effects.without_blank_line, Stage.BYTES),
     "data-only": _rewrites(
-        "frames without their event line",
-        lambda data: data[data.find(b"data: ") :] if data.startswith(b"event: ") else data,
+        "frames without their event line", lambda data: data[data.find(b"data: ") :] if data[:7] == b"event: " else data
     ),
     "crlf": _rewrites("lines end in CR LF", lambda data: data.replace(b"\n", b"\r\n")),
     "comments": _rewrites("a comment before each event", lambda data: b": keep-alive\n\n" + data),
     "split-bytes": FaultKind("the body comes in pieces of N bytes (3)", fault_effects.split, Stage.BYTES, "count", 3),
-    "queued": FaultKind(
-        "a background run is queued when it is created, and for the first N polls (1)",
-        where="count",
-        at=1,
-        reach="run",
-    ),
+    "queued": FaultKind("a background run is queued at first, for N polls (1)", where="count", at=1, reach="run"),
 }
 """Every fault by its name; `http-NNN` is the row of all statuses from 400 to 599."""
 
@@ -332,8 +305,10 @@ def parse_fault(text: str) -> Fault:
         raise ValueError(_unknown(text, name))
     at = _parse_at(text, kind, found["at"])
     if at is None:
-        at = _default_route(name) if kind.where == "route" else kind.at
-    times = kind.times if found["times"] is None else _parse_times(found["times"])
+        at = kind.at if kind.where != "route" else "get" if name == "http-404" else "create"
+    times = kind.times
+    if found["times"] is not None:
+        times = ALWAYS if found["times"] == "*" else int(found["times"])
     if times == 0:
         raise ValueError(f"fault {text!r}: expected a number of times, 1 or more or *, got 0")
     if kind.where == "route" and found["times"] is None and name == "http-404":
@@ -394,14 +369,6 @@ def delay_of(faults: Sequence[Fault]) -> float:
 
 def _family(name: str) -> str:
     return "http-NNN" if _HTTP.fullmatch(name) else name
-
-
-def _default_route(name: str) -> str:
-    return "get" if name == "http-404" else "create"
-
-
-def _parse_times(text: str) -> int | None:
-    return ALWAYS if text == "*" else int(text)
 
 
 def _parse_at(text: str, kind: FaultKind, at: str | None) -> int | float | str | None:

@@ -38,7 +38,6 @@ class AnswerEntry(Protocol):
         ...
 
 
-@final
 @attrs.frozen(kw_only=True)
 class _Entry:
     """A fixture in a file."""
@@ -60,7 +59,6 @@ class _Entry:
 _Version: TypeAlias = Annotated[int, expect(f"{VERSION}", lambda value: is_integer(value) and value == VERSION)]
 
 
-@final
 @attrs.frozen(kw_only=True)
 class _Document:
     """A file."""
@@ -68,11 +66,6 @@ class _Document:
     version: _Version
     fixtures: tuple[_Entry, ...]
     description: str = ""
-    schema: str = ""
-
-    @staticmethod
-    def key_of(name: str) -> str:
-        return "$schema" if name == "schema" else name
 
 
 @final
@@ -125,6 +118,7 @@ class FixtureFormat:
         other = self._read_other(document)
         if other is not None:
             return other
+        own = {key: value for key, value in document.items() if key != "$schema"}
         fixtures = [
             Fixture(
                 match=entry.match,
@@ -132,7 +126,7 @@ class FixtureFormat:
                 repeat_last=entry.repeat_last,
                 name=entry.name,
             )
-            for entry in self._converter.structure(document, _Document).fixtures
+            for entry in self._converter.structure(own, _Document).fixtures
         ]
         return ReadFixtures(fixtures=fixtures)
 

@@ -19,7 +19,6 @@ from assistant_events.mock.json_reader import (
     Code,
     Count,
     FieldError,
-    ReadBy,
     Seconds,
     at_least,
     expect,
@@ -73,7 +72,7 @@ class HttpError:
     """Code in the error body; by default the code that the provider uses for `status`."""
 
     message: str = ""
-    headers: Annotated[tuple[tuple[str, str], ...], ReadBy(_read_headers)] = ()
+    headers: Annotated[tuple[tuple[str, str], ...], _read_headers] = ()
     """For example `retry-after-ms`. In a file an object."""
 
 
@@ -134,7 +133,7 @@ class Answer:
     cut_after: Count | None = None
     """Number of events after which the first stream of this answer breaks off; replays are whole."""
 
-    faults: tuple[Annotated[str, ReadBy(_read_fault)], ...] = ()
+    faults: tuple[Annotated[str, _read_fault], ...] = ()
     """As on the command line, for example `drop@7` or `ten-minute-cut@600s`."""
 
 

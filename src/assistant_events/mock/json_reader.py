@@ -1,10 +1,10 @@
 """
 Fixture files as JSON, read into attrs classes by cattrs: every fault of a file is collected with its path.
 
-A field with more rules than its type is annotated with them, for example `Annotated[int, at_least(1)]`. A class may
-have static methods: `key_of` for the keys of its fields, `check_keys` for faults of their choice, `is_ignored` for keys
-that nothing reads. `null` counts as absent, and other unknown keys are faults. Messages show keys and words of closed
-sets, but no other string of a file, which may be a signature.
+A field with more rules than its type is annotated with the function that reads it, for example
+`Annotated[int, at_least(1)]`; a class may have a static method `check_keys` that yields faults. `null` counts as
+absent, keys that begin with an underscore are notes, and unknown keys are faults. Messages show keys and words of
+closed sets, but no other string of a file, which may be a signature.
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
@@ -22,7 +22,7 @@ import attrs
 from cattrs import Converter
 from cattrs.cols import homogenous_tuple_structure_factory
 from cattrs.errors import ClassValidationError, ForbiddenExtraKeysError, IterableValidationError, IterableValidationNote
-from cattrs.gen import make_dict_structure_fn, override
+from cattrs.gen import make_dict_structure_fn
 
 from assistant_events.converters import structure
 from assistant_events.errors import FixtureError, JsonError, StructureError
@@ -37,7 +37,6 @@ _MAX_NUMBER: Final = 10**30
 
 _MAX_SECONDS: Final = 1e15
 
-
 READ_ERRORS: Final = (ValueError, ClassValidationError)
 """What reading raises; `faults_of` lists the faults of it."""
 
@@ -51,28 +50,19 @@ class FieldError(ValueError):
         self.faults = faults
 
 
-@final
-@attrs.frozen
-class ReadBy:
-    """Annotation of a type that names the function which checks and converts its JSON."""
-
-    read: Callable[[Any], Any]
-    """Raises `ValueError` for a value that is not valid."""
-
-
-def expect(text: str, is_valid: Callable[[Any], bool]) -> ReadBy:
-    """Return the annotation of a value that is used as it is when it is valid; *text* describes the valid ones."""
+def expect(text: str, is_valid: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    """Return the reader of a value that is used as it is when it is valid; *text* describes the valid ones."""
 
     def read(value: Any) -> Any:
         if is_valid(value):
             return value
         raise ValueError(f"expected {text}, got {kind_of(value)}")
 
-    return ReadBy(read)
+    return read
 
 
-def at_least(least: int) -> ReadBy:
-    """Return the annotation of an integer that is *least* or more."""
+def at_least(least: int) -> Callable[[Any], Any]:
+    """Return the reader of an integer that is *least* or more."""
     return expect(f"an integer of at least {least}", lambda value: is_integer(value) and least <= value < _MAX_NUMBER)
 
 
@@ -112,12 +102,12 @@ def faults_of(error: Exception, path: str = "") -> Iterator[tuple[str, str]]:
         case ClassValidationError() | IterableValidationError():
             located, others = error.group_exceptions()
             for each, note in located:
-                at = f"[{note.index}]" if isinstance(note, IterableValidationNote) else _key_of(error.cl)(note.name)
+                at = f"[{note.index}]" if isinstance(note, IterableValidationNote) else note.name
                 yield from faults_of(each, _joined(path, at))
             for each in others:
                 yield from faults_of(each, path)
         case ForbiddenExtraKeysError():
-            known = [_key_of(error.cl)(field.name) for field in attrs.fields(error.cl)]
+            known = [field.name for field in attrs.fields(error.cl)]
             for key in sorted(error.extra_fields):
                 yield _joined(path, key), unknown(key, known)
         case FieldError():
@@ -200,68 +190,48 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def make_converter() -> Converter:
     """Return a converter that reads attrs classes as this module describes."""
     converter = Converter(detailed_validation=True)
-    for cls, reader in _PRIMITIVES.items():
-        converter.register_structure_hook(cls, _hook(reader.read))
+    converter.register_structure_hook(str, _hook(expect("a string", lambda value: isinstance(value, str))))
+    converter.register_structure_hook(bool, _hook(expect("true or false", lambda value: isinstance(value, bool))))
     converter.register_structure_hook(JsonObject, _hook(lambda value: JsonObject(read_object(value))))
     converter.register_structure_hook_func(lambda type_: type_ == Event, _hook(_read_event))
     converter.register_structure_hook_factory(attrs.has, partial(_class_hook, converter))
     converter.register_structure_hook_factory(_is_tuple, partial(_tuple_hook, converter))
-    converter.register_structure_hook_factory(_is_read_by, _read_by_hook)
+    converter.register_structure_hook_factory(_has_reader, _reader_hook)
     return converter
-
-
-_PRIMITIVES: Final = {
-    str: expect("a string", lambda value: isinstance(value, str)),
-    bool: expect("true or false", lambda value: isinstance(value, bool)),
-}
 
 
 def _hook(read: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda value, _: read(value)
 
 
-def _is_tuple(type_: Any) -> bool:
-    return get_origin(type_) is tuple
+def _has_reader(type_: Any) -> bool:
+    return get_origin(type_) is Annotated and callable(type_.__metadata__[0])
 
 
-def _read_by_hook(type_: Any) -> Callable[[Any, Any], Any]:
-    return _hook(type_.__metadata__[0].read)
-
-
-def _is_read_by(type_: Any) -> bool:
-    return get_origin(type_) is Annotated and isinstance(type_.__metadata__[0], ReadBy)
-
-
-def _key_of(cls: Any) -> Callable[[str], str]:
-    """Return the function from the names of the fields of *cls* to their keys in a file."""
-    return getattr(cls, "key_of", str)
+def _reader_hook(type_: Any) -> Callable[[Any, Any], Any]:
+    return _hook(type_.__metadata__[0])
 
 
 def _class_hook(converter: Converter, cls: type[Any]) -> Callable[[Any, Any], Any]:
-    keys = {field.name: _key_of(cls)(field.name) for field in attrs.fields(cls)}
-    # Any: each of them is one of the keyword arguments of the function, which type checkers take for its options.
-    renames: dict[str, Any] = {name: override(rename=key) for name, key in keys.items()}
-    structured = make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True, **renames)
+    structured = make_dict_structure_fn(cls, converter, _cattrs_forbid_extra_keys=True)
     check_keys: Callable[[Mapping[str, Any]], Iterable[tuple[str, str]]] = getattr(cls, "check_keys", lambda given: ())
-    is_ignored: Callable[[str], bool] = getattr(cls, "is_ignored", lambda key: False)
-    known = set(keys.values())
 
     def read(value: Any) -> Any:
-        given = {
-            key: item
-            for key, item in read_object(value).items()
-            if (item is not None or key not in known) and not is_ignored(key)
-        }
-        faults = list(check_keys(given))
+        given = {key: item for key, item in read_object(value).items() if item is not None and key[:1] != "_"}
+        faults = FieldError(*check_keys(given))
         try:
             made = structured(given, cls)
         except ClassValidationError as error:
-            raise error.derive([FieldError(*faults), *error.exceptions]) from None
-        if faults:
-            raise FieldError(*faults)
+            raise error.derive([faults, *error.exceptions]) from None
+        if faults.faults:
+            raise faults
         return made
 
     return _hook(read)
+
+
+def _is_tuple(type_: Any) -> bool:
+    return get_origin(type_) is tuple
 
 
 def _tuple_hook(converter: Converter, type_: Any) -> Callable[[Any, Any], Any]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, final
 
 import attrs
 
-from assistant_events.mock.json_reader import Count, ReadBy, at_least, read_class
+from assistant_events.mock.json_reader import Count, at_least, read_class
 
 
 @final
@@ -34,13 +34,12 @@ def _read_pattern(value: Any) -> re.Pattern[str]:
         raise ValueError(f"not a regular expression: {reason}") from None
 
 
-@final
 @attrs.frozen(kw_only=True)
 class _RuleEntry:
     """A rule in a file that is not a whole text."""
 
     contains: str | None = None
-    matches: Annotated[re.Pattern[str], ReadBy(_read_pattern)] | None = None
+    matches: Annotated[re.Pattern[str], _read_pattern] | None = None
 
     @staticmethod
     def check_keys(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -55,7 +54,7 @@ def _read_rule(value: Any) -> str | Contains | re.Pattern[str]:
     return entry.matches or Contains(entry.contains or "")
 
 
-TextRule: TypeAlias = Annotated[str | Contains | re.Pattern[str], ReadBy(_read_rule)]
+TextRule: TypeAlias = Annotated[str | Contains | re.Pattern[str], _read_rule]
 """How a text is compared: a `str` is the whole text, a pattern is searched for."""
 
 
@@ -87,7 +86,7 @@ class Match:
     turn: Annotated[int, at_least(1)] | None = None
     """Number of the prompt in its conversation, from 1. Results of tools belong to the turn of their prompt."""
 
-    system: Annotated[tuple[TextRule, ...], ReadBy(_read_rules)] = ()
+    system: Annotated[tuple[TextRule, ...], _read_rules] = ()
     """All of them hold for the system instruction. A file may have one rule in place of the list."""
 
     tool: str | None = None

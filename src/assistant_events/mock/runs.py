@@ -31,20 +31,7 @@ class Run(ABC):
     """
     One response of the provider. The class of a dialect writes its events and documents.
 
-    Args:
-        run_id: Its id, also when it is not stored.
-
-        answer: Its answer.
-
-        body: The request.
-
-        clock: Of the provider.
-
-        faults: Of this run.
-
-        background: Whether it continues without its connection.
-
-        previous_id: Id of the run that the request continues.
+    *background*: it continues without its connection. *previous_id* is that of the run that the request continues.
     """
 
     HEAD_EVENTS: ClassVar[int]

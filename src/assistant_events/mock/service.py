@@ -86,16 +86,7 @@ class MockService(ABC, Generic[_RunT]):
     """
     The state of a mock provider: its fixtures and their counts, its runs, and the log of requests.
 
-    Args:
-        fixtures: The answers.
-
-        settings: Limits and behaviour.
-
-        faults: Of the whole server.
-
-        frames: The frames of the wire that faults use.
-
-        clock: Time of the provider.
+    *faults* are those of the whole server, *frames* the frames of the wire that faults use.
     """
 
     def __init__(

@@ -41,24 +41,9 @@ class _Wakeup(Enum):
 @final
 class EventStream:
     """
-    An ASGI response that streams the events of a run.
+    An ASGI response that streams the events of a run: *actions* from the time *opens*, or its *cancellation*.
 
-    Args:
-        run: The run.
-
-        actions: What is sent, and when.
-
-        cancellation: Returns the end of a stream whose run was cancelled.
-
-        end_names: Types of the event that ends an answer.
-
-        clock: Of the provider.
-
-        opens: When the headers are sent.
-
-        is_closing: Returns whether the server is about to end.
-
-        on_end: Called when the stream is over, with whether it has sent the end of the run.
+    *on_end* is called at the end, with whether the stream has sent the end of the run.
     """
 
     def __init__(

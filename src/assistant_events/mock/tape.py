@@ -11,7 +11,7 @@ from json import dumps
 from pathlib import Path
 from secrets import token_hex
 from stat import S_IMODE
-from typing import Any, Final, Protocol, final
+from typing import Any, Final, NamedTuple, Protocol, final
 
 import attrs
 from starlette.responses import Response
@@ -34,9 +34,7 @@ from assistant_events.values.credentials import Secrets
 _ID: Final = "recorded"
 
 
-@final
-@attrs.frozen(kw_only=True)
-class RecordedRequest:
+class RecordedRequest(NamedTuple):
     """A request whose answer is recorded."""
 
     run_id: str | None = None
@@ -46,16 +44,12 @@ class RecordedRequest:
     """The cursor after which a stream continues; None: it starts at the start."""
 
 
-@final
-@attrs.frozen(kw_only=True)
-class FrameFacts:
-    """What the recording needs of one event of a stream."""
+class FrameFacts(NamedTuple):
+    """What the recording needs of one event: its cursor, whether the answer ends with it, its error."""
 
-    cursor: str | None = None
-    is_end: bool = False
-    """Whether the answer ends with it."""
-
-    error: StreamError | None = None
+    cursor: str | None
+    is_end: bool
+    error: StreamError | None
 
 
 class RecordedApi(Protocol):
@@ -97,7 +91,6 @@ class RecordedApi(Protocol):
         ...
 
 
-@final
 @attrs.define
 class _Pending:
     """A background run that has not ended."""

@@ -12,8 +12,8 @@ counterpart are faults; fields that aimock ignores for Interactions are ignored.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, Final
 
 import attrs
 
@@ -35,7 +35,6 @@ from assistant_events.mock.json_reader import (
     READ_ERRORS,
     Count,
     FieldError,
-    ReadBy,
     Seconds,
     at_least,
     expect,
@@ -49,35 +48,19 @@ from assistant_events.values import JsonObject, read_json, write_json
 # Answers of other endpoints of aimock.
 _OTHER_ANSWERS: Final = ("embedding", "image", "images", "audio", "transcription", "video", "json", "live")
 
-# Fields of a response that the Interactions handler of aimock does not read.
-_IGNORED: Final = frozenset(
-    (
-        "created",
-        "fallthrough",
-        "id",
-        "nativeFinishReason",
-        "provider",
-        "reasoningSignature",
-        "redactedThinking",
-        "role",
-        "systemFingerprint",
-        "webSearches",
-    )
-)
-
 _STATUSES: Final = {"stop": None, "tool_calls": None, "length": "incomplete"}
 _HEAD_EVENTS: Final = 2
 """`interaction.created` and `interaction.status_update`, before the first step."""
 
 
-def _refuse(reason: str) -> ReadBy:
-    """Return the annotation of a field that a file cannot have."""
+def _refuse(reason: str) -> Callable[[Any], None]:
+    """Return the reader of a field that a file cannot have."""
 
     def read(value: Any) -> Any:
         if value:
             raise ValueError(reason)
 
-    return ReadBy(read)
+    return read
 
 
 def _read_needle(value: Any) -> Contains:
@@ -109,7 +92,7 @@ def _read_usage(value: Any) -> JsonObject:
     usage = read_object(value)
 
     def first(*keys: str) -> int | None:
-        counts = [at_least(0).read(usage[key]) for key in keys if usage.get(key) is not None]
+        counts = [at_least(0)(usage[key]) for key in keys if usage.get(key) is not None]
         return counts[0] if counts else None
 
     read = first("input_tokens", "prompt_tokens", "promptTokenCount") or 0
@@ -129,62 +112,44 @@ def _read_status(value: Any) -> str | None:
     raise ValueError(f"expected one of {', '.join(_STATUSES)}; Interactions has no {word!r}")
 
 
-class _Object:
-    """An object of these files: keys are in camel case, and those with an underscore are notes."""
-
-    __slots__ = ()
-
-    @staticmethod
-    def key_of(name: str) -> str:
-        first, *others = name.split("_")
-        return first + "".join([word.capitalize() for word in others])
-
-    @staticmethod
-    def is_ignored(key: str) -> bool:
-        return key.startswith("_")
-
-
-@final
 @attrs.frozen(kw_only=True)
-class _Match(_Object):
-    user_message: Annotated[Contains, ReadBy(_read_needle)] | None = None
-    system_message: Annotated[tuple[Contains, ...], ReadBy(_read_needles)] = ()
-    tool_call_id: str | None = None
-    tool_result_contains: Annotated[Contains, ReadBy(_read_needle)] | None = None
-    tool_name: str | None = None
+class _Match:
+    userMessage: Annotated[Contains, _read_needle] | None = None
+    systemMessage: Annotated[tuple[Contains, ...], _read_needles] = ()
+    toolCallId: str | None = None
+    toolResultContains: Annotated[Contains, _read_needle] | None = None
+    toolName: str | None = None
     model: str | None = None
-    has_tool_result: bool | None = None
-    turn_index: Count | None = None
-    sequence_index: Count | None = None
+    hasToolResult: bool | None = None
+    turnIndex: Count | None = None
+    sequenceIndex: Count | None = None
     endpoint: str | None = None
     predicate: Annotated[Any, _refuse("a function cannot be in a file; write a Fixture in Python")] = None
     context: Annotated[Any, _refuse("fixtures for one X-AIMock-Context only are not supported")] = None
 
     def match(self) -> Match:
         return Match(
-            user_text=self.user_message,
-            system=self.system_message,
-            last_call_id=self.tool_call_id,
-            result_text=self.tool_result_contains,
-            tool=self.tool_name,
+            user_text=self.userMessage,
+            system=self.systemMessage,
+            last_call_id=self.toolCallId,
+            result_text=self.toolResultContains,
+            tool=self.toolName,
             model=None if self.model is None else re.compile(rf"\A{re.escape(self.model)}(?:\Z|-\d)"),
-            has_result=self.has_tool_result,
-            position=self.turn_index,
+            has_result=self.hasToolResult,
+            position=self.turnIndex,
             conversation=False,
         )
 
 
-@final
 @attrs.frozen(kw_only=True)
-class _Call(_Object):
+class _Call:
     name: CallName
     id: str | None = None
-    arguments: Annotated[Mapping[str, Any], ReadBy(_read_arguments)]
+    arguments: Annotated[Mapping[str, Any], _read_arguments]
 
 
-@final
 @attrs.frozen(kw_only=True)
-class _Text(_Object):
+class _Text:
     text: str = ""
 
 
@@ -198,9 +163,8 @@ def _read_block(value: Any) -> _Call | _Text:
             raise FieldError(("type", "expected 'text' or 'toolCall'"))
 
 
-@final
 @attrs.frozen(kw_only=True)
-class _Error(_Object):
+class _Error:
     message: Annotated[str, expect("a text", is_word)]
     type: str = "ERROR"
     code: Any = None
@@ -208,23 +172,29 @@ class _Error(_Object):
     """Neither is sent: the Interactions handler of aimock answers with the type alone."""
 
 
-@final
 @attrs.frozen(kw_only=True)
-class _Response(_Object):
-    content: Annotated[str, ReadBy(_read_content)] | None = None
-    tool_calls: tuple[_Call, ...] = ()
-    blocks: tuple[Annotated[_Call | _Text, ReadBy(_read_block)], ...] = ()
+class _Response:
+    content: Annotated[str, _read_content] | None = None
+    toolCalls: tuple[_Call, ...] = ()
+    blocks: tuple[Annotated[_Call | _Text, _read_block], ...] = ()
     reasoning: str = ""
     model: str | None = None
-    usage: Annotated[JsonObject, ReadBy(_read_usage)] = _read_usage({})
-    finish_reason: Annotated[str | None, ReadBy(_read_status)] = None
+    usage: Annotated[JsonObject, _read_usage] = _read_usage({})
+    finishReason: Annotated[str | None, _read_status] = None
     error: _Error | None = None
     status: Annotated[int, at_least(200)] = 500
-    retry_after: Any = None
-
-    @staticmethod
-    def is_ignored(key: str) -> bool:
-        return key in _IGNORED or _Object.is_ignored(key)
+    retryAfter: Any = None
+    created: Any = None
+    fallthrough: Any = None
+    id: Any = None
+    nativeFinishReason: Any = None
+    provider: Any = None
+    reasoningSignature: Any = None
+    redactedThinking: Any = None
+    role: Any = None
+    systemFingerprint: Any = None
+    webSearches: Any = None
+    """From `created` on fields that the Interactions handler of aimock does not read."""
 
     @staticmethod
     def check_keys(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -233,85 +203,81 @@ class _Response(_Object):
 
     def answer(self) -> Answer:
         if self.error is not None:
-            headers = (("retry-after", str(self.retry_after or 1)),) if self.status == 429 else ()
+            headers = (("retry-after", str(self.retryAfter or 1)),) if self.status == 429 else ()
             error = HttpError(status=self.status, code=self.error.type, message=self.error.message, headers=headers)
             return Answer(http_error=error)
         steps = [thought_step(self.reasoning)] if self.reasoning else []
         if self.content is not None and not self.blocks:
             steps.append(text_step(self.content))
-        steps += [_step(part, f"call_{number}") for number, part in enumerate(self.blocks or self.tool_calls, 1)]
+        steps += [_step(part, f"call_{number}") for number, part in enumerate(self.blocks or self.toolCalls, 1)]
         return Answer(
             steps=steps,
-            status=self.finish_reason,
+            status=self.finishReason,
             usage=self.usage,
             more={} if self.model is None else {"model": self.model},
         )
 
 
-@final
 @attrs.frozen(kw_only=True)
-class _Profile(_Object):
+class _Profile:
     ttft: Seconds | None = None
     tps: Seconds | None = None
     jitter: Seconds | None = None
     """Not used: here a wait is the same each time."""
 
 
-@final
 @attrs.frozen(kw_only=True)
-class _Recorded(_Object):
-    ttft_ms: Seconds = 0.0
-    inter_chunk_delays_ms: tuple[Seconds, ...] = ()
-    total_duration_ms: Seconds | None = None
+class _Recorded:
+    ttftMs: Seconds = 0.0
+    interChunkDelaysMs: tuple[Seconds, ...] = ()
+    totalDurationMs: Seconds | None = None
 
 
 _Chance = Annotated[float, _refuse("answers by chance are not supported; use a fault in a file of this library's form")]
 
 
-@final
 @attrs.frozen(kw_only=True)
-class _Chaos(_Object):
-    latency_ms: Seconds = 0.0
-    drop_rate: _Chance = 0.0
-    malformed_rate: _Chance = 0.0
-    rate_limit_rate: _Chance = 0.0
-    disconnect_rate: _Chance = 0.0
+class _Chaos:
+    latencyMs: Seconds = 0.0
+    dropRate: _Chance = 0.0
+    malformedRate: _Chance = 0.0
+    rateLimitRate: _Chance = 0.0
+    disconnectRate: _Chance = 0.0
 
 
-@final
 @attrs.frozen(kw_only=True)
-class _Entry(_Object):
+class _Entry:
     match: _Match
     response: _Response
     latency: Seconds = 0.0
-    chunk_size: Count = 0
-    replay_speed: Seconds = 1.0
-    streaming_profile: _Profile | None = None
-    recorded_timings: _Recorded | None = None
+    chunkSize: Count = 0
+    replaySpeed: Seconds = 1.0
+    streamingProfile: _Profile | None = None
+    recordedTimings: _Recorded | None = None
     chaos: _Chaos = _Chaos()
-    truncate_after_chunks: Annotated[int, at_least(1)] | None = None
-    disconnect_after_ms: Seconds | None = None
-    open_router_processing: Any = None
+    truncateAfterChunks: Annotated[int, at_least(1)] | None = None
+    disconnectAfterMs: Seconds | None = None
+    openRouterProcessing: Any = None
     metadata: Any = None
 
     def answer(self) -> Answer:
-        faults = () if self.disconnect_after_ms is None else (f"drop@{self.disconnect_after_ms / 1000:g}s",)
+        faults = () if self.disconnectAfterMs is None else (f"drop@{self.disconnectAfterMs / 1000:g}s",)
         answer = attrs.evolve(self.response.answer(), timing=self._timing(), faults=faults)
-        chunks = self.truncate_after_chunks
+        chunks = self.truncateAfterChunks
         return answer if chunks is None else attrs.evolve(answer, cut_after=_events_up_to(chunks, answer))
 
     def _timing(self) -> Timing:
         first = between = self.latency / 1000
-        profile, recorded = self.streaming_profile, self.recorded_timings
+        profile, recorded = self.streamingProfile, self.recordedTimings
         if profile is not None:
             first = first if profile.ttft is None else profile.ttft / 1000
             between = 1 / profile.tps if profile.tps else between
         elif recorded is not None:
-            waits = recorded.inter_chunk_delays_ms
-            first, between = recorded.ttft_ms / 1000, sum(waits) / len(waits) / 1000 if waits else 0.0
-        first += self.chaos.latency_ms / 1000
-        speed = self.replay_speed or 1.0
-        return Timing(first_byte_s=first / speed, between_s=between / speed, delta_chars=self.chunk_size or None)
+            waits = recorded.interChunkDelaysMs
+            first, between = recorded.ttftMs / 1000, sum(waits) / len(waits) / 1000 if waits else 0.0
+        first += self.chaos.latencyMs / 1000
+        speed = self.replaySpeed or 1.0
+        return Timing(first_byte_s=first / speed, between_s=between / speed, delta_chars=self.chunkSize or None)
 
 
 def read_aimock(document: Mapping[str, Any]) -> ReadFixtures | None:
@@ -336,7 +302,7 @@ def read_aimock(document: Mapping[str, Any]) -> ReadFixtures | None:
             continue
         try:
             entry = read_class(given, _Entry)
-            match, answer, number = entry.match.match(), entry.answer(), entry.match.sequence_index
+            match, answer, number = entry.match.match(), entry.answer(), entry.match.sequenceIndex
             if number is None:
                 found.append(Fixture(match=match, answers=(answer,)))
                 continue

@@ -19,7 +19,7 @@ from assistant_events.adapters.gemini_interactions import emit_resource
 from assistant_events.events import Event
 from assistant_events.mock import fixtures
 from assistant_events.mock.fixture_format import message_of
-from assistant_events.mock.json_reader import FieldError, ReadBy, at_least, expect, read_class, read_object, unknown
+from assistant_events.mock.json_reader import FieldError, at_least, expect, read_class, read_object, unknown
 from assistant_events.values import JsonObject
 
 # Wire reference §2.1. The service may use others, so that only what looks like a typing error is a fault.
@@ -69,7 +69,7 @@ def _read_usage(value: Any) -> JsonObject:
         close = [f"total_{key}"] if f"total_{key}" in _USAGE else get_close_matches(key, _USAGE, 1, 0.85)
         if key.startswith("total_"):
             try:
-                at_least(0).read(count)
+                at_least(0)(count)
             except ValueError as error:
                 faults.append((key, str(error)))
         if key not in _USAGE and close:
@@ -103,7 +103,6 @@ def is_word(value: object) -> bool:
 CallName: TypeAlias = Annotated[str, expect("the name of a function", is_word)]
 
 
-@final
 @attrs.frozen(kw_only=True)
 class _Call:
     """A call of a function, in short or as a step."""
@@ -113,7 +112,6 @@ class _Call:
     arguments: JsonObject = JsonObject()
 
 
-@final
 @attrs.frozen(kw_only=True)
 class _Block:
     """The fields of a content block that are checked."""
@@ -140,12 +138,11 @@ def _read_step(value: Any) -> JsonObject:
     return JsonObject(step)
 
 
-@final
 @attrs.frozen(kw_only=True)
 class _Output:
     """The fields of a `model_output` that are checked."""
 
-    content: tuple[Annotated[_Block, ReadBy(_read_block)], ...] = ()
+    content: tuple[Annotated[_Block, _read_block], ...] = ()
 
 
 def _as_objects(values: Iterable[Mapping[str, object]]) -> tuple[JsonObject, ...]:
@@ -168,16 +165,16 @@ class Answer(fixtures.Answer):
 
     CONTENT: ClassVar[tuple[str, ...]] = ("steps", "status", "http_error", "stream_error")
 
-    steps: tuple[Annotated[JsonObject, ReadBy(_read_step)], ...] = attrs.field(default=(), converter=_as_objects)
+    steps: tuple[Annotated[JsonObject, _read_step], ...] = attrs.field(default=(), converter=_as_objects)
     """The generated steps in their order, without `user_input`."""
 
-    status: Annotated[str, ReadBy(_read_status)] | None = None
+    status: Annotated[str, _read_status] | None = None
     """None: `requires_action` when a function call of the client has no result, else `completed`."""
 
-    usage: Annotated[JsonObject, ReadBy(_read_usage)] | None = attrs.field(default=None, converter=_as_optional_object)
+    usage: Annotated[JsonObject, _read_usage] | None = attrs.field(default=None, converter=_as_optional_object)
     """In the provider's words. None: computed from the lengths of the texts."""
 
-    more: Annotated[JsonObject, ReadBy(_read_more)] = attrs.field(
+    more: Annotated[JsonObject, _read_more] = attrs.field(
         default=JsonObject(), converter=JsonObject, validator=_check_more
     )
     """Other fields of the resource, for example `errors`, `environment_id` or `service_tier`."""
@@ -192,7 +189,7 @@ class AnswerEntry(Answer):
     """An answer in a fixture file, whose content has one of three forms."""
 
     text: str | None = None
-    thought: Annotated[tuple[str, ...], ReadBy(_read_thought)] | None = None
+    thought: Annotated[tuple[str, ...], _read_thought] | None = None
     calls: tuple[_Call, ...] = ()
     events: tuple[Event, ...] | None = None
 

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from os import PathLike
+from functools import partial
 from typing import Final
 
 from assistant_events.adapters.gemini_interactions.mock.aimock import read_aimock
 from assistant_events.adapters.gemini_interactions.mock.answers import AnswerEntry
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match
 from assistant_events.mock import fixture_files
-from assistant_events.mock.fixture_files import FixtureSource
 from assistant_events.mock.fixture_format import FixtureFormat
-from assistant_events.mock.fixtures import Fixtures
 
 FORM: Final = FixtureFormat(match=Match, entry=AnswerEntry, read_other=read_aimock)
 
+load_fixtures = partial(fixture_files.load_fixtures, FORM)
+"""Return the fixtures of files, folders and parsed documents, see `fixture_files.load_fixtures`."""
 
-def load_fixtures(*sources: str | PathLike[str] | Mapping[str, object]) -> Fixtures:
-    """
-    Return the fixtures of files, folders and parsed documents of the Interactions API, see `fixture_files`.
-
-    Raises:
-        FixtureError: Something in them is not valid; its `others` are the rest of the faults.
-    """
-    return fixture_files.load_fixtures(FORM, *sources)
-
-
-def fixtures_of(source: FixtureSource) -> Fixtures:
-    """
-    Return fixtures of the Interactions API from any source, see `fixture_files`.
-
-    Raises:
-        FixtureError: The source is not valid.
-
-        TypeError: It is of another type.
-    """
-    return fixture_files.fixtures_of(FORM, source)
+fixtures_of = partial(fixture_files.fixtures_of, FORM)
+"""Return fixtures from any source, see `fixture_files.fixtures_of`."""

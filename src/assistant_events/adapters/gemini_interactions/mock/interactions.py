@@ -55,18 +55,7 @@ class InteractionsSettings(Settings):
 
 @final
 class InteractionsService(MockService[Run]):
-    """
-    The state of a mock of the Interactions API.
-
-    Args:
-        fixtures: The answers.
-
-        settings: Limits and behaviour.
-
-        faults: Of the whole server.
-
-        clock: Time of the provider.
-    """
+    """The state of a mock of the Interactions API."""
 
     def __init__(
         self, fixtures: Fixtures, settings: InteractionsSettings, faults: Sequence[Fault], clock: ProviderClock

@@ -1,4 +1,4 @@
-"""The facts of a create request that fixtures are compared with, whatever form its `input` has."""
+"""What a create request contains, in any form of its `input`: the facts for fixtures, and the input of the user."""
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, final
+from typing import Any, Final, final
 
 import attrs
 
@@ -151,3 +151,29 @@ def _declared(tools: object) -> Iterator[str]:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def user_inputs(given: object) -> list[dict[str, Any]]:
+    """
+    Return the `user_input` steps of an `input` in any of its forms, as GET does.
+
+    Other steps that a client sent as history are left out.
+    """
+    if isinstance(given, str):
+        return [_user_input([{"type": "text", "text": given}])]
+    steps: list[dict[str, Any]] = []
+    content: list[object] = []
+    for item in given if isinstance(given, list) else [given]:
+        if not isinstance(item, Mapping):
+            continue
+        if "role" in item:
+            steps += user_inputs(item.get("content")) if item["role"] == "user" else []
+        elif item.get("type") == "user_input":
+            steps.append(dict(item))
+        elif not _is_step(item):
+            content.append(item)
+    return [*([_user_input(content)] if content else []), *steps]
+
+
+def _user_input(content: list[Any]) -> dict[str, Any]:
+    return {"type": "user_input", "content": content}

@@ -8,7 +8,6 @@ from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 
-from assistant_events.adapters.gemini_interactions.mock.echo import user_inputs
 from assistant_events.adapters.gemini_interactions.mock.frames import (
     DONE,
     Document,
@@ -19,6 +18,7 @@ from assistant_events.adapters.gemini_interactions.mock.frames import (
     usage_of,
     with_cursor,
 )
+from assistant_events.adapters.gemini_interactions.mock.request_facts import user_inputs
 from assistant_events.adapters.gemini_interactions.mock.validation import is_stored
 from assistant_events.adapters.gemini_interactions.statuses import interaction
 from assistant_events.adapters.gemini_interactions.step_stream import cursor, sse
@@ -35,24 +35,7 @@ EventIds: TypeAlias = Literal["background", "all", "some", "none"]
 
 
 class Run(runs.Run):
-    """
-    One interaction.
-
-    Args:
-        run_id: Its id, also when it is not stored.
-
-        prepared: Its answer.
-
-        body: The request.
-
-        salt: Of its signatures, so that those of two runs differ.
-
-        clock: Of the provider.
-
-        faults: Of this run.
-
-        event_ids: Which events have a cursor.
-    """
+    """One interaction. Its signatures depend on *salt*, so that those of two runs differ."""
 
     HEAD_EVENTS = 2
     DONE = DONE

@@ -94,11 +94,6 @@ def is_signed_type(step: Step) -> bool:
     return step.get("type") in SIGNED_TYPES
 
 
-def signed_items(given: object) -> list[Step]:
-    """Return the steps and blocks of an `input` of either generation in their order, turns and prompts unpacked."""
-    return list(_unpacked(given))
-
-
 class SignatureLedger:
     """
     The signatures of the answers, against which those of a request are checked.
@@ -154,7 +149,7 @@ class SignatureLedger:
         """
         seen: set[str] = set()
         last: dict[bytes, int] = {}
-        for number, step in enumerate(signed_items(given)):
+        for number, step in enumerate(_unpacked(given)):
             self._check_call(step, seen, number)
             signature = step.get("signature")
             if signature is None or (signature == "" and not is_signed_type(step)):
@@ -193,6 +188,7 @@ class SignatureLedger:
 
 
 def _unpacked(given: object) -> Iterator[Step]:
+    """Yield the steps and blocks of an `input` of either generation in their order, turns and prompts unpacked."""
     for item in cast("Sequence[object]", given) if isinstance(given, (list, tuple)) else [given]:
         if not isinstance(item, Mapping):
             continue
