@@ -132,7 +132,7 @@ class EncoderBase(ABC):
     dialect: ClassVar[str]
 
     provider: ClassVar[str]
-    """Who is asked, unless the caller of `encode` says so."""
+    """Provider of the request, unless the caller of `encode` names another."""
 
     policy: ClassVar[Policy] = DEFAULT_POLICY
 
@@ -182,7 +182,7 @@ class EncoderBase(ABC):
 
             mode: How the conversation is sent.
 
-            provider: Who is asked, when it is not the provider that the dialect is named after.
+            provider: Provider of the request, if not the one of the dialect.
 
             policy: What may be sent, instead of the policy of the dialect, for example with its
                 `interchangeable_models`.
@@ -240,7 +240,7 @@ class EncoderBase(ABC):
 
     @abstractmethod
     def result_item(self, call: ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
-        """Return the item of a result of the app: *content* is the output, after what went wrong."""
+        """Return the item of a result of the app: *content* is the error, if any, then the output."""
 
     @abstractmethod
     def conversation(self, items: list[Item]) -> dict[str, Any]:
@@ -256,7 +256,7 @@ class EncoderBase(ABC):
         return DropReason.EMPTY if is_empty else None
 
     def has_place(self, part: Part) -> bool:
-        """Tell whether all state of *part* is sent."""
+        """Return whether all state of *part* is sent."""
         placed = part.state.keys() - {"id"} <= self.placed_state.get(part.type, frozenset())
         if isinstance(part, ToolPart):
             keys = self.placed_state.get("result", frozenset[str]()) if part.provider_executed else frozenset[str]()
@@ -264,7 +264,7 @@ class EncoderBase(ABC):
         return placed
 
     def needs_result(self, call: ToolPart) -> bool:
-        """Tell whether the app has to send a result of *call*."""
+        """Return whether the app has to send a result of *call*."""
         return not call.provider_executed
 
     def refused_calls(self, message: AssistantMessage, parts: Sequence[tuple[int, Part]]) -> Collection[int]:
@@ -294,11 +294,11 @@ class EncoderBase(ABC):
     # -- called by subclasses
 
     def is_own(self, message: AssistantMessage) -> bool:
-        """Tell whether *message* is of the model that is asked."""
+        """Return whether *message* is of the model that is asked."""
         return self._policy.relation(message.origin, self.target) is Relation.SAME_ORIGIN
 
     def is_of_provider(self, message: AssistantMessage) -> bool:
-        """Tell whether *message* is of the provider that is asked, in this dialect."""
+        """Return whether *message* is of the provider that is asked, in this dialect."""
         return self._policy.relation(message.origin, self.target) is not Relation.OTHER_PROVIDER
 
     def last_state(self, key: str) -> str | None:
@@ -514,7 +514,7 @@ def _messages(transcript: Transcript | Iterable[Message]) -> tuple[Message, ...]
 
 
 def _is_newer(messages: Iterable[Message], answer: Message) -> bool:
-    """Tell whether something in *messages* ended after *answer* started, which was asked for without it."""
+    """Return whether something in *messages* ended after *answer* started, which was asked for without it."""
     if answer.times is None or answer.times.started is None:
         return False  # not known
     times: list[Times | None] = []

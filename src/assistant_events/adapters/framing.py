@@ -1,9 +1,8 @@
 """
-Bytes to frames: where one message of the wire ends and the next begins.
+Framings: bytes to payloads, and payloads to bytes.
 
-A framing is fed bytes as they come and returns the payloads that are whole. It never raises for what a provider sent,
-and its cost grows with the bytes however they are cut. It holds one frame that is not whole, up to a length, and
-nothing of lines that belong to no frame.
+A framing is fed bytes in any pieces and returns the complete payloads. It never raises for the bytes of a provider, and
+its cost is linear in them. It buffers one incomplete frame, up to a maximum length, and no lines outside of frames.
 """
 
 from __future__ import annotations
@@ -17,24 +16,24 @@ from assistant_events.errors import JsonError
 from assistant_events.values import read_json, write_json
 
 MAX_TAIL = 1 << 16
-"""How much text outside of any frame is kept. The one that matters, a JSON error after a cut, is under 300 bytes."""
+"""Length of the text outside of frames that is kept. A JSON error after a cut, its use, is under 300 bytes."""
 
 MAX_FRAME_BYTES = 64 << 20
 """
-How long a frame may be. The longest hold a medium in base64: a service that takes 20 MB in a request gives back no
-more than a few times that.
+Maximum length of a frame. The longest contain media in base64: a service that accepts requests of 20 MB returns at
+most a few times that.
 """
 
 DONE: Final = b"[DONE]"
 
 _SETTLE_AT = 1 << 16
-"""How many bytes wait for the end of their frame before what no frame is made of is taken out of them."""
+"""Length of an incomplete frame from which on the lines that are not part of a frame are removed from the buffer."""
 
 _LINE = re.compile(rb'^(?:(data|event)(?:: ?([^\n]*))?$|[\[\]{}"][^\n]*$)', re.MULTILINE)
-"""A line that says something: a field of an event, or what may be a bare JSON error. Comments are no such lines."""
+"""A field of an event, or a line that may be a bare JSON error. Comments are neither."""
 
 _BEGUN = re.compile(rb'(data|event)(?::|$)|[\[\]{}"]')
-"""What such a line begins with. Shorter beginnings may become one; they are shorter than `_UNDECIDED`."""
+"""Start of such a line. A start shorter than `_UNDECIDED` is not decided yet."""
 
 _UNDECIDED = len(b"event:")
 
@@ -43,27 +42,27 @@ _BEFORE = re.compile(rb"(?:event: ?([^\n]*)\n)?data: ?").fullmatch
 
 
 class Framing(Protocol):
-    """What `DecoderBase` needs of a framing."""
+    """Interface of framings."""
 
     separator: bytes
-    """What ends the frames that come most."""
+    """End of the usual frames."""
 
     idle: bool
-    """Whether the next byte begins a frame. False is always right, and only costs time."""
+    """Whether the next byte starts a frame. `False` is always correct, and slower."""
 
     too_long: bool
-    """Whether a frame was longer than is taken. Nothing comes after it."""
+    """Whether a frame exceeded the maximum length. No payloads follow."""
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
-        """Take frames of up to so many bytes: of their lines, without comments and without line ends."""
+        """*max_frame_bytes* counts the lines of a frame without comments and line ends."""
 
     @property
     def tail(self) -> str:
-        """Text that is no frame and looks like JSON: some gateways end a broken stream with a bare error document."""
+        """Text outside of frames that looks like JSON: some gateways end a broken stream with a bare error document."""
         ...
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take more bytes and return the payloads that are whole now."""
+        """Feed bytes and return the payloads that are complete."""
         ...
 
     def around(self, payload: bytes, name: str | None = None) -> tuple[bytes, bytes] | None:
@@ -78,7 +77,7 @@ class Framing(Protocol):
         ...
 
     def close(self) -> list[bytes]:
-        """Return the payload that was whole but for its end mark, if there is one."""
+        """Return the payload that is complete except for its end mark, if there is one."""
         ...
 
     def name(self, payload: bytes) -> str | None:
@@ -93,11 +92,11 @@ class Framing(Protocol):
 
 class Sse:
     """
-    Server-sent events, as in the HTML standard (section 9.2.6, seen 2026-11), with three liberties.
+    Server-sent events, as in the HTML standard (section 9.2.6, seen 2026-11), with three extensions.
 
-    The end of the input ends a pending event whose data is whole; lines that are no field and look like JSON are kept
-    as `tail`; when several `data` lines of one event make no JSON together, those that do alone are taken one by one
-    (a reader that was cut and goes on with a replay sees half an event run into the next).
+    The end of the input ends a pending event whose data is complete JSON. Lines that are not fields and look like JSON
+    are kept as `tail`. When the `data` lines of an event are not JSON together, those that are JSON alone are separate
+    payloads: after a cut and a replay, half an event precedes the next one.
     """
 
     separator = b"\n\n"
@@ -108,7 +107,7 @@ class Sse:
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.too_long = False
-        """Whether a frame was longer than is taken. Nothing comes after it."""
+        """Whether a frame exceeded the maximum length. No payloads follow."""
 
         self._max = max_frame_bytes
         self._pending: list[bytes] = []
@@ -117,7 +116,7 @@ class Sse:
         self._begun = False
         self._tail = bytearray()
         self.idle = False
-        """Whether the next byte begins a frame."""
+        """Whether the next byte starts a frame."""
 
         self._skip_lf = False
         self._ends_line = False
@@ -128,7 +127,7 @@ class Sse:
         self._name_of: dict[int, str | None] = {}
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take more bytes and return the payloads that are whole now."""
+        """Feed bytes and return the payloads that are complete."""
         if self.idle and len(data) <= self._max:
             # One event in its usual lines is what a live stream brings most of the time.
             one = _ONE(data)
@@ -140,7 +139,7 @@ class Sse:
 
     @property
     def tail(self) -> str:
-        """Lines that are no field of an event and look like JSON, up to `MAX_TAIL`."""
+        """Lines that are not fields of an event and look like JSON, up to `MAX_TAIL`."""
         return self._tail.decode("utf-8", "replace")
 
     def _feed(self, data: bytes) -> list[bytes]:
@@ -155,7 +154,7 @@ class Sse:
         return payloads
 
     def _blocks(self, data: bytes) -> list[bytes]:
-        """Split off what ends with a blank line, and keep the rest."""
+        """Split complete events from the buffer."""
         if not data:
             return []
         pending = self._pending
@@ -176,13 +175,13 @@ class Sse:
         return self._split(whole[:end])
 
     def _hold(self, rest: bytes) -> None:
-        """Keep the beginning of a frame."""
+        """Buffer the start of a frame."""
         self._pending = [rest] if rest else []
         self._held = len(rest)
         self._settle_at = max(_SETTLE_AT, 2 * self._held)
 
     def _settle(self) -> None:
-        """Keep of a frame that has begun only the lines that it is made of."""
+        """Remove the lines that are not part of the incomplete frame from the buffer."""
         whole = b"".join(self._pending)
         begin = whole.rfind(b"\n") + 1
         # No list of lines: an object for each short line takes many times the room of its bytes.
@@ -219,7 +218,7 @@ class Sse:
         return None
 
     def close(self) -> list[bytes]:
-        """Return the payload that was whole but for its end mark, if there is one."""
+        """Return the payload that is complete except for its end mark, if there is one."""
         rest = b"".join(self._pending)
         self._hold(b"")
         self._payloads, self._names = [], []
@@ -255,7 +254,7 @@ class Sse:
         return data.removeprefix(b"\xef\xbb\xbf")
 
     def _with_lf(self, data: bytes) -> bytes:
-        """Make CR and CRLF into LF. A CR at the end counts at once; a LF that follows it is skipped then."""
+        """Convert CR and CRLF to LF. A CR at the end is a line end at once; an LF after it is skipped."""
         if self._skip_lf and data:
             data = data.removeprefix(b"\n")
             self._skip_lf = False
@@ -264,7 +263,7 @@ class Sse:
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     def _split(self, block: bytes) -> list[bytes]:
-        """Split what ends with a blank line."""
+        """Split a block that ends with a blank line."""
         self._block = block
         payloads = self._quick(block) if len(block) <= self._max else None
         if payloads is not None:
@@ -278,8 +277,7 @@ class Sse:
         """
         Split a block in which every event has the usual two (or one) lines; `None` when it has anything else.
 
-        The counts make it exact: every event begins after a blank line, and there is no line that the pattern did not
-        take.
+        The counts make it exact: every event starts after a blank line, and the pattern matched every line.
         """
         if block[:6] == b"event:":
             found = self._NAMED.findall(block)
@@ -329,7 +327,7 @@ class Sse:
 
 
 def _size(event: bytes) -> int:
-    """Return how long the lines of an event are that say something of it."""
+    """Return the length of the lines of an event that are fields."""
     return sum(len(line[0]) for line in _LINE.finditer(event) if line[1] is not None)
 
 
@@ -361,17 +359,17 @@ class JsonLines:
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.tail = ""
         self.idle = True
-        """Whether the next byte begins a line."""
+        """Whether the next byte starts a line."""
 
         self.too_long = False
-        """Whether a line was longer than is taken. Nothing comes after it."""
+        """Whether a line exceeded the maximum length. No payloads follow."""
 
         self._max = max_frame_bytes
         self._pending: list[bytes] = []
         self._held = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take more bytes and return the lines that are whole now."""
+        """Feed bytes and return the lines that are complete."""
         if self.too_long:
             return []
         if b"\n" not in data:
@@ -403,7 +401,7 @@ class JsonLines:
         return b"", b"\n"
 
     def close(self) -> list[bytes]:
-        """Return the last line when it is whole but for its end."""
+        """Return the last line when it is complete except for its end."""
         line = b"".join(self._pending).strip()
         self._pending = []
         return [line] if line and _is_whole(line) else []

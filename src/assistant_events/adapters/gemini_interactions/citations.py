@@ -1,8 +1,8 @@
 """
-Annotations of a text, and the citations they become.
+Annotations of a text, and the citations that they become.
 
-Their indices are UTF-8 byte offsets into the text of their step, end exclusive (all recordings with non-ASCII text;
-official clients pass them on as they are). Citations count code points.
+The indices of annotations are UTF-8 byte offsets into the text of their step, end exclusive (all recordings with
+non-ASCII text; official clients pass them on as they are). Citations count code points.
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
@@ -11,17 +11,19 @@ official clients pass them on as they are). Citations count code points.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from assistant_events.adapters.json_fields import Fields, integer, string
+from assistant_events.adapters.text_places import byte_offsets, code_points
 from assistant_events.values import Citation, thaw, write_json
 
-_CITATIONS = {
+_CITATIONS: Final = {
     # type of annotation: (field of the address, field of the title)
     "url_citation": ("url", "title"),
     "file_citation": ("document_uri", "file_name"),
     "place_citation": ("url", "name"),
 }
+_INDEXES: Final = ("start_index", "end_index")
 
 
 def unique(annotations: Sequence[Fields]) -> list[dict[str, Any]]:
@@ -35,77 +37,48 @@ def unique(annotations: Sequence[Fields]) -> list[dict[str, Any]]:
 
 def shifted(annotations: Sequence[tuple[int, Fields]], text: str) -> list[Fields]:
     """
-    Return annotations whose places are those in a block as annotations of the whole text.
+    Return annotations of blocks as annotations of the whole text.
 
     Args:
-        annotations: Each with the place in *text* where its block begins, in code points.
+        annotations: Each with the place in *text* where its block starts, in code points.
 
-        text: All of it.
+        text: The texts of all blocks.
     """
+    offsets = byte_offsets(text, [start for start, _ in annotations])
     moved: list[Fields] = []
-    sizes = {0: 0}
-    end = size = 0
-    for begin in sorted({begin for begin, _ in annotations}):
-        size += len(text[end:begin].encode())
-        end, sizes[begin] = begin, size
-    for begin, annotation in annotations:
-        offsets = {key: integer(annotation, key) for key in ("start_index", "end_index")} if begin else {}
-        moved.append(
-            {**annotation, **{key: offset + sizes[begin] for key, offset in offsets.items() if offset is not None}}
-        )
+    for start, annotation in annotations:
+        indexes = {key: integer(annotation, key) for key in _INDEXES} if start else {}
+        more = {key: index + offsets[start] for key, index in indexes.items() if index is not None}
+        moved.append({**annotation, **more})
     return moved
 
 
 def cited(annotations: Sequence[Fields], text: str) -> tuple[Citation, ...]:
-    """Return the sources among *annotations*, with their place in *text*. Other annotations stay in the state alone."""
+    """Return the sources among *annotations*, with their places in *text*. Others are in the state alone."""
     sources = [each for each in annotations if string(each, "type") in (*_CITATIONS, None)]
-    places = _Places(text, [integer(each, key) for each in sources for key in ("start_index", "end_index")])
+    indexes = [index for each in sources for key in _INDEXES if (index := integer(each, key)) is not None]
+    places = code_points(text, indexes)
     found: list[Citation] = []
     for each in sources:
         url_key, title_key = _CITATIONS.get(string(each, "type") or "", ("url", "title"))
-        start, end = places.of(integer(each, "start_index")), places.of(integer(each, "end_index"))
+        start, end = [None if (index := integer(each, key)) is None else places.get(index) for key in _INDEXES]
         if start is not None and end is not None and end < start:
             start = end = None
-        found.append(
-            Citation(
-                # Captures of early 2026 have only `source` where later ones have url and title.
-                url=string(each, url_key) or string(each, "source"),
-                title=string(each, title_key),
-                start=start,
-                end=end,
-            )
-        )
+        # Captures of early 2026 have only `source` where later ones have url and title.
+        url = string(each, url_key) or string(each, "source")
+        found.append(Citation(url=url, title=string(each, title_key), start=start, end=end))
     return tuple(found)
 
 
 def annotations_of(citations: Sequence[Citation], text: str) -> list[dict[str, Any]]:
-    """Return citations as annotations of *text*, with places in bytes."""
+    """Return citations as annotations of *text*."""
+    offsets = byte_offsets(text, [place for each in citations for place in (each.start, each.end) if place is not None])
     annotations: list[dict[str, Any]] = []
     for each in citations:
-        start, end = [None if place is None else len(text[:place].encode()) for place in (each.start, each.end)]
-        fields = {"url": each.url, "title": each.title, "start_index": start, "end_index": end}
-        annotations.append(
-            {"type": "url_citation", **{key: field for key, field in fields.items() if field is not None}}
-        )
+        start, end = [None if place is None else offsets[place] for place in (each.start, each.end)]
+        fields = {"type": "url_citation", "url": each.url, "title": each.title, "start_index": start, "end_index": end}
+        annotations.append({key: field for key, field in fields.items() if field is not None})
     return annotations
-
-
-class _Places:
-    """Byte offsets of a text as code points, all worked out in one pass over the text."""
-
-    def __init__(self, text: str, offsets: Sequence[int | None]) -> None:
-        self._known: dict[int, int] = {}
-        data = text.encode()
-        position = points = 0
-        for offset in sorted({each for each in offsets if each is not None and 0 <= each <= len(data)}):
-            if offset < len(data) and data[offset] & 0xC0 == 0x80:
-                continue  # inside a character
-            points += len(data[position:offset].decode())
-            position = offset
-            self._known[offset] = points
-
-    def of(self, offset: int | None) -> int | None:
-        return None if offset is None else self._known.get(offset)
 
 
 def _sorted(value: Any) -> Any:

@@ -139,7 +139,7 @@ class GeminiInteractionsEncoder(EncoderBase):
         return {**step, "is_error": True} if failed else step
 
     def needs_result(self, call: ToolPart) -> bool:
-        """Tell whether the app owes a result: of every `function_call` to which the provider gave none."""
+        """Return whether the app owes a result: of every `function_call` to which the provider gave none."""
         return call_type(call) == "function_call" and not has_result(call)
 
     def refused_calls(self, message: AssistantMessage, parts: Sequence[tuple[int, Part]]) -> Collection[int]:
@@ -175,7 +175,7 @@ class GeminiInteractionsEncoder(EncoderBase):
                 return super().unsendable(part)
 
     def has_place(self, part: Part) -> bool:
-        """Tell whether all state of a part is sent; deltas of unknown types are not."""
+        """Return whether all state of a part is sent; deltas of unknown types are not."""
         states = [part.state, part.result_state] if isinstance(part, ToolPart) else [part.state]
         return super().has_place(part) and not any(map(has_unwritten_deltas, states))
 
@@ -184,7 +184,7 @@ encode = GeminiInteractionsEncoder.encode
 
 
 def _is_unknown(state: State) -> bool:
-    """Tell whether an opaque item has no place: none of this wire, the rest of a known step, a call without a name."""
+    """Return whether an opaque item has no step: from another wire, the rest of a known step, a call without a name."""
     step = state.get("step")
     if isinstance(step, Mapping):
         kind = step.get("type")

@@ -124,7 +124,7 @@ def deltas_of(state: State) -> list[Fields]:
 
 
 def has_unwritten_deltas(state: State) -> bool:
-    """Tell whether a state has deltas that `wire_steps` does not write: their effect on the step is unknown."""
+    """Return whether a state has deltas that `wire_steps` does not write: their effect on the step is unknown."""
     step = state.get("step")
     kind = step.get("type") if isinstance(step, Mapping) else None
     return any(delta.get("type") != kind for delta in deltas_of(state))

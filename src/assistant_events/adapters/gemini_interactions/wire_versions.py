@@ -115,7 +115,7 @@ class Version1Stream:
         return None if started is None else string(mapping(started[0], "step"), "type")
 
     def _is_whole(self, index: int) -> bool:
-        """Tell whether a step comes in one delta."""
+        """Return whether a step comes in one delta."""
         kind = self._type(index)
         return kind in words.CALLS or kind in words.RESULTS
 

@@ -1,0 +1,28 @@
+"""Places in a text: code points to UTF-8 byte offsets and back, all places of a text in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def byte_offsets(text: str, places: Iterable[int]) -> dict[int, int]:
+    """Return the byte offset of each place; a place behind the end is the end."""
+    offsets: dict[int, int] = {}
+    end = size = 0
+    for place in sorted(set(places)):
+        size += len(text[end:place].encode())
+        end, offsets[place] = place, size
+    return offsets
+
+
+def code_points(text: str, offsets: Iterable[int]) -> dict[int, int]:
+    """Return the place of each byte offset; offsets outside of the text or inside a character are missing."""
+    data = text.encode()
+    places: dict[int, int] = {}
+    end = points = 0
+    for offset in sorted({each for each in offsets if 0 <= each <= len(data)}):
+        if offset < len(data) and data[offset] & 0xC0 == 0x80:
+            continue  # inside a character
+        points += len(data[end:offset].decode())
+        end, places[offset] = offset, points
+    return places
