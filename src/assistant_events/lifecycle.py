@@ -398,6 +398,20 @@ class MessageLifecycle:
         """Ids of the calls that keep a step from ending: without an input, or run by the provider and not answered."""
         return list(self._unsettled)
 
+    def settle(self, call_id: str) -> bool:
+        """Settle a call without an event, since its result is known already; return whether it had none."""
+        if self.call(call_id) is not _CALLED:
+            return False
+        self._calls[call_id].phase = CallPhase.SETTLED
+        self._unsettled.pop(call_id, None)
+        return True
+
+    def abandon(self) -> None:
+        """Fail the message and settle its calls without events: other events close what was recorded of it."""
+        for call_id in self._calls:
+            self.settle(call_id)
+        self.phase = MessagePhase.FAILED
+
     def adopt_fragment(self, kind: str, phase: FragmentPhase) -> None:
         """Set the phase of a kind from a message that is known already."""
         self._fragments[kind] = phase
@@ -432,10 +446,9 @@ class MessageLifecycle:
                 self._answered = self._answered or cls is ToolSuccess or is_answer(event.error)
         if after is not call.phase:
             call.phase = after  # type: ignore[assignment]
-            # `_keeps_open` without its call: an input that has ended was open before.
-            if after is _INPUT_OPEN or (after is _CALLED and call.provider_executed):
+            if _keeps_open(call):
                 self._unsettled[event.call_id] = None
-            elif after is not _INPUT_ENDED:
+            else:
                 self._unsettled.pop(event.call_id, None)
         return None
 

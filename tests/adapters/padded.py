@@ -40,21 +40,17 @@ class PaddedDecoder(DecoderBase):
         self.ensure_started()
         kind, number = self.kind(event), integer(event, "index") or 0
         text = string(mapping(event, "delta"), "text") or ""
-        fragment = None
+        key = (kind, number)
         match kind:
             case "text":
-                self.recorder.text(text, key=number)
-                fragment = self.recorder.open_fragment("text")
+                self.recorder.text(text, key=key)
             case "reasoning":
-                self.recorder.reasoning(text, key=number)
-                fragment = self.recorder.open_fragment("reasoning")
+                self.recorder.reasoning(text, key=key)
             case "input":
-                self.recorder.tool_input(f"c{number}", "search", text, key=number)
-                fragment = self.recorder.open_input(number)
+                self.recorder.tool_input(f"c{number}", "search", text, key=key)
             case "end":
                 self.finish_step("stop")
-        if fragment is not None and fragment.key == number:
-            self.offer_fast_path(event, ("delta", "text"), fragment, kind=kind)
+        self.offer_fast_path(event, ("delta", "text"), self.recorder.open_of(key), kind=kind)
 
     def kind(self, event):
         return string(event, "type")

@@ -77,7 +77,7 @@ def record_calls(call_id, key):
             recorder.tool_input(call_id, "search", "{}", key=at)
             recorder.end_tool_input(call_id, key=at)
             recorder.tool_progress(call_id, 1, key=at)
-            recorder.tool_success(call_id, 1, key=at)
+            recorder.result(call_id, 1, key=at)
         recorder.finish("stop")
 
     return work
@@ -89,7 +89,7 @@ def record_open_inputs(size):
         recorder.tool_input("c1", "search", "{}", key=number)
     for number in range(size):
         recorder.end_tool_input(key=number)
-        recorder.tool_success("c1")
+        recorder.result("c1")
     recorder.close()
 
 

@@ -206,7 +206,7 @@ def test_how_an_input_is_cut_changes_nothing(text, data):
         del halves[:take]
     events += recorder.finish("stop")
 
-    assert units.decode("utf-16-le", "replace") == fold(events).last.tool_calls[0].raw_input
+    assert (units.decode("utf-16-le", "replace") or "{}") == fold(events).last.tool_calls[0].raw_input
 
 
 def code_units(value):
@@ -233,12 +233,12 @@ def test_state_reaches_the_message_unit_for_unit(first, second, third):
     events += recorder.text("t", key="t") + recorder.end_text(third, key="t")
     events += recorder.end_media(first, b"x", media_type="image/png")
     events += recorder.tool_input("c1", "search", "{}", state=first) + recorder.end_tool_input("c1", second)
-    events += recorder.tool_success("c1", state=third)
+    events += recorder.result("c1", state=third)
     events += recorder.opaque(first) + recorder.finish("stop", state=second)
     message = fold(events, strict=True).last
     call = message.tool_calls[0]
 
-    expected = [second, third, first, second or first, first]
+    expected = [second, third, first, {**first, **second}, first]
     assert [code_units(state) for state in expected] == [code_units(part.state) for part in message.parts]
     assert code_units(third) == code_units(call.result_state)
     assert code_units(second or first) == code_units(message.state)

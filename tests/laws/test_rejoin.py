@@ -140,7 +140,7 @@ def test_what_the_app_answered_meanwhile_stays(chosen, data):
     """
     A call that the app answered before the cut keeps its answer, and the rest of the message is uncut.
     """
-    chosen = [verb for verb in chosen if not verb.name.startswith(("tool_success", "tool_failed", "tool_progress"))]
+    chosen = [verb for verb in chosen if not verb.name.startswith(("result", "tool_progress"))]
     events = performed(chosen)
     uncut = fold(events)
     end = data.draw(st.sampled_from([[], [Verb("fail", {"error": error()})]]))

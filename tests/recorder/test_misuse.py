@@ -13,10 +13,11 @@ VERBS = {
     "finish": lambda recorder: recorder.finish("stop"),
     "fail": lambda recorder: recorder.fail(error()),
     "close": lambda recorder: recorder.close(),
-    "begin_text": lambda recorder: recorder.begin_text(),
+    "begin": lambda recorder: recorder.begin(None, "text"),
+    "keep": lambda recorder: recorder.keep("k", {}),
+    "end": lambda recorder: recorder.end("k"),
     "text": lambda recorder: recorder.text("a"),
     "end_text": lambda recorder: recorder.end_text(),
-    "begin_reasoning": lambda recorder: recorder.begin_reasoning(),
     "reasoning": lambda recorder: recorder.reasoning("a"),
     "end_reasoning": lambda recorder: recorder.end_reasoning(),
     "media": lambda recorder: recorder.media(b"a", "image/png"),
@@ -26,8 +27,7 @@ VERBS = {
     "tool_call": lambda recorder: recorder.tool_call("c1", "search", {}),
     "tool_call, raw": lambda recorder: recorder.tool_call("c1", "search", "{}"),
     "tool_progress": lambda recorder: recorder.tool_progress("c1"),
-    "tool_success": lambda recorder: recorder.tool_success("c1"),
-    "tool_failed": lambda recorder: recorder.tool_failed("c1", error()),
+    "result": lambda recorder: recorder.result("c1"),
     "opaque": lambda recorder: recorder.opaque({}),
 }
 BEFORE = {
@@ -45,9 +45,10 @@ TOLD = {
     ("failed", "start"): "step.started is not allowed in message 'a1' now (conflict): it is failed",
     ("unknown", "restart"): "step.restarted is not allowed in message 'a1' now (orphan): it is unknown",
     ("ended", "restart"): "step.restarted is not allowed in message 'a1' now (late): it is ended",
+    ("running", "keep"): "keep: no item 'k' has begun",
     ("running", "end_tool_input"): "end_tool_input: no input of call 'c1' is open",
 }
-ANSWERS = ("tool_progress", "tool_success", "tool_failed")
+ANSWERS = ("tool_progress", "result")
 
 
 def told(phase, verb):
@@ -99,31 +100,6 @@ def fixture_recorder(sink):
     return recorder
 
 
-def test_a_call_that_is_not_made_has_no_answer(recorder):
-    """
-    A call is answered after its input has become one.
-    """
-    recorder.tool_input("c1", "search")
-
-    with pytest.raises(LocalProtocolError) as caught:
-        recorder.tool_success("c1")
-    assert (
-        "tool.success of call 'c1' is not allowed in message 'a1' now (conflict): it is running, the call is input open"
-        == str(caught.value)
-    )
-
-
-def test_a_call_is_answered_once(recorder):
-    """
-    The second answer is refused, whatever it says.
-    """
-    recorder.tool_call("c1", "search", {})
-    recorder.tool_success("c1")
-
-    with pytest.raises(LocalProtocolError, match=r"tool\.success of call 'c1' .*the call is settled"):
-        recorder.tool_success("c1")
-
-
 def test_an_input_that_ended_takes_no_more(recorder):
     """
     A key stands for one input; when that has ended it takes nothing.
@@ -135,11 +111,11 @@ def test_an_input_that_ended_takes_no_more(recorder):
         recorder.tool_input("c1", "search", "{}", key=1)
 
 
-def test_a_medium_that_is_not_open_needs_a_type(recorder):
+def test_a_media_item_that_is_not_open_needs_a_type(recorder):
     """
-    The end of a medium that never began must say what it is.
+    The end of a media item that never began needs a media type.
     """
-    with pytest.raises(LocalProtocolError, match="no medium is open; expected a media_type"):
+    with pytest.raises(LocalProtocolError, match="no media item is open; expected a media_type"):
         recorder.end_media(data=b"a")
 
 
@@ -148,7 +124,7 @@ def test_a_step_that_the_app_has_answered_does_not_start_over(recorder):
     A restart would void what a tool has done.
     """
     recorder.tool_call("c1", "search", {})
-    recorder.tool_success("c1")
+    recorder.result("c1")
 
     with pytest.raises(LocalProtocolError, match=r"step\.restarted .*conflict"):
         recorder.restart("again")
@@ -192,18 +168,24 @@ WRONG = {
     "media, type": (lambda recorder: recorder.media(b"a", "", key="n"), "MediaStarted.media_type"),
     "end_media": (lambda recorder: recorder.end_media(data=b"a", uri="x:1", media_type="a/b"), "not both"),
     "tool_input": (lambda recorder: recorder.tool_input("c9", "search", 5), "tool_input: expected str, got int"),
-    "tool_input, name": (lambda recorder: recorder.tool_input("c9", ""), "ToolInputStarted.name"),
+    "tool_input, name": (lambda recorder: recorder.tool_input("c9", 5), "ToolInputStarted.name"),
     "tool_input, id": (lambda recorder: recorder.tool_input(5, "search"), "ToolInputStarted.call_id"),
     "tool_input, executed": (
         lambda recorder: recorder.tool_input("c9", "search", provider_executed="yes"),
         "ToolInputStarted.provider_executed",
     ),
     "end_tool_input": (lambda recorder: recorder.end_tool_input("open", {"a": object()}), "expected JSON"),
-    "end_tool_input, text": (lambda recorder: recorder.end_tool_input("open", text=5), "^text: expected str, got int"),
+    "end_tool_input, input": (
+        lambda recorder: recorder.end_tool_input("open", input=5),
+        "input: expected a JSON object",
+    ),
     "tool_call": (lambda recorder: recorder.tool_call("c9", "search", 5), "input: expected a JSON object, got int"),
     "tool_call, deep": (lambda recorder: recorder.tool_call("c9", "search", {"a": deep()}), "at most 200 levels"),
-    "tool_success": (lambda recorder: recorder.tool_success("called", float("nan")), "finite number"),
-    "tool_failed": (lambda recorder: recorder.tool_failed("called", "no"), "ToolFailed.error"),
+    "result": (lambda recorder: recorder.result("called", float("nan")), "finite number"),
+    "result, error": (lambda recorder: recorder.result("called", error="no"), "ToolFailed.error"),
+    "begin, kind": (lambda recorder: recorder.begin("k", "media"), "kind: expected 'text', 'reasoning' or 'opaque'"),
+    "keep": (lambda recorder: recorder.keep("t", {"a": object()}), "expected JSON"),
+    "keep, citations": (lambda recorder: recorder.keep("t", citations=["x"]), "expected a Citation"),
     "opaque": (lambda recorder: recorder.opaque([1]), "state: expected a JSON object, got list"),
 }
 

@@ -76,7 +76,7 @@ def test_late_text_is_collected(recorder):
     recorder.text("two", key="B")
 
     assert [] == recorder.text(" more", key="A")
-    assert [] == recorder.begin_text(key="A")
+    assert [] == recorder.begin("A", "text")
 
 
 def test_the_stop_of_a_waits_for_b(recorder):
@@ -353,7 +353,7 @@ def test_case_6_results_in_another_order(recorder, sink):
     for number in range(5):
         recorder.tool_call(f"h{number}", "search", {}, provider_executed=True)
     for number in (3, 4, 1, 2, 0):
-        recorder.tool_success(f"h{number}", number)
+        recorder.result(f"h{number}", number)
 
     assert [(f"h{number}", number) for number in range(5)] == [
         (call.call_id, call.output[0].value) for call in fold(sink).last.tool_calls

@@ -7,7 +7,6 @@ import pytest
 
 from assistant_events import (
     Citation,
-    LocalProtocolError,
     MediaDelta,
     MediaEnded,
     OpaqueReceived,
@@ -255,22 +254,22 @@ def test_a_message_that_was_cut_before_its_model_was_known_learns_it_from_the_re
         pytest.param(
             [
                 verb("tool_call", call_id="c1", name="t", input={}, **HOSTED),
-                verb("tool_success", call_id="c1", output="a"),
+                verb("result", call_id="c1", output="a"),
             ],
             [
                 verb("tool_call", call_id="c1", name="t", input={}, **HOSTED),
-                verb("tool_success", call_id="c1", output="b"),
+                verb("result", call_id="c1", output="b"),
             ],
             id="another result",
         ),
         pytest.param(
             [
                 verb("tool_call", call_id="c1", name="t", input={}, **HOSTED),
-                verb("tool_success", call_id="c1"),
+                verb("result", call_id="c1"),
             ],
             [
                 verb("tool_call", call_id="c1", name="t", input={}, **HOSTED),
-                verb("tool_failed", call_id="c1", error=error()),
+                verb("result", call_id="c1", error=error()),
             ],
             id="a failure for a result",
         ),
@@ -381,7 +380,7 @@ def test_parts_that_come_before_all_has_passed_wait():
         verb("end_tool_input", call_id="c1"),
         verb("tool_call", call_id="c2", name="t", input={}, **HOSTED),
         verb("tool_progress", call_id="c2", output="some"),
-        verb("tool_success", call_id="c2", output="all"),
+        verb("result", call_id="c2", output="all"),
     ]
     events = rejoin(before, [*replay, text("lo", key="t"), FINISH])
 
@@ -405,7 +404,7 @@ def test_a_call_of_the_provider_gets_its_result():
     A result that was not recorded goes on.
     """
     called = verb("tool_call", call_id="c1", name="t", input={}, **HOSTED)
-    replay = [start(), called, verb("tool_success", call_id="c1", output="x")]
+    replay = [start(), called, verb("result", call_id="c1", output="x")]
 
     assert [[], [], [ToolSuccess(**C, output="x", **HOSTED)]] == rejoin(record([start(), called]), replay)
 
@@ -418,7 +417,7 @@ def test_progress_of_what_was_recorded_is_not_said_again():
         start(),
         verb("tool_call", call_id="c1", name="t", input={}, **HOSTED),
         verb("tool_progress", call_id="c1", output="some"),
-        verb("tool_success", call_id="c1", output="all"),
+        verb("result", call_id="c1", output="all"),
     ]
 
     assert [[]] * 4 == rejoin(record(verbs), verbs)
@@ -464,15 +463,14 @@ def test_a_replay_that_fails_early_closes_what_was_recorded():
 
 def test_a_call_is_not_answered_after_its_replay_has_failed():
     """
-    What closes a message answers its calls, so an answer that the replay still brings is refused.
+    What closes a message answers its calls, so a result that the replay still brings is ignored.
     """
     called = verb("tool_call", call_id="c1", name="search", input={})
     recorder = Recorder("a1", prior=fold(record([start(), called, text("more")]), strict=True)["a1"])
     for each in [start(), called, verb("fail", error=error())]:
         each(recorder)
 
-    with pytest.raises(LocalProtocolError, match=r"tool\.failed of call 'c1' is not allowed"):
-        recorder.tool_failed("c1", error())
+    assert [] == recorder.result("c1", error=error())
 
 
 def test_a_replay_that_fails_late_is_an_ordinary_failure():
@@ -562,7 +560,7 @@ def test_all_kinds_of_parts_pass():
         verb("tool_call", call_id="c1", name="t", input='{"a":1}'),
         verb("tool_call", call_id="c2", name="t", input="["),
         verb("tool_call", call_id="h1", name="t", input={}, **HOSTED),
-        verb("tool_success", call_id="h1", output="x"),
+        verb("result", call_id="h1", output="x"),
         verb("tool_call", call_id="h2", name="t", input={}, **HOSTED),
         text("Hel"),
     ]
@@ -594,7 +592,7 @@ def test_parts_that_were_cut_empty_pass_at_their_start():
     A fragment of which nothing had come is passed by its start.
     """
     empty = [StepStarted(**A, origin=origin()), ReasoningStarted(**A), ToolInputStarted(**C, name="t")]
-    replay = [start(), verb("begin_reasoning", key="r"), verb("tool_input", call_id="c1", name="t")]
+    replay = [start(), verb("begin", key="r", kind="reasoning"), verb("tool_input", call_id="c1", name="t")]
 
     assert AFTER_CUT == rejoin(closed(empty), replay)[-1][0]
 
@@ -708,15 +706,17 @@ def test_what_is_new_of_old_calls_waits():
     replay = [
         start(),
         verb("tool_input", call_id="c1", name="t", delta="{"),
-        verb("end_tool_input", call_id="c1", text='{"a":1}'),
+        verb("tool_input", call_id="c1", name="t", delta='"a":1}'),
+        verb("end_tool_input", call_id="c1"),
         verb("tool_call", call_id="c2", name="t", input="{}"),
         verb("tool_call", call_id="h1", name="t", input={}, **HOSTED),
-        verb("tool_success", call_id="h1", output="x"),
+        verb("result", call_id="h1", output="x"),
     ]
     events = rejoin(before, [*replay, text("Hel")])
 
     assert [[]] * len(replay) == events[:-1]
     assert [
+        ToolInputDelta(**C, offset=4, delta=":1}"),
         ToolInputEnded(**C, text='{"a":1}'),
         ToolCalled(**C, name="t", input={"a": 1}),
         ToolCalled(message_id="a1", call_id="c2", name="t", input={}),
@@ -729,7 +729,7 @@ def test_calls_that_were_cut_may_have_an_answer_now():
     A result in the replay of a call that was cut is no contradiction.
     """
     called = verb("tool_call", call_id="h1", name="t", input={}, **HOSTED)
-    answered = verb("tool_success", call_id="h1", output="x")
+    answered = verb("result", call_id="h1", output="x")
     before = closed(record([start(), called, text("Hel")]))
 
     assert AFTER_CUT == rejoin(before, [start(), called, answered, text("Hel")])[-1][0]
@@ -737,13 +737,13 @@ def test_calls_that_were_cut_may_have_an_answer_now():
 
 def test_inputs_that_were_cut_may_end_now():
     """
-    The end of an input that was cut passes it when it says at least as much.
+    The end of an input that was cut passes it when it holds at least as much.
     """
     before = closed(record([start(), verb("tool_input", call_id="c1", name="t", delta='{"a"')]))
     replay = [
         start(),
-        verb("tool_input", call_id="c1", name="t", delta="{"),
-        verb("end_tool_input", call_id="c1", text='{"a":1}'),
+        verb("tool_input", call_id="c1", name="t", input={"a": 1}),
+        verb("end_tool_input", call_id="c1"),
     ]
 
     assert AFTER_CUT == rejoin(before, replay)[-1][0]
@@ -755,7 +755,7 @@ def test_an_answer_that_the_replay_has_too():
     """
     called = verb("tool_call", call_id="c1", name="t", input={})
     before = [*record([start(), called]), ToolSuccess(**C, output="x"), *record([start(), text("Hel")])[1:]]
-    replay = [start(), called, verb("tool_success", call_id="c1", output="x"), text("Hello")]
+    replay = [start(), called, verb("result", call_id="c1", output="x"), text("Hello")]
 
     assert [[], [], [], [TextDelta(**A, offset=3, delta="lo")]] == rejoin(before, replay)
 
@@ -771,7 +771,7 @@ def test_an_answer_that_was_recorded_before_answers_its_own_call(failed):
             *recorder.start(origin()),
             *recorder.tool_call("c1", "search", {}),
             *recorder.tool_call("c1", "search", {}),
-            *(recorder.tool_failed("c1", error("tool")) if failed else recorder.tool_success("c1")),
+            *(recorder.result("c1", error=error("tool")) if failed else recorder.result("c1")),
             *recorder.finish("stop"),
         ]
 

@@ -82,7 +82,7 @@ def test_finish(recorder):
         **A, finish_reason="length", raw_finish_reason="MAX", usage=Usage(output_tokens=1), run=run(), state={"s": 1}
     )
 
-    assert [expected] == recorder.finish("length", "MAX", Usage(output_tokens=1), {"s": 1}, run())
+    assert [expected] == recorder.finish("length", "MAX", Usage(output_tokens=1), run(), {"s": 1})
     assert recorder.terminal
 
 
@@ -132,7 +132,7 @@ def test_fail(recorder):
     """
     expected = StepFailed(**A, error=error(), usage=Usage(output_tokens=1), run=run(), state={"s": 1})
 
-    assert [expected] == recorder.fail(error(), Usage(output_tokens=1), {"s": 1}, run())
+    assert [expected] == recorder.fail(error(), Usage(output_tokens=1), run(), {"s": 1})
     assert recorder.terminal
 
 
@@ -141,7 +141,7 @@ def test_fail_cuts_what_is_open(recorder):
     What is open ends as incomplete, and every call without an answer fails.
     """
     recorder.tool_call("c0", "done", {})
-    recorder.tool_success("c0")
+    recorder.result("c0")
     recorder.tool_call("c1", "search", {})
     recorder.text("Hel", key="t")
     recorder.media(b"\x89", "image/png", key="m")
@@ -256,10 +256,8 @@ class TestTexts:
         """
         A fragment may be opened before anything of it has come; again it does nothing.
         """
-        begin = getattr(recorder, f"begin_{kind}")
-
-        assert [started(**A)] == begin()
-        assert [] == begin()
+        assert [started(**A)] == recorder.begin(None, kind)
+        assert [] == recorder.begin(None, kind)
         assert [delta(**A, offset=0, delta="Hi")] == getattr(recorder, kind)("Hi")
 
     def test_end(self, recorder, kind, started, delta, ended):
@@ -488,7 +486,6 @@ def test_an_input_streams(recorder):
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [
-        ("", "the input is not valid JSON: expecting value at character 0"),
         ("{", "the input is not valid JSON: expecting property name enclosed in double quotes at character 1"),
         ("[1]", "the input is no JSON object but an array"),
         ('"a"', "the input is no JSON object but a string"),
@@ -511,35 +508,69 @@ def test_an_input_that_is_no_object(recorder, raw, reason):
     assert not recorder.terminal
 
 
-def test_the_whole_input_wins(recorder):
+@pytest.mark.parametrize("raw", ["", " \n"], ids=["nothing", "white space"])
+def test_an_input_of_nothing_is_an_empty_object(recorder, raw):
     """
-    Input that the provider says once more stands instead of the deltas.
+    A call without arguments has no input text on every wire.
     """
-    recorder.tool_input("c1", "search", "{")
+    recorder.tool_input("c1", "search", raw)
 
-    assert [ToolInputEnded(**C, text='{"a":1}'), ToolCalled(**C, name="search", input={"a": 1})] == (
-        recorder.end_tool_input("c1", text='{"a":1}')
+    assert [ToolInputEnded(**C, text=raw or "{}"), ToolCalled(**C, name="search", input={})] == (
+        recorder.end_tool_input("c1")
     )
 
 
 @pytest.mark.parametrize(
-    ("raw", "prefill", "expected"),
+    ("raw", "text"),
     [
-        pytest.param("", {"a": 1}, ('{"a":1}', {"a": 1}), id="no deltas"),
-        pytest.param("", {}, ("{}", {}), id="no deltas and no arguments"),
-        pytest.param("{", {"a": 1}, ('{"a":1}', {"a": 1}), id="deltas that are no object"),
-        pytest.param('{"b":2}', {"a": 1}, ('{"b":2}', {"b": 2}), id="deltas that are an object"),
-        pytest.param("{", {}, ("{", None), id="empty arguments do not hide broken deltas"),
+        pytest.param("", '{"a":1}', id="without text"),
+        pytest.param("rm -r", "rm -r", id="free text"),
+        pytest.param('{"b":2}', '{"b":2}', id="text that is an object"),
     ],
 )
-def test_arguments_that_came_whole_beside_the_deltas(recorder, raw, prefill, expected):
+def test_an_input_that_the_end_brings(recorder, raw, text):
     """
-    Prefilled arguments stand when the deltas give no object.
+    An input that is not the JSON text that came wins over that text, and leaves it as it is.
     """
     recorder.tool_input("c1", "search", raw)
-    ended, called = recorder.end_tool_input("c1", prefill=prefill)
 
-    assert expected == (ended.text, getattr(called, "input", None))
+    assert [ToolInputEnded(**C, text=text), ToolCalled(**C, name="search", input={"a": 1})] == (
+        recorder.end_tool_input("c1", input={"a": 1})
+    )
+
+
+@pytest.mark.parametrize(
+    ("raw", "text", "input"),
+    [
+        pytest.param("", '{"a":1}', {"a": 1}, id="without text"),
+        pytest.param('{"b":2}', '{"b":2}', {"b": 2}, id="with text"),
+    ],
+)
+def test_an_input_that_the_start_brings(recorder, raw, text, input):
+    """
+    An object that came with the start is the input where no text comes.
+    """
+    recorder.tool_input("c1", "search", input={"a": 1})
+    recorder.tool_input("c1", delta=raw)
+
+    assert [ToolInputEnded(**C, text=text), ToolCalled(**C, name="search", input=input)] == recorder.end_tool_input()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complete", "reason"),
+    [
+        pytest.param({"complete": False}, False, "the provider marked the input as incomplete", id="incomplete"),
+        pytest.param({"fault": "patches"}, True, "patches", id="a fault"),
+    ],
+)
+def test_an_input_that_cannot_be_used(recorder, arguments, complete, reason):
+    """
+    An input that the provider marked as incomplete, or that the adapter cannot read, fails the call.
+    """
+    recorder.tool_input("c1", "search", "{}")
+    invalid = ToolFailed(**C, error=ErrorInfo(kind="invalid-input", message=reason))
+
+    assert [ToolInputEnded(**C, text="{}", complete=complete), invalid] == recorder.end_tool_input("c1", **arguments)
 
 
 def test_a_pair_that_is_cut_in_an_input(recorder):
@@ -576,9 +607,9 @@ def test_a_call_that_came_whole_as_text(recorder):
 
 def test_a_call_that_came_whole_as_empty_text(recorder):
     """
-    Empty text is no input.
+    Empty text is an input without arguments.
     """
-    assert ["tool.input.started", "tool.input.ended", "tool.failed"] == [
+    assert ["tool.input.started", "tool.input.ended", "tool.called"] == [
         event.type for event in recorder.tool_call("c1", "search", "")
     ]
 
@@ -603,24 +634,23 @@ def test_answers(recorder):
 
     assert [ToolProgress(**C, output="some")] == recorder.tool_progress("c1", "some")
     assert [ToolSuccess(**C, output="all", provider_executed=True, state={"s": 1})] == (
-        recorder.tool_success("c1", "all", state={"s": 1})
+        recorder.result("c1", "all", state={"s": 1})
     )
     assert [ToolFailed(message_id="a1", call_id="c2", error=error(), output="half", state={"s": 1})] == (
-        recorder.tool_failed("c2", error(), "half", state={"s": 1})
+        recorder.result("c2", "half", error(), state={"s": 1})
     )
 
 
-@pytest.mark.parametrize("verb", ["tool_success", "tool_failed"])
-def test_an_answer_may_say_that_the_provider_ran_the_call(recorder, verb):
+@pytest.mark.parametrize("why", [None, error()], ids=["success", "failure"])
+def test_a_result_may_name_the_provider_as_its_runner(recorder, why):
     """
     Who ran a call may become known with its result, and is never taken back.
     """
     recorder.tool_call("c1", "search", {})
     recorder.tool_call("c2", "search", {}, provider_executed=True)
-    more = [error()] if verb == "tool_failed" else []
 
-    assert getattr(recorder, verb)("c1", *more, provider_executed=True)[0].provider_executed
-    assert getattr(recorder, verb)("c2", *more, provider_executed=False)[0].provider_executed
+    assert recorder.result("c1", error=why, provider_executed=True)[0].provider_executed
+    assert recorder.result("c2", error=why, provider_executed=False)[0].provider_executed
 
 
 def test_answers_after_the_end_of_the_step(recorder):
@@ -631,7 +661,7 @@ def test_answers_after_the_end_of_the_step(recorder):
     recorder.finish("tool-calls")
 
     assert [ToolProgress(**C, output=1)] == recorder.tool_progress("c1", 1)
-    assert [ToolSuccess(**C, output=2)] == recorder.tool_success("c1", 2)
+    assert [ToolSuccess(**C, output=2)] == recorder.result("c1", 2)
 
 
 def test_unanswered(recorder):
@@ -642,7 +672,7 @@ def test_unanswered(recorder):
     recorder.tool_call("c2", "b", {}, provider_executed=True)
     recorder.tool_call("c3", "c", {})
     recorder.tool_input("c4", "d")
-    recorder.tool_success("c1")
+    recorder.result("c1")
 
     assert ["c3"] == recorder.unanswered(provider_executed=False)
     assert ["c2"] == recorder.unanswered(provider_executed=True)
@@ -754,10 +784,10 @@ def test_answers_go_to_the_oldest_call_of_an_id(recorder):
     for key in range(3):
         recorder.tool_call("c1", "search", {}, key=key)
 
-    assert ["c1#3"] == [event.call_id for event in recorder.tool_success("c1#3")]
-    assert ["c1"] == [event.call_id for event in recorder.tool_success("c1")]
+    assert ["c1#3"] == [event.call_id for event in recorder.result("c1#3")]
+    assert ["c1"] == [event.call_id for event in recorder.result("c1")]
     assert ["c1#2"] == [event.call_id for event in recorder.tool_progress(None, key=1)]
-    assert ["c1#2"] == [event.call_id for event in recorder.tool_success("c1")]
+    assert ["c1#2"] == [event.call_id for event in recorder.result("c1")]
 
 
 def test_a_key_that_is_unknown_leaves_the_id(recorder):
@@ -766,7 +796,7 @@ def test_a_key_that_is_unknown_leaves_the_id(recorder):
     """
     recorder.tool_call("c1", "search", {})
 
-    assert ["c1"] == [event.call_id for event in recorder.tool_success("c1", key="result-7")]
+    assert ["c1"] == [event.call_id for event in recorder.result("c1", key="result-7")]
 
 
 # -- for decoders
@@ -799,8 +829,8 @@ def test_so_far_of_what_is_empty():
     recorder.start(origin())
     with pytest.raises(ValueError, match="not both"):
         recorder.end_media(data=b"a", uri="x:1", media_type="image/png", key="m")
-    recorder.begin_text(key="t")
-    recorder.begin_reasoning(key="r")
+    recorder.begin("t", "text")
+    recorder.begin("r", "reasoning")
 
     assert sink == recorder.so_far()
     assert ["media", "text", "reasoning"] == [part.type for part in fold(sink, strict=True).last.parts]
@@ -808,18 +838,15 @@ def test_so_far_of_what_is_empty():
 
 def test_what_is_open_can_be_had(recorder):
     """
-    Decoders find what is open, and whether a call is settled, by kind and key.
+    Decoders find the open fragment or input of a key.
     """
     recorder.text("a", key="t")
     recorder.tool_input("c1", "search", key=1)
     recorder.tool_call("c2", "search", {}, key=2)
-    recorder.tool_success("c2")
 
-    assert "t" == recorder.open_fragment("text").key
-    assert recorder.open_fragment("reasoning") is None
-    assert "c1" == recorder.open_input(1).call_id
-    assert [None, None] == [recorder.open_input(2), recorder.open_input(3)]
-    assert [False, True, False] == [recorder.is_settled(key) for key in (1, 2, 3)]
+    assert "t" == recorder.open_of("t").key
+    assert "c1" == recorder.open_of(1).call_id
+    assert [None, None, None] == [recorder.open_of(key) for key in (2, 3, None)]
 
 
 def test_the_recorder_raises_what_it_is(recorder):
@@ -828,23 +855,3 @@ def test_the_recorder_raises_what_it_is(recorder):
     """
     with pytest.raises(LocalProtocolError):
         recorder.start(origin())
-
-
-def test_calls_without_a_key_are_found_by_their_id(recorder):
-    """
-    Whoever asks for an open input, or for an answer, may name the provider's id where it gave no key.
-    """
-    recorder.tool_input("c1", "look", "{")
-
-    assert "c1" == recorder.open_input("c1").call_id
-    assert "c1" == recorder.open_input(None).call_id
-    assert not recorder.is_settled("c1")
-
-    recorder.tool_input("c1", "look", "}")
-    recorder.end_tool_input("c1")
-    recorder.tool_success("c1")
-
-    assert recorder.open_input("c1") is None
-    assert recorder.is_settled("c1")
-    assert not recorder.is_settled("c2")
-    assert recorder.open_input(("no", "key")) is None

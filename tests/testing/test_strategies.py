@@ -38,7 +38,7 @@ VERBS = {
     for name, method in vars(Recorder).items()
     if inspect.isfunction(method)
     and not name.startswith("_")
-    and name not in {"open_fragment", "open_input", "is_settled", "unanswered", "so_far", "goes_on", "again"}
+    and name not in {"open_of", "unanswered", "so_far", "another_replay"}
 }
 
 

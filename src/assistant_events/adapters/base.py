@@ -24,7 +24,8 @@ from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, Transcript
 from assistant_events.recorder import Recorder
-from assistant_events.recorder.open_parts import OpenCall, OpenFragment
+from assistant_events.recorder.calls import OpenCall
+from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.reducer import fold
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Origin, RemoteRun, read_json
 from assistant_events.values.validators import NO_STATE
@@ -91,6 +92,9 @@ class DecoderBase(ABC):
 
     framing: ClassVar[type[Framing]] = Sse
     """How the bytes are cut into frames."""
+
+    item_key: ClassVar[str | None] = None
+    """State key under which the recorder numbers the provider's items; `None` for no numbers."""
 
     max_frame_bytes: ClassVar[int] = MAX_FRAME_BYTES
     """How long a frame may be; a longer one fails the step with kind `protocol`."""
@@ -273,6 +277,9 @@ class DecoderBase(ABC):
     def on_skipped(self, counted: Fields) -> None:  # noqa: B027
         """Take the counted fields of the last of the frames on the fast path. Nothing by default."""
 
+    def on_failing(self) -> None:  # noqa: B027
+        """Give the recorder what is known of open items (`keep`), before the step fails. Nothing by default."""
+
     def on_rejoin(self) -> None:  # noqa: B027
         """Forget what was read: the stream begins again. Nothing by default."""
 
@@ -321,7 +328,7 @@ class DecoderBase(ABC):
         """Take what follows as a replay of the current hop from its start: compare it, and let through what is new."""
         if self.recorder.rejoining and not self.recorder.so_far():
             # A replay that was given up before anything came of it: its successor is compared with the same message.
-            self.recorder = self.recorder.again()
+            self.recorder = self.recorder.another_replay()
         else:
             message = self._current_message()
             if message is not None:
@@ -344,6 +351,7 @@ class DecoderBase(ABC):
         # Any: passed on to `Recorder.fail`, which names and types them.
         if not self.recorder.terminal:
             self.ensure_started()
+            self.on_failing()
             self.error = error
             self.recorder.fail(error, run=run, state=state, **more)
         self.end_answer()
@@ -556,7 +564,9 @@ class DecoderBase(ABC):
         return int(number) if number != message_id and number.isdecimal() else None
 
     def _make_recorder(self, message_id: str) -> Recorder:
-        return Recorder(message_id, prior=self._prior.get(message_id), sink=self._sink)
+        return Recorder(
+            message_id, prior=self._prior.get(message_id), sink=self._sink, item_key=self.item_key, note=self.note
+        )
 
     def _taken(self) -> list[Event]:
         events = self._sink

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 
 from assistant_events.adapters.frame_templates import TemplateLearner
 from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputDelta
-from assistant_events.recorder.open_parts import OpenCall, OpenFragment
+from assistant_events.recorder.calls import OpenCall
+from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.values.buffers import COMPACT_AT
 from assistant_events.values.construct import draft_of
 from assistant_events.values.json_io import string_reader

@@ -77,7 +77,7 @@ class ReplayFilter:
         """Whether nothing of the replay can go on any more: the message stays as it is."""
         self._begin()
 
-    def again(self) -> ReplayFilter:
+    def another(self) -> ReplayFilter:
         """Return what compares one more replay with the same message, which is not looked through again."""
         made = copy(self)
         made._begin()
@@ -101,7 +101,8 @@ class ReplayFilter:
         for at, event in enumerate(events):
             admitted += self._admit(event)
             if self.over:
-                return [*admitted, *events[at + 1 :]]
+                answered = set(self.answered())
+                return [*admitted, *[each for each in events[at + 1 :] if not _answers(each, answered)]]
         return admitted
 
     def closing(self, error: ErrorInfo) -> list[Event]:
@@ -289,8 +290,8 @@ class ReplayFilter:
             self._passed.add(place)
 
     def _compare_input_delta(self, event: ToolInputDelta, part: ToolPart) -> bool:
-        if part.input_status is PartStatus.COMPLETED:
-            return False  # its end says all of it once more
+        if _has_final_input(part):
+            return False  # its end repeats all of it
         rest = _beyond(part.raw_input, event.offset, event.delta)
         if rest and part.input_status is PartStatus.STREAMING:
             start = max(event.offset, len(part.raw_input))
@@ -300,7 +301,7 @@ class ReplayFilter:
         return event.offset + len(event.delta) >= len(part.raw_input)
 
     def _compare_input_end(self, event: ToolInputEnded, part: ToolPart) -> bool:
-        if part.input_status is PartStatus.COMPLETED:
+        if _has_final_input(part):
             if event.text != part.raw_input:
                 raise _ContradictionError
             return part.status is CallStatus.STREAMING
@@ -341,11 +342,22 @@ def _content(part: TextPart | ReasoningPart | MediaPart) -> str | bytes:
 def _half_closed(message: AssistantMessage) -> bool:
     """Tell whether a running message was being closed when the log was cut: only a closing leaves such parts."""
     return message.status is MessageStatus.RUNNING and any(
-        part.input_status is PartStatus.INCOMPLETE or _was_cut(part)
+        (part.input_status is PartStatus.INCOMPLETE and not part.settled) or _was_cut(part)
         if isinstance(part, ToolPart)
         else isinstance(part, (TextPart, ReasoningPart)) and part.status is PartStatus.INCOMPLETE
         for part in message.parts
     )
+
+
+def _answers(event: Event, call_ids: set[str]) -> bool:
+    return isinstance(event, (ToolSuccess, ToolFailed)) and event.call_id in call_ids
+
+
+def _has_final_input(call: ToolPart) -> bool:
+    """Whether the provider ended the input, and not a cut."""
+    if call.input_status is PartStatus.INCOMPLETE:
+        return call.settled and not _was_cut(call)
+    return call.input_status is PartStatus.COMPLETED
 
 
 def _was_cut(call: ToolPart) -> bool:

@@ -162,7 +162,7 @@ def answer(
     for piece in _pieces(text, size):
         recorder.text(piece)
     if citations or text or text_state:
-        recorder.begin_text()
+        recorder.begin(None, "text")
         recorder.end_text(text_state, None, citations)
     keys = [_record_call(recorder, call, at, size) for at, call in enumerate(calls)]
     if error is not None:
@@ -285,8 +285,6 @@ def _record_call(recorder: Recorder, call: Call, key: int, size: int) -> int:
 
 
 def _record_answer(recorder: Recorder, call: Call, key: int) -> None:
-    output = () if call.output is None else call.output
-    if call.error is not None:
-        recorder.tool_failed(None, call.error, output, key=key, state=call.result_state)
-    elif call.output is not None:
-        recorder.tool_success(None, output, key=key, state=call.result_state)
+    if call.error is not None or call.output is not None:
+        output = () if call.output is None else call.output
+        recorder.result(None, output, call.error, state=call.result_state, key=key)

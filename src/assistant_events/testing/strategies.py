@@ -596,7 +596,9 @@ _VERBS: Mapping[str, SearchStrategy[Verb]] = MappingProxyType(
         ),
         "fail": _verb("fail", error=errors(), usage=_maybe(usages()), state=_STATES, run=_maybe(runs())),
         "close": _verb("close", error=_maybe(errors())),
-        "begin_text": _verb("begin_text", key=_KEYS, state=_STATES),
+        "begin": _verb("begin", key=_KEYS, kind=st.sampled_from(("text", "reasoning", "opaque")), state=_STATES),
+        "keep": _verb("keep", key=_KEYS, state=_STATES, citations=st.lists(citations(), max_size=1)),
+        "end": _verb("end", key=_KEYS),
         "text": _verb("text", delta=texts(), key=_KEYS, state=_STATES),
         "end_text": _verb(
             "end_text",
@@ -605,7 +607,6 @@ _VERBS: Mapping[str, SearchStrategy[Verb]] = MappingProxyType(
             citations=st.lists(citations(), max_size=1),
             key=_KEYS,
         ),
-        "begin_reasoning": _verb("begin_reasoning", key=_KEYS, state=_STATES),
         "reasoning": _verb("reasoning", delta=texts(), key=_KEYS, state=_STATES),
         "end_reasoning": _verb("end_reasoning", state=_STATES, text=_maybe(texts()), key=_KEYS),
         "media": _verb("media", delta=st.binary(max_size=6), media_type=_media_types(), key=_KEYS, state=_STATES),
@@ -621,19 +622,20 @@ _VERBS: Mapping[str, SearchStrategy[Verb]] = MappingProxyType(
         "tool_input": _verb(
             "tool_input",
             call_id=_PROVIDER_IDS,
-            name=_TOOLS,
+            name=_maybe(_TOOLS),
             delta=_INPUT_PIECES,
             key=_KEYS,
             provider_executed=_FLAG,
             state=_STATES,
+            input=_maybe(_JSON_OBJECTS),
         ),
         "end_tool_input": _verb(
             "end_tool_input",
             call_id=_PROVIDER_IDS,
             state=_STATES,
+            input=_maybe(_JSON_OBJECTS),
+            complete=_FLAG,
             key=_KEYS,
-            text=_maybe(_INPUTS),
-            prefill=_maybe(_JSON_OBJECTS),
         ),
         "tool_call": _verb(
             "tool_call",
@@ -645,24 +647,17 @@ _VERBS: Mapping[str, SearchStrategy[Verb]] = MappingProxyType(
             state=_STATES,
         ),
         "tool_progress": _verb("tool_progress", call_id=_PROVIDER_IDS, output=contents(), key=_KEYS),
-        "tool_success": _verb(
-            "tool_success",
+        "result": _verb(
+            "result",
             call_id=_PROVIDER_IDS,
             output=contents(),
-            key=_KEYS,
-            provider_executed=_maybe(_FLAG),
+            error=_maybe(errors()),
+            name=_maybe(_TOOLS),
             state=_STATES,
-        ),
-        "tool_failed": _verb(
-            "tool_failed",
-            call_id=_PROVIDER_IDS,
-            error=errors(),
-            output=contents(),
             key=_KEYS,
-            provider_executed=_maybe(_FLAG),
-            state=_STATES,
+            provider_executed=_FLAG,
         ),
-        "opaque": _verb("opaque", state=_STATES),
+        "opaque": _verb("opaque", state=_STATES, key=_KEYS),
     }
 )
 
@@ -677,7 +672,7 @@ _OFTEN = (
     "tool_call",
     "tool_call",
     "tool_progress",
-    "tool_success",
+    "result",
 )
 _CONTENT_VERB = st.sampled_from([*_OFTEN, *_OFTEN, *(name for name in _VERBS if name not in _STEP_VERBS)]).flatmap(
     lambda name: _VERBS[name]

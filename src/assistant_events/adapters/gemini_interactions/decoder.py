@@ -22,8 +22,8 @@ from assistant_events.adapters.gemini_interactions.step_decoders import (
     OpaqueStep,
     OutputStep,
     ResultStep,
+    StepDecoder,
     ThoughtStep,
-    WireStep,
 )
 from assistant_events.adapters.json_fields import Fields, integer, mapping, plain_json, string
 from assistant_events.events import Event
@@ -48,6 +48,7 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     dialect: ClassVar[str] = "gemini-interactions"
     provider: ClassVar[str] = "google"
+    item_key: ClassVar[str | None] = "i"
 
     delta_frames: ClassVar[DeltaFrames] = DeltaFrames(
         constant=("type", "event_type"), number="index", counted=("usage", "metadata"), unique="event_id"
@@ -85,14 +86,13 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._environment_id: str | None = None
         self._continuation_token: str | None = None
         self._running_usage: Fields | None = None
-        self._steps: dict[Index, WireStep] = {}
-        self._order: list[WireStep] = []
-        self._latest: list[WireStep] = []
+        self._steps: dict[Index, StepDecoder] = {}
+        self._order: list[StepDecoder] = []
+        self._latest: list[StepDecoder] = []
         self._highest = -1
-        self._places = 0
-        self._calls: dict[str, CallStep] = {}
-        self._early_results: list[ResultStep] = []
-        self._output_error: Fields | None = None
+        self.output_error: Fields | None = None
+        """Error of a `model_output` step; it counts when the interaction has failed."""
+
         self._paused = False
         self._created_again: Fields | None = None
 
@@ -195,6 +195,7 @@ class GeminiInteractionsDecoder(DecoderBase):
     def _end_hop_without_end(self) -> None:
         error = self.interruption()
         self.error = error
+        self.on_failing()
         self.recorder.fail(error, usage=self._usage({}), run=self._run(), state=self._state())
         self.next_hop()
         self._begin_hop()
@@ -215,7 +216,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         usage = self._usage(interaction)
         match status:
             case "failed":
-                self._fail(vocabulary.failure(interaction, self._output_error), usage)
+                self._fail(vocabulary.failure(interaction, self.output_error), usage)
             case "cancelled":
                 self._fail(ErrorInfo(kind=ErrorKind.CANCELLED, message="the interaction was cancelled"), usage)
             case "in_progress" | "queued":
@@ -236,7 +237,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         finish = vocabulary.finish(status, pending=pending, content=bool(self._order))
         if status == "requires_action" and not pending:
             self.note("no-call", "the interaction requires an action but holds no call to answer")
-        self.recorder.finish(finish, status, usage, self._state(), self._run())
+        self.recorder.finish(finish, status, usage, self._run(), self._state())
         if finish is FinishReason.PAUSE:
             self._paused = True
         else:
@@ -301,13 +302,14 @@ class GeminiInteractionsDecoder(DecoderBase):
         known = self._steps.get(index)
         if known is not None:
             if known.implied and not known.ended and known.accepts(kind):
+                known.implied = False
                 known.begin(fields)
                 return
             if known.type == vocabulary.step_type(kind) and known.same_item(fields):
                 return
             known.stop()
         if vocabulary.step_type(kind) == "user_input":
-            self._steps[index] = WireStep(self, "user_input")
+            self._steps[index] = StepDecoder(self, "user_input")
             return
         step = self._open_step(index, kind, implied=False)
         step.begin(fields)
@@ -329,12 +331,11 @@ class GeminiInteractionsDecoder(DecoderBase):
         step.delta(kind, delta)
         self._continue(step, kind, name, index, event)
 
-    def _continue(self, step: WireStep, kind: str, name: str, index: Index, event: Fields | None) -> None:
+    def _continue(self, step: StepDecoder, kind: str, name: str, index: Index, event: Fields | None) -> None:
         """Offer the fast path for deltas like *event*, or (with `None`) like those of earlier steps."""
-        continued = step.continued(kind, event)
-        if continued is not None and isinstance(index, int):
-            path, fragment, texts = continued
-            self.offer_fast_path(event, path, fragment, kind=(name, kind), number=index, texts=texts)
+        if isinstance(index, int) and step.has_fast_path(kind, event):
+            fragment = self.recorder.open_of(step)
+            self.offer_fast_path(event, step.text_path, fragment, kind=(name, kind), number=index, texts=step.texts)
 
     def _on_stop(self, event: Fields) -> None:
         index = self._index(event)
@@ -349,11 +350,11 @@ class GeminiInteractionsDecoder(DecoderBase):
         # As text: integers of any size can be chosen so that their hashes are all alike.
         return hex(index)
 
-    def _open_step(self, index: Index, kind: str, *, implied: bool) -> WireStep:
+    def _open_step(self, index: Index, kind: str, *, implied: bool) -> StepDecoder:
         self.ensure_started()
         self._created_again = None
         kind = vocabulary.step_type(kind)
-        step: WireStep
+        step: StepDecoder
         if kind == "model_output":
             step = OutputStep(self, kind)
         elif kind == "thought":
@@ -375,7 +376,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             self._highest = max(self._highest, index)
         return step
 
-    def _latest_open(self) -> WireStep | None:
+    def _latest_open(self) -> StepDecoder | None:
         """Return the step that was opened last and has not ended; `None` when all have."""
         while self._latest and self._latest[-1].ended:
             self._latest.pop()
@@ -402,32 +403,11 @@ class GeminiInteractionsDecoder(DecoderBase):
         """End what the provider has not ended, in the order of opening, and use results that came too early."""
         for step in self._order:
             step.stop()
-        for result in self._early_results:
-            result.settle(synthesize=True)
-        self._early_results = []
 
-    # -- what wire steps ask for
-
-    def next_place(self) -> int:
-        """Return the place of a step that gives something for the first time."""
-        self._places += 1
-        return self._places - 1
-
-    def adopt_call(self, step: CallStep, wire_id: str) -> None:
-        """Remember which call an id names by now."""
-        self._calls[wire_id] = step
-
-    def call_of(self, wire_id: str) -> CallStep | None:
-        """Return the call that a result names; `None` when it has not come."""
-        return self._calls.get(wire_id)
-
-    def hold_result(self, result: ResultStep) -> None:
-        """Keep a result whose call has not come."""
-        self._early_results.append(result)
-
-    def fail_output(self, error: Fields) -> None:
-        """Remember the error that a `model_output` step carries; it counts when the interaction has failed."""
-        self._output_error = error
+    def on_failing(self) -> None:
+        """Give the recorder what the steps remember."""
+        for step in self._order:
+            step.cut()
 
 
 def decode_resource(

@@ -1,195 +1,158 @@
 """
 The items of an interaction: what each kind of wire step becomes.
 
-A wire step is opened by `step.start` (or implied by a delta that comes first), grows by deltas, and ends by
-`step.stop` or with the interaction. States hold `i`, the place of the step among the generated ones, by which an
-encoder merges parts of one step.
+A wire step is opened by `step.start` (or implied by a delta that comes first), grows by deltas, and ends with
+`step.stop` or with the interaction. It is the key of its parts in the recorder, which numbers the steps (`i` in the
+state) and keeps what is known of them.
 """
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 from __future__ import annotations
 
 import binascii
 from base64 import b64decode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Protocol
 
 from assistant_events.adapters.frame_templates import Path
 from assistant_events.adapters.gemini_interactions import citations, vocabulary
 from assistant_events.adapters.json_fields import Fields, flag, mapping, said, string
-from assistant_events.recorder.open_parts import OpenCall, OpenFragment
-from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw, write_json
+from assistant_events.errors import LocalProtocolError
+from assistant_events.recorder import Recorder
+from assistant_events.recorder.fragments import OpenFragment, merge_state
+from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, TextContent, thaw, write_json
 from assistant_events.values.content import ContentInput
-from assistant_events.values.validators import NO_STATE
+from assistant_events.values.validators import as_state
 
-if TYPE_CHECKING:
-    from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
-
-_DETAILS = ("search_type", "server_name", "retrieval_type")
 _TEXT_KEYS = frozenset({"type", "text", "annotations"})
 _MEDIA_KEYS = frozenset({"type", "data", "mime_type", "uri"})
 _THOUGHT_KEYS = frozenset({"type", "signature", *vocabulary.SUMMARIES})
 _OUTPUT_KEYS = frozenset({"type", "content", "text", "annotations", "error"})
 _ARGUMENTS = ("arguments", "partial_arguments")
-_CALL_KEYS = frozenset({"type", "id", "name", "signature", *_ARGUMENTS, *_DETAILS})
+_CALL_KEYS = frozenset({"type", "id", "name", "signature", *_ARGUMENTS, *vocabulary.DETAILS})
+_UNKNOWN_DELTA = "a delta of an unknown type was kept raw"
 _UNREAD = "the input came in deltas of an unknown type"
-_RESULT_KEYS = frozenset({"type", "call_id", "name", "result", "is_error", "signature", *_DETAILS})
+_RESULT_KEYS = frozenset({"type", "call_id", "name", "result", "is_error", "signature", *vocabulary.DETAILS})
 
 
-class Continued(NamedTuple):
-    """What deltas of one kind continue, and where their text is in a frame."""
+class Interaction(Protocol):
+    """What a step decoder needs of the decoder of its stream."""
 
-    path: Path
-    fragment: OpenFragment | OpenCall
-    texts: list[Any] | None = None
+    recorder: Recorder
+    request: Fields
+    output_error: Fields | None
+    """Error of a `model_output` step; it counts when the interaction has failed."""
+
+    def note(self, code: str, message: str) -> None:
+        """Record something that could not be used."""
+        ...
 
 
-class WireStep:
-    """An item of the interaction; this base is for those that mean nothing here, such as the echo of the input."""
+class StepDecoder:
+    """An item of the interaction; the base class is for those without a meaning here, such as the echo of the input."""
+
+    known: ClassVar[frozenset[str]] = frozenset()
+    """Documented fields. Others are kept under `extra` for the way back."""
 
     usual_delta: ClassVar[str] = ""
-    """Type of the deltas that make up most of it."""
+    """Type of the deltas that make up most of the step."""
 
-    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
+    text_path: ClassVar[Path] = ()
+    """Place of the text in such a delta's frame."""
+
+    texts: list[Any] | None = None
+    """A list that gets the text of each such delta, where the step has to know how it was cut."""
+
+    def __init__(self, decoder: Interaction, kind: str) -> None:
         self.decoder = decoder
         self.recorder = decoder.recorder
         self.type = kind
-        self.place = -1
-        """Place among the steps that gave something, in the order in which they first did; -1 before that."""
-
         self.index: int | str = -1
         """Key of its deltas on the wire."""
 
         self.implied = False
-        """Whether only a delta has told of it so far."""
+        """Whether only a delta has announced it so far."""
 
         self.ended = False
-        self.extra: dict[str, Any] = {}
-        """Fields that are not documented, kept for the way back."""
-
-        self.deltas: list[Fields] = []
-        """Deltas of types that are not known, kept raw."""
 
     def accepts(self, kind: str) -> bool:
-        """Tell whether a step that was implied may turn out to be one of *kind*."""
+        """Whether a step that was implied may turn out to be one of *kind*."""
         return vocabulary.step_type(kind) == self.type
 
     def same_item(self, fields: Fields) -> bool:
-        """Tell whether a second start under the same index means this step once more."""
+        """Whether a second start under the same index means this step again."""
         return True
 
     def begin(self, fields: Fields) -> None:
-        """Take the fields of the start."""
+        """Read the fields of the start."""
 
     def delta(self, kind: str, delta: Fields) -> None:
-        """Take one delta."""
+        """Read one delta."""
 
     def stop(self) -> None:
-        """End the step; again it does nothing."""
+        """End the step. Has no effect the second time."""
 
-    def continued(self, kind: str, event: Fields | None) -> Continued | None:
-        """Return what more deltas of *kind* continue; `None` when they have no fast path."""
-        return None
+    def cut(self) -> None:
+        """Give the recorder what is known, before the step of the model fails."""
 
-    def kept(self) -> dict[str, Any]:
-        """Return what a part of this step keeps, as plain JSON that nobody else holds."""
-        if self.place < 0:
-            self.place = self.decoder.next_place()
-        kept: dict[str, Any] = {"i": self.place}
-        if self.extra:
-            kept["extra"] = thaw(self.extra)
-        if self.deltas:
-            kept["deltas"] = thaw(self.deltas)
-        return kept
+    def has_fast_path(self, kind: str, event: Fields | None) -> bool:
+        """Whether more deltas like *event* only add text."""
+        return kind == self.usual_delta != ""
 
-    def state(self, more: dict[str, Any] | None = None) -> State:
-        """Return what is kept, and *more*, which is handed over, as a state."""
-        kept = self.kept()
-        if more:
-            kept.update(more)
-        state: State = own(kept, State)
-        return state
+    def keep(self, state: Mapping[str, object]) -> None:
+        """Keep *state* with the part of this step that is open."""
+        self.recorder.keep(self, state)
 
-    def keep_extra(self, fields: Fields, known: frozenset[str]) -> None:
+    def keep_extra(self, fields: Fields) -> None:
         """Keep the fields that are not documented."""
-        if fields.keys() <= known:
-            return
-        for key, value in fields.items():
-            if key not in known and value is not None:
-                self.extra[key] = value
+        if not fields.keys() <= self.known:
+            extra = {key: value for key, value in fields.items() if key not in self.known and value is not None}
+            if extra:
+                self.keep({"extra": extra})
 
     def keep_delta(self, delta: Fields) -> None:
         """Keep a delta of an unknown type raw."""
-        self.decoder.note("unknown-delta", "a delta of an unknown type was kept raw")
-        self.deltas.append(delta)
+        self.decoder.note("unknown-delta", _UNKNOWN_DELTA)
+        self.keep({"deltas": [delta]})
 
 
-class PartedStep(WireStep):
-    """
-    An item that may become several parts.
+class OutputStep(StepDecoder):
+    """The visible answer: text and media. A media item ends the text before it; text after it is a part of its own."""
 
-    Each part keeps only what the parts before it do not: what a provider said once is written once, however many parts
-    come after it.
-    """
-
-    def kept(self) -> dict[str, Any]:
-        """Return the place, and what is not in a part yet; whoever asks puts it into one."""
-        kept = super().kept()
-        if len(kept) > 1:
-            self.extra, self.deltas = {}, []
-        return kept
-
-    def opening(self, kind: str) -> State:
-        """Return the state for content of *kind* that is about to come; an empty one when it goes on with a part."""
-        return NO_STATE if self.recorder.goes_on(kind, self) else self.state()
-
-    def ending(self, kind: str, more: dict[str, Any]) -> State:
-        """Return the state that ends a part: what it was opened with, what is new since, and *more*."""
-        kept = self.kept()
-        fragment = self.recorder.open_fragment(kind)
-        if fragment is not None and fragment.key is self and len(fragment.state) > 1:  # more than the place
-            extra, deltas = fragment.state.get("extra"), fragment.state.get("deltas")
-            if isinstance(extra, Mapping):
-                kept["extra"] = {**extra, **kept.get("extra", {})}
-            if isinstance(deltas, tuple):
-                kept["deltas"] = [*deltas, *kept.get("deltas", ())]
-        state: State = own({**kept, **more}, State)
-        return state
-
-
-class OutputStep(PartedStep):
-    """What the model shows: text and media. A medium ends the text before it; text after it is a part of its own."""
-
+    known = _OUTPUT_KEYS
     usual_delta = "text"
+    text_path = ("delta", "text")
 
-    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
+    def __init__(self, decoder: Interaction, kind: str) -> None:
         super().__init__(decoder, kind)
+        self._part: str | None = None
+        """Media type of the part that is open, `text`, or `None`."""
+
+        self._pending: dict[str, Any] = {}
+        """State that came while no part was open."""
+
+        self._block: dict[str, Any] = {}
         self._annotations: list[tuple[int, Fields]] = []
         self._cited: OpenFragment | None = None
-        self._text_block: dict[str, Any] = {}
-        self._text_open = False
-        self._audio: str | None = None
-        self._audio_state = NO_STATE
-        self._audio_block: dict[str, Any] = {}
 
     def begin(self, fields: Fields) -> None:
-        """Take content that came with the start; deltas append to it."""
-        self.implied = False
+        """Read content that came with the start; deltas append to it."""
         if vocabulary.step_type(string(fields, "type") or "") != string(fields, "type"):
             blocks = [fields] if said(fields).keys() - {"type"} else []  # 1.x: the block is the step
         else:
-            self.keep_extra(fields, _OUTPUT_KEYS)
+            self.keep_extra(fields)
             blocks = vocabulary.content_of(fields)
         for block in blocks:
             self._add_block(block)
         error = mapping(fields, "error")
         if error:
-            self.decoder.fail_output(error)
+            self.decoder.output_error = error
 
     def delta(self, kind: str, delta: Fields) -> None:
-        """Append text, take a medium, or note sources of the text so far."""
-        if self.ended:
-            # The text of an ended step becomes one more part with the same place.
-            self.ended = False
+        """Append text, read a media item, or note sources of the text so far. Late ones make one more part."""
+        self.ended = False
         if kind in ("text_annotation", "text_annotation_delta"):
             self._annotations += [(0, annotation) for annotation in vocabulary.annotations_of(delta)]
             self._keep_block(delta)
@@ -199,21 +162,44 @@ class OutputStep(PartedStep):
             self.keep_delta(delta)
 
     def stop(self) -> None:
-        """End the text or the sound that is open."""
-        self._end_audio()
-        self._end_text()
-        if self.extra or self.deltas:
+        """End the text or the audio that is open."""
+        self._end_part()
+        extra = self._pending.pop("extra", None)
+        if extra or self._pending:
             # No part has come that could keep it.
-            step, self.extra = {"type": self.type, **self.extra}, {}
-            self.recorder.opaque(self.state({"step": thaw(step)}))
+            self.recorder.opaque({"step": {"type": self.type, **(extra or {})}, **self._drained()}, key=self)
         self.ended = True
 
-    def continued(self, kind: str, event: Fields | None) -> Continued | None:
-        """Return the text that is open."""
-        fragment = self.recorder.open_fragment("text")
-        if kind != "text" or fragment is None or fragment.key is not self:
-            return None
-        return Continued(("delta", "text"), fragment)
+    def has_fast_path(self, kind: str, event: Fields | None) -> bool:
+        """Whether more deltas like *event* only add text."""
+        return self._part == "text" and super().has_fast_path(kind, event)
+
+    def cut(self) -> None:
+        """Keep the sources of the text."""
+        if self._part == "text":
+            state, cited = self._text_facts()
+            self.recorder.keep(self, state, cited)
+
+    def keep(self, state: Mapping[str, object]) -> None:
+        """Keep *state* with the part that is open, or with the next one."""
+        if self._part is not None:
+            super().keep(state)
+            return
+        for key, value in state.items():
+            before = self._pending.get(key)
+            if isinstance(value, list):
+                self._pending[key] = [*(before or ()), *value]
+            elif isinstance(value, dict):
+                self._pending[key] = {**(before or {}), **value}
+
+    def _drained(self) -> dict[str, Any]:
+        pending, self._pending = self._pending, {}
+        return pending
+
+    def _opened(self, part: str) -> None:
+        self._part = part
+        if self._pending:
+            super().keep(self._drained())
 
     def _add_block(self, block: Fields, *, streamed: bool = False) -> None:
         kind = string(block, "type") or "text"
@@ -222,204 +208,179 @@ class OutputStep(PartedStep):
         if kind == "text":
             self._keep_block(block)
             self._add_text(string(block, "text") or "", vocabulary.annotations_of(block))
-        elif kind == "audio" and streamed:
-            self._add_audio(block)
         elif kind in vocabulary.MEDIA:
-            self._end_audio()
-            self._end_text()
-            self._add_medium(kind, block)
+            data = _bytes(string(block, "data"))
+            if kind == "audio" and streamed and data:
+                self._add_audio(data, block)
+            else:
+                self._end_part()
+                self._add_media(kind, data, block)
         else:
             self.decoder.note("unknown-content", "a content block of an unknown type was kept raw")
-            self._end_audio()
-            self._end_text()
-            self.recorder.opaque(self.state({"content": block}))
+            self._end_part()
+            self.recorder.opaque({"content": block, **self._drained()}, key=self)
 
     def _keep_block(self, fields: Fields) -> None:
-        """Keep what is not documented of a block of text, or of a delta about one."""
+        """Keep the fields that are not documented of a block of text, or of a delta about one."""
         if not fields.keys() <= _TEXT_KEYS:
-            self._text_block.update({key: value for key, value in said(fields).items() if key not in _TEXT_KEYS})
+            self._block.update({key: value for key, value in said(fields).items() if key not in _TEXT_KEYS})
 
     def _add_text(self, text: str, annotations: list[Fields]) -> None:
-        # A stream cannot show where one block ends, so the blocks of a document are one text too; what they cite
-        # moves along.
+        # A stream cannot show where one block ends, so the blocks of a document are one text too; the places of their
+        # sources are moved.
         if annotations:
-            before = 0
-            fragment = self._open_text()
-            if fragment is not None:
-                before, self._cited = fragment.buffer.length, fragment
+            self._cited = self._open_text() or self._cited
+            before = 0 if self._cited is None else self._cited.buffer.length
             self._annotations += [(before, annotation) for annotation in annotations]
         if text:
-            self._end_audio()
-            self.recorder.text(text, key=self, state=self.opening("text"))
-            self._text_open = True
+            if self._part != "text":
+                self._end_audio()
+            self.recorder.text(text, key=self)
+            self._opened("text")
 
     def _open_text(self) -> OpenFragment | None:
-        fragment = self.recorder.open_fragment("text")
-        return fragment if fragment is not None and fragment.key is self else None
+        fragment = self.recorder.open_of(self)
+        return fragment if isinstance(fragment, OpenFragment) and fragment.kind == "text" else None
 
-    def _end_text(self) -> None:
-        if not self._text_open and not self._annotations and not self._text_block:
-            return
-        annotations = self._all_annotations()
-        more: dict[str, Any] = {"annotations": annotations} if annotations else {}
-        if self._text_block:
-            more["block"] = thaw(self._text_block)
-            self._text_block = {}
-        fragment = self._open_text()
-        text = fragment.buffer.value() if annotations and fragment is not None else ""
-        self.recorder.end_text(self.ending("text", more), citations=citations.cited(annotations, text), key=self)
-        self._text_open = False
+    def _end_part(self) -> None:
+        self._end_audio()
+        if self._part == "text" or self._annotations or self._block:
+            state, cited = self._text_facts()
+            self.recorder.end_text({**self._drained(), **state}, citations=cited, key=self)
+            self._part = None
 
-    def _all_annotations(self) -> list[dict[str, Any]]:
-        """Return the annotations of the text, each once, with places in the whole of it."""
-        if not self._annotations:
-            return []
-        text = "" if self._cited is None else self._cited.buffer.value()
-        annotations = citations.unique(citations.shifted(self._annotations, text))
-        self._annotations, self._cited = [], None
-        return annotations
+    def _text_facts(self) -> tuple[dict[str, Any], tuple[Any, ...]]:
+        """Return the state and the citations of the text part, which ends."""
+        state: dict[str, Any] = {}
+        cited: tuple[Any, ...] = ()
+        if self._annotations:
+            before = "" if self._cited is None else self._cited.buffer.value()
+            annotations = citations.unique(citations.shifted(self._annotations, before))
+            fragment = self._open_text()
+            cited = citations.cited(annotations, "" if fragment is None else fragment.buffer.value())
+            state["annotations"] = annotations
+        if self._block:
+            state["block"] = self._block
+        self._annotations, self._cited, self._block = [], None, {}
+        return state, cited
 
-    def _add_audio(self, block: Fields) -> None:
-        """Consecutive pieces of sound of one type are one medium (unverified: no recording has more than one)."""
-        data = _bytes(string(block, "data"))
+    def _add_audio(self, data: bytes, block: Fields) -> None:
+        """Consecutive pieces of audio of one type are one media item (unverified: no recording has more than one)."""
         media_type = string(block, "mime_type") or "audio/*"
-        if not data:
-            self._end_audio()
-            self._end_text()
-            self._add_medium("audio", block)
-            return
-        if self._audio != media_type:
-            self._end_audio()
-            self._end_text()
-            self._audio = media_type
-            self._audio_state = own(self._media_state("audio", block), State)
-        self._audio_block.update({key: value for key, value in block.items() if key not in _MEDIA_KEYS})
-        self.recorder.media(data, media_type, key=self, state=self._audio_state)
+        if self._part != media_type:
+            self._end_part()
+        self.recorder.media(data, media_type, key=self, state={"type": "audio"})
+        self._opened(media_type)
+        more = _media_extra(block, data)
+        if more:
+            self.keep({"block": more})
 
     def _end_audio(self) -> None:
-        if self._audio is not None:
-            self._audio = None
-            state, block = self._audio_state, self._audio_block
-            if block:
-                state = own({**thaw(state), "block": {**mapping(thaw(state), "block"), **block}}, State)
-            self._audio_block = {}
-            self.recorder.end_media(state, key=self)
+        if self._part not in (None, "text"):
+            self.recorder.end_media(key=self)
+            self._part = None
 
-    def _add_medium(self, kind: str, block: Fields) -> None:
-        media_type = string(block, "mime_type") or f"{kind}/*"
-        raw = string(block, "data")
-        data, uri = _bytes(raw), string(block, "uri")
-        state = self._media_state(kind, block)
+    def _add_media(self, kind: str, data: bytes | None, block: Fields) -> None:
+        raw, uri = string(block, "data"), string(block, "uri")
+        more = _media_extra(block, data)
+        state = {**self._drained(), "type": kind, **({"block": more} if more else {})}
         if data is None and not uri:
             if raw:
                 state["data"] = raw
-            self.decoder.note("no-media", "a medium came without bytes that can be read and without a place")
+            self.decoder.note("no-media", "a media item came without readable bytes and without an address")
         self.recorder.end_media(
-            own(state, State),
+            state,
             data,
             None if data is not None else uri or None,
-            media_type=media_type,
+            media_type=string(block, "mime_type") or f"{kind}/*",
             key=self,
             complete=data is not None or bool(uri),
         )
 
-    def _media_state(self, kind: str, block: Fields) -> dict[str, Any]:
-        state = {**self.kept(), "type": kind}
-        more = {key: value for key, value in block.items() if key not in _MEDIA_KEYS}
-        if "data" in block and "uri" in block and _bytes(string(block, "data")) is not None:
-            more["uri"] = block["uri"]
-        if more:
-            state["block"] = more
-        return state
 
+class ThoughtStep(StepDecoder):
+    """A thought of the model. It may have a signature and no text; the signature comes after the text."""
 
-class ThoughtStep(PartedStep):
-    """What the model thinks. It may have a signature and no text; the signature comes after the text."""
-
+    known = _THOUGHT_KEYS
     usual_delta = "thought_summary"
+    text_path = ("delta", "content", "text")
 
-    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
+    def __init__(self, decoder: Interaction, kind: str) -> None:
         super().__init__(decoder, kind)
-        self._summary: list[Fields | str] = []
+        self.texts: list[Fields | str] = []
+        """The items of the summary that are not in the state of a part yet; a text item may be its text alone."""
+
         self._itemised = False
         self._signature = ""
-        self._told_signature = ""
-        self.recorder.begin_reasoning(key=self, state=self.state())
+        self.recorder.begin(self, "reasoning")
 
     def begin(self, fields: Fields) -> None:
-        """Take a summary and a signature that came with the start."""
-        self.implied = False
-        self._take(fields)
+        """Read a summary and a signature that came with the start."""
+        self._read(fields)
 
     def delta(self, kind: str, delta: Fields) -> None:
-        """Append to the summary or set the signature."""
-        if kind in ("thought_summary", "thought_signature", "thought"):
-            self._take(delta)
-        else:
+        """Append to the summary or set the signature. Late ones make one more part."""
+        if kind not in ("thought_summary", "thought_signature", "thought"):
             self.keep_delta(delta)
-        if self.ended and (kind == "thought_summary" or self._signature != self._told_signature):
-            self._end()
+        elif self._read(delta) and self.ended:
+            self.stop()
 
     def stop(self) -> None:
-        """End the reasoning; again it ends what has come since."""
+        """End the reasoning; the second time it ends what has come since."""
         self.ended = True
-        self._end()
+        self.recorder.end_reasoning(self._summary_state(), key=self)
 
-    def continued(self, kind: str, event: Fields | None) -> Continued | None:
-        """Return the reasoning that is open. Each text of the summary is an item that may have to go back as one."""
-        fragment = self.recorder.open_fragment("reasoning")
-        if kind != "thought_summary" or fragment is None or fragment.key is not self:
-            return None
-        if event is not None and string(mapping(mapping(event, "delta"), "content"), "type") != "text":
-            return None
-        return Continued(("delta", "content", "text"), fragment, self._summary)
+    def has_fast_path(self, kind: str, event: Fields | None) -> bool:
+        """Whether more deltas like *event* only add text."""
+        is_text = event is None or string(mapping(mapping(event, "delta"), "content"), "type") == "text"
+        return is_text and super().has_fast_path(kind, event)
 
-    def _take(self, fields: Fields) -> None:
-        self.keep_extra(fields, _THOUGHT_KEYS)
-        for item in vocabulary.summary_of(fields):
-            self._summary.append(item)
+    def cut(self) -> None:
+        """Keep the items of the summary."""
+        self.keep(self._summary_state())
+
+    def _read(self, fields: Fields) -> bool:
+        """Read a summary and a signature; return whether there was one that is new."""
+        self.keep_extra(fields)
+        items = vocabulary.summary_of(fields)
+        for item in items:
+            self.texts.append(item)
             text = string(item, "text")
             if text and (string(item, "type") or "text") == "text":
-                self.recorder.reasoning(text, key=self, state=self.opening("reasoning"))
-        self._sign(fields)
-
-    def _sign(self, fields: Fields) -> None:
+                self.recorder.reasoning(text, key=self)
         # Deep Research sends "" now and then (live); the last real one counts.
         signature = string(fields, "signature")
-        if signature:
+        if signature and signature != self._signature:
             self._signature = signature
+            self.keep({"signature": signature})
+            return True
+        return bool(items)
 
-    def _end(self) -> None:
-        more: dict[str, Any] = {}
-        if self._signature != self._told_signature:
-            more["signature"] = self._told_signature = self._signature
-        # The first summary that is written is the whole of it, those of later parts are what is new.
-        if self._itemised or len(self._summary) > 1 or any(map(_is_special, self._summary)):
-            self._itemised = True
-            if self._summary:
-                more["summary"] = [{"type": "text", "text": s} if isinstance(s, str) else s for s in self._summary]
-                self._summary = []
-        state = self.ending("reasoning", more)
-        if len(state) > 1 or self.recorder.goes_on("reasoning", self):
-            self.recorder.end_reasoning(state, key=self)
+    def _summary_state(self) -> dict[str, Any]:
+        """Return the items of the summary, where they hold more than one text: first the whole, later what is new."""
+        if not self._itemised and len(self.texts) < 2 and not any(map(_is_special, self.texts)):
+            return {}
+        self._itemised = True
+        items, self.texts = self.texts, []
+        summary = [{"type": "text", "text": item} if isinstance(item, str) else item for item in items]
+        return {"summary": summary} if items else {}
 
 
-class CallStep(WireStep):
+class CallStep(StepDecoder):
     """A call: the app's (`function_call`) or one that the provider runs."""
 
+    known = _CALL_KEYS
     usual_delta = "arguments_delta"
+    text_path = ("delta", "arguments")
 
-    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
+    def __init__(self, decoder: Interaction, kind: str) -> None:
         super().__init__(decoder, kind)
         self._wire_id: str | None = None
         self._name = vocabulary.CALLS[kind] or ""
-        self._arguments: Fields | None = None
-        self._raw: list[str] = []
-        self._signature = ""
-        self._details: dict[str, Any] = {}
         self._opened = False
+        self._has_input = False
         self._unread = False
-        """Whether a delta came that nobody can read: it may have brought arguments."""
+        """Whether a delta came that cannot be read: it may have brought arguments."""
 
     @property
     def provider_executed(self) -> bool:
@@ -430,233 +391,189 @@ class CallStep(WireStep):
         return agent.startswith("antigravity") and self._name in vocabulary.SANDBOX_TOOLS
 
     def same_item(self, fields: Fields) -> bool:
-        """Tell by the id whether a second start means this call once more."""
+        """Whether the id of a second start is that of this call, or missing."""
         wire_id = string(fields, "id")
         return not wire_id or not self._wire_id or wire_id == self._wire_id
 
     def begin(self, fields: Fields) -> None:
-        """Take id, name and arguments that came with the start; the call is known once id and name are."""
-        self.implied = False
-        self.keep_extra(fields, _CALL_KEYS)
-        self._take(fields)
-        if "id" in fields and self._name:
-            self._open()
+        """Read id, name and arguments that came with the start; the call is known once id and name are."""
+        self._read(fields, has_id="id" in fields)
 
     def delta(self, kind: str, delta: Fields) -> None:
         """Append a piece of the arguments, or replace them whole."""
-        if self.ended:
+        if self.ended or (self._opened and self.recorder.open_of(self) is None):
             self.decoder.note("late-arguments", "arguments came after their call had ended")
-            return
-        if kind in (self.type, "arguments_delta", "arguments"):
-            self.keep_extra(delta, _CALL_KEYS)
-            self._take(delta)
-            if not self._opened and self._name and self._wire_id is not None:
-                self._open()
+        elif kind in (self.type, "arguments_delta", "arguments"):
+            self._read(delta, has_id=False)
         else:
+            self._add(None)
             self.keep_delta(delta)
             self._unread = True
 
     def stop(self) -> None:
-        """End the input: the recorder makes a call of it, or says why it is none."""
+        """End the input: the recorder makes a call of it, or reports why it is none."""
         if self.ended:
             return
         self.ended = True
-        if not self._opened:
-            if not self._name:
-                self._keep_raw()
-                return
+        if not self._name:
+            self._add(None)
+            self.keep({"type": self.type})
+        elif not self._opened:
             self._open()
-        # Of a call that the provider runs the result tells what became of it.
-        fault = _UNREAD if self._unread and not self.provider_executed else None
-        prefill: Fields = {} if self._arguments is None else self._arguments
-        self.recorder.end_tool_input(state=self.state(), key=self, prefill=prefill, fault=fault)
+        elif self.recorder.open_of(self) is None:
+            return  # its result has ended it
+        # Of a call that the provider runs the result says what became of it.
+        unread = self._unread and not self._has_input and not self.provider_executed
+        self.recorder.end_tool_input(key=self, fault=_UNREAD if unread else None)
 
-    def kept(self) -> dict[str, Any]:
-        """Return what goes back with the call."""
-        state = super().kept()
-        if self.type != "function_call":
-            state["type"] = self.type
-        state.update(self._details)
-        if self._signature:
-            state["signature"] = self._signature
-        return state
-
-    def continued(self, kind: str, event: Fields | None) -> Continued | None:
-        """Return the input that is open."""
-        call = self.recorder.open_input(self)
-        if kind != "arguments_delta" or call is None:
-            return None
-        return Continued(("delta", "arguments"), call)
-
-    def _take(self, fields: Fields) -> None:
+    def _read(self, fields: Fields, *, has_id: bool) -> None:
         wire_id = string(fields, "id")
         if wire_id or self._wire_id is None:
             self._wire_id = wire_id
         if vocabulary.CALLS[self.type] is None:
             self._name = string(fields, "name") or self._name
+        if not self._opened and self._name and (has_id or self._wire_id is not None):
+            self._open()
         for key in _ARGUMENTS:
-            if key not in fields:
-                continue
-            arguments = fields[key]
-            if isinstance(arguments, str):
-                self._add(arguments) if self._opened else self._raw.append(arguments)
-            elif isinstance(arguments, Mapping):
-                self._arguments = arguments
-            elif arguments is not None:
-                self._keep_odd(key, arguments)
-        for key in _DETAILS:
-            if key in fields and isinstance(fields[key], str):
-                self._details[key] = fields[key]
-        self._sign(fields)
+            if fields.get(key) is not None:
+                self._read_arguments(key, fields[key])
+        if not self._has_input:
+            self._add(None)
+        state = {key: fields[key] for key in vocabulary.DETAILS if isinstance(fields.get(key), str)}
+        signature = string(fields, "signature")
+        if signature:
+            state["signature"] = signature
+        if state:
+            self.keep(state)
+        self.keep_extra(fields)
 
-    def _keep_odd(self, key: str, arguments: object) -> None:
-        """Keep arguments that are neither an object nor text: they are no input, so a call of the app fails by them."""
-        if self.type == "function_call":
-            self._take({"arguments": write_json(arguments).decode()})
+    def _read_arguments(self, key: str, arguments: object) -> None:
+        if isinstance(arguments, Mapping):
+            self._has_input = self._has_input or bool(arguments)
+            self._add(arguments)
+        elif isinstance(arguments, str):
+            self._has_input = self._has_input or bool(arguments)
+            self._add(None, arguments)
+        elif self.type == "function_call":
+            # They are not an input, so a call of the app fails by them.
+            self._read_arguments(key, write_json(arguments).decode())
         else:
-            self.extra[key] = arguments
-
-    def _sign(self, fields: Fields) -> None:
-        self._signature = string(fields, "signature") or self._signature
+            self._add(None)
+            self.keep({"extra": {key: arguments}})
 
     def _open(self) -> None:
         self._opened = True
-        if self._wire_id:
-            self.decoder.adopt_call(self, self._wire_id)
+        self._add(None)
+
+    def _add(self, arguments: Mapping[str, object] | None, text: str = "") -> None:
         self.recorder.tool_input(
-            self._wire_id, self._name, key=self, provider_executed=self.provider_executed, state=self.state()
+            self._wire_id,
+            self._name if self._opened else None,
+            text,
+            key=self,
+            provider_executed=self.provider_executed,
+            state={} if self.type == "function_call" else {"type": self.type},
+            input=arguments,
         )
-        for piece in self._raw:
-            self._add(piece)
-        self._raw = []
-
-    def _add(self, piece: str) -> None:
-        self.recorder.tool_input(self._wire_id, self._name, piece, key=self)
-
-    def _keep_raw(self) -> None:
-        self.decoder.note("nameless-call", "a call without a name was kept raw")
-        arguments = "".join(self._raw) if self._raw else self._arguments
-        self.recorder.opaque(self.state({"type": self.type, "id": self._wire_id, "arguments": thaw(arguments)}))
 
 
-class ResultStep(WireStep):
+class ResultStep(StepDecoder):
     """The result of a call that the provider ran."""
 
-    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
+    known = _RESULT_KEYS
+
+    def __init__(self, decoder: Interaction, kind: str) -> None:
         super().__init__(decoder, kind)
         self._call_id = ""
-        self._fields: dict[str, Any] = {}
-        self._signature = ""
-        self._answered = False
+        self._result: object = None
+        self._name = ""
+        self._state: dict[str, Any] = {"type": kind}
 
     def same_item(self, fields: Fields) -> bool:
-        """Tell by the id of the call whether a second start means this result once more."""
+        """Whether the call of a second start is that of this result, or missing."""
         call_id = string(fields, "call_id")
         return not call_id or not self._call_id or call_id == self._call_id
 
     def begin(self, fields: Fields) -> None:
-        """Take what came with the start."""
-        self.implied = False
-        self.keep_extra(fields, _RESULT_KEYS)
-        self._take(fields)
+        """Read what came with the start."""
+        self._call_id = string(fields, "call_id") or self._call_id
+        self._name = string(fields, "name") or self._name
+        if fields.get("result") is not None:
+            self._result = fields["result"]
+        for key in (*vocabulary.DETAILS, "name", "signature"):
+            if string(fields, key) or (key != "signature" and string(fields, key) is not None):
+                self._state[key] = fields[key]
+        if flag(fields, "is_error") is not None:
+            self._state["is_error"] = fields["is_error"]
+        self.keep_extra(fields)
 
     def delta(self, kind: str, delta: Fields) -> None:
-        """Take the result."""
-        if self._answered:
-            self.decoder.note("late-result", "what came for a result after it had answered its call was left out")
+        """Read the result."""
+        if kind == self.type and not self.ended:
+            self.begin(delta)
             return
-        if kind == self.type:
-            self.keep_extra(delta, _RESULT_KEYS)
-            self._take(delta)
+        try:
+            self.keep({"deltas": [delta]})
+        except LocalProtocolError:
+            self.decoder.note("late-result", "a delta of a result that had answered its call was left out")
         else:
-            self.keep_delta(delta)
+            self.decoder.note("unknown-delta", _UNKNOWN_DELTA)
+
+    def keep(self, state: Mapping[str, object]) -> None:
+        """Keep *state* for the result, also while it waits for its call."""
+        if self.ended:
+            super().keep(state)
+        else:
+            merge_state(self._state, as_state(state))
 
     def stop(self) -> None:
-        """Answer the call."""
-        if not self.ended:
-            self.ended = True
-            self.settle(synthesize=False)
-
-    def settle(self, *, synthesize: bool) -> None:
-        """Answer the call; when it has not come, wait for it, or make it up at the end: its signature may be needed."""
-        call = self.decoder.call_of(self._call_id)
-        if call is None:
-            if not synthesize:
-                self.decoder.hold_result(self)
-                return
-            self._make_up_call()
-        else:
-            call.stop()
-        key = self if call is None else call
-        if self.recorder.is_settled(key):
-            self.decoder.note("second-result", "a second result of one call was left out")
+        """Answer the call. A result whose call has not come waits for it in the recorder."""
+        if self.ended:
             return
-        self._answered = True
-        result = self._fields.get("result")
-        output: ContentInput = () if result is None else _output(result)
-        if flag(self._fields, "is_error") is True:
-            error = ErrorInfo(kind=ErrorKind.TOOL, message="the tool reported an error")
-            self.recorder.tool_failed(None, error, output, key=key, provider_executed=True, state=self.state())
-        else:
-            self.recorder.tool_success(None, output, key=key, provider_executed=True, state=self.state())
-
-    def kept(self) -> dict[str, Any]:
-        """Return what goes back with the result."""
-        state = {**super().kept(), "type": self.type}
-        for key in (*_DETAILS, "name"):
-            value = string(self._fields, key)
-            if value is not None:
-                state[key] = value
-        is_error = flag(self._fields, "is_error")
-        if is_error is not None:
-            state["is_error"] = is_error
-        if self._signature:
-            state["signature"] = self._signature
-        return state
-
-    def _take(self, fields: Fields) -> None:
-        self._call_id = string(fields, "call_id") or self._call_id
-        self._fields.update({key: fields[key] for key in _RESULT_KEYS if fields.get(key) is not None})
-        self._signature = string(fields, "signature") or self._signature
-
-    def _make_up_call(self) -> None:
-        self.decoder.note("orphan-result", "a result came without its call, which was made up")
+        self.ended = True
+        output: ContentInput = ()
+        if self._result is not None:
+            output = TextContent(self._result) if isinstance(self._result, str) else JsonContent(thaw(self._result))
+        error = ErrorInfo(kind=ErrorKind.TOOL, message="the tool reported an error")
         call_type = self.type.removesuffix("_result") + "_call"
-        name = vocabulary.CALLS[call_type] or string(self._fields, "name") or "function"
-        state = own({"i": WireStep.kept(self)["i"], "type": call_type, "orphan": True}, State)
-        self.recorder.tool_input(self._call_id or None, name, key=self, provider_executed=True, state=state)
-        self.recorder.end_tool_input(key=self, prefill={})
+        self.recorder.result(
+            self._call_id or None,
+            output,
+            error if self._state.get("is_error") is True else None,
+            vocabulary.CALLS[call_type] or self._name or "function",
+            self._state,
+            key=self,
+            provider_executed=True,
+            call_state={"type": call_type},
+        )
 
 
-class OpaqueStep(WireStep):
-    """A step of a type that is not known here, kept raw."""
+class OpaqueStep(StepDecoder):
+    """A step of an unknown type, kept raw."""
 
-    def __init__(self, decoder: GeminiInteractionsDecoder, kind: str) -> None:
+    def __init__(self, decoder: Interaction, kind: str) -> None:
         super().__init__(decoder, kind)
-        self._fields: Fields = {"type": kind}
+        self.recorder.begin(self, "opaque", {"step": {"type": kind}})
 
     def accepts(self, kind: str) -> bool:
-        """Take any type that is not known either: the delta told nothing of it."""
+        """Any unknown type: the delta did not name that of the step."""
         return not vocabulary.is_known(kind)
 
     def begin(self, fields: Fields) -> None:
         """Keep the start."""
-        self.implied = False
-        self._fields = fields
+        self.keep({"step": fields})
 
     def delta(self, kind: str, delta: Fields) -> None:
-        """Keep the delta; what comes after the stop becomes one more item with the same place."""
+        """Keep the delta; what comes after the stop becomes one more item with the same number."""
         if self.ended:
             self.ended = False
-            self._fields, self.deltas = {"type": self.type}, []
-        self.deltas.append(delta)
+            self.recorder.begin(self, "opaque", {"step": {"type": self.type}})
+        self.keep({"deltas": [delta]})
 
     def stop(self) -> None:
-        """Hand on what was kept."""
-        if self.ended:
-            return
+        """Record what was kept."""
         self.ended = True
-        self.recorder.opaque(self.state({"step": thaw(self._fields)}))
+        self.recorder.end(self)
 
 
 def _bytes(data: str | None) -> bytes | None:
@@ -669,12 +586,18 @@ def _bytes(data: str | None) -> bytes | None:
         return None
 
 
+def _media_extra(block: Fields, data: bytes | None) -> dict[str, Any]:
+    """Return the fields of a media block that its part has no place for."""
+    more = {key: value for key, value in block.items() if key not in _MEDIA_KEYS}
+    if data is not None and "uri" in block:
+        more["uri"] = block["uri"]
+    return more
+
+
 def _is_special(item: Fields | str) -> bool:
-    """Tell whether a summary item says more than its text."""
-    if isinstance(item, str) or (len(item) == 2 and item.get("type") == "text" and "text" in item):
+    """Whether a summary item holds more than its text."""
+    if isinstance(item, str):
+        return False
+    if len(item) == 2 and item.get("type") == "text" and "text" in item:
         return False
     return (string(item, "type") or "text") != "text" or bool(set(item) - {"type", "text"})
-
-
-def _output(result: object) -> ContentInput:
-    return (TextContent(result),) if isinstance(result, str) else (JsonContent(thaw(result)),)

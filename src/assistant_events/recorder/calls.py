@@ -1,0 +1,432 @@
+"""
+The calls of a step: their ids, the inputs that are open, and which call a result belongs to.
+
+A missing id becomes `call-1`, `call-2`; an id that the message has already becomes `id#2`. The provider's own value is
+then in the state of the call under `id`. A call whose name has not come waits and causes no event.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from assistant_events.errors import JsonError, LocalProtocolError
+from assistant_events.events import (
+    Event,
+    OpaqueReceived,
+    ToolCalled,
+    ToolFailed,
+    ToolInputDelta,
+    ToolInputEnded,
+    ToolInputStarted,
+    ToolSuccess,
+)
+from assistant_events.lifecycle import CallPhase, KnownEvent, MessageLifecycle
+from assistant_events.recorder.fragments import Fragments, JsonMap, join_surrogates, merge_state
+from assistant_events.values import (
+    MAX_DEPTH,
+    Content,
+    ErrorInfo,
+    ErrorKind,
+    JsonObject,
+    State,
+    own,
+    read_json,
+    write_json,
+)
+from assistant_events.values.buffers import Buffer
+from assistant_events.values.construct import trusted
+from assistant_events.values.json_values import json_type
+from assistant_events.values.text import has_surrogates
+from assistant_events.values.validators import NO_STATE, as_input, as_state
+
+_INCOMPLETE = "the provider marked the input as incomplete"
+
+
+class OpenCall:
+    """A call, from its first piece to its result. *call_id* is empty while it waits for its name."""
+
+    __slots__ = ("buffer", "call_id", "held", "input", "key", "name", "provider_executed", "provider_id", "state")
+
+    def __init__(self, provider_id: str | None, name: str, key: Hashable, *, provider_executed: bool) -> None:
+        self.call_id = ""
+        self.provider_id = provider_id
+        self.name = name
+        self.key = key
+        self.provider_executed = provider_executed
+        self.state: dict[str, Any] = {}
+        self.input: JsonObject | None = None
+        """An input that came as an object, for a call whose input text is not one."""
+
+        self.buffer: Buffer[str] = Buffer("")
+        self.held = ""
+        """First half of a surrogate pair whose second half has not come."""
+
+
+class Result(NamedTuple):
+    """The result of a call, as an adapter passed it."""
+
+    call_id: str | None
+    output: tuple[Content, ...]
+    error: ErrorInfo | None
+    name: str
+    state: dict[str, Any]
+    details: JsonObject
+    key: Hashable
+    call_state: State
+
+
+class Calls:
+    """The calls of a step, beside its fragments."""
+
+    def __init__(
+        self,
+        fragments: Fragments,
+        lifecycle: MessageLifecycle,
+        note: Callable[[str, str], None],
+    ) -> None:
+        self._fragments = fragments
+        self._message_id = fragments.message_id
+        self._emit = fragments.emit
+        self._numbers = fragments.numbers
+        self._lifecycle = lifecycle
+        self._note = note
+        self.by_id: dict[str, OpenCall] = {}
+        """The calls that have begun, oldest first."""
+
+        self.waiting: dict[Hashable, OpenCall] = {}
+        """The calls without a name, under their key or the provider's id."""
+
+        self._held: dict[Hashable, Result] = {}
+        """The results whose call has not come, under their keys."""
+
+        self._by_key: dict[Hashable, OpenCall] = {}
+        # Under our id and the provider's: newest last, those whose input has ended dropped when met; `None` holds all.
+        self._inputs: dict[str | None, list[OpenCall]] = {}
+        # Under both ids: oldest first, those that are settled are dropped when met, but for the last.
+        self._unsettled: dict[str | None, deque[OpenCall]] = {}
+        self._uses: dict[str, int] = {}
+        self.answered_before: set[str] = set()
+        """Calls that were answered before a replay began, and whose result the replay has not reached."""
+
+    def clear(self) -> None:
+        """Forget everything: the step starts over."""
+        for each in (
+            *(self.by_id, self.waiting, self._held, self.answered_before),
+            *(self._by_key, self._inputs, self._unsettled, self._uses),
+        ):
+            each.clear()
+
+    # -- looking up
+
+    def phase(self, call: OpenCall) -> CallPhase:
+        """Return the phase of a call."""
+        return self._lifecycle.call(call.call_id)
+
+    def is_open(self, call: OpenCall) -> bool:
+        """Whether the input of a call is open."""
+        return self._lifecycle.call(call.call_id) is CallPhase.INPUT_OPEN
+
+    def of_key(self, key: Hashable) -> OpenCall | None:
+        """Return the call of a key; it may wait for its name."""
+        return None if key is None else self._by_key.get(key) or self.waiting.get(key)
+
+    def waiting_for_name(self, call_id: str | None, key: Hashable) -> OpenCall | None:
+        """Return the call of the key or of the provider's id that waits for its name."""
+        return self.waiting.get(call_id if key is None else key)
+
+    def open_input(self, provider_id: str | None, key: Hashable) -> OpenCall | None:
+        """
+        Return the call of the key, or the newest of the id, whose input is open; `None` as id means the newest of all.
+
+        Raises:
+            LocalProtocolError: The input of the key has ended.
+        """
+        if key is not None:
+            call = self._by_key.get(key)
+            if call is not None and not self.is_open(call):
+                raise LocalProtocolError(f"the input of call {call.call_id!r} has ended")
+            return call
+        begun = self._inputs.get(provider_id, [])
+        while begun and not self.is_open(begun[-1]):
+            begun.pop()
+        return begun[-1] if begun else None
+
+    def answerable(self, call_id: str | None, key: Hashable) -> OpenCall | None:
+        """Return the call that a result belongs to: that of the key, or the oldest of the id without a result."""
+        if key is not None and key in self._by_key:
+            return self._by_key[key]
+        unsettled = self._unsettled.get(call_id)
+        if unsettled is None:
+            return None
+        while len(unsettled) > 1 and self.is_answered(unsettled[0]):
+            unsettled.popleft()
+        return unsettled[0]
+
+    def is_answered(self, call: OpenCall) -> bool:
+        """Whether a call has its result, and not only from before a replay."""
+        return self.phase(call) is CallPhase.SETTLED and call.call_id not in self.answered_before
+
+    def open_deltas(self) -> Iterator[Event]:
+        """Yield the text of each open input as one delta."""
+        for call in self.by_id.values():
+            if self.is_open(call) and call.buffer.length:
+                yield self._delta(call, 0, call.buffer.value())
+
+    # -- input
+
+    def begin(
+        self, provider_id: str | None, name: str, key: Hashable, state: JsonMap, *, provider_executed: bool
+    ) -> OpenCall:
+        """Return a new call whose input is open, or which waits for its name where *name* is empty."""
+        known = as_state(state)
+        address = provider_id if key is None else key
+        call = self.waiting.get(address)
+        if call is None:
+            call = OpenCall(provider_id, name, key, provider_executed=provider_executed)
+        if provider_id:
+            call.provider_id = provider_id
+        call.name = name
+        call.provider_executed = call.provider_executed or provider_executed
+        merge_state(call.state, known)
+        if not name:
+            self.waiting[address] = call
+            return call
+        self._open_input(call)
+        self.waiting.pop(address, None)
+        if call.buffer.length:
+            self._emit(self._delta(call, 0, call.buffer.value()))
+        return call
+
+    def add(self, call: OpenCall, delta: str) -> None:
+        """Add a piece of input; halves of a surrogate pair are joined."""
+        if call.held or has_surrogates(delta):
+            delta, call.held = join_surrogates(call.held, delta)
+            if not delta:
+                return
+        if call.call_id:
+            self._emit(self._delta(call, call.buffer.length, delta))
+        call.buffer.append(delta)
+
+    def end(
+        self,
+        call: OpenCall,
+        state: State = NO_STATE,
+        input: Mapping[str, object] | None = None,
+        *,
+        complete: bool = True,
+        fault: str | None = None,
+    ) -> None:
+        """End an input: an object becomes the input of the call, anything else fails it, as does a *fault*."""
+        parsed = None if input is None else as_input(input)
+        if not call.call_id:
+            self._keep_raw(call, state, parsed)
+            return
+        text = self._input_text(call)
+        if not complete:
+            fault = fault or _INCOMPLETE
+        if parsed is None and not fault:
+            parsed, fault = parse_input(text)
+            if fault and call.input:
+                parsed, fault, text = call.input, None, ""
+        if not fault and not text:
+            text = write_json(parsed).decode()
+        call.state.update(state)
+        self._emit(self._ended(call, text, complete=complete))
+        if fault:
+            self._fail(call, ErrorInfo(kind=ErrorKind.INVALID_INPUT, message=fault))
+            return
+        values = {"name": call.name, "input": parsed, "provider_executed": call.provider_executed}
+        self._emit(trusted(ToolCalled, {"message_id": self._message_id, "call_id": call.call_id, **values}))
+
+    def add_whole(
+        self,
+        provider_id: str | None,
+        name: str,
+        input: Mapping[str, object],
+        key: Hashable,
+        state: JsonMap,
+        *,
+        provider_executed: bool,
+    ) -> None:
+        """Record a call that came whole; one without a name is kept raw."""
+        call = OpenCall(provider_id, name, key, provider_executed=provider_executed)
+        call.state.update(as_state(state))
+        if not name:
+            self._keep_raw(call, NO_STATE, as_input(input))
+            return
+        call_id, known = self._identify(call)
+        called = ToolCalled(
+            message_id=self._message_id,
+            call_id=call_id,
+            name=name,
+            input=input,
+            provider_executed=provider_executed,
+            state=known,
+        )
+        self._fragments.end_unkeyed()
+        self._emit(called)
+        self._register(call, call_id, known)
+
+    # -- results
+
+    def hold(self, result: Result) -> None:
+        """Hold a result until its call comes, or the step ends."""
+        self._held[object() if result.key is None else result.key] = result
+
+    def keep_held(self, key: Hashable, state: State) -> bool:
+        """Keep state for a result whose call has not come; return whether there is one."""
+        result = self._held.get(key)
+        if result is not None:
+            merge_state(result.state, state)
+        return result is not None
+
+    def answer(self, call: OpenCall, result: Result) -> None:
+        """Record the result of a call, after the end of its input. A second result is left out."""
+        if call.call_id in self.answered_before:
+            self.answered_before.discard(call.call_id)
+            return
+        if self.is_open(call):
+            self.end(call)
+        if self.phase(call) is CallPhase.SETTLED:
+            self._note("second-result", "a second result of one call was left out")
+            return
+        values = {
+            "message_id": self._message_id,
+            "call_id": call.call_id,
+            "output": result.output,
+            "provider_executed": call.provider_executed,
+            "state": self._numbers.add_to(result.key, result.state),
+            "details": result.details,
+        }
+        self._emit(
+            trusted(ToolSuccess, values) if result.error is None else ToolFailed(**values, error=result.error)  # type: ignore[arg-type]  # as the fields are
+        )
+
+    def answer_held(self) -> None:
+        """Record the results that waited for their call; a call that never came is made up."""
+        for result in self._held.values():
+            call = self.answerable(result.call_id, result.key)
+            if call is None:
+                self._note("orphan-result", "a result came without its call, which was made up")
+                state = self._numbers.add_to(result.key, {**result.call_state, "orphan": True})
+                call = self.begin(result.call_id, result.name, None, state, provider_executed=True)
+            self.answer(call, result)
+        self._held.clear()
+
+    # -- ends of the step
+
+    def end_inputs(self) -> None:
+        """End every input that is open, as complete."""
+        for call in [*self.by_id.values(), *self.waiting.values()]:
+            if not call.call_id or self.is_open(call):
+                self.end(call)
+
+    def cut_inputs(self) -> None:
+        """End every input that is open, as incomplete."""
+        for call in list(self.waiting.values()):
+            self.end(call)
+        for call in self.by_id.values():
+            if self.is_open(call):
+                self._emit(self._ended(call, self._input_text(call), complete=False))
+
+    def fail_unsettled(self, error: ErrorInfo) -> None:
+        """Fail every call that has no result."""
+        for call in self.by_id.values():
+            if self.phase(call) is not CallPhase.SETTLED:
+                self._fail(call, error)
+
+    # -- inside
+
+    def _open_input(self, call: OpenCall) -> None:
+        call_id, known = self._identify(call)
+        started = ToolInputStarted(
+            message_id=self._message_id, call_id=call_id, name=call.name, provider_executed=call.provider_executed
+        )
+        self._fragments.end_unkeyed()
+        self._emit(started)
+        self._register(call, call_id, known)
+        for known_as in {None, call_id, call.provider_id}:
+            self._inputs.setdefault(known_as, []).append(call)
+
+    def _identify(self, call: OpenCall) -> tuple[str, State]:
+        """Return the id of a new call, and its state with the provider's own id where that differs."""
+        call_id = self._unique(call.provider_id)
+        own_id = {} if call_id == call.provider_id else {"id": call.provider_id}
+        return call_id, self._numbers.add_to(call.key, {**call.state, **own_id})
+
+    def _register(self, call: OpenCall, call_id: str, known: State) -> None:
+        call.call_id = call_id
+        call.state = dict(known)
+        self.by_id[call_id] = call
+        if call.key is not None:
+            self._by_key[call.key] = call
+        for known_as in {call_id, call.provider_id}:
+            self._unsettled.setdefault(known_as, deque()).append(call)
+
+    def _unique(self, provider_id: str | None) -> str:
+        stem, first = (f"{provider_id}#", 2) if provider_id else ("call-", 1)
+        if provider_id and provider_id not in self.by_id:
+            return provider_id
+        count = self._uses.get(stem, first)
+        while f"{stem}{count}" in self.by_id:
+            count += 1
+        self._uses[stem] = count + 1
+        return f"{stem}{count}"
+
+    def _keep_raw(self, call: OpenCall, state: State, input: Mapping[str, object] | None) -> None:
+        """Keep a call without a name as an opaque item: it cannot be run, and may have to go back."""
+        self.waiting.pop(call.provider_id if call.key is None else call.key, None)
+        self._note("nameless-call", "a call without a name was kept raw")
+        self._release(call)
+        raw = {"id": call.provider_id, "arguments": call.buffer.value() or input or call.input}
+        known = self._numbers.add_to(call.key, {**call.state, **state, **raw})
+        self._fragments.end_unkeyed()
+        self._emit(OpaqueReceived(message_id=self._message_id, state=known))
+
+    def _delta(self, call: OpenCall, offset: int, delta: str) -> KnownEvent:
+        values = {"message_id": self._message_id, "call_id": call.call_id, "offset": offset, "delta": delta}
+        return trusted(ToolInputDelta, values)
+
+    def _ended(self, call: OpenCall, text: str, *, complete: bool) -> KnownEvent:
+        values = {"message_id": self._message_id, "call_id": call.call_id, "text": text, "complete": complete}
+        return trusted(ToolInputEnded, {**values, "state": State(call.state)})
+
+    def _fail(self, call: OpenCall, error: ErrorInfo) -> None:
+        self._emit(
+            ToolFailed(
+                message_id=self._message_id,
+                call_id=call.call_id,
+                error=error,
+                provider_executed=call.provider_executed,
+            )
+        )
+
+    def _release(self, call: OpenCall) -> None:
+        if call.held:
+            call.held = ""  # its second half has not come
+            self.add(call, "\ufffd")
+
+    def _input_text(self, call: OpenCall) -> str:
+        """Return the text of an input that ends."""
+        self._release(call)
+        text = call.buffer.value()
+        return write_json(call.input).decode() if not text and call.input else text
+
+
+def parse_input(text: str) -> tuple[JsonObject | None, str]:
+    """Return the object that *text* holds, or why it holds none. Empty text is an object without keys."""
+    if not text or text.isspace():
+        return JsonObject({}), ""
+    try:
+        value = read_json(text, max_depth=None)
+    except JsonError as error:
+        return None, f"the input is {error}"
+    try:
+        frozen = own(value)
+    except JsonError:
+        return None, f"the input is nested deeper than {MAX_DEPTH} levels"
+    if not isinstance(frozen, JsonObject):
+        return None, f"the input is no JSON object but {json_type(value)}"
+    return frozen, ""
