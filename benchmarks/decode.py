@@ -15,8 +15,9 @@ from pathlib import Path
 
 import attrs
 
-from assistant_events import AssistantMessage, Builder, ReasoningPart, thaw
+from assistant_events import AssistantMessage, ReasoningPart, thaw
 from assistant_events.adapters.gemini_interactions import dialect
+from assistant_events.reducer import Builder
 from benchmarks.answers import ANSWERS, Answer
 from benchmarks.limit import parse_all
 from benchmarks.measure import Comparison, Figure, Settings, compare, ratio_figure

@@ -33,8 +33,8 @@ from assistant_events import (
     ToolInputStarted,
     ToolSuccess,
     Usage,
-    as_content,
 )
+from assistant_events.values import as_content
 from benchmarks.answers import make_signature, words
 
 _ORIGIN = Origin(

@@ -35,7 +35,6 @@ from assistant_events import (
     AssistantMessage,
     Event,
     Part,
-    PartStatus,
     PromptSubmitted,
     ReasoningDelta,
     ReasoningEnded,
@@ -57,6 +56,7 @@ from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.clients import Clock, FailureMode, RecoveryPolicy, RunStream
 from assistant_events.converters import structure, unstructure
+from assistant_events.messages import PartStatus
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import MemoryStore, SqliteStore, Store
 from assistant_events.values import write_json

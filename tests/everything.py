@@ -48,7 +48,6 @@ from assistant_events import (
     TextEnded,
     TextPart,
     TextStarted,
-    Times,
     ToolCalled,
     ToolFailed,
     ToolInputDelta,
@@ -58,11 +57,11 @@ from assistant_events import (
     ToolProgress,
     ToolSuccess,
     Transcript,
-    Turn,
     UnknownEvent,
     Usage,
     UserMessage,
 )
+from assistant_events.messages import Times, Turn
 from assistant_events.testing import origin, run
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 250, tzinfo=UTC)

@@ -4,8 +4,9 @@ Whose move it is in a session, and the messages, calls and runs behind it.
 
 import pytest
 
-from assistant_events import Awaits, ErrorKind, StepRestarted, StepStarted, Transcript, Unfinished, fold
+from assistant_events import Awaits, ErrorKind, StepRestarted, StepStarted, Transcript, fold
 from assistant_events.events import CompactionFailed, CompactionStarted
+from assistant_events.messages import Unfinished
 from assistant_events.reducer import reconcile
 from assistant_events.testing import Call, answer, compaction, error, origin, prompt, rewind, run
 

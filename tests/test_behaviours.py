@@ -30,12 +30,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant_events import (
-    LocalProtocolError,
-    PartStatus,
     ReasoningDelta,
     ReasoningEnded,
     ReasoningStarted,
-    Recorder,
     StepEnded,
     StepFailed,
     StepRestarted,
@@ -43,7 +40,6 @@ from assistant_events import (
     TextDelta,
     TextEnded,
     TextStarted,
-    Times,
     ToolCalled,
     ToolFailed,
     ToolInputEnded,
@@ -56,6 +52,9 @@ from assistant_events import (
     reconcile,
     reduce,
 )
+from assistant_events.errors import LocalProtocolError
+from assistant_events.messages import PartStatus, Times
+from assistant_events.recorder import Recorder
 from assistant_events.testing import (
     Call,
     answer,

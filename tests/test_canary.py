@@ -26,11 +26,12 @@ import httpx2
 import pytest
 import requests
 
-from assistant_events import LocalProtocolError, redact
+from assistant_events import redact
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions, SyncGeminiInteractions
 from assistant_events.clients import Clock
 from assistant_events.converters import dumps
+from assistant_events.errors import LocalProtocolError
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import MemoryStore, SqliteStore
 

@@ -15,9 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant_events import (
-    DURABLE_EVENTS,
-    EVENT_TYPES,
-    LIVE_EVENTS,
     AssistantMessage,
     Citation,
     CompactionMessage,
@@ -27,7 +24,6 @@ from assistant_events import (
     Event,
     FinishReason,
     JsonContent,
-    JsonError,
     JsonObject,
     LiveEvent,
     MediaContent,
@@ -47,13 +43,11 @@ from assistant_events import (
     State,
     StepEnded,
     StepFailed,
-    StructureError,
     TextContent,
     TextDelta,
     TextEnded,
     TextPart,
     TextStarted,
-    Times,
     ToolCalled,
     ToolInputDelta,
     ToolPart,
@@ -74,6 +68,9 @@ from assistant_events.converters import (
     unstructure,
 )
 from assistant_events.converters.converter import _CLASS_HOOKS
+from assistant_events.errors import JsonError, StructureError
+from assistant_events.events import DURABLE_EVENTS, EVENT_TYPES, LIVE_EVENTS
+from assistant_events.messages import Times
 from assistant_events.testing import origin, records
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH

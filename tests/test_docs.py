@@ -20,8 +20,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from assistant_events import DURABLE_EVENTS, EVENT_TYPES, LIVE_EVENTS, ErrorKind, Outcome, TextEnded
+from assistant_events import ErrorKind, TextEnded
+from assistant_events.events import DURABLE_EVENTS, EVENT_TYPES, LIVE_EVENTS
 from assistant_events.lifecycle import GUARDS
+from assistant_events.reducer import Outcome
 from assistant_events.stores import Store
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -6,9 +6,9 @@ import pickle
 
 import pytest
 
-from assistant_events import (
+from assistant_events import AssistantEventsError
+from assistant_events.errors import (
     AdapterError,
-    AssistantEventsError,
     ConflictError,
     FixtureError,
     JsonError,

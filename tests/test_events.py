@@ -11,9 +11,6 @@ import attrs
 import pytest
 
 from assistant_events import (
-    DURABLE_EVENTS,
-    EVENT_TYPES,
-    LIVE_EVENTS,
     Citation,
     CompactionStarted,
     DurableEvent,
@@ -43,6 +40,7 @@ from assistant_events import (
     ToolSuccess,
     UnknownEvent,
 )
+from assistant_events.events import DURABLE_EVENTS, EVENT_TYPES, LIVE_EVENTS
 from assistant_events.testing import origin
 from tests.everything import EVENTS, NOON
 

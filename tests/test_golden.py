@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant_events import EVENT_TYPES, Event
+from assistant_events import Event
 from assistant_events.converters import dumps, loads, structure, unstructure
+from assistant_events.events import EVENT_TYPES
 from assistant_events.upcasting import EVENTS
 from tests.everything import EVENTS as EVENTS_V1
 

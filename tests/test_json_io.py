@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assistant_events import EVENT_TYPES, Event, JsonError, JsonObject, Record, StructureError, Transcript, fold
+from assistant_events import Event, JsonObject, Record, Transcript, fold
 from assistant_events.converters import dumps, json_text, loads, unstructure
+from assistant_events.errors import JsonError, StructureError
+from assistant_events.events import EVENT_TYPES
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH, json_io, read_json, write_json
 

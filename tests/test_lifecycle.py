@@ -6,8 +6,10 @@ A cell is the phase that follows, or why the event is out of place: `again`, `co
 
 import pytest
 
-from assistant_events import DURABLE_EVENTS, EVENT_TYPES, LIVE_EVENTS
 from assistant_events.events import (
+    DURABLE_EVENTS,
+    EVENT_TYPES,
+    LIVE_EVENTS,
     CompactionDelta,
     CompactionEnded,
     CompactionFailed,

@@ -4,6 +4,7 @@ What messages, calls and transcripts offer beside their fields, and what `redact
 
 from datetime import datetime
 
+import attrs
 import pytest
 
 from assistant_events import (
@@ -15,14 +16,12 @@ from assistant_events import (
     FinishReason,
     JsonContent,
     JsonObject,
-    LocalProtocolError,
     MediaContent,
     MediaEnded,
     MediaPart,
     MessageStatus,
     OpaquePart,
     OpaqueReceived,
-    PartStatus,
     PromptSubmitted,
     ReasoningEnded,
     ReasoningPart,
@@ -32,20 +31,20 @@ from assistant_events import (
     TextContent,
     TextEnded,
     TextPart,
-    Times,
     ToolCalled,
     ToolFailed,
     ToolInputEnded,
     ToolPart,
     ToolSuccess,
     Transcript,
-    Turn,
     UnknownEvent,
+    Usage,
     UserMessage,
     fold,
     redact,
 )
-from assistant_events.messages import MESSAGE_CLASSES, PART_CLASSES, close_message
+from assistant_events.errors import LocalProtocolError
+from assistant_events.messages import MESSAGE_CLASSES, PART_CLASSES, PartStatus, Times, Turn, close_message
 from assistant_events.testing import Call, answer, compaction, deltas, error, message, origin, prompt, records, run
 
 C = {"message_id": "a1", "call_id": "c1"}
@@ -287,7 +286,7 @@ def test_turns_of_a_transcript_that_begins_with_a_prompt():
 SECRET = {"signature": "secret"}
 
 
-def test_public_events():
+def test_redacted_events():
     """
     State, run and unknown fields are left out of events; the rest stays.
     """
@@ -303,7 +302,7 @@ def test_public_events():
     assert prompt() == redact(PromptSubmitted(message_id="u1", content="hi", extra={"new": 1}))
 
 
-def test_public_unknown_events():
+def test_redacted_unknown_events():
     """
     Of an event of a newer version only its type, version and message stay.
     """
@@ -312,44 +311,48 @@ def test_public_unknown_events():
     assert {"type": "new", "v": 2, "message_id": "a1"} == redact(event).data
 
 
-def test_public_records():
+def test_redacted_records():
     """
-    The event of a record is made public; its place and the app's own stay.
+    Of a record its place stays, and its event is redacted; the app's own goes.
     """
     (record,) = records([TextEnded(message_id="a1", text="Hi", state=SECRET)], meta={"user": 1})
 
-    assert (TextEnded(message_id="a1", text="Hi"), 1, {"user": 1}) == (
+    assert (TextEnded(message_id="a1", text="Hi"), 1, {}) == (
         redact(record).event,
         redact(record).seq,
         redact(record).meta,
     )
 
 
-def test_public_transcripts():
+def test_redacted_transcripts():
     """
-    No state, run or opaque part is left in any message; everything else is.
+    No message has a state or a run, and an opaque part stays at its place, empty.
     """
     hosted = Call("t", output="x", provider_executed=True, state=SECRET, result_state=SECRET)
-    shown = answer("Hi", reasoning="Hm", calls=[hosted], finish_reason="stop")
-    full = answer(
-        "Hi",
-        reasoning="Hm",
-        calls=[hosted],
-        finish_reason="stop",
-        run=run(),
-        state=SECRET,
-        text_state=SECRET,
-        reasoning_state=SECRET,
-    )
+    states = {"run": run(), "state": SECRET, "text_state": SECRET, "reasoning_state": SECRET}
+    full = answer("Hi", reasoning="Hm", calls=[hosted], finish_reason="stop", **states)
     full.insert(1, OpaqueReceived(message_id="a1", state=SECRET))
-    bare = Call("t", output="x", provider_executed=True)
-    expected = fold([prompt(), *answer("Hi", reasoning="Hm", calls=[bare], finish_reason="stop"), *compaction()])
+    bare = answer("Hi", reasoning="Hm", calls=[attrs.evolve(hosted, state={}, result_state={})], finish_reason="stop")
+    bare.insert(1, OpaqueReceived(message_id="a1"))
 
-    assert expected == redact(fold([prompt(), *full, *compaction()]))
-    assert expected != fold([prompt(), *shown, *compaction()])
+    assert fold([prompt(), *bare, *compaction()]) == redact(fold([prompt(), *full, *compaction()]))
 
 
-def test_public_takes_what_can_be_shown():
+def test_redacted_values():
+    """
+    Unknown fields go at every depth, details stay.
+    """
+    usage = Usage(input_tokens=1, details={"tier": 1}, extra={"new": 1})
+    end = StepEnded(message_id="a1", finish_reason="stop", usage=usage, details={"tier": 1})
+    expected = StepEnded(
+        message_id="a1", finish_reason="stop", usage=Usage(input_tokens=1, details={"tier": 1}), details={"tier": 1}
+    )
+
+    assert {} == redact(end).usage.extra
+    assert expected == redact(end)
+
+
+def test_what_cannot_be_redacted():
     """
     Anything else is a mistake.
     """

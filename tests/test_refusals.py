@@ -21,7 +21,6 @@ from assistant_events import (
     Message,
     Part,
     Record,
-    StructureError,
     TextContent,
     TextEnded,
     Transcript,
@@ -32,6 +31,7 @@ from assistant_events.converters import (
     loads,
     structure,
 )
+from assistant_events.errors import StructureError
 from tests.everything import NOON
 
 STARTED = {"type": "step.started", "v": 1, "message_id": "a1", "origin": {"provider": "p", "dialect": "d"}}

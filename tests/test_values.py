@@ -25,14 +25,12 @@ from assistant_events import (
     State,
     TextContent,
     Usage,
-    as_content,
-    freeze,
     thaw,
 )
 from assistant_events.errors import JsonError
 from assistant_events.testing import origin
 from assistant_events.testing import strategies as made
-from assistant_events.values import MAX_DEPTH, own, valid_text
+from assistant_events.values import MAX_DEPTH, as_content, freeze, own, valid_text
 from assistant_events.values.buffers import COMPACT_AT, Buffer
 from assistant_events.values.json_values import json_type, plain_mapping, same_as, same_json
 from assistant_events.values.text import has_surrogates, is_high_surrogate, joined_pairs

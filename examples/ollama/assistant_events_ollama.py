@@ -6,9 +6,10 @@ A line adds to the thinking or the content, or has whole calls; the last one has
 
 from base64 import b64encode
 
-from assistant_events import ErrorInfo, ErrorKind, FinishReason, JsonError, Usage
+from assistant_events import ErrorInfo, ErrorKind, FinishReason, Usage
 from assistant_events.adapters import DecoderBase, Dialect, EmitterBase, EncoderBase, JsonLines
 from assistant_events.adapters.json_fields import count, flag, mapping, mappings, string
+from assistant_events.errors import JsonError
 from assistant_events.messages import ReasoningPart, TextPart, ToolPart
 from assistant_events.values import CUT_KINDS, MediaContent, TextContent, read_json, thaw, write_json
 

@@ -7,20 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from assistant_events import (
-    AssistantMessage,
-    LocalProtocolError,
-    StepEnded,
-    StepFailed,
-    TextDelta,
-    Transcript,
-    find_problems,
-    fold,
-)
+from assistant_events import AssistantMessage, StepEnded, StepFailed, TextDelta, Transcript, find_problems, fold
 from assistant_events.adapters import DecoderBase, JsonLines, Note
 from assistant_events.adapters.base import MAX_NOTES
 from assistant_events.adapters.gemini_interactions import decode_resource
 from assistant_events.adapters.json_fields import array, count, flag, integer, mapping, mappings, plain_json, string
+from assistant_events.errors import LocalProtocolError
 from assistant_events.testing import answer as session
 from assistant_events.testing import message, prompt
 from assistant_events.values import ErrorInfo

@@ -6,9 +6,9 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from assistant_events import AdapterError, UnknownDialectError
 from assistant_events.adapters import Dialect, detect_dialect, dialect, dialect_names, load_dialect
 from assistant_events.adapters.gemini_interactions import dialect as gemini
+from assistant_events.errors import AdapterError, UnknownDialectError
 
 from .notation import C, S, mo
 

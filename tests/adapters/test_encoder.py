@@ -10,22 +10,21 @@ import pytest
 
 from assistant_events import (
     AssistantMessage,
-    LocalProtocolError,
     MediaPart,
     MessageStatus,
     OpaquePart,
     Origin,
     TextContent,
     Transcript,
-    as_content,
     fold,
 )
 from assistant_events.adapters import Encoded, load_dialect
 from assistant_events.adapters.gemini_interactions import decode_resource, encode
 from assistant_events.adapters.gemini_interactions.policy import POLICY
+from assistant_events.errors import LocalProtocolError
 from assistant_events.history import REASONS, REPAIRS, DropReason
 from assistant_events.testing import Call, answer, compaction, error, prompt, records, rewind
-from assistant_events.values import ErrorInfo, MediaContent
+from assistant_events.values import ErrorInfo, MediaContent, as_content
 
 from .notation import C, D, K, S, X, delta, fc, mo, step, stream, th
 

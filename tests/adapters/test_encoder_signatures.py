@@ -10,8 +10,9 @@ import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
-from assistant_events import LocalProtocolError, Origin, StepStarted, fold
+from assistant_events import Origin, StepStarted, fold
 from assistant_events.adapters.gemini_interactions import decode_resource, encode
+from assistant_events.errors import LocalProtocolError
 from assistant_events.testing import Call, answer, prompt
 from assistant_events.testing.strategies import broken_sessions, sessions
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from assistant_events import FinishReason, JsonObject, LocalProtocolError, Transcript, UserMessage, fold
+from assistant_events import FinishReason, JsonObject, Transcript, UserMessage, fold
 from assistant_events.adapters import detect_dialect, load_dialect
+from assistant_events.errors import LocalProtocolError
 from assistant_events.testing import Call, answer
 from assistant_events.testing.adapters import check_adapter
 from assistant_events.values import ErrorInfo, MediaContent, Usage

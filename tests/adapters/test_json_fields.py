@@ -4,8 +4,9 @@ Fields are read alike from what a JSON reader gives and from what the library ke
 
 import pytest
 
-from assistant_events import State, freeze, thaw
+from assistant_events import State, thaw
 from assistant_events.adapters.json_fields import array, count, flag, integer, mapping, mappings, string
+from assistant_events.values import freeze
 
 FIELDS = {
     "string": "a",

@@ -7,9 +7,10 @@ import traceback
 
 import pytest
 
-from assistant_events import AdapterError, LocalProtocolError, find_problems, fold, redact
+from assistant_events import find_problems, fold, redact
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, decode_resource
 from assistant_events.converters import dumps, loads
+from assistant_events.errors import AdapterError, LocalProtocolError
 from assistant_events.testing import records
 
 from .notation import C, D, K, S, U, X, args, decoder, delta, fc, mo, signature, step, stream, summary, text, th

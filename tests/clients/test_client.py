@@ -12,9 +12,10 @@ import attrs
 import httpx2
 import pytest
 
-from assistant_events import LocalProtocolError, find_problems, fold
+from assistant_events import find_problems, fold
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.clients import Clock, FailureMode, RecoveryPolicy, Situation
+from assistant_events.errors import LocalProtocolError
 from tests.adapters.notation import C, D, E, K, S, mo, text
 from tests.adapters.notation import stream as as_bytes
 

@@ -9,10 +9,10 @@ import threading
 
 import pytest
 
-from assistant_events import LocalProtocolError
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.cli import main
 from assistant_events.clients.hosts import is_loopback, service_url
+from assistant_events.errors import LocalProtocolError
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import mock_provider
 

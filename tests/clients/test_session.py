@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from assistant_events import StoreError
 from assistant_events.adapters.gemini_interactions import dialect
+from assistant_events.errors import StoreError
 from assistant_events.session import Session, SyncSession
 from assistant_events.session.answer_source import AnswerDecoder
 from assistant_events.stores import MemoryStore

@@ -9,9 +9,9 @@ from threading import Event, Thread
 
 import pytest
 
-from assistant_events import LocalProtocolError
 from assistant_events.adapters.gemini_interactions.client import SyncGeminiInteractions
 from assistant_events.clients import Clock
+from assistant_events.errors import LocalProtocolError
 from assistant_events.session import SyncSession
 from assistant_events.stores import MemoryStore
 

@@ -16,10 +16,11 @@ from threading import Event, Thread
 
 import pytest
 
-from assistant_events import LocalProtocolError, PromptSubmitted, StoreError
+from assistant_events import PromptSubmitted
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions, SyncGeminiInteractions
 from assistant_events.cli import main
 from assistant_events.cli.live import Live
+from assistant_events.errors import LocalProtocolError, StoreError
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import mock_provider

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import Builder, PartStatus, Record, ToolPart, Transcript, find_problems, fold, reduce
+from assistant_events import Record, ToolPart, Transcript, find_problems, fold, reduce
+from assistant_events.messages import PartStatus
+from assistant_events.reducer import Builder
 from assistant_events.testing import durable, records
 from assistant_events.testing.strategies import broken_sessions, loose_events, recut, sessions
 

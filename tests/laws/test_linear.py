@@ -9,10 +9,8 @@ import tracemalloc
 import pytest
 
 from assistant_events import (
-    Builder,
     JsonObject,
     OpaqueReceived,
-    Recorder,
     StepEnded,
     StepRestarted,
     StepStarted,
@@ -28,6 +26,8 @@ from assistant_events.adapters import frame_templates
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, GeminiInteractionsEmitter
 from assistant_events.adapters.gemini_interactions.citations import cited
 from assistant_events.converters import dumps
+from assistant_events.recorder import Recorder
+from assistant_events.reducer import Builder
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import Call, answer, origin, prompt, records, rewind
 from assistant_events.values.buffers import Buffer

@@ -6,17 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import (
-    ErrorInfo,
-    LocalProtocolError,
-    MessageStatus,
-    PartStatus,
-    Recorder,
-    UserMessage,
-    find_problems,
-    fold,
-    reconcile,
-)
+from assistant_events import ErrorInfo, MessageStatus, UserMessage, find_problems, fold, reconcile
+from assistant_events.errors import LocalProtocolError
+from assistant_events.messages import PartStatus
+from assistant_events.recorder import Recorder
 from assistant_events.testing import origin
 from assistant_events.testing.strategies import broken_sessions, loose_events, sessions, starts, states, texts, verbs
 

@@ -5,7 +5,8 @@ Law 13 at the recorder: a step that was cut and rejoined folds to the transcript
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import MessageStatus, Recorder, StepEnded, find_problems, fold, reconcile
+from assistant_events import MessageStatus, StepEnded, find_problems, fold, reconcile
+from assistant_events.recorder import Recorder
 from assistant_events.testing import durable, error
 from assistant_events.testing.strategies import Verb, steps, verbs
 

@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant_events import (
-    DURABLE_EVENTS,
     Event,
     JsonContent,
-    JsonError,
     MediaEnded,
     MediaStarted,
     OpaqueReceived,
@@ -21,7 +19,6 @@ from assistant_events import (
     Record,
     StepEnded,
     StepStarted,
-    StructureError,
     ToolCalled,
     ToolSuccess,
     Transcript,
@@ -32,6 +29,8 @@ from assistant_events import (
 )
 from assistant_events.adapters.gemini_interactions import dialect
 from assistant_events.converters import dumps, loads, structure, unstructure
+from assistant_events.errors import JsonError, StructureError
+from assistant_events.events import DURABLE_EVENTS
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import origin, records
 from assistant_events.testing.strategies import events, sessions, states

@@ -12,9 +12,10 @@ import re
 import httpx2
 import pytest
 
-from assistant_events import FixtureError, fold
+from assistant_events import fold
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 from assistant_events.adapters.gemini_interactions.mock import Answer, Match, MockProvider, load_fixtures, read_request
+from assistant_events.errors import FixtureError
 from assistant_events.mock import Contains, Fixtures, HttpError, Timing
 from assistant_events.testing.transport import StreamingTransport
 from tests.corpus.bodies import body_of

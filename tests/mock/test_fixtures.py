@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from assistant_events import Event, FixtureError, Usage
+from assistant_events import Event, Usage
 from assistant_events.adapters.gemini_interactions.mock import Answer, Match, fixtures_of, load_fixtures, read_request
 from assistant_events.converters import unstructure
+from assistant_events.errors import FixtureError
 from assistant_events.mock import Contains, Fixture, Fixtures, HttpError, StreamError, Timing, fixture_document
 from assistant_events.testing import Call, answer, error, prompt, run
 

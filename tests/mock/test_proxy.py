@@ -17,9 +17,10 @@ import httpx2
 import pytest
 from starlette.responses import PlainTextResponse
 
-from assistant_events import FixtureError, fold
+from assistant_events import fold
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 from assistant_events.adapters.gemini_interactions.mock import Answer, Match, MockProvider, load_fixtures, mock
+from assistant_events.errors import FixtureError
 from assistant_events.mock import HttpError, StreamError
 from assistant_events.mock import proxy as recording_module
 from assistant_events.mock.proxy import RecordingProxy

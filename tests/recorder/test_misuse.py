@@ -4,7 +4,9 @@ Every verb out of order, and with arguments that are none: the error names what 
 
 import pytest
 
-from assistant_events import LocalProtocolError, Recorder, find_problems, fold
+from assistant_events import find_problems, fold
+from assistant_events.errors import LocalProtocolError
+from assistant_events.recorder import Recorder
 from assistant_events.testing import answer, error, message, origin
 
 VERBS = {

@@ -8,14 +8,12 @@ or the step ends; while B is open they wait for its end.
 import pytest
 
 from assistant_events import (
-    LocalProtocolError,
     MediaDelta,
     MediaEnded,
     MediaStarted,
     ReasoningDelta,
     ReasoningEnded,
     ReasoningStarted,
-    Recorder,
     StepEnded,
     TextDelta,
     TextEnded,
@@ -23,6 +21,8 @@ from assistant_events import (
     find_problems,
     fold,
 )
+from assistant_events.errors import LocalProtocolError
+from assistant_events.recorder import Recorder
 from assistant_events.testing import durable, error, origin
 
 A = {"message_id": "a1"}

@@ -12,7 +12,6 @@ from assistant_events import (
     OpaqueReceived,
     ReasoningEnded,
     ReasoningStarted,
-    Recorder,
     StepEnded,
     StepFailed,
     StepRestarted,
@@ -30,6 +29,8 @@ from assistant_events import (
     fold,
     reconcile,
 )
+from assistant_events.errors import LocalProtocolError
+from assistant_events.recorder import Recorder
 from assistant_events.testing import error, origin, run
 from assistant_events.testing.strategies import Verb
 

@@ -7,7 +7,6 @@ import pytest
 from assistant_events import (
     Citation,
     ErrorInfo,
-    LocalProtocolError,
     MediaDelta,
     MediaEnded,
     MediaStarted,
@@ -15,7 +14,6 @@ from assistant_events import (
     ReasoningDelta,
     ReasoningEnded,
     ReasoningStarted,
-    Recorder,
     StepEnded,
     StepFailed,
     StepRestarted,
@@ -33,6 +31,8 @@ from assistant_events import (
     Usage,
     fold,
 )
+from assistant_events.errors import LocalProtocolError
+from assistant_events.recorder import Recorder
 from assistant_events.testing import error, origin, run
 
 A = {"message_id": "a1"}

@@ -8,7 +8,6 @@ import pytest
 
 from assistant_events import (
     AssistantMessage,
-    Builder,
     CallStatus,
     Citation,
     CompactionFailed,
@@ -24,7 +23,6 @@ from assistant_events import (
     MessageStatus,
     OpaquePart,
     OpaqueReceived,
-    PartStatus,
     ReasoningDelta,
     ReasoningPart,
     ReasoningStarted,
@@ -37,7 +35,6 @@ from assistant_events import (
     TextEnded,
     TextPart,
     TextStarted,
-    Times,
     ToolCalled,
     ToolFailed,
     ToolInputDelta,
@@ -52,6 +49,8 @@ from assistant_events import (
     fold,
     reduce,
 )
+from assistant_events.messages import PartStatus, Times
+from assistant_events.reducer import Builder
 from assistant_events.testing import (
     Call,
     Clock,

@@ -11,7 +11,6 @@ from assistant_events import (
     CompactionFailed,
     CompactionStarted,
     HistoryRewound,
-    LocalProtocolError,
     MediaDelta,
     MediaEnded,
     MediaStarted,
@@ -42,6 +41,7 @@ from assistant_events import (
     fold,
     reduce,
 )
+from assistant_events.errors import LocalProtocolError
 from assistant_events.testing import Clock, answer, error, origin, prompt, records, rewind, run
 
 A = {"message_id": "a1"}

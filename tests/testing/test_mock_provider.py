@@ -12,8 +12,8 @@ from inspect import signature
 import httpx2
 import pytest
 
-from assistant_events import FixtureError
 from assistant_events.adapters.gemini_interactions.mock import MockProvider
+from assistant_events.errors import FixtureError
 from assistant_events.testing import mock_provider
 from assistant_events.testing.provider import ProviderOptions
 

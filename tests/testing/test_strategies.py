@@ -11,15 +11,10 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from assistant_events import (
-    DURABLE_EVENTS,
-    LIVE_EVENTS,
-    LocalProtocolError,
-    Recorder,
-    UnknownEvent,
-    find_problems,
-    fold,
-)
+from assistant_events import UnknownEvent, find_problems, fold
+from assistant_events.errors import LocalProtocolError
+from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS
+from assistant_events.recorder import Recorder
 from assistant_events.testing import answer, deltas, strategies
 from assistant_events.testing.strategies import (
     Verb,

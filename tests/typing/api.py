@@ -11,7 +11,6 @@ from typing import Any, Literal, assert_never, assert_type
 
 from assistant_events import (
     AssistantMessage,
-    Builder,
     CallStatus,
     Citation,
     CompactionDelta,
@@ -28,9 +27,7 @@ from assistant_events import (
     HistoryRewound,
     JsonContent,
     JsonObject,
-    JsonValue,
     LiveEvent,
-    LocalProtocolError,
     MediaContent,
     MediaDelta,
     MediaEnded,
@@ -41,18 +38,13 @@ from assistant_events import (
     OpaquePart,
     OpaqueReceived,
     Origin,
-    Outcome,
     Part,
-    PartStatus,
-    Problem,
     PromptSubmitted,
     ReasoningDelta,
     ReasoningEnded,
     ReasoningPart,
     ReasoningStarted,
     Record,
-    Recorder,
-    RemoteProtocolError,
     RemoteRun,
     State,
     StepEnded,
@@ -73,14 +65,12 @@ from assistant_events import (
     ToolProgress,
     ToolSuccess,
     Transcript,
-    Turn,
     UnknownEvent,
     Usage,
     UserMessage,
-    as_content,
     find_problems,
     fold,
-    freeze,
+    is_durable,
     reconcile,
     redact,
     reduce,
@@ -88,8 +78,13 @@ from assistant_events import (
 )
 from assistant_events.adapters import Encode, Encoded, load_dialect
 from assistant_events.adapters.gemini_interactions import encode
+from assistant_events.errors import LocalProtocolError, RemoteProtocolError
 from assistant_events.history import Drop
+from assistant_events.messages import PartStatus, Turn
+from assistant_events.recorder import Recorder
+from assistant_events.reducer import Builder, Outcome, Problem
 from assistant_events.testing import Call, Clock, answer, compaction, deltas, ids, message, prompt, records
+from assistant_events.values import JsonValue, as_content, freeze
 
 
 def name_event(event: Event) -> str | None:
@@ -251,6 +246,14 @@ def fold_a_session(log: list[Record], live: list[Event]) -> Transcript:
     return builder.transcript
 
 
+def part_events(events: list[Event]) -> None:
+    for event in events:
+        if is_durable(event):
+            assert_type(event, DurableEvent | UnknownEvent)
+        else:
+            assert_type(event, LiveEvent)
+
+
 def read_a_transcript(transcript: Transcript) -> None:
     assert_type(transcript.last, Message | None)
     assert_type(transcript.last_answer, AssistantMessage | None)
@@ -260,6 +263,7 @@ def read_a_transcript(transcript: Transcript) -> None:
     assert_type(transcript.context(), tuple[Message, ...])
     assert_type(transcript.pending_tool_calls, tuple[ToolPart, ...])
     assert_type(redact(transcript), Transcript)
+    assert_type(transcript.usage, Usage | None)
     assert_type("m1" in transcript, bool)
     for each in transcript:
         assert_type(each, Message)

@@ -7,17 +7,9 @@ from typing import Any
 
 import attrs
 
-from assistant_events import (
-    DURABLE_EVENTS,
-    LIVE_EVENTS,
-    Citation,
-    ErrorInfo,
-    Origin,
-    Record,
-    RemoteRun,
-    Usage,
-)
+from assistant_events import Citation, ErrorInfo, Origin, Record, RemoteRun, Usage
 from assistant_events.converters import dumps
+from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS
 from generated_pages.reading import fields_of, one_line, paragraphs
 
 _HIDDEN = frozenset({"extra"})

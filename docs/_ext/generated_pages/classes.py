@@ -17,20 +17,17 @@ from assistant_events import (
     MessageStatus,
     OpaquePart,
     Origin,
-    Outcome,
-    PartStatus,
     ReasoningPart,
     RemoteRun,
     TextContent,
     TextPart,
-    Times,
     ToolPart,
     Transcript,
-    Turn,
-    Unfinished,
     Usage,
     UserMessage,
 )
+from assistant_events.messages import PartStatus, Times, Turn, Unfinished
+from assistant_events.reducer import Outcome
 from generated_pages.catalogue import table_of
 from generated_pages.reading import members_of, paragraphs
 

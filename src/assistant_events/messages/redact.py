@@ -2,47 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import attrs
 
 from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS, DurableEvent, LiveEvent, Record, UnknownEvent
-from assistant_events.messages.messages import (
-    MESSAGE_CLASSES,
-    PART_CLASSES,
-    AssistantMessage,
-    Message,
-    OpaquePart,
-    Part,
-)
+from assistant_events.messages.messages import MESSAGE_CLASSES, PART_CLASSES, Message, Part
 from assistant_events.messages.transcript import Transcript
 from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
-_Redacted = TypeVar("_Redacted", bound=DurableEvent | LiveEvent | UnknownEvent | Record | Part | Message | Transcript)
+_T = TypeVar("_T", bound=DurableEvent | LiveEvent | UnknownEvent | Record | Part | Message | Transcript)
 
-_HIDDEN: dict[str, Any] = {"state": NO_STATE, "result_state": NO_STATE, "run": None, "extra": NO_FIELDS}
-_KEPT_OF_UNKNOWN = ("type", "v", "message_id")
+_EMPTY: Final[dict[str, Any]] = {
+    "state": NO_STATE,
+    "result_state": NO_STATE,
+    "run": None,
+    "extra": NO_FIELDS,
+    "meta": NO_FIELDS,
+}
+# Any: values of fields of all types.
+
+_KEPT_OF_UNKNOWN: Final = ("type", "v", "message_id")
+_ROOTS: Final = (*DURABLE_EVENTS, *LIVE_EVENTS, UnknownEvent, Record, *PART_CLASSES, *MESSAGE_CLASSES, Transcript)
 
 
-def redact(value: _Redacted) -> _Redacted:
+def redact(value: _T) -> _T:
     """
-    Return the same without what is only between us and the provider: state, run, opaque parts, unknown fields.
+    Return *value* without provider state: `state`, `run`, unknown fields and the `meta` of a record are empty.
 
-    That is what leaves for browsers and logs. Takes an event, a record, a part, a message or a transcript.
+    That is what may leave for browsers and logs. Everything else stays at its place, so that folding redacted events
+    gives the redacted transcript: an opaque part stays, empty. An `UnknownEvent` keeps `type`, `v` and `message_id`.
+
+    Args:
+        value: An event, a record, a part, a message or a transcript.
     """
+    if not isinstance(value, _ROOTS):
+        raise TypeError(f"expected an event, record, part, message or transcript, got {type(value).__name__}")
+    redacted: _T = _redacted(value)
+    return redacted
+
+
+def _redacted(value: Any) -> Any:
+    # Any: the value of a field of any type.
+    if isinstance(value, tuple):
+        return tuple(map(_redacted, value))
     if isinstance(value, UnknownEvent):
         return attrs.evolve(value, data={key: value.data[key] for key in _KEPT_OF_UNKNOWN if key in value.data})
-    if isinstance(value, Record):
-        return attrs.evolve(value, event=redact(value.event))
-    if isinstance(value, Transcript):
-        return attrs.evolve(value, messages=tuple([redact(message) for message in value.messages]))
-    if not isinstance(value, (*DURABLE_EVENTS, *LIVE_EVENTS, *PART_CLASSES, *MESSAGE_CLASSES)):
-        raise TypeError(f"expected an event, record, part, message or transcript, got {type(value).__name__}")
-    hidden = {name: _HIDDEN[name] for name in _names(type(value)) if name in _HIDDEN}
-    if isinstance(value, AssistantMessage):
-        hidden["parts"] = tuple([redact(part) for part in value.parts if not isinstance(part, OpaquePart)])
-    return attrs.evolve(value, **hidden) if hidden else value
-
-
-def _names(cls: type) -> tuple[str, ...]:
-    return tuple(field.name for field in attrs.fields(cls))
+    if not attrs.has(value.__class__):
+        return value
+    changes: dict[str, Any] = {}
+    for field in attrs.fields(value.__class__):
+        held = getattr(value, field.name)
+        kept = _EMPTY[field.name] if field.name in _EMPTY else _redacted(held)
+        if kept != held:
+            changes[field.name] = kept
+    return attrs.evolve(value, **changes) if changes else value

@@ -1,0 +1,35 @@
+"""
+The names of the package root: what most applications import, and no more.
+"""
+
+import assistant_events
+from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS
+
+EVENTS = {cls.__name__ for cls in (*DURABLE_EVENTS, *LIVE_EVENTS)}
+NAMES = {
+    "events": "DurableEvent Event LiveEvent Record UnknownEvent is_durable",
+    "messages": "AssistantMessage CompactionMessage Message Transcript UserMessage redact",
+    "parts": "MediaPart OpaquePart Part ReasoningPart TextPart ToolPart",
+    "words": "Awaits CallStatus ErrorKind FinishReason MessageStatus",
+    "values": "Citation ErrorInfo JsonObject Origin RemoteRun State Usage thaw",
+    "content": "Content JsonContent MediaContent TextContent",
+    "functions": "find_problems fold reconcile reduce",
+    "errors": "AssistantEventsError",
+}
+
+
+def test_names():
+    """
+    The root exports every event and the names that go with events; all others are imported from their own modules.
+    """
+    names = set(" ".join(NAMES.values()).split())
+
+    assert names | EVENTS == {*assistant_events.__all__}
+    assert len(assistant_events.__all__) < 75
+
+
+def test_names_exist():
+    """
+    Each name is there.
+    """
+    assert [] == [name for name in assistant_events.__all__ if not hasattr(assistant_events, name)]
