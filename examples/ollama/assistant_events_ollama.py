@@ -42,7 +42,7 @@ class OllamaChatDecoder(DecoderBase):
     def on_call(self, function):
         name = string(function, "name")
         if name:
-            # There are no ids: the recorder makes them. Newer servers have `index`, which says nothing more.
+            # Ollama has no ids: the recorder makes them. The `index` of newer servers adds nothing.
             self.recorder.tool_call(None, name, mapping(function, "arguments"))
         else:
             self.note("nameless-call", "a call without a name was left out")

@@ -704,7 +704,7 @@ def test_errors_come_back(error):
 @pytest.mark.parametrize("error", [("tool-denied", "no"), ("cancelled", "by hand"), ("aborted", "stopped")])
 def test_errors_of_others(error):
     """
-    Errors that no code has are written as far as it goes, and reported.
+    Errors without a code are written with the nearest, and reported.
     """
     kind, message = error
 

@@ -48,7 +48,7 @@ def read(document):
 
 def test_text():
     """
-    A text is a step with one block; counts, status and ids stand beside the steps.
+    A text is a step with one block; counts, status and id are fields of the document.
     """
     assert {
         "id": "v1",
@@ -90,14 +90,14 @@ def test_everything_else():
 
 def test_what_was_not_stored():
     """
-    Without an id there is no key for it.
+    A document without an id has no `id` field.
     """
     assert "id" not in of(started(""), ended(id=""))
 
 
 def test_what_is_running():
     """
-    A message without an end is in progress, one that was cut as well: the interaction goes on.
+    A message that runs, and one whose stream was cut, is in progress.
     """
     assert "in_progress" == of(started())["status"]
     assert "in_progress" == of(started(), failed(ErrorInfo(kind="interrupted", message="cut")))["status"]
@@ -117,7 +117,7 @@ def test_failures():
 
 def test_continuation_and_sandbox():
     """
-    What continues an answer stands under its own name.
+    Token and environment have fields of their own.
     """
     state = {"interaction_id": "v1", "continuation_token": "dG9r", "environment_id": "e1"}
     document = of(started(), ended("pause", "requires_continuation", state=state))

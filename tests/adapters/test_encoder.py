@@ -81,7 +81,7 @@ TURN = (prompt("Hi"), said(th(signature="c2ln"), mo("Hello")), prompt("More", me
 
 def test_the_first_request():
     """
-    A conversation without an answer goes whole, and the app's body stays as it is.
+    A conversation without an answer is sent in full, and the app's body is not changed.
     """
     body = {"model": MODEL, "tools": [{"type": "google_search"}], "generation_config": {"temperature": 0}}
     before = copy.deepcopy(body)
@@ -113,7 +113,7 @@ def test_the_dialect_has_it():
 
 def test_nothing_secret_is_shown():
     """
-    The text of a result says how large it is, not what stands in it.
+    The repr of a result has the size of the body, not its content.
     """
     shown = repr(encode(conversation(*TURN), BODY, mode="full"))
 
@@ -123,7 +123,7 @@ def test_nothing_secret_is_shown():
 @pytest.mark.parametrize("key", ["input", "previous_interaction_id", "continuation_token"])
 def test_the_conversation_is_not_the_bodys(key):
     """
-    A field that the encoder fills is refused in the body; `None` there is as good as nothing.
+    A field that the encoder fills is refused in the body, unless it is `None`.
     """
     assert encode(conversation(*TURN), BODY) == encode(conversation(*TURN), {**BODY, key: None})
     with pytest.raises(ValueError, match=f"^body: {key} comes out of the transcript, leave it out$"):
@@ -197,7 +197,7 @@ def test_what_cannot_be_asked_for(options, text):
 )
 def test_visualization_goes_when_it_is_off(given, sent):
     """
-    `agent_config.visualization` goes when it is `off` and not otherwise.
+    `agent_config.visualization` is sent only when it is `off`.
     """
     body = {"agent": "deep-research-preview-04-2026", "agent_config": given}
 
@@ -213,12 +213,12 @@ def test_messages_may_be_given():
     assert encode(transcript, BODY) == encode(iter(transcript.messages), BODY)
 
 
-# -- what people say
+# -- prompts
 
 
 def test_content_of_the_user():
     """
-    Text, JSON and media are blocks; text without a character is none.
+    Text, JSON and media are blocks; an empty text is left out.
     """
     content = (
         "look",
@@ -247,7 +247,7 @@ def test_content_of_the_user():
 
 def test_a_prompt_of_nothing():
     """
-    A prompt with nothing in it does not go, and that is reported.
+    An empty prompt is not sent, and is reported.
     """
     encoded = encode(conversation(prompt(()), prompt("Hi", message_id="u2")), BODY)
 
@@ -257,7 +257,7 @@ def test_a_prompt_of_nothing():
 
 def test_a_summary_of_the_app():
     """
-    A completed compaction is what the user says first; what it stands for does not go.
+    A completed compaction is sent as the first prompt, in the place of the messages that it summarizes.
     """
     transcript = conversation(*TURN, compaction("So far: hi."), prompt("Go on", message_id="u3"))
     encoded = encode(transcript, BODY)
@@ -268,7 +268,7 @@ def test_a_summary_of_the_app():
 
 def test_a_summary_that_failed():
     """
-    A compaction that was not completed does not go.
+    A compaction that was not completed is not sent.
     """
     [begin, *_] = compaction("So")
     encoded = encode(conversation(*TURN[:2], begin, prompt("Go on", message_id="u3")), BODY)
@@ -293,7 +293,7 @@ def test_the_state_of_a_summary():
 
 def test_c109_chained_sends_what_is_new():
     """
-    The last answer is named by its interaction, what came after it is sent, and the app's settings go again.
+    The last answer is named by its interaction, the messages after it are sent, and the app's settings are sent again.
     """
     transcript = conversation(
         *TURN,
@@ -315,7 +315,7 @@ def test_c109_chained_sends_what_is_new():
 
 def test_c109_several_new_prompts_keep_their_order():
     """
-    What came after the answer goes in the order in which it was said.
+    The messages after the answer are sent in their order.
     """
     transcript = conversation(*TURN, prompt("And now?", message_id="u3"), prompt("Hello?", message_id="u4"))
 
@@ -324,7 +324,7 @@ def test_c109_several_new_prompts_keep_their_order():
 
 def test_c109_results_are_what_is_new():
     """
-    Answers of calls go in the order of the calls, before what the user says, however late they came.
+    Results are sent in the order of the calls, before the prompts, however late they came.
     """
     transcript = conversation(prompt("Hi"), said(fc("c1"), fc("c2", "g"), status="requires_action"))
     one, two = transcript.pending_tool_calls
@@ -347,7 +347,7 @@ def test_the_service_has_what_it_refuses():
 
 def test_an_answer_that_failed_at_once():
     """
-    A failed answer of which nothing goes does not break the chain.
+    A failed answer of which nothing is sent does not break the chain.
     """
     transcript = conversation(*TURN, answer(message_id="a2", origin=GEMINI, reasoning="hm", error=error("overloaded")))
     encoded = encode(transcript, BODY)
@@ -358,7 +358,7 @@ def test_an_answer_that_failed_at_once():
 
 def test_a_rewind_keeps_the_chain():
     """
-    What was rewound stands behind the answer that is left, so the service still has all before it.
+    Rewound messages came after the answer that is left, so the service still has everything before it.
     """
     transcript = conversation(*TURN, said(mo("Sure"), id="v2", message_id="a2"), rewind("u2"))
     transcript = fold([prompt("Rather this", message_id="u3")], start=transcript)
@@ -436,7 +436,7 @@ UNCHAINED = {
 @pytest.mark.parametrize(("parts", "body", "reason"), UNCHAINED.values(), ids=UNCHAINED)
 def test_what_cannot_be_chained(parts, body, reason):
     """
-    `auto` sends everything where nothing can be chained; `chained` says why.
+    `auto` sends everything where nothing can be chained; `chained` raises with the reason.
     """
     transcript = conversation(*parts)
     encoded = encode(transcript, {**BODY, **body})
@@ -448,7 +448,7 @@ def test_what_cannot_be_chained(parts, body, reason):
 
 def stored(*parts):
     """
-    Fold records, which say when each event happened, one second after another.
+    Fold records, each one second after the one before it.
     """
     return fold(records([event for part in parts for event in (part if isinstance(part, list) else [part])]))
 
@@ -503,7 +503,7 @@ def test_a_clock_that_stands_still():
 
 def test_a_summary_among_messages():
     """
-    Where messages are given, nothing is chained over a summary that stands among them.
+    When messages are given, nothing is chained over a summary among them.
     """
     messages = conversation(*TURN, compaction("So far"), prompt("Go on", message_id="u3")).messages
     encoded = encode(messages, BODY)
@@ -513,7 +513,7 @@ def test_a_summary_among_messages():
 
 def test_models_that_read_each_other():
     """
-    The app's rules say which models go on with each other's answers.
+    The policy of the app names models that continue each other's answers.
     """
     rules = attrs.evolve(POLICY, interchangeable_models=(frozenset({MODEL, "gemini-4-argon"}),))
     transcript = conversation(*TURN)
@@ -549,7 +549,7 @@ def agent_turn(**fields):
 )
 def test_the_sandbox_of_an_agent(given, sent):
     """
-    An agent goes on in its sandbox, unless the app names another.
+    An agent continues in its sandbox, unless the app names another.
     """
     encoded = encode(agent_turn(environment_id="0b7e"), {"agent": AGENT, **given})
 
@@ -569,7 +569,7 @@ def test_the_sandbox_goes_whatever_the_mode():
 
 def test_no_sandbox():
     """
-    Without one nothing is said about it, nor is one of another agent.
+    Without a sandbox, or with one of another agent, no environment is sent.
     """
     assert "environment" not in encode(agent_turn(), {"agent": AGENT}).body
     assert "environment" not in encode(agent_turn(environment_id="0b7e"), {"agent": "another"}).body
@@ -641,7 +641,7 @@ def test_c101_a_hop_that_is_not_stored(id, store):
 )
 def test_c102_no_progress(tokens, text, mode):
     """
-    A token that came back, or none, stops: there is no request that would not begin from the front.
+    A token that came back, or no token, raises: a request would start the answer anew.
     """
     with pytest.raises(LocalProtocolError, match=f"^{text}; ask something new, or use the mode 'full'$"):
         encode(conversation(prompt("Hi"), long(*tokens)), BODY, mode=mode)
@@ -649,7 +649,7 @@ def test_c102_no_progress(tokens, text, mode):
 
 def test_a_long_answer_is_history():
     """
-    Asked for in full, all hops of an answer go in their order, and no token.
+    In full, all hops of an answer are sent in their order, without a token.
     """
     encoded = encode(conversation(prompt("Hi"), long("t1", "t1")), BODY, mode="full")
 
@@ -681,7 +681,7 @@ def test_a_long_answer_that_has_ended():
 )
 def test_a_long_answer_of_which_one_hop_has_a_call(first, second):
     """
-    An answer to a call of one hop is something new, though the other hops have none.
+    A result of a call in one hop is new, though the other hops have no calls.
     """
     transcript = conversation(
         prompt("Hi"),
@@ -714,7 +714,7 @@ def test_a_long_answer_of_another_model():
 
 def test_a_long_answer_without_state():
     """
-    Stripped of state there is no token to go on with.
+    Stripped of state, a paused answer cannot be resumed.
     """
     encoded = encode(conversation(prompt("Hi"), long("t1")), BODY, strip=True)
 
@@ -723,7 +723,7 @@ def test_a_long_answer_without_state():
 
 def test_checkpoints_are_void_at_the_end():
     """
-    Case 103 is not gone on with: an answer that failed goes as what it said.
+    Case 103 is not resumed: of an answer that failed its content is sent.
     """
     transcript = conversation(
         prompt("Hi"), answer("Half", origin=GEMINI, error=error("network"), state={"continuation_token": "t"})
@@ -737,7 +737,7 @@ def test_checkpoints_are_void_at_the_end():
 
 def test_c105_full_is_what_was_said():
     """
-    Every step of the history goes back as it came, with what nobody knows; a result directly behind its answer.
+    Every step of the history is sent as it came, unknown fields included; a result directly follows its answer.
     """
     first = [
         step("google_search_call", id="s1", arguments={"queries": ["q"]}, search_type="web_search", signature="a+/="),
@@ -756,7 +756,7 @@ def test_c105_full_is_what_was_said():
 
 def test_c106_an_unsigned_thought():
     """
-    A thought without a signature does not go.
+    A thought without a signature is not sent.
     """
     encoded = encode(conversation(prompt("Hi"), said(th(summary="hm", signature=""), mo("Hello"))), BODY)
 
@@ -798,7 +798,7 @@ OUTPUTS = {
 @pytest.mark.parametrize(("output", "sent"), OUTPUTS.values(), ids=OUTPUTS)
 def test_c108_forms_of_a_result(output, sent):
     """
-    Text goes as it is, JSON as JSON text, media and several as blocks; the name of the tool always.
+    Text is sent as it is, JSON as JSON text, media and several outputs as blocks; the name of the tool always.
     """
     transcript = conversation(prompt("Hi"), said(fc(), status="requires_action"))
     transcript = fold([transcript.pending_tool_calls[0].succeed(output)], start=transcript)
@@ -831,7 +831,7 @@ def test_c108_a_call_that_failed(fault, output, sent):
 
 def test_c111_reasoning_of_another_provider():
     """
-    Of another provider's answer go text, calls and their answers, without state.
+    Of another provider's answer text, calls and their results are sent, without state.
     """
     transcript = conversation(
         prompt("Hi"),
@@ -866,7 +866,7 @@ def test_a_call_of_another_provider_without_an_id():
 
 def test_left_out_in_the_order_of_the_conversation():
     """
-    Whoever left it out, it is reported where it stood.
+    Drops are reported in the order of the conversation, whatever caused them.
     """
     broken = {**fc("c1"), "arguments": "[]"}
     transcript = conversation(
@@ -886,7 +886,7 @@ def test_left_out_in_the_order_of_the_conversation():
 
 def test_the_state_of_another_model():
     """
-    To another model of the same provider every signature goes as well.
+    To another model of the same provider every signature is sent as well.
     """
     first = [th(signature="a"), mo("Hello")]
     encoded = encode(conversation(prompt("Hi"), said(*first)), {"model": "gemini-2.5-pro"})
@@ -897,7 +897,7 @@ def test_the_state_of_another_model():
 
 def test_stripped():
     """
-    Without any state go texts, and calls in words where their signed thought is missing.
+    Without state, texts are sent, and calls as text where their signed thought is missing.
     """
     transcript = succeeded(
         conversation(prompt("Hi"), said(th(signature="a"), mo("Hm"), fc(), status="requires_action")), "x"
@@ -919,7 +919,7 @@ def test_stripped():
 
 def test_the_text_of_a_failed_answer():
     """
-    Of a failed answer goes what it said, without state; calls that nobody answered do not.
+    Of a failed answer the content is sent, without state and without unanswered calls.
     """
     failed = answer(
         "Half",
@@ -958,7 +958,7 @@ def failed_with_answers(*steps, outputs):
 
 def test_answered_calls_of_a_failed_answer():
     """
-    Calls that were answered before their step failed go with their answers, and with the id the provider gave.
+    Calls that were answered before their step failed are sent with their results, and with the provider's id.
     """
     transcript = conversation(prompt("Hi"), failed_with_answers(fc("c"), fc("c", "g"), outputs=["1", "2"]))
     encoded = encode(transcript, BODY)
@@ -973,7 +973,7 @@ def test_answered_calls_of_a_failed_answer():
 
 def test_a_call_that_lost_its_thought():
     """
-    Without the signed thought before it a call would be refused: it goes in words, behind what the answer said.
+    Without the signed thought before it a call would be refused: it is sent as text after the answer.
     """
     steps = [fc("c0", "early"), th(signature="a"), fc("c1", "mail", {"to": "é"}), fc("c2", "g"), mo("Half")]
     events = failed_with_answers(*steps, outputs=["0", {"sent": True}, (MEDIUM,)])
@@ -1001,7 +1001,7 @@ def test_a_call_that_lost_its_thought():
 
 def test_a_failed_call_that_lost_its_thought():
     """
-    In words it says that it failed.
+    As text, a failed call has its error.
     """
     transcript = conversation(prompt("Hi"), said(th(signature="a"), fc(), status="requires_action"))
     transcript = fold([transcript.pending_tool_calls[0].fail("no such city", output="")], start=transcript)
@@ -1030,7 +1030,7 @@ def test_a_call_that_nobody_answered(mode):
 @pytest.mark.parametrize(("mode", "before"), [("full", [user("Hi"), fc()]), ("chained", [])])
 def test_a_call_that_never_was_one(mode, before):
     """
-    A call whose input is no object goes with an empty one, and is answered with what is wrong with it.
+    A call whose input is not an object is sent with an empty input, and its result has the error.
     """
     transcript = conversation(
         prompt("Hi"), said({**fc(), "arguments": "[1]"}, status="requires_action"), prompt("Hm", message_id="u2")
@@ -1066,7 +1066,7 @@ def test_a_call_of_the_sandbox_without_a_result():
 
 def test_calls_that_the_provider_answered():
     """
-    What the provider ran goes as it came, with nothing of ours beside it.
+    A call that the provider ran is sent as it came, without a result of ours.
     """
     sandbox = [fc("r1", "read_file"), step("function_result", call_id="r1", name="read_file", result="x")]
     alone = step("google_search_call", id="s1", arguments={"queries": []}, signature="a")
@@ -1076,7 +1076,7 @@ def test_calls_that_the_provider_answered():
 
 def test_a_call_of_the_provider_with_nonsense():
     """
-    A call of the provider whose input is no object goes with an empty one; what it was has no place.
+    A call of the provider whose input is not an object is sent with an empty input; the raw input has no place.
     """
     steps = [step("code_execution_call", id="x", arguments="{oops", signature="a")]
     encoded = encode(conversation(prompt("Hi"), said(*steps)), BODY)
@@ -1087,7 +1087,7 @@ def test_a_call_of_the_provider_with_nonsense():
 
 def test_ids_that_the_provider_did_not_give():
     """
-    Ids that were made up here never go: a call that came without one goes in words, and one of two goes as it came.
+    Ids made by the recorder are never sent: a call without an id is sent as text, a second one with its own id.
     """
     nameless = {"type": "function_call", "id": None, "name": "f", "arguments": {"a": 1}}
     transcript = succeeded(
@@ -1127,7 +1127,7 @@ WORDS = {
 @pytest.mark.parametrize(("output", "call", "words", "reason"), WORDS.values(), ids=WORDS)
 def test_calls_in_words(output, call, words, reason):
     """
-    Words say what became of a call, and repairs are reported as for any other.
+    The text has the outcome of a call, and repairs are reported as for any other call.
     """
     transcript = conversation(prompt("Hi"), said(call, status="requires_action"))
     transcript = transcript if output is None else succeeded(transcript, output)
@@ -1140,7 +1140,7 @@ def test_calls_in_words(output, call, words, reason):
 
 def test_a_call_without_a_name():
     """
-    A call that has no name cannot be answered, so it does not go.
+    A call without a name cannot be answered, so it is not sent.
     """
     encoded = encode(conversation(prompt("Hi"), said(step("function_call", id="c1"), mo("Hm"))), BODY, mode="full")
 
@@ -1150,7 +1150,7 @@ def test_a_call_without_a_name():
 
 def test_deltas_of_unknown_types():
     """
-    What nobody knows how to write back is reported.
+    Deltas that cannot be written are reported.
     """
     wire = stream(C(), S(0, th(signature="a")), D(0, delta("sparkle", x=1)), X(0), K())
     decoder = load_dialect("gemini-interactions").decoder("a1")
@@ -1174,7 +1174,7 @@ PARTS = {
 @pytest.mark.parametrize(("given", "sent", "expected"), PARTS.values(), ids=PARTS)
 def test_state_that_this_version_does_not_write(given, sent, expected):
     """
-    State of a newer version, which has no place that is known here, is reported; so is what says nothing.
+    State of a newer version, without a known place, is reported; so is empty state.
     """
     encoded = encode(conversation(prompt("Hi"), answer(origin=GEMINI, **given)), BODY, mode="full")
 
@@ -1184,7 +1184,7 @@ def test_state_that_this_version_does_not_write(given, sent, expected):
 
 def test_a_medium_of_nothing():
     """
-    A medium without bytes and without a place does not go.
+    Media without bytes and without a URI are not sent.
     """
     empty = MediaPart(media_type="image/png", data=b"", status="completed")
     message = AssistantMessage(id="a1", origin=GEMINI, parts=(empty,), status=MessageStatus.COMPLETED)
@@ -1194,7 +1194,7 @@ def test_a_medium_of_nothing():
 
 def test_opaque_items_of_nobody():
     """
-    An opaque item that is none of this wire does not go.
+    An opaque item of another wire is not sent.
     """
     message = AssistantMessage(
         id="a1", origin=GEMINI, parts=(OpaquePart(state={"item": 1}),), status=MessageStatus.COMPLETED
@@ -1205,7 +1205,7 @@ def test_opaque_items_of_nobody():
 
 def test_c112_state_is_never_nested():
     """
-    What goes back stands where the wire has it, under no name of a provider.
+    State is written at its place in the wire, under no name of a provider.
     """
     signed = {"type": "thought", "signature": "a", "vertex": {"b": 1}}
 
@@ -1214,7 +1214,7 @@ def test_c112_state_is_never_nested():
 
 def test_reasons_of_encoders_are_sentences():
     """
-    Each reason that only encoders give says what became of it.
+    Each reason that only encoders give has a sentence.
     """
     given = {DropReason.UNPLACED, DropReason.UNCALLED, DropReason.NO_ANSWER, DropReason.REWORDED}
 

@@ -1,5 +1,5 @@
 """
-What holds for every signature and every call on its way back: the rules of §7.3, and laws over whatever was said.
+Signatures and calls in requests: the rules of §7.3, and laws for all conversations.
 """
 
 import copy
@@ -72,7 +72,7 @@ RULES = {
 @pytest.mark.parametrize("model", [GEMINI.model, "gemini-2.5-pro"], ids=["same model", "other model"])
 def test_rules_of_signatures(given, sent, model):
     """
-    Rules 1 to 6 and 8: what goes back of an answer in full, to its own model and to another one.
+    Rules 1 to 6 and 8: which parts of an answer are sent in full, to its own model and to another one.
     """
     transcript = conversation(prompt("Hi"), said(*given, status="requires_action"))
     transcript = succeeded(transcript, *["x"] * len(transcript.pending_tool_calls))
@@ -82,7 +82,7 @@ def test_rules_of_signatures(given, sent, model):
 
 def test_rule_3_through_many_turns():
     """
-    Thoughts of all turns go, however old.
+    Thoughts of all turns are sent, however old.
     """
     turns = [
         [prompt(f"{at}", message_id=f"u{at}"), said(th(signature=f"s{at}"), mo("Hi"), id="", message_id=f"a{at}")]
@@ -95,7 +95,7 @@ def test_rule_3_through_many_turns():
 
 def test_rule_5_a_thought_that_cannot_go():
     """
-    Rule 5: a call goes without its signed thought in words only.
+    Rule 5: without its signed thought a call is sent as text only.
     """
     transcript = succeeded(conversation(prompt("Hi"), said(th(signature=A), fc(), status="requires_action")), "x")
     sent = encode(transcript, BODY, strip=True).body["input"]
@@ -105,7 +105,7 @@ def test_rule_5_a_thought_that_cannot_go():
 
 def test_rule_7_reasoning_of_others():
     """
-    Rule 7: the reasoning of another provider does not go, whatever it is signed with.
+    Rule 7: the reasoning of another provider is not sent, whatever its signature.
     """
     other = answer("Hello", origin=CLAUDE, reasoning="hm", reasoning_state={"i": 0, "signature": A})
 
@@ -158,7 +158,7 @@ def test_any_conversation_is_a_request(transcript, mode, strip):
 
 def attempted(transcript, body, **options):
     """
-    Encode; a long answer that cannot be gone on with is none of these cases.
+    Encode; a paused answer that cannot be resumed is skipped.
     """
     try:
         return encode(transcript, body, **options)
@@ -171,7 +171,7 @@ def attempted(transcript, body, **options):
 @given(transcripts(), st.booleans())
 def test_every_call_has_one_answer(transcript, strip):
     """
-    Behind each call of the app that is sent stands its answer, with its name, and no answer stands alone.
+    Each call of the app that is sent is followed by its result, with its name; there are no other results.
     """
     sent = encode(transcript, BODY, mode="full", strip=strip).body["input"]
     calls = [(each.get("id"), each["name"]) for each in sent if each["type"] == "function_call"]
@@ -198,7 +198,7 @@ def test_every_drop_names_what_was_dropped(transcript, strip):
 @given(transcripts())
 def test_no_signature_is_empty(transcript):
     """
-    A thought goes signed, and nothing else with an empty signature.
+    A thought is sent with a signature, and no step with an empty one.
     """
     sent = encode(transcript, BODY, mode="full").body["input"]
 
@@ -209,7 +209,7 @@ def test_no_signature_is_empty(transcript):
 @given(st.lists(ANY_STEP, max_size=6), st.integers(0, 3))
 def test_state_goes_back_verbatim(steps, turn):
     """
-    Law 9: whatever strings the service sent, in documented fields and in others, go back code unit for code unit.
+    Law 9: all strings of the service, in documented fields and in others, are sent back code unit for code unit.
     """
     steps = json.loads(json.dumps(steps))
     others = [[prompt(f"{at}", message_id=f"w{at}"), said(mo("Hi"), message_id=f"b{at}")] for at in range(turn)]
@@ -238,7 +238,7 @@ def test_what_was_sent_reads_the_same(steps):
 
 def test_a_made_up_call_in_a_made_up_message():
     """
-    Messages of builders go too: what has no state is written by what it is.
+    Messages of builders are sent too: a part without state is written from its fields.
     """
     transcript = conversation(
         prompt("Hi"),

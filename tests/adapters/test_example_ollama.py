@@ -104,7 +104,7 @@ def test_it_holds_what_every_adapter_must(dialect):
 
 
 def test_it_is_found_by_its_first_line(dialect):
-    """
+    The first line, or a whole document, identifies the dialect.
     The first line, or a whole document, tells whose it is.
     """
     assert dialect is detect_dialect([SAMPLES["text"][0]])

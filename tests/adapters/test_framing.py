@@ -113,7 +113,7 @@ def test_c79_last_frame_without_blank_line(end):
 
 def test_c79_last_frame_that_is_not_whole():
     """
-    Half an event is none.
+    Half an event is not returned.
     """
     found = durable(stream(C(), S(0, mo()), D(0, text("a")), X(0), K())[:-10])
 
@@ -138,7 +138,7 @@ DRESSED = {
 @pytest.mark.parametrize("dress", DRESSED.values(), ids=DRESSED.keys())
 def test_c80_other_lines(dress):
     """
-    What stands around the data changes nothing, wherever it is cut.
+    Other lines change nothing, wherever the bytes are cut.
     """
     body = dress(PLAIN)
 
@@ -164,7 +164,7 @@ def test_c80_data_in_two_lines():
 
 def test_c81_done_without_completed():
     """
-    The mark is no end: an answer without its terminal event is cut.
+    The mark is not an end: an answer without its terminal event is cut.
     """
     last = durable(stream(C(), S(0, mo()), D(0, text("a")), X(0), DONE))[-1]
 
@@ -181,7 +181,7 @@ def test_c82_completed_without_done():
 @pytest.mark.parametrize("bad", [b"{oops", b"{}}", b"NaN", b"\x00"], ids=["cut", "more", "NaN", "NUL"])
 def test_c83_bad_json_mid_stream(bad):
     """
-    A frame that is no JSON is left out and noted; the answer goes on to its end.
+    A frame that is not JSON is left out and noted; the answer continues.
     """
     body = stream(C(), S(0, th(summary="t")), X(0)) + b"data: " + bad + b"\n\n" + stream(S(1, mo("a")), X(1), K())
 
@@ -192,7 +192,7 @@ def test_c83_bad_json_mid_stream(bad):
 @pytest.mark.parametrize("bad", [b"[1]", b"1", b'"a"', b"null", b"true"])
 def test_c83_json_that_is_no_object(bad):
     """
-    So is a frame that is no object.
+    So is a frame that is not an object.
     """
     body = stream(C()) + b"data: " + bad + b"\n\n" + stream(K())
 
@@ -224,7 +224,7 @@ def test_bytes_that_are_no_utf8():
 
 def test_text_after_the_last_frame_is_kept():
     """
-    A bare JSON document after a cut is no event, but may say why.
+    A bare JSON document after a cut is not an event, but may have the reason.
     """
     error = '[{\n"error": {\n"code": 503\n}\n}\n]\n'
     made = decoder()
@@ -305,7 +305,7 @@ LINES = st.sampled_from(
 @given(st.lists(LINES), st.sampled_from([b"\n", b"\r\n", b"\r"]), st.lists(st.integers(0, 200)))
 def test_the_quick_way_equals_the_careful_one(lines, end, places):
     """
-    However lines stand together and are cut, the payloads and their names are those of one careful reading.
+    However lines are combined and cut, payloads and names equal those of the careful reading.
     """
     body = end.join(lines)
     careful = Sse()
@@ -327,7 +327,7 @@ def test_the_quick_way_equals_the_careful_one(lines, end, places):
 @given(st.lists(st.sampled_from([b'{"a":1}', b"{", b"", b" ", b"1", b"\r"])), st.integers(0, 40), st.booleans())
 def test_json_lines(lines, at, ended):
     """
-    Each line is a payload; blank ones are none, and the last needs no end when it is whole.
+    Each line is a payload, blank ones are skipped, and the last needs no line end when it is complete.
     """
     body = b"\n".join(lines) + (b"\n" if ended else b"")
     made = JsonLines()
@@ -394,7 +394,7 @@ LENGTHS = {
 @pytest.mark.parametrize(("made", "body", "payloads", "too_long"), LENGTHS.values(), ids=LENGTHS)
 def test_how_long_a_frame_may_be(made, body, payloads, too_long, piece):
     """
-    However the bytes are cut, what stands before a frame that is too long is taken, and nothing after it.
+    However the bytes are cut, frames before one that is too long are returned, and none after it.
     """
     with patch.object(framing, "_SETTLE_AT", 1):
         reader = made(LIMIT)
@@ -509,7 +509,7 @@ TOO_LONG = stream(C(), S(0, mo()), *[D(0, text("é" * size)) for size in range(1
 @pytest.mark.parametrize("made", [Short, ShortAndPlain])
 def test_a_frame_that_is_too_long_fails_the_step(made, piece):
     """
-    What came before it stays, and the error says which bound was passed; fast or plain, however the bytes are cut.
+    Earlier content is kept, and the error names the bound; fast or plain, however the bytes are cut.
     """
     reader = made("m")
     found = [event for at in range(0, len(TOO_LONG), piece) for event in reader.feed(TOO_LONG[at : at + piece])]
@@ -539,6 +539,6 @@ def test_frames_of_single_pieces_may_not_be_too_long_either():
 
 def test_the_usual_bound_is_64_mib():
     """
-    So the documentation says.
+    The default bound is the documented one.
     """
     assert 64 * 1024 * 1024 == MAX_FRAME_BYTES == GeminiInteractionsDecoder.max_frame_bytes

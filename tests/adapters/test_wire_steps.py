@@ -195,7 +195,7 @@ def test_what_was_read_is_written(steps):
 
 def test_all_of_it_at_once():
     """
-    They are when they stand in one document, too; but a result that has lost its call is known only at the end.
+    All of them in one document come back too; a result that has lost its call is known only at the end.
     """
     alone = EXACT["result without its call"]
     names = [
@@ -214,7 +214,7 @@ def test_all_of_it_at_once():
 
 def test_a_result_that_lost_its_call():
     """
-    A result that names no call stands behind the first call of its type that has none.
+    A result that names no call follows the first call of its type that has no result.
     """
     steps = [search("a"), found("a"), search("b"), found("lost"), search("c"), found("gone", new=1), th(signature="s")]
 
@@ -223,7 +223,7 @@ def test_a_result_that_lost_its_call():
 
 def test_a_result_that_never_had_a_call():
     """
-    Without such a call it stands at the end, where it turned out to have none.
+    Without such a call it is the last step, where it turned out to have none.
     """
     url = step("url_context_result", call_id="gone")
 
@@ -533,14 +533,14 @@ BARE = {
 @pytest.mark.parametrize(("parts", "steps"), BARE.values(), ids=BARE)
 def test_parts_without_a_place(parts, steps):
     """
-    Parts whose state says nothing are steps of their own, in their order.
+    Parts without a place in their state are steps of their own, in their order.
     """
     assert steps == wire_steps(made(*parts))
 
 
 def test_places_order_the_steps():
     """
-    Steps stand in the order of their places; what has none stays behind what it follows.
+    Steps are in the order of their places; a step without a place follows the one before it.
     """
     parts = [
         TextPart(text="first", status=DONE),
@@ -570,7 +570,7 @@ def test_what_is_written_is_fresh():
 )
 def test_the_id_is_the_providers(state, expected):
     """
-    The id that goes back is the one the provider gave, if it gave any.
+    The id that is written is the one that the provider gave, if it gave any.
     """
     assert expected == wire_id(call(state=State(state)))
 
@@ -586,7 +586,7 @@ def test_calls_without_an_id():
 
 def test_a_result_without_an_id():
     """
-    So is the result of a call that was made up because the result named none.
+    So is the result of a call that was made up for it.
     """
     assert [step("google_search_result", result="x")] == wire_steps(read(step("google_search_result", result="x")))
 
@@ -614,7 +614,7 @@ def test_deltas_that_cannot_be_written(state, expected):
 )
 def test_the_kind_of_media(media_type, kind):
     """
-    What is no image, sound or film is a document.
+    Media other than image, audio and video are documents.
     """
     assert kind == media_kind(media_type)
 
@@ -668,7 +668,7 @@ def code_units(value):
 @given(st.lists(ANY_STEP, max_size=6))
 def test_every_string_comes_back(steps):
     """
-    Whatever strings stand in steps, they come back code unit for code unit, and so does what nobody knows.
+    All strings in steps come back code unit for code unit, and so do unknown fields.
     """
     joined = json.loads(json.dumps(steps))
 

@@ -59,7 +59,7 @@ def assert_same(events, **options):
 
 def assert_same_or_reported(events, **options):
     """
-    Check that what is written is decoded to the same message, or that a drop says that it is not.
+    Check that the frames are decoded to the same message, or that a drop reports the difference.
     """
     drops, caused = emitted(events, **options)
 
