@@ -23,7 +23,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "ollama"
 @pytest.fixture(scope="module", autouse=True)
 def installed(tmp_path_factory):
     """
-    The example, installed as anybody would, but beside everything else and without a network.
+    The example, installed as users do, but in a directory of its own and without a network.
     """
     target = tmp_path_factory.mktemp("installed")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
@@ -104,8 +104,8 @@ def test_it_holds_what_every_adapter_must(dialect):
 
 
 def test_it_is_found_by_its_first_line(dialect):
+    """
     The first line, or a whole document, identifies the dialect.
-    The first line, or a whole document, tells whose it is.
     """
     assert dialect is detect_dialect([SAMPLES["text"][0]])
 
