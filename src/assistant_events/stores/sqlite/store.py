@@ -127,10 +127,10 @@ class SqliteStore:
         unfinished: Iterable[Unfinished] | None = None,
     ) -> tuple[Record, ...]:
         """See `Store.append`."""
+        left = check_unfinished(unfinished, expected_seq)
         kept = check_append(session_id, events, expected_seq)
         frozen = check_meta(meta)
         written_meta = write_json(frozen) if frozen else None
-        left = check_unfinished(unfinished, expected_seq)
         encoded = encode(kept)
 
         def work(db: sqlite3.Connection) -> tuple[Record, ...]:
