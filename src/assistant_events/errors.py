@@ -40,7 +40,7 @@ class RemoteProtocolError(AssistantEventsError):
 
 
 class JsonError(AssistantEventsError, ValueError):
-    """Bytes or text that are no JSON document this library accepts."""
+    """Bytes or text that are not a JSON document this library accepts."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -94,7 +94,7 @@ class AdapterError(AssistantEventsError):
 
 class FixtureError(AssistantEventsError, ValueError):
     """
-    What a mock provider was told to answer makes no sense.
+    The configured answers of a mock provider are not valid.
 
     `others` holds what else is wrong, so that all of it can be put right at once.
     """
@@ -114,7 +114,7 @@ class FixtureError(AssistantEventsError, ValueError):
         return "\\n".join(text.splitlines())
 
     def __str__(self) -> str:
-        # All of them: a test shows nothing else, and the first is not always the one that tells what was meant.
+        # All of them: a test shows nothing else, and the first is not always the most helpful one.
         return "\n".join([problem.line for problem in (self, *self.others)])
 
 
@@ -130,7 +130,7 @@ class StoreError(AssistantEventsError):
 
 
 class ConflictError(StoreError):
-    """Somebody else appended first: the store does not stand where the writer expected it."""
+    """Another writer appended first: the log does not end where the writer expected it."""
 
     def __init__(self, session_id: str, expected_seq: int, actual_seq: int) -> None:
         super().__init__("conflict")
@@ -149,7 +149,7 @@ class ConflictError(StoreError):
 
 
 class PrunedError(StoreError):
-    """The records that were asked for have been pruned; only a snapshot stands for them."""
+    """The requested records have been pruned; only a snapshot covers them."""
 
     def __init__(self, session_id: str, after: int, pruned_to: int) -> None:
         super().__init__("pruned")

@@ -136,7 +136,7 @@ def test_show_json(run, db):
 
 def test_show_without_usage(run, full):
     """
-    Usage that nobody reported is null.
+    Usage that was not reported is null.
     """
     assert run("show", "full", "--db", full, "--json").json["usage"] is None
 
@@ -170,7 +170,7 @@ def test_sessions(run, db, full):
 
 def test_no_sessions(run, db):
     """
-    A database without sessions says so.
+    A database without sessions gets a line of its own.
     """
     SqliteStore(db).close()
 
@@ -195,7 +195,7 @@ def test_pruned_session(run, full):
 
 def test_verify_finds_what_is_out_of_place(run, db):
     """
-    A log with events out of place is a problem, in a database and in a file, and the exit code says so.
+    A log with events out of place is a problem, in a database and in a file, and in the exit code.
     """
     odd = [StepEnded(message_id="a1", finish_reason="stop"), *durable(answer("Hi")), TextStarted(message_id="a1")]
     with SqliteStore(db) as store:
@@ -242,7 +242,7 @@ def test_verify_looks_at_the_snapshot(run, full):
     ran = run("verify", "full", "--db", full)
 
     assert 0 == good.code
-    assert (1, "session 'full': the snapshot at seq 4 is not what the records say\n1 problem found\n") == (
+    assert (1, "session 'full': the snapshot at seq 4 differs from the records\n1 problem found\n") == (
         ran.code,
         ran.out,
     )

@@ -37,7 +37,7 @@ def test_cut_object():
 
 def test_damaged_object():
     """
-    Nobody knows where a damaged object ends, so all that follows comes with it.
+    The end of a damaged object is unknown, so all that follows comes with it.
     """
     assert [("object 1", b"{}"), ("object 2", b'{"a": nonsense}, {}]')] == list(objects([b'[{}, {"a": nonsense}, {}]']))
 

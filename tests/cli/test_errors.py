@@ -1,4 +1,4 @@
-"""What goes wrong is one line on standard error and a code, never a traceback."""
+"""An error is one line on standard error and an exit code, never a traceback."""
 
 import errno
 import io
@@ -39,9 +39,9 @@ INPUTS = {
 }
 
 
-@pytest.mark.parametrize(("data", "said"), INPUTS.values(), ids=INPUTS)
+@pytest.mark.parametrize(("data", "expected_text"), INPUTS.values(), ids=INPUTS)
 @pytest.mark.parametrize("command", ["fold", "events", "verify"])
-def test_input_that_is_none(run, command, data, said):
+def test_input_that_is_none(run, command, data, expected_text):
     """
     An input that cannot be used is refused with what was expected.
     """
@@ -49,7 +49,7 @@ def test_input_that_is_none(run, command, data, said):
 
     assert (2, 1) == (ran.code, ran.err.count("\n"))
     assert ran.err.startswith("assistant-events: standard input")
-    assert said in ran.err
+    assert expected_text in ran.err
 
 
 def test_nothing_is_stored_of_what_cannot_be_used(run, db):
@@ -124,17 +124,17 @@ LINES = {
 @pytest.mark.parametrize(("line", "expected"), LINES.items(), ids=map(repr, LINES))
 def test_command_lines(run, tmp_path, monkeypatch, line, expected):
     """
-    Every mistake is told in one line that names it, and changes nothing.
+    Every mistake is reported in one line that names it, and changes nothing.
     """
     files(tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     monkeypatch.chdir(tmp_path)
     ran = run(*line.split(" "))
 
-    code, said = expected
+    code, expected_text = expected
     assert (code, "", 1) == (ran.code, ran.out, ran.err.count("\n"))
     assert ran.err.startswith("assistant-events: ")
-    assert said in ran.err
+    assert expected_text in ran.err
     assert "\x1b" not in ran.err
     assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
@@ -155,7 +155,7 @@ def test_help_and_version(run):
 
 def test_the_extra_is_missing(run, monkeypatch):
     """
-    Without the extra the command says what to install; the version needs nothing.
+    Without the extra the command prints what to install; the version needs nothing.
     """
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "cyclopts" else True)
     hint = "the command line needs cyclopts: pip install '.[cli]' in a clone of assistant-events"
@@ -202,7 +202,7 @@ def test_a_database_that_cannot_be_read(run, tmp_path, monkeypatch, error, code,
 
 def test_a_database_that_is_locked(run, tmp_path, monkeypatch):
     """
-    Who waits for another writer is told to come again, not which argument of a class to change.
+    A command that waited for another writer asks to try again, not to change an argument of a class.
     """
     files(tmp_path)
     monkeypatch.setattr(open_store, "SqliteStore", lambda place: SqliteStore(place, timeout_s=0.01))
@@ -233,8 +233,8 @@ RAISED = {
 }
 
 
-@pytest.mark.parametrize(("error", "code", "said"), RAISED.values(), ids=RAISED)
-def test_what_is_raised_below(run, monkeypatch, error, code, said):
+@pytest.mark.parametrize(("error", "code", "expected_text"), RAISED.values(), ids=RAISED)
+def test_what_is_raised_below(run, monkeypatch, error, code, expected_text):
     """
     Ctrl-C, a store, a disk, a reader that has gone: each has its code.
     """
@@ -247,13 +247,13 @@ def test_what_is_raised_below(run, monkeypatch, error, code, said):
     ran = run("fold", "-")
 
     assert code == ran.code
-    assert said in ran.err
-    assert ran.err.count("\n") == bool(said)
+    assert expected_text in ran.err
+    assert ran.err.count("\n") == bool(expected_text)
 
 
 def test_output_that_is_no_utf8(monkeypatch):
     """
-    Where standard output cannot say a letter, JSON says it in ASCII.
+    Where standard output cannot encode a letter, JSON escapes it in ASCII.
     """
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(HELLO.replace(b"Oslo", "Tromsø".encode()))))

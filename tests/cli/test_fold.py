@@ -157,7 +157,7 @@ def test_cut_and_then_the_whole(run, tmp_path, whole, named):
 )
 def test_another_message(run, db, one, other):
     """
-    An answer is a new message unless a message of its run was cut, whatever it says.
+    An answer is a new message unless a message of its run was cut, whatever its text.
     """
     run("fold", "-", "--db", db, stdin=one)
     ran = run("fold", "-", "--db", db, "--json", stdin=other)
@@ -178,7 +178,7 @@ def test_resource_after_its_cut_stream(run, db):
 
 def test_answer_without_id_and_model(run, db):
     """
-    An answer that does not say who gave it is one all the same.
+    An answer without id and model is an answer all the same.
     """
     created = {"event_type": "interaction.created", "interaction": {"status": "in_progress"}}
     data = streams.sse(created, *streams.text(0, "Hm."), streams.completed(""))
@@ -188,7 +188,7 @@ def test_answer_without_id_and_model(run, db):
 
 def test_citations(run):
     """
-    Sources stand below their text.
+    Sources are printed below their text.
     """
     cited = {"type": "url_citation", "url": "https://example.org/", "title": "Rain", "start_index": 0, "end_index": 2}
     noted = streams.delta(0, type="text_annotation_delta", annotations=[cited, {**cited, "start_index": None}])
@@ -218,7 +218,7 @@ def test_named_pipe(run, tmp_path):
 
 def test_message_by_name(run, db):
     """
-    --message says which message the answer is; a second answer of this name adds nothing to one that is complete.
+    --message names the message of the answer; a second answer of this name adds nothing to one that is complete.
     """
     run("fold", "-", "--db", db, "--message", "mine", stdin=HELLO[:400])
     ran = run("fold", "-", "--db", db, "--message", "mine", "--json", stdin=HELLO)
@@ -280,13 +280,13 @@ def test_records_fold(run, stream):
 
 def test_parsed_events_that_are_none_are_left_out(run):
     """
-    In JSON lines of a provider, a line that is no object is left out and counted.
+    In JSON lines of a provider, a line that is not an object is left out and counted.
     """
     lines = [line[6:] for line in HELLO.split(b"\n") if line.startswith(b"data")]
     ran = run("fold", "-", "--json", stdin=b"\n".join([*lines[:2], b"{broken", b"17", *lines[2:]]))
 
     assert messages(run("fold", "-", "--json", stdin=HELLO)) == messages(ran)
-    assert "assistant-events: a document that is no JSON object was left out (2 times)\n" == ran.err
+    assert "assistant-events: a document that is not a JSON object was left out (2 times)\n" == ran.err
 
 
 def test_many_notes_are_counted(run):
@@ -302,7 +302,7 @@ def test_many_notes_are_counted(run):
 
 def test_check(run):
     """
-    A failed answer is printed like any other; with --check the exit code says that it failed.
+    A failed answer is printed like any other; with --check the exit code shows the failure.
     """
     cut = HELLO[:-200]
 
@@ -315,7 +315,7 @@ def test_check(run):
 
 def test_failed_answer_says_why(run):
     """
-    An answer that failed says so in its heading and tells the error.
+    A failed answer has the failure in its heading, and the error.
     """
     error = {"event_type": "error", "error": {"code": 503, "message": "down", "status": "UNAVAILABLE"}}
     ran = run("fold", "-", stdin=streams.sse(streams.created(), error))
@@ -326,7 +326,7 @@ def test_failed_answer_says_why(run):
 
 def test_escape_codes_are_spelled_out(run):
     """
-    Control characters of a model reach neither terminal nor pipe; in JSON they are escapes that say the same.
+    Control characters of a model reach neither terminal nor pipe; in JSON they are escapes of the same value.
     """
     evil = "\x1b]0;owned\x07 \x9b31m \u202e nasty\r\n"
     data = streams.sse(streams.created("v1_\x1b[2J", model="m\x1b[1m"), *streams.text(0, evil), streams.completed())

@@ -1,4 +1,4 @@
-"""`mock`: a provider on a port, what it says, and how it ends."""
+"""`mock`: a provider on a port, what it prints, and how it ends."""
 
 import json
 import re
@@ -115,7 +115,7 @@ def test_answers(start, file):
 
 def test_a_cursor_is_shown(start, file):
     """
-    The line of a request says whether it is a replay, and from where.
+    The line of a request shows whether it is a replay, and from where.
     """
     running = start("--fixtures", file)
     with httpx2.Client() as client:
@@ -195,7 +195,7 @@ def test_built_in(start):
 
 def test_built_in_research():
     """
-    The researcher searches, and says so when it is asked again.
+    The researcher searches, and reports it when it is asked again.
     """
     with mock_provider(DEMO, time_scale=0.001) as provider:
         body = {
@@ -236,7 +236,7 @@ ODD_ERRORS = {"no JSON": "<html>", "a list": "[]", "no object": '{"error": 5}'}
 @pytest.mark.parametrize("text", ODD_ERRORS.values(), ids=ODD_ERRORS.keys())
 def test_an_odd_error(start, tmp_path, text):
     """
-    An error whose body says nothing that can be read is a line without a reason.
+    An error whose body is unreadable is a line without a reason.
     """
     with ThreadedServer(PlainTextResponse(text, 500)) as upstream:
         running = start("--record", upstream.url, "--fixtures", tmp_path / "a.json")
@@ -248,7 +248,7 @@ def test_an_odd_error(start, tmp_path, text):
 
 def test_recording_prints_no_key(start, tmp_path):
     """
-    A key that an endpoint repeats is in no line, wherever it stands: error text, run id, path.
+    A key that an endpoint repeats is in no line, wherever it occurs: error text, run id, path.
     """
     key = "AIzaRepeatedKey"
     said = json.dumps({"error": {"code": 400, "message": f"bad key {key}"}})
@@ -270,14 +270,14 @@ def test_recording_prints_no_key(start, tmp_path):
 
 def test_nobody_reads_the_output(file):
     """
-    A command whose output nobody reads goes on to answer: 64 kB fill a pipe, and each line here has 4.
+    A command whose output is not read continues to answer: 64 kB fill a pipe, and each line here has 4.
     """
     command = [sys.executable, "-m", "assistant_events.cli", "mock", "--port", "0", "--fixtures", file]
     with Child(command) as child:
         url = child.stdout.readline().decode().partition(" ")[0]
         with httpx2.Client(headers=KEY, timeout=30) as client:
             answers = [client.get(f"{url}/v1/interactions/{'x' * 4000}").status_code for _ in range(60)]
-        # Nor does standard error hold it up, where a request that is none is told.
+        # Nor does standard error hold it up, where a malformed request is reported.
         for _ in range(3):
             with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=30) as connection:
                 connection.sendall(b"nonsense\r\n\r\n")
@@ -322,7 +322,7 @@ def test_bad_options(run, arguments, expected):
 
 def test_bad_fixtures(run, tmp_path):
     """
-    Everything that is wrong with fixtures is said, a line each.
+    Every fault of the fixtures is reported, a line each.
     """
     path = tmp_path / "bad.json"
     path.write_text('{"version": 1, "fixtures": [{"match": {}, "answer": {"txt": "Hi", "text": 5}}]}')
@@ -339,7 +339,7 @@ def test_bad_fixtures(run, tmp_path):
 
 def test_left_out(start, tmp_path):
     """
-    What of a file is for another endpoint is said, and does not hinder the rest.
+    Fixtures for another endpoint are reported, and do not hinder the rest.
     """
     path = tmp_path / "aimock.json"
     path.write_text('{"fixtures": [{"match": {"endpoint": "embedding"}, "response": {"embedding": [1]}}]}')
@@ -352,7 +352,7 @@ def test_left_out(start, tmp_path):
 
 def test_a_port_that_is_taken(run):
     """
-    A port that somebody else has is one line, and says what to do.
+    A port in use is one line with the remedy.
     """
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ran = run("mock", "--port", taken.getsockname()[1])
@@ -386,7 +386,7 @@ def test_list_faults(run):
 )
 def test_missing_extra(run, monkeypatch, arguments, missing, said):
     """
-    Without the extra, one line says what to install.
+    Without the extra, one line names what to install.
     """
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name in missing else object())
     ran = run("mock", *arguments)

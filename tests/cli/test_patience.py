@@ -1,4 +1,4 @@
-"""Lines for a stream that nobody reads."""
+"""Lines for a stream without a reader."""
 
 import io
 import os
@@ -45,7 +45,7 @@ def test_lines_in_their_order(pipe):
 
 def test_writing_never_waits():
     """
-    While nobody reads, lines wait up to a bound; what is beyond it is counted, and told.
+    Without a reader, lines wait up to a bound; those beyond it are counted and reported.
     """
     stream = Slow()
     with PatientWriter(stream) as lines:
@@ -56,14 +56,14 @@ def test_writing_never_waits():
         stream.reads.set()
     lines._thread.join(30)
 
-    assert ["first", *map(str, range(MAX_WAITING)), "(7 lines left out: nobody read them)"] == (
+    assert ["first", *map(str, range(MAX_WAITING)), "(7 lines left out: they were not read)"] == (
         stream.getvalue().splitlines()
     )
 
 
 def test_what_was_left_out_is_told_at_its_place():
     """
-    Lines that come after some were left out stand behind the line that says so.
+    Lines that come after some were left out follow the line that reports the gap.
     """
     stream = Slow()
     lines = PatientWriter(stream)
@@ -76,7 +76,7 @@ def test_what_was_left_out_is_told_at_its_place():
         pass
     lines._thread.join(30)
 
-    assert "(2 lines left out: nobody read them)\nlast\n" == stream.getvalue()
+    assert "(2 lines left out: they were not read)\nlast\n" == stream.getvalue()
 
 
 def test_a_pipe_that_is_full(pipe):

@@ -113,7 +113,7 @@ def test_nothing_is_imported_that_is_not_needed():
 @pytest.mark.parametrize("closed", ["stdout", "stderr"])
 def test_a_stream_that_the_shell_has_closed(monkeypatch, closed):
     """
-    Where a stream is closed (`>&-`), what would be written there goes nowhere, and nothing breaks.
+    Where a stream is closed (`>&-`), what would be written there is dropped, and nothing breaks.
     """
     monkeypatch.setattr(sys, closed, None)
     code = main(["mock", "--list-faults"])

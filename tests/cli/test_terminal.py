@@ -64,7 +64,7 @@ def test_transcript_has_colours(screen):
 
 def test_messages_are_apart(screen, db):
     """
-    An empty line stands between two messages.
+    An empty line separates two messages.
     """
     screen("fold", "-", "--db", db, stdin=SEARCH)
     _, shown = screen("fold", "-", "--db", db, stdin=HELLO)
@@ -84,7 +84,7 @@ def test_markup_is_text(screen):
 
 def test_table(screen, db):
     """
-    A table is no wider than the terminal.
+    A table is not wider than the terminal.
     """
     with SqliteStore(db) as store:
         store.append("a session with a name that is long " * 3, durable(answer("Hi")))

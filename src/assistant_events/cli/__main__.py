@@ -4,5 +4,5 @@ import sys
 
 from assistant_events.cli.entry_point import main
 
-if __name__ == "__main__":  # pragma: no branch - whoever imports it wants nothing to happen
+if __name__ == "__main__":  # pragma: no branch - an import has no effect
     sys.exit(main())

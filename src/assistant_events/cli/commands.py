@@ -87,7 +87,7 @@ def fold_command(
     The input is a stream (server-sent events, JSON lines, an array of
     events), an answer as one JSON document, or events of this library.
 
-    With --db an answer goes on with the message that --message names, or
+    With --db an answer continues the message that --message names, or
     else with the message of the same run that was cut or has not ended.
     Otherwise it is a new message, also when the same input was stored
     before. Events of this library are appended as they are.
@@ -334,8 +334,8 @@ def mock_command(
         fixtures: file or folder with what it answers; may be given again
         host: where it listens
         port: where it listens, 0 for any port that is free
-        generation: 2, or 1 for clients of version 1.x that do not say so
-        fault: what goes wrong, for example drop@7; may be given again
+        generation: 2, or 1 for clients of version 1.x without a version header
+        fault: a fault, for example drop@7; may be given again
         lenient: take every request, also what the service refuses
         event_ids: which events have a cursor: those of background runs, all,
             some (every second one) or none
@@ -399,7 +399,7 @@ def _problems_of_session(store: SqliteStore, session_id: str) -> Iterator[_Found
         )
         yield from map(_found, find_problems(records, start=start if pruned else None))
         if start is not None and not pruned and fold(_until(store, session_id, start.seq)) != start:
-            yield _problem(session_id, None, "snapshot", f"the snapshot at seq {start.seq} is not what the records say")
+            yield _problem(session_id, None, "snapshot", f"the snapshot at seq {start.seq} differs from the records")
     except StoreError as error:
         yield _problem(session_id, None, "damaged", str(error))
 
@@ -419,14 +419,14 @@ def _problem(session_id: str | None, seq: int | None, kind: str, message: str) -
 
 
 def _print_notes(content: Content) -> None:
-    """Say on standard error what of a stream could not be used."""
+    """Print to standard error which parts of a stream were unusable."""
     if not isinstance(content, ProviderStream) or content.used is None:
         return
     counts = Counter(note.message for note in content.used.notes)
     if content.used.notes_left_out:
         counts["more that could not be used was left out"] += content.used.notes_left_out
     if content.unreadable:
-        counts["a document that is no JSON object was left out"] += content.unreadable
+        counts["a document that is not a JSON object was left out"] += content.unreadable
     for message, count in counts.items():
         _print_note(message if count == 1 else f"{message} ({count} times)")
 
@@ -463,7 +463,7 @@ def _sentence(error: CycloptsError, arguments: Sequence[str]) -> str:
     if isinstance(error, UnknownOptionError):
         return _unknown(arguments, error.token.keyword or error.token.value)
     if isinstance(error, UnusedCliTokensError):
-        # An option that nobody knows was taken for the file, and the file is left over.
+        # An unknown option was taken for the file, and the file is left over.
         known = _options(arguments)
         for given in arguments[1:]:
             if given.startswith("--") and given.partition("=")[0] not in known:

@@ -76,7 +76,7 @@ class ProviderStream:
     form: _Form
     dialect: Dialect
     unreadable: int = 0
-    """How many documents were no JSON objects; they were left out."""
+    """Number of documents that were not JSON objects; they were left out."""
 
     used: DecoderBase | None = None
     """The decoder that was made last."""
@@ -150,12 +150,12 @@ def recognise(source: Input, dialect_name: str | None = None) -> Content:
 
 
 def is_record(document: object) -> bool:
-    """Tell whether *document* is a record of ours."""
+    """Return whether *document* is a record of this library."""
     return isinstance(document, Mapping) and "seq" in document and "event" in document
 
 
 def is_own_event(document: Mapping[str, Any]) -> bool:
-    """Tell whether *document* is an event of ours: providers, too, have one that is called `step.started`."""
+    """Return whether *document* is an event of this library: providers, too, have one that is called `step.started`."""
     kind, version = document.get("type"), document.get("v")
     known = isinstance(kind, str) and (kind in EVENT_TYPES or isinstance(version, int))
     return known and isinstance(document.get("message_id"), str)

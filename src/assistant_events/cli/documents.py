@@ -35,7 +35,7 @@ def objects(chunks: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
     """
     Return the outermost JSON objects, and the place of each for people.
 
-    What stands between them, such as the brackets and commas of an array, is passed over. An object that is cut or
+    What is between them, such as the brackets and commas of an array, is passed over. An object that is cut or
     damaged comes with all that follows it.
     """
     # One character for each byte; what gives JSON its structure is ASCII.

@@ -1,5 +1,5 @@
 """
-Where the command begins and ends: what goes wrong becomes one line and a code.
+Entry point of the command: an error becomes one line and an exit code.
 
 Only the standard library is imported before it is known that the extra is there.
 """
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Run the command and return its exit code.
 
     Args:
-        arguments: What stands behind the name of the command; that of the process by default.
+        arguments: The arguments after the name of the command; those of the process by default.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     _open_what_is_closed()

@@ -7,7 +7,7 @@ from typing import final
 
 
 class Exit(IntEnum):
-    """What the shell is told."""
+    """Exit codes of the process."""
 
     OK = 0
 
@@ -18,16 +18,16 @@ class Exit(IntEnum):
     """The command line, or what it names, cannot be used."""
 
     STORE = 3
-    """The database could not do what was asked: it is busy, full or damaged, or somebody else wrote meanwhile."""
+    """The database refused: it is busy, full or damaged, or another process wrote meanwhile."""
 
     ANSWER = 4
-    """There is no complete answer: the provider refused or failed, the run goes on, or nothing will come of it."""
+    """The answer is not complete: the provider refused or failed, or the run is still in progress or dead."""
 
     STOPPED = 130
     """Ctrl-C."""
 
     PIPE = 141
-    """Whoever read the output has gone."""
+    """The reader of the output closed it."""
 
     TERMINATED = 143
     """SIGTERM, while an answer was received."""
@@ -38,16 +38,16 @@ Exit codes:
   0    done
   1    done, and something is not in order (verify, fold --check)
   2    the command line or the input cannot be used
-  3    the database could not do it
-  4    there is no complete answer (run)
+  3    the database refused
+  4    the answer is not complete (run)
   130  stopped with Ctrl-C
-  141  whoever read the output has gone
+  141  the reader of the output closed it
   143  stopped with SIGTERM (run)"""
 
 
 @final
 class CommandError(Exception):
-    """A command cannot go on. The text is one line for the person at the terminal."""
+    """A command cannot continue. The text is one line for the person at the terminal."""
 
     def __init__(self, text: str, exit_code: Exit = Exit.USAGE) -> None:
         super().__init__(text)
@@ -56,4 +56,4 @@ class CommandError(Exception):
 
 @final
 class UnknownOption(Exception):  # noqa: N818 - it becomes a `CommandError` once the command is known
-    """What stands where a file belongs is an option that nobody knows."""
+    """An unknown option in the place of a file."""

@@ -50,7 +50,7 @@ def opened(place: str, *, make: bool = False) -> Generator[SqliteStore]:
 
 
 def _is_of_the_database(cause: BaseException | None) -> bool:
-    """Tell whether a database of ours failed, rather than that the name is of something else."""
+    """Return whether a database of this library failed; `False` when the file is something else."""
     if isinstance(cause, OSError):
         return cause.errno in {errno.EIO, errno.ENOSPC}
     return isinstance(cause, (sqlite3.Error, JsonError, StructureError))

@@ -1,5 +1,5 @@
 """
-What goes to standard output: JSON for programs, rows for people, with colours when a person is looking.
+Standard output: JSON for programs, rows for people, with colours on a terminal.
 
 Everything printed here has passed `visible`. rich is imported when a terminal is there.
 """
@@ -25,7 +25,7 @@ _HIDDEN: Final = frozenset({"state", "result_state", "run", "times", "extra"})
 
 
 def is_terminal() -> bool:
-    """Tell whether a person reads standard output."""
+    """Return whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 

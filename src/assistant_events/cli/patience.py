@@ -1,5 +1,5 @@
 """
-Lines for a stream that perhaps nobody reads: writing never waits, and what finds no room is counted and left out.
+Lines for a stream that perhaps has no reader: writing never waits, and lines beyond the bound are counted and left out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class PatientWriter:
     """
     Writes lines in a thread of its own, in their order.
 
-    The end of the block waits a second for what is left, and gives it up when nobody reads.
+    The end of the block waits a second for the remaining lines, and drops them when they are not read.
 
     Args:
         stream: Where they go. One that has a file descriptor is written past its buffer, so that no lock of it is held
@@ -67,7 +67,7 @@ class PatientWriter:
 
     def _note_left_out(self) -> None:
         if self._left_out:
-            self._waiting.append(f"({self._left_out} lines left out: nobody read them)")
+            self._waiting.append(f"({self._left_out} lines left out: they were not read)")
             self._left_out = 0
 
     def _run(self) -> None:
@@ -79,7 +79,7 @@ class PatientWriter:
             try:
                 self._put(f"{line}\n", descriptor)
             except (OSError, ValueError):
-                return  # whoever read it is gone
+                return  # the reader closed it
 
     def _next(self) -> str | None:
         with self._changed:

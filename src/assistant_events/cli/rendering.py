@@ -82,7 +82,7 @@ def rows_of(transcript: Transcript) -> Iterator[Row]:
 
 
 def usage_text(usage: Usage) -> str:
-    """Return token counts for people; those that nobody knows are left out."""
+    """Return token counts for people, without the unknown ones."""
     counts = [(name.removesuffix("_tokens").replace("_", " "), getattr(usage, name)) for name in COUNTS]
     known = [f"{name} {count:,}" for name, count in counts if count is not None]
     total = [] if usage.total_tokens is None else [f"total {usage.total_tokens:,}"]

@@ -51,7 +51,7 @@ class Input:
         Return everything from the start, as it comes.
 
         Args:
-            last: Nobody will ask again, so nothing more is kept in memory.
+            last: This is the last read, so nothing more is kept in memory.
         """
         yield from self._kept
         # What is there is taken at once: a stream that is still being written is decoded as it comes.

@@ -25,7 +25,7 @@ def one_line(text: str) -> str:
 
 
 def visible_json(text: str) -> str:
-    """Return JSON text with control characters written as JSON escapes. It says the same."""
+    """Return JSON text with control characters written as JSON escapes. Its value is the same."""
     return _HARMFUL.sub(_escaped, text)
 
 
