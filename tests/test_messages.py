@@ -313,7 +313,7 @@ def test_redacted_unknown_events():
 
 def test_redacted_records():
     """
-    Of a record its place stays, and its event is redacted; the app's own goes.
+    A redacted record keeps its `seq`; its event is redacted, its `meta` removed.
     """
     (record,) = records([TextEnded(message_id="a1", text="Hi", state=SECRET)], meta={"user": 1})
 

@@ -154,7 +154,7 @@ class Store(Protocol):
         ...
 
     def load_snapshot(self, session_id: str) -> Transcript | None:
-        """Return the snapshot; `None` when there is none. Fold the records after its `seq` to continue."""
+        """Return the snapshot; `None` without one. Fold the records after its `seq` to continue."""
         ...
 
     def prune(self, session_id: str, through_seq: int) -> None:
@@ -175,7 +175,7 @@ class Store(Protocol):
         Raises:
             ConflictError: The new session has records.
 
-            StoreError: There is no such session or `seq`, or the record at *at* is pruned.
+            StoreError: The session or the `seq` does not exist, or the record at *at* is pruned.
         """
         ...
 
