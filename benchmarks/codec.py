@@ -25,7 +25,7 @@ def converters_event(settings: Settings) -> Iterator[Figure]:
     and read checked immutable objects.
     """
     events = mixed(settings.scaled(2_000))
-    return _dump_and_load(events, Event, settings, goals=(6.3, 4.1))
+    return _dump_and_load(events, Event, settings, goals=(5.0, 3.5))
 
 
 def converters_message(settings: Settings) -> Iterator[Figure]:
@@ -37,7 +37,7 @@ def converters_message(settings: Settings) -> Iterator[Figure]:
     """
     answer = ANSWERS["steps"](settings.scale)
     message = consume(in_chunks(interactions(answer)))
-    return _dump_and_load([message], AssistantMessage, settings, goals=(3.0, 3.0))
+    return _dump_and_load([message], AssistantMessage, settings, goals=(4.5, 4.0))
 
 
 def _dump_and_load(

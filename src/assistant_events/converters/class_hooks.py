@@ -55,10 +55,8 @@ except ShapeError as fault:
 class _Field(NamedTuple):
     name: str
     default: Any
-    hint: Any
-    """The annotation, without `None`."""
-    check: tuple[str, str, str] | None
-    """Row of `_CHECKS`; `None` for a field with a hook."""
+    hint: Any  # the annotation without `None`
+    check: tuple[str, str, str] | None  # of `_CHECKS`; `None` for a field with a hook
 
 
 @attrs.frozen

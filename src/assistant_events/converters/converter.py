@@ -55,28 +55,14 @@ def make_converter() -> cattrs.Converter:
 
 def configure_converter(converter: cattrs.Converter) -> None:
     """
-    Give a converter of cattrs the hooks of everything that is stored, for classes of an app that hold such values.
+    Add the hooks of everything that is stored to a converter of cattrs, for classes of an app that hold such values.
 
-    - An event is an object with its `type`, its version `v` and its fields by their names.
-    - Fields that equal their default are omitted, except the status of messages and parts and the fields of a
-      transcript.
-    - Messages, parts and contents have a `type`; a transcript has a version `v`, and a newer one is refused.
-    - Bytes are base64, enums their values, times ISO 8601 in UTC with `Z` and microseconds.
-    - State and other JSON is written as it is: strings code unit for code unit, integers of any size, keys in order.
-    - Reading converts nothing: `"false"` and 0 are not booleans, `true` and 1.0 are not integers, and null is valid
-      only where a field may be `None`.
-    - Unknown fields of events and values go into `extra` and are written back after the known ones. Records, messages,
-      parts and transcripts refuse them.
-    - An event of an unknown type, or of a newer version, becomes an `UnknownEvent` with the whole document and is
-      written back as it came. `upcasting` converts older versions. An event without `v` has version 1.
-    - Anything else raises `StructureError` with the path of the field.
+    The reference of this package describes the documents. Types that are not stored are converted as before.
     """
     converter.register_structure_hook_func(_STORED.__contains__, structure)
     converter.register_unstructure_hook_func(_STORED.__contains__, unstructure)
     for cls in (val.JsonObject, val.State):
-        converter.register_structure_hook(
-            cls, lambda data, of: _structured(hooks.structure_object, plain_copy(data), of)
-        )
+        converter.register_structure_hook(cls, _structure_json_object)
         converter.register_unstructure_hook(cls, val.thaw)
 
 
@@ -94,8 +80,11 @@ def structure(data: object, cls: TypeForm[_T]) -> _T:
 
         TypeError: The library does not store a *cls*.
     """
-    # The hook of a class returns its instances; here and below.
-    return _structure_copy(structure_hook(cls), data, cls)  # type: ignore[no-any-return]
+    hook = structure_hook(cls)
+    try:
+        return hook(plain_copy(data), cls)  # type: ignore[no-any-return]  # the hook of a class returns its instances
+    except ShapeError as fault:
+        raise fault.as_structure_error() from None
 
 
 def unstructure(value: object) -> Any:
@@ -109,6 +98,13 @@ def unstructure(value: object) -> Any:
     """
     # Any: plain JSON is what callers index into.
     return val.thaw(unstructure_hook(type(value))(value))
+
+
+def _structure_json_object(data: object, cls: Any) -> Any:
+    try:
+        return hooks.structure_object(plain_copy(data), cls)
+    except ShapeError as fault:
+        raise fault.as_structure_error() from None
 
 
 def structure_hook(cls: object) -> StructureHook:
@@ -136,17 +132,6 @@ structure_hooks: Final[dict[int, StructureHook]] = {}
 """By identity: the hash of a union of 28 classes takes half as long as structuring an event."""
 
 
-def _structured(hook: StructureHook, document: object, cls: Any) -> Any:
-    try:
-        return hook(document, cls)
-    except ShapeError as fault:
-        raise fault.as_structure_error() from None
-
-
-def _structure_copy(hook: StructureHook, data: object, cls: Any) -> Any:
-    return _structured(hook, plain_copy(data), cls)
-
-
 def _stored_structure_hook(hint: Any) -> StructureHook:
     if hint is ms.Transcript:
         return _transcript_hook()
@@ -154,17 +139,13 @@ def _stored_structure_hook(hint: Any) -> StructureHook:
         return _subset_hook(*_SUBSETS[hint])
     if hint in _UNIONS:
         return _event_hook(ev.EVENT_TYPES, EVENTS) if hint == ev.Event else _union_hook(_UNIONS[hint])
-    return _CLASS_HOOKS.structure_hook(hint)
+    return _class_hook(hint)
 
 
 def _union_hook(types: Mapping[str, type]) -> StructureHook:
-    @cache
-    def hook_of(tag: str) -> StructureHook:
-        return _CLASS_HOOKS.structure_hook(types[tag])
-
     def structure_union(document: Any, hint: Any) -> Any:
         try:
-            hook = hook_of(document["type"])
+            hook = _class_hook(types[document["type"]])
         except (KeyError, TypeError):
             raise hooks.unknown_word(types, hooks.tag_of(document), ".type") from None
         return hook(document, hint)
@@ -174,28 +155,24 @@ def _union_hook(types: Mapping[str, type]) -> StructureHook:
 
 def _event_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHook:
     """Return the hook of events: older versions are upcast; newer ones and unknown types are kept as they are."""
-
-    @cache
-    def hook_of(tag: str) -> tuple[int, StructureHook]:
-        return types[tag].version, _CLASS_HOOKS.structure_hook(types[tag])
+    types = dict(types)  # a proxy is slower
 
     def structure_event(document: Any, hint: Any) -> Any:
         try:
-            version, hook = hook_of(document["type"])
+            cls = types[document["type"]]
             # Identity refuses `true` and 1.0. CPython shares small integers; for others the result is the same.
-            is_current = document["v"] is version
+            is_current = document["v"] is cls.version
         except (KeyError, TypeError):
             return structure_other(document, hint)
-        return hook(document, hint) if is_current else structure_other(document, hint)
+        return _class_hook(cls)(document, hint) if is_current else structure_other(document, hint)
 
     def structure_other(document: Any, hint: Any) -> Any:
         tag = hooks.tag_of(document)
         version = _version_of(document)
         if tag in types:
             newest = {"v": 1, **plain_copy(upcasters.upcast(document))}
-            current, hook = hook_of(tag)
-            if newest["v"] == current:
-                return hook(newest, hint)
+            if newest["v"] == types[tag].version:
+                return _class_hook(types[tag])(newest, hint)
         # A record around the event is one level more.
         data = hooks.structure_object(document, val.State, DOCUMENT_DEPTH - 1)
         return ev.UnknownEvent(type=tag, version=version, data=data)
@@ -216,7 +193,7 @@ def _subset_hook(union: Any, classes: Collection[type], expected: str) -> Struct
 
 
 def _transcript_hook() -> StructureHook:
-    hook, newest = _CLASS_HOOKS.structure_hook(ms.Transcript), ms.Transcript.version
+    hook, newest = _class_hook(ms.Transcript), ms.Transcript.version
 
     def structure_transcript(document: Any, cls: Any) -> Any:
         version = _version_of(hooks.check_object(document))
@@ -280,3 +257,4 @@ _ALWAYS: Final[Mapping[Any, Collection[str]]] = {
     **dict.fromkeys((*ms.PART_CLASSES, *ms.MESSAGE_CLASSES), ("status",)),
 }
 _CLASS_HOOKS: Final = ClassHooks(_CONVERTER, _ALWAYS)
+_class_hook: Callable[[Any], StructureHook] = cache(_CLASS_HOOKS.structure_hook)

@@ -28,14 +28,10 @@ def dumps(value: object) -> bytes:
 
 def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:
     """
-    Return the value of JSON text, as `structure` does of plain JSON.
+    Return the value of JSON text; see `structure` for *cls* and the errors.
 
     Raises:
         JsonError: *data* is not valid JSON.
-
-        StructureError: The document is not a *cls*, with the path of the place.
-
-        TypeError: The library does not store a *cls*.
     """
     hook = structure_hooks.get(id(cls)) or structure_hook(cls)
     try:

@@ -10,7 +10,7 @@ from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from operator import attrgetter
-from typing import Any, Final, Literal, TypeAlias, cast, get_args, get_type_hints
+from typing import Any, Final, Literal, TypeAlias, get_args, get_type_hints
 
 from cattrs import Converter
 
@@ -27,10 +27,7 @@ UnstructureHook: TypeAlias = Callable[[Any], Any]
 
 # Any: documents are plain JSON, and cattrs types its hooks no further.
 
-
-MISSING = ("a value", "nothing")
-
-_MAX_WORD = 60
+MISSING: Final = ("a value", "nothing")
 
 
 def wrong(step: str, expected: str, value: object) -> ShapeError:
@@ -40,26 +37,22 @@ def wrong(step: str, expected: str, value: object) -> ShapeError:
 
 def unknown_word(words: Iterable[str], value: object, *steps: str) -> ShapeError:
     """Return the error for a value outside a closed set of words. A string is shown: such fields hold no content."""
-    got = described(value)
-    if isinstance(value, str):
-        got = repr(value if len(value) <= _MAX_WORD else value[:_MAX_WORD] + "...")
+    got = repr(value if len(value) <= 60 else value[:60] + "...") if isinstance(value, str) else described(value)
     return ShapeError(f"one of {', '.join(words)}", got, *steps)
 
 
 def check_object(document: object) -> dict[str, Any]:
     """Return a document that is an object, or raise the error that it is not."""
-    # Any: its fields are checked one by one.
     if isinstance(document, dict):
-        return cast("dict[str, Any]", document)
+        return document  # pyright: ignore[reportUnknownVariableType]  # isinstance leaves its items unknown
     raise wrong("", "an object", document)
 
 
 def tag_of(document: object) -> str:
     """Return the `type` of a document, or raise the error that it has no name there."""
-    fields = check_object(document)
-    if "type" not in fields:
+    tag = check_object(document).get("type", MISSING)
+    if tag is MISSING:
         raise ShapeError(*MISSING, ".type")
-    tag = fields["type"]
     if not isinstance(tag, str) or not tag:
         raise wrong(".type", "a non-empty string", tag)
     return tag
@@ -75,8 +68,10 @@ def broken_rule(error: ValueError, document: Mapping[str, object]) -> ShapeError
 
 def structure_object(value: Any, cls: type[JsonObject], max_depth: int = MAX_DEPTH) -> Any:
     """Freeze a JSON object."""
+    if type(value) is not dict:
+        raise wrong("", "an object", value)
     try:
-        return own_object(check_object(value), cls, max_depth)
+        return own_object(value, cls, max_depth)  # pyright: ignore[reportUnknownArgumentType]  # as above
     except JsonError:
         raise ShapeError(f"at most {MAX_DEPTH} levels", "more") from None
 
