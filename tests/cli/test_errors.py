@@ -65,7 +65,7 @@ def test_nothing_is_stored_of_what_cannot_be_used(run, db):
 
 
 def files(folder):
-    """Files that are no database and no stream."""
+    """Files that are neither a database nor a stream."""
     (folder / "empty").write_bytes(b"")
     (folder / "text").write_text("no database " * 20)
     (folder / "stream").write_bytes(HELLO)

@@ -50,7 +50,7 @@ def test_json_names_every_field(run, stream):
     With --json the transcript has the fields of each part, also those that hold their default.
     """
     [message] = run("fold", stream, "--json").json["messages"]
-    reasoning, search, answer, call = message["parts"]
+    reasoning, search, answer, call, opaque = message["parts"]
 
     assert ("assistant", "m1", "completed", "tool-calls") == tuple(
         message[name] for name in ("type", "id", "status", "finish_reason")
@@ -64,6 +64,7 @@ def test_json_names_every_field(run, stream):
         "details": {},
     } == answer
     assert (True, False) == (search["provider_executed"], call["provider_executed"])
+    assert {"type": "opaque", "status": "completed"} == opaque
     assert ("c1", "get_weather", {"city": "Bergen"}, "called", [], None) == tuple(
         call[name] for name in ("call_id", "name", "input", "status", "output", "error")
     )

@@ -25,7 +25,7 @@ def opened(place: str, *, make: bool = False) -> Generator[SqliteStore]:
         make: Make it when it is not there.
 
     Raises:
-        CommandError: It is not there, or no database of ours.
+        CommandError: It does not exist, or is not a database of this library.
 
         StoreError: It is one, and could not be opened.
     """
