@@ -222,7 +222,7 @@ class TestLasting:
         assert [] == list(tmp_path.iterdir())
 
 
-class TestPieces:
+class TestRows:
     @pytest.mark.parametrize(
         ("count", "size"),
         [(ROW_EVENTS, 1), (ROW_EVENTS + 1, 1), (3 * ROW_EVENTS, 1), (7, ROW_BYTES // 3), (2, 2 * ROW_BYTES)],
@@ -246,7 +246,7 @@ class TestPieces:
 
         assert [(100, 1)] == rows(store.path, "SELECT json_array_length(CAST(body AS TEXT)), count(*) FROM records")
 
-    def test_pieces_hold_a_bounded_number_of_events(self, store):
+    def test_rows_hold_a_bounded_number_of_events(self, store):
         """
         However many events a batch has, a row holds no more than the limit.
         """
@@ -275,7 +275,7 @@ class TestPieces:
         ],
         ids=lambda value: "" if len(str(value)) > 60 else str(value),
     )
-    def test_pieces_are_as_large_as_they_may_be(self, store, sizes, expected):
+    def test_rows_are_as_large_as_they_may_be(self, store, sizes, expected):
         """
         A row is filled up to the limits of events and bytes, a larger event has one of its own, and none is empty.
         """

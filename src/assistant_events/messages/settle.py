@@ -100,23 +100,26 @@ def _events_of(message_id: str, part: Part) -> list[DurableEvent]:
     """Return the durable events of an ended part."""
     match part:
         case TextPart():
-            complete = part.status is PartStatus.COMPLETED
             return [
                 TextStarted(message_id=message_id),
                 TextEnded(
                     message_id=message_id,
                     text=part.text,
-                    complete=complete,
+                    complete=part.status is PartStatus.COMPLETED,
                     citations=part.citations,
                     details=part.details,
                     state=part.state,
                 ),
             ]
         case ReasoningPart():
-            complete = part.status is PartStatus.COMPLETED
             return [
                 ReasoningStarted(message_id=message_id),
-                ReasoningEnded(message_id=message_id, text=part.text, complete=complete, state=part.state),
+                ReasoningEnded(
+                    message_id=message_id,
+                    text=part.text,
+                    complete=part.status is PartStatus.COMPLETED,
+                    state=part.state,
+                ),
             ]
         case MediaPart():
             return [
@@ -159,27 +162,13 @@ def _events_of_call(call: ToolPart) -> list[DurableEvent]:
             state=call.state,
         )
         again.append(called)
-    if call.error is not None:
-        failed = ToolFailed(
-            message_id=message_id,
-            call_id=call_id,
-            error=call.error,
-            output=call.output,
-            provider_executed=hosted,
-            details=call.details,
-            state=call.result_state,
-        )
-        again.append(failed)
-    elif call.settled:
-        success = ToolSuccess(
-            message_id=message_id,
-            call_id=call_id,
-            output=call.output,
-            provider_executed=hosted,
-            details=call.details,
-            state=call.result_state,
-        )
-        again.append(success)
+    if call.settled:
+        output, state = call.output, call.result_state
+        if call.error is None:
+            end: ToolSuccess | ToolFailed = call.succeed(output, state=state)
+        else:
+            end = call.fail(call.error, output=output, state=state)
+        again.append(attrs.evolve(end, details=call.details))
     return again
 
 
