@@ -544,16 +544,6 @@ def test_fields_of_the_interaction():
     assert ["standard", "standard"] == [frame["interaction"]["service_tier"] for frame in (frames[0], frames[2])]
 
 
-def test_cursors():
-    """
-    Every frame has another cursor, made of its number and name.
-    """
-    frames = told(started(), *text_of("a"), ended(), event_ids=True)[:-1]
-
-    assert len(frames) == len({frame["event_id"] for frame in frames})
-    assert b"2_step.start" == base64.b64decode(frames[2]["event_id"].removeprefix("v1_"))
-
-
 def test_without_status_updates():
     """
     They can be left out.

@@ -8,7 +8,7 @@ import pytest
 
 from assistant_events import MessageStatus, fold
 from assistant_events.adapters.gemini_interactions import decode_resource, emit_resource
-from assistant_events.adapters.gemini_interactions.wire_versions import version_1
+from assistant_events.adapters.gemini_interactions.mock.wire_versions import version_1
 from assistant_events.testing import answer, durable
 from assistant_events.values import ErrorInfo, Usage
 from tests.corpus.bodies import RESOURCES, STREAMS, body_of, stream_of

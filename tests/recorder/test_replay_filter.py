@@ -29,7 +29,6 @@ from assistant_events import (
     fold,
     reconcile,
 )
-from assistant_events.errors import LocalProtocolError
 from assistant_events.recorder import Recorder
 from assistant_events.testing import error, origin, run
 from assistant_events.testing.strategies import Verb

@@ -1,7 +1,7 @@
 """
 Events to streams and documents of the Interactions API, in the form of generation 2.x.
 
-`wire_versions` translates both to generation 1.x.
+The mock provider translates both to generation 1.x.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.gemini_interactions.citations import annotations_of
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
 from assistant_events.adapters.gemini_interactions.statuses import failure_of, interaction, usage_of
-from assistant_events.adapters.gemini_interactions.step_stream import Arguments, cursor, sse, step_frames
+from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
 from assistant_events.adapters.gemini_interactions.vocabulary import SANDBOX_TOOLS
 from assistant_events.adapters.gemini_interactions.wire_steps import (
     StepKind,
@@ -53,8 +53,6 @@ class GeminiInteractionsEmitter(EmitterBase):
 
         delta_chars: Length of one delta of text or of arguments; `None` sends each in one delta.
 
-        event_ids: Whether each frame has an `event_id`, as those of background runs do.
-
         status_updates: Whether a status update follows the first frame, as the service sends it.
 
         agent: Whether an agent answers, not a model.
@@ -73,7 +71,6 @@ class GeminiInteractionsEmitter(EmitterBase):
         *,
         arguments: Arguments = "streamed",
         delta_chars: int | None = None,
-        event_ids: bool = False,
         status_updates: bool = True,
         agent: bool = False,
         fields: Mapping[str, Any] | None = None,
@@ -83,11 +80,9 @@ class GeminiInteractionsEmitter(EmitterBase):
             raise ValueError(f"arguments: expected 'streamed' or 'whole', got {arguments!r}")
         self._arguments: Arguments = arguments
         self._delta_chars = delta_chars
-        self._event_ids = event_ids
         self._status_updates = status_updates
         self._agent = agent
         self._fields = dict(fields or {})
-        self._count = 0
         self._id = ""
         self._has_end = False
         self._indexes: dict[tuple[str, object], int] = {}
@@ -218,11 +213,7 @@ class GeminiInteractionsEmitter(EmitterBase):
             self._open = None
 
     def _frame(self, event_type: str, **fields: Any) -> None:
-        frame = {**fields, "event_type": event_type}
-        if self._event_ids:
-            frame["event_id"] = cursor(event_type, self._count)
-        self._count += 1
-        self.write(frame)
+        self.write({**fields, "event_type": event_type})
 
 
 def emit_resource(

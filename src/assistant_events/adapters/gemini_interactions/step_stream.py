@@ -10,15 +10,14 @@ the parts that its document is decoded to.
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, groupby
 from typing import Any, Literal, TypeAlias
 
 from assistant_events.adapters.framing import Sse
 from assistant_events.adapters.gemini_interactions import vocabulary as words
 from assistant_events.adapters.gemini_interactions.citations import shifted
-from assistant_events.adapters.json_fields import Fields, mappings, string
+from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.values import write_json
 
 Arguments: TypeAlias = Literal["streamed", "whole"]
@@ -38,11 +37,6 @@ def sse(frame: Mapping[str, Any] | Literal["[DONE]"]) -> bytes:
     if isinstance(frame, str):
         return Sse.frame("done", frame)
     return Sse.frame(frame["event_type"], frame)
-
-
-def cursor(name: str, number: int) -> str:
-    """Return the `event_id` of the event *number* of a background run: `v1_`, then its place and name in base64."""
-    return "v1_" + b64encode(f"{number}_{name}".encode()).decode().rstrip("=")
 
 
 def step_frames(
@@ -181,36 +175,6 @@ def _call(step: Fields, kind: str, how: Arguments, raw: str | None, chars: int |
 def _result(step: Fields, kind: str) -> _Split:
     sent = {key: step[key] for key in ("result", "is_error", "signature") if key in step}
     return _without(step, *sent), [{"type": kind, **sent}] if sent else []
-
-
-def partial_step(frames: Iterable[Fields]) -> dict[str, Any]:
-    """Return the step that the first frames of one step, from its start on, add up to."""
-    step: dict[str, Any] = {}
-    for frame in frames:
-        if "step" in frame:
-            step = {**frame["step"]}
-        elif "delta" in frame:
-            _grow(step, frame["delta"])
-    return step
-
-
-def _grow(step: dict[str, Any], delta: Fields) -> None:
-    content: list[dict[str, Any]] = [dict(block) for block in mappings(step, "content")]
-    match delta:
-        case {"type": "text" | "text_annotation_delta"}:
-            if not content or not _is_text(content[-1]):
-                content.append({"type": "text", "text": ""})
-            text = content[-1]["text"] + (string(delta, "text") or "")
-            content[-1] |= {**delta, "type": "text", "text": text}
-            step["content"] = content
-        case {"type": "thought_summary", "content": item}:
-            step["summary"] = [*mappings(step, "summary"), item]
-        case {"type": "arguments_delta", "arguments": str(piece)}:
-            step |= {**delta, "type": step["type"], "arguments": (string(step, "arguments") or "") + piece}
-        case {"type": str(kind)} if kind in words.MEDIA:
-            step["content"] = [*content, delta]
-        case _:
-            step |= {**delta, "type": step["type"]}
 
 
 def _is_text(block: Fields) -> bool:

@@ -11,6 +11,7 @@ sent.
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby, islice
@@ -21,8 +22,9 @@ from typing import Any, Final, TypeAlias, final
 import attrs
 
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer
+from assistant_events.adapters.gemini_interactions.mock.partial_steps import partial_step
 from assistant_events.adapters.gemini_interactions.mock.signatures import is_signed_type, sign
-from assistant_events.adapters.gemini_interactions.step_stream import Arguments, cursor, partial_step, sse, step_frames
+from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
 from assistant_events.adapters.json_fields import valid_json
 from assistant_events.values import thaw
 
@@ -141,6 +143,11 @@ def signed(steps: Mapping[int, Document], signatures: Sequence[str]) -> list[Doc
 def signed_bytes(data: bytes, signatures: Sequence[str]) -> bytes:
     """Return a frame with signatures in place of the marks."""
     return _SIGN.sub(lambda found: b'"signature":"%b"' % signatures[int(found[1])].encode(), data)
+
+
+def cursor(name: str, number: int) -> str:
+    """Return the `event_id` of the event *number* of a background run: `v1_`, then its place and name in base64."""
+    return "v1_" + b64encode(f"{number}_{name}".encode()).decode().rstrip("=")
 
 
 def with_cursor(data: bytes, name: str, number: int) -> bytes:

@@ -27,8 +27,8 @@ from assistant_events.adapters.gemini_interactions.mock.validation import (
     is_stored,
     is_true,
 )
+from assistant_events.adapters.gemini_interactions.mock.wire_versions import version_1
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments
-from assistant_events.adapters.gemini_interactions.wire_versions import version_1
 from assistant_events.adapters.json_fields import valid_json
 from assistant_events.mock.api_errors import ApiError
 from assistant_events.mock.clock import ProviderClock

@@ -12,6 +12,7 @@ from assistant_events.adapters.gemini_interactions.mock.frames import (
     DONE,
     Document,
     Prepared,
+    cursor,
     signed,
     signed_bytes,
     texts_of,
@@ -20,9 +21,9 @@ from assistant_events.adapters.gemini_interactions.mock.frames import (
 )
 from assistant_events.adapters.gemini_interactions.mock.request_facts import user_inputs
 from assistant_events.adapters.gemini_interactions.mock.validation import is_stored
+from assistant_events.adapters.gemini_interactions.mock.wire_versions import Version1Stream, version_1
 from assistant_events.adapters.gemini_interactions.statuses import interaction
-from assistant_events.adapters.gemini_interactions.step_stream import cursor, sse
-from assistant_events.adapters.gemini_interactions.wire_versions import Version1Stream, version_1
+from assistant_events.adapters.gemini_interactions.step_stream import sse
 from assistant_events.mock import runs
 from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.faults import Fault

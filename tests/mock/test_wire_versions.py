@@ -6,10 +6,8 @@ import pytest
 
 from assistant_events import fold
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsEmitter, sse
-from assistant_events.adapters.gemini_interactions.wire_versions import Version1Stream, version_1
-from tests.corpus.bodies import STREAMS, stream_of
-
-from .notation import (
+from assistant_events.adapters.gemini_interactions.mock.wire_versions import Version1Stream, version_1
+from tests.adapters.notation import (
     C,
     D,
     K,
@@ -28,6 +26,7 @@ from .notation import (
     text,
     th,
 )
+from tests.corpus.bodies import STREAMS, stream_of
 
 IMAGE = {"type": "image", "data": "AA=="}
 
