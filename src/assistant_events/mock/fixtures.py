@@ -18,9 +18,9 @@ from assistant_events.mock.faults import parse_fault
 from assistant_events.mock.json_reader import (
     Code,
     Count,
-    FieldError,
     Seconds,
     at_least,
+    checked,
     expect,
     is_integer,
     kind_of,
@@ -52,9 +52,7 @@ def _read_headers(value: Any) -> tuple[tuple[str, str], ...]:
             faults.append((name, f"expected a string, got {kind_of(given)}"))
         elif not _HEADER_VALUE.fullmatch(given):
             faults.append((name, "not the value of a header: one line of Latin-1"))
-    if faults:
-        raise FieldError(*faults)
-    return tuple(value.items())
+    return checked(tuple(value.items()), faults)
 
 
 HttpStatus: TypeAlias = Annotated[

@@ -50,6 +50,19 @@ class FieldError(ValueError):
         self.faults = faults
 
 
+def checked(value: _T, faults: Iterable[tuple[str, str]]) -> _T:
+    """
+    Return *value* when it has no faults.
+
+    Raises:
+        FieldError: It has some.
+    """
+    found = tuple(faults)
+    if found:
+        raise FieldError(*found)
+    return value
+
+
 def expect(text: str, is_valid: Callable[[Any], bool]) -> Callable[[Any], Any]:
     """Return the reader of a value that is used as it is when it is valid; *text* describes the valid ones."""
 
@@ -218,14 +231,11 @@ def _class_hook(converter: Converter, cls: type[Any]) -> Callable[[Any, Any], An
 
     def read(value: Any) -> Any:
         given = {key: item for key, item in read_object(value).items() if item is not None and key[:1] != "_"}
-        faults = FieldError(*check_keys(given))
+        faults = tuple(check_keys(given))
         try:
-            made = structured(given, cls)
+            return checked(structured(given, cls), faults)
         except ClassValidationError as error:
-            raise error.derive([faults, *error.exceptions]) from None
-        if faults.faults:
-            raise faults
-        return made
+            raise error.derive([FieldError(*faults), *error.exceptions]) from None
 
     return _hook(read)
 

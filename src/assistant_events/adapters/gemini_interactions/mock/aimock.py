@@ -37,6 +37,7 @@ from assistant_events.mock.json_reader import (
     FieldError,
     Seconds,
     at_least,
+    checked,
     expect,
     faults_of,
     read_class,
@@ -314,9 +315,7 @@ def read_aimock(document: Mapping[str, Any]) -> ReadFixtures | None:
             found[at : at + 1] = [Fixture(match=match, answers=(*earlier, answer), repeat_last=False)]
         except READ_ERRORS as error:
             faults += faults_of(error, f"fixtures[{index}]")
-    if faults:
-        raise FieldError(*faults)
-    return ReadFixtures(fixtures=found, left_out=left_out)
+    return checked(ReadFixtures(fixtures=found, left_out=left_out), faults)
 
 
 def _not_matched(entry: Any) -> str | None:

@@ -19,7 +19,7 @@ from assistant_events.adapters.gemini_interactions import emit_resource
 from assistant_events.events import Event
 from assistant_events.mock import fixtures
 from assistant_events.mock.fixture_format import message_of
-from assistant_events.mock.json_reader import FieldError, at_least, expect, read_class, read_object, unknown
+from assistant_events.mock.json_reader import FieldError, at_least, checked, expect, read_class, read_object, unknown
 from assistant_events.values import JsonObject
 
 # Wire reference §2.1. The service may use others, so that only what looks like a typing error is a fault.
@@ -74,9 +74,7 @@ def _read_usage(value: Any) -> JsonObject:
                 faults.append((key, str(error)))
         if key not in _USAGE and close:
             faults.append((key, f"unknown key; did you mean {close[0]!r}?"))
-    if faults:
-        raise FieldError(*faults)
-    return JsonObject(value)
+    return checked(JsonObject(value), faults)
 
 
 def _read_thought(value: Any) -> tuple[str, ...]:
@@ -90,9 +88,7 @@ def _read_more(value: Any) -> JsonObject:
         (key, "is written by the server" if key in ("object", "outputs") else f"belongs beside `more`, as `{key}`")
         for key in sorted(RESERVED.intersection(read_object(value)))
     ]
-    if faults:
-        raise FieldError(*faults)
-    return JsonObject(value)
+    return checked(JsonObject(value), faults)
 
 
 def is_word(value: object) -> bool:
@@ -112,15 +108,9 @@ class _Call:
     arguments: JsonObject = JsonObject()
 
 
-@attrs.frozen(kw_only=True)
-class _Block:
-    """The fields of a content block that are checked."""
-
-    type: Annotated[str, expect("the type of the content, for example 'text'", is_word)]
-
-
-def _read_block(value: Any) -> _Block:
-    return read_class({key: each for key, each in read_object(value).items() if key == "type"}, _Block)
+def _read_block(value: Any) -> Any:
+    faults = [] if is_word(read_object(value).get("type")) else [("type", "is missing")]
+    return checked(value, faults)
 
 
 def _read_step(value: Any) -> JsonObject:
@@ -142,7 +132,7 @@ def _read_step(value: Any) -> JsonObject:
 class _Output:
     """The fields of a `model_output` that are checked."""
 
-    content: tuple[Annotated[_Block, _read_block], ...] = ()
+    content: tuple[Annotated[Any, _read_block], ...] = ()
 
 
 def _as_objects(values: Iterable[Mapping[str, object]]) -> tuple[JsonObject, ...]:
@@ -236,9 +226,7 @@ class AnswerEntry(Answer):
                     place = f"steps[{index}].id" if self.steps else f"calls[{index - first_call}].id"
                     faults.append((place, f"{step['id']!r} is the id of another call of this answer"))
                 known.add(step.get("id"))
-        if faults:
-            raise FieldError(*faults)
-        return steps
+        return checked(steps, faults)
 
 
 def thought_step(*texts: str) -> Step:
