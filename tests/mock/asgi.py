@@ -1,8 +1,8 @@
 """
-Talks to an ASGI app message by message, without a server and without waiting for the wall.
+Talks to an ASGI app message by message, without a server and without real waits.
 
-`ask` brings one request to its end; `Exchange` holds a stream open. `HandClock` stands still until it is told,
-`JumpClock` jumps to whatever is waited for.
+`ask` completes one request; `Exchange` holds a stream open. `HandClock` moves only when a test moves it,
+`JumpClock` jumps to the end of each wait.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ CREATED = "2026-11-22T12:00:00Z"
 
 class HandClock:
     """
-    Time that goes on only when `advance` says so.
+    Time that moves only by `advance`.
     """
 
     def __init__(self):
@@ -47,7 +47,7 @@ class HandClock:
 
     async def advance(self, seconds):
         """
-        Let time go on, and let whoever waited for it do what comes then.
+        Move the time, and run the tasks that waited for it.
         """
         await settle()
         self.time += seconds
@@ -60,7 +60,7 @@ class HandClock:
 
 class JumpClock(HandClock):
     """
-    Time that is at once where somebody waits for it to be. Who waits for ever still waits.
+    Time that jumps to the end of every wait. A wait without an end still waits.
     """
 
     async def wait(self, changed, seconds):

@@ -67,7 +67,7 @@ MATCHES = {
 @pytest.mark.parametrize(("given", "expected"), MATCHES.values(), ids=MATCHES.keys())
 def test_match(given, expected):
     """
-    Texts are looked for anywhere in what was said, and only in what the request itself brings.
+    Texts match any part of a text, and only in the request itself.
     """
     assert Match(**expected, conversation=False) == match_of(**given)
 
@@ -149,7 +149,7 @@ USAGES = {
 @pytest.mark.parametrize(("usage", "expected"), USAGES.values(), ids=USAGES.keys())
 def test_usage(usage, expected):
     """
-    Usage is counted in any provider's words; what is not said is 0, as aimock answers.
+    Usage is read in any provider's words; missing counts are 0, as in aimock.
     """
     found = one({"content": "Hi", "usage": usage}).usage
 
@@ -162,14 +162,14 @@ FINISHES = {"stop": None, "tool_calls": None, "length": "incomplete"}
 @pytest.mark.parametrize(("word", "status"), FINISHES.items(), ids=FINISHES.keys())
 def test_finish_reason(word, status):
     """
-    An answer that is cut by its length is `incomplete`; the other words say what its steps say anyway.
+    An answer that is cut by its length is `incomplete`; the other words follow from its steps.
     """
     assert status == one({"content": "Hi", "finishReason": word}).status
 
 
 def test_what_is_ignored():
     """
-    What aimock does not read for Interactions changes nothing here either; notes with an underscore are nobody's.
+    Fields that aimock does not read for Interactions are ignored, and so are notes with an underscore.
     """
     ignored = {
         "id": "x",
@@ -191,7 +191,7 @@ def test_what_is_ignored():
 
 def test_model_of_an_answer():
     """
-    A model in the answer is the one that is said to have served.
+    A model in the answer is the served model.
     """
     assert {"model": "gemini-9"} == one({"content": "Hi", "model": "gemini-9"}).more
 
@@ -223,7 +223,7 @@ ERRORS = {
 @pytest.mark.parametrize(("response", "status", "code", "headers"), ERRORS.values(), ids=ERRORS.keys())
 def test_errors(response, status, code, headers):
     """
-    The type of an error is its code; 429 says when to come again.
+    The type of an error is its code; 429 has a retry-after header.
     """
     error = HttpError(status=status, code=code, message="Quota exceeded.", headers=headers)
 
@@ -303,7 +303,7 @@ def test_sequence():
 
 def test_turn_index_in_one_request():
     """
-    What the assistant said is counted in the request itself: one that is chained stands at 0.
+    Answers are counted in the request itself: in a chained one there are 0.
     """
     fixtures = loaded(
         {"match": {"turnIndex": 0}, "response": {"content": "Hi"}},
@@ -339,7 +339,7 @@ LEFT_OUT = {
 @pytest.mark.parametrize(("entry", "expected"), LEFT_OUT.values(), ids=LEFT_OUT.keys())
 def test_left_out(entry, expected):
     """
-    What no request of Interactions could ever get there is left out, and said.
+    Fixtures that no request of Interactions can match are left out, with a note.
     """
     fixtures = loaded(entry)
 
@@ -419,7 +419,7 @@ WRONG = {
 @pytest.mark.parametrize(("entry", "expected"), WRONG.values(), ids=WRONG.keys())
 def test_wrong_entries(entry, expected):
     """
-    What has no counterpart, or makes no sense, is said with its place and its field.
+    A field that is not valid or has no counterpart is a fault with its path.
     """
     (found,) = complaints(entry, {"match": {}, "response": {"content": "Hi"}})
 
@@ -461,8 +461,8 @@ CAPTURED = {
 }
 
 
-def told(message: object) -> tuple[object, ...]:
-    """Return what a message says: ids of runs and the name of the model are the server's own."""
+def content_of(message: object) -> tuple[object, ...]:
+    """Return the content of a message, without ids of runs and the name of the model."""
     parts = [(part.call_id, part.name, part.arguments) if part.type == "tool" else part.text for part in message.parts]
     return parts, message.finish_reason, message.usage.input_tokens, message.usage.output_tokens
 
@@ -491,7 +491,7 @@ def test_captured_streams(name):
     theirs = body_of(f"aimock-{name}.sse")
     ours = asyncio.run(answered(CAPTURED[name], stream=True, generation=2))
 
-    assert told(decoded(theirs)) == told(decoded(ours))
+    assert content_of(decoded(theirs)) == content_of(decoded(ours))
 
 
 @pytest.mark.parametrize("name", ["text", "tools", "text-tools"])
@@ -503,7 +503,7 @@ def test_captured_streams_of_the_first_generation(name):
     ours = asyncio.run(answered(CAPTURED[name], stream=True, generation=1))
 
     assert b"content.delta" in ours
-    assert told(decoded(theirs)) == told(decoded(ours))
+    assert content_of(decoded(theirs)) == content_of(decoded(ours))
 
 
 @pytest.mark.parametrize("name", ["text", "tools"])

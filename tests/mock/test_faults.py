@@ -84,7 +84,7 @@ def run(main):
 )
 def test_written(text, name, at, times):
     """
-    A fault is a name, where it strikes, and how often; what is left out is as `KINDS` says.
+    A fault is a name, a place and a number of times; `KINDS` has the defaults.
     """
     fault = parse_fault(text)
 
@@ -120,7 +120,7 @@ def test_written(text, name, at, times):
 )
 def test_written_wrong(text, message):
     """
-    What is no fault is an error that says what was expected.
+    An invalid fault is an error with what was expected.
     """
     with pytest.raises(ValueError, match="fault") as caught:
         parse_fault(text)
@@ -158,14 +158,14 @@ def test_the_longest_time():
 
 def test_several():
     """
-    Several faults stand behind each other with commas or blanks.
+    Several faults are separated by commas or blanks.
     """
     assert ["drop", "no-done", "crlf"] == [fault.name for fault in parse_faults("drop@7, no-done crlf,")]
 
 
 def test_every_fault_is_in_the_help():
     """
-    The help has a line for each fault, and what stands there can be parsed.
+    The help has a line for each fault, which can be parsed.
     """
     listed = fault_help()
 
@@ -247,7 +247,7 @@ def test_a_short_answer_is_not_cut():
 
 def test_the_first_streams_are_cut():
     """
-    A fault strikes the first stream of each run, or as many as it says; a recut strikes them all.
+    A fault applies to the first stream of each run, or to a number of them; a recut applies to all.
     """
 
     async def main(fault):
@@ -504,7 +504,7 @@ def test_a_zombie_without_a_stream():
 
 def test_a_zombie_can_be_cancelled():
     """
-    A zombie that is cancelled is cancelled, and its open streams say so.
+    A zombie can be cancelled, with its open streams.
     """
 
     async def main():
@@ -595,14 +595,14 @@ def test_no_completed(generation: Generation):
 
 def test_completed_in_progress():
     """
-    The end says that there is none.
+    The last event has the status of a run in progress.
     """
     assert "in_progress" == struck("completed-in-progress").events[-1]["interaction"]["status"]
 
 
 def test_empty_errors():
     """
-    Errors that say nothing come in the middle, and the stream goes on.
+    Errors without content come in the middle, and the stream continues.
     """
     exchange = struck("empty-errors")
 
@@ -651,7 +651,7 @@ def test_reordered_before_silence():
 @pytest.mark.parametrize("fault", ["duplicated-frames@1", "reordered-frames@1", "bad-json@0", "no-blank-line"])
 def test_nothing_is_left_of_an_empty_rest(fault):
     """
-    A stream that goes on behind the last event has `[DONE]` alone, and faults have little to do.
+    A stream after the last event has only `[DONE]`, and faults change little.
     """
 
     async def main():
@@ -664,7 +664,7 @@ def test_nothing_is_left_of_an_empty_rest(fault):
 
 def test_bad_json():
     """
-    A frame that is no JSON comes in the middle.
+    A frame that is not valid JSON comes in the middle.
     """
     body = struck("bad-json@3").body
 
@@ -683,7 +683,7 @@ def test_unknown_events():
 
 def test_no_stops():
     """
-    No step says that it has ended.
+    No step has an event for its end.
     """
     assert [*NAMES[:4], NAMES[5]] == struck("no-stops").names
 
@@ -717,7 +717,7 @@ def test_pieces():
 
 def test_faults_of_bytes_leave_silence_alone():
     """
-    What ends a stream is no bytes to change.
+    The action that ends a stream has no bytes to change.
     """
 
     async def main(fault):
@@ -748,7 +748,7 @@ def test_faults_of_bytes_leave_silence_alone():
 )
 def test_http(fault, statuses):
     """
-    An HTTP fault strikes at its route, as often as it says: create, GET, replay, cancel and delete.
+    An HTTP fault applies to its route, a number of times: create, GET, replay, cancel and delete.
     """
 
     async def main():
@@ -764,7 +764,7 @@ def test_http(fault, statuses):
 
 def test_http_anywhere():
     """
-    A fault of any route strikes wherever the request goes.
+    A fault of any route applies to every request.
     """
 
     async def main():
@@ -781,7 +781,7 @@ def test_http_anywhere():
 
 def test_when_to_come_back():
     """
-    A 429 says when to come back, in seconds and, on the clock of the provider, in milliseconds.
+    A 429 has the time to wait, in seconds and, on the clock of the provider, in milliseconds.
     """
     exchange = asked(hello(faults=["http-429"], clock=None, time_scale=0.25), "POST", V1, create())
 
@@ -904,7 +904,7 @@ def test_delays_add_up():
 
 def test_a_request_with_a_fault_that_there_is_not():
     """
-    A header that is no list of faults is refused, and says why.
+    A header that is not a list of faults is rejected with a reason.
     """
     exchange = asked(hello(), "POST", V1, create(), {"x-mock-fault": "dorp"})
 

@@ -1,5 +1,5 @@
 """
-Fixtures from files of our own form and from plain Python, and what is said about those that make no sense.
+Fixtures from files of this library and from plain Python, and the faults of invalid ones.
 """
 
 import json
@@ -177,7 +177,7 @@ HTTP_ERRORS = {
 @pytest.mark.parametrize(("given", "expected"), HTTP_ERRORS.values(), ids=HTTP_ERRORS.keys())
 def test_http_error(given, expected):
     """
-    An HTTP error has a status, and what the body and the headers say if that matters.
+    An HTTP error has a status, and optional body and headers.
     """
     assert expected == only_answer(http_error=given).http_error
 
@@ -225,14 +225,14 @@ def test_steps_stay_as_they_are():
 
 def test_no_steps_but_a_status():
     """
-    An answer may end without having said anything.
+    An answer may end without content.
     """
     assert Answer(status="incomplete") == only_answer(status="incomplete")
 
 
 def test_an_unknown_status():
     """
-    A status that nobody knows is taken as it is, for clients that have to take it, too.
+    An unknown status is accepted, because clients have to accept it, too.
     """
     assert "wedged" == only_answer(status="wedged").status
 
@@ -259,7 +259,7 @@ def test_several_answers():
 
 def test_events():
     """
-    Events of this library are written as the steps that they stand for.
+    Events of this library are written as their steps.
     """
     events = answer(
         "Hi",
@@ -284,7 +284,7 @@ def test_events():
 
 def test_events_of_a_failure():
     """
-    An answer that failed is told as the provider tells a failure; the fixture's own words win.
+    A failed answer has the errors of the provider; fields of the fixture override them.
     """
     events = plain(answer("Hi", error=error(message="it broke")))
 
@@ -348,14 +348,14 @@ WRONG_DOCUMENTS = {
 @pytest.mark.parametrize(("given", "expected"), WRONG_DOCUMENTS.values(), ids=WRONG_DOCUMENTS.keys())
 def test_wrong_documents(given, expected):
     """
-    What is wrong with a file as a whole is said with its key.
+    A fault of a file as a whole has its key.
     """
     assert expected == complaints(given)
 
 
 def test_what_a_file_may_say_besides():
     """
-    A file may say what it is for, and which schema it follows.
+    A file may have a description and a schema.
     """
     assert Fixtures() == load_fixtures({**document(), "description": "nothing", "$schema": "fixtures.schema.json"})
 
@@ -425,7 +425,7 @@ WRONG_ENTRIES = {
 @pytest.mark.parametrize(("given", "expected"), WRONG_ENTRIES.values(), ids=WRONG_ENTRIES.keys())
 def test_wrong_entries(given, expected):
     """
-    What is wrong with a fixture is said with its place and its field.
+    A fault of a fixture has its place and its field.
     """
     assert [f"fixtures[0]: {line}" for line in expected] == complaints(document(given))
 
@@ -596,14 +596,14 @@ WRONG_ANSWERS = {
 @pytest.mark.parametrize(("given", "expected"), WRONG_ANSWERS.values(), ids=WRONG_ANSWERS.keys())
 def test_wrong_answers(given, expected):
     """
-    What is wrong with an answer is said with its field; strings are never shown, for one may be a signature.
+    A fault of an answer has its field; strings are never shown, because one may be a signature.
     """
     assert [f"fixtures[0]: {line}" for line in expected] == complaints(document(entry(**given)))
 
 
 def test_twin_interactions(tmp_path):
     """
-    An id of an interaction stands once in all the files, or the newer run would take the place of the older.
+    The id of an interaction is unique in all files, because the newer run would replace the older.
     """
     first, second = tmp_path / "a.json", tmp_path / "b.json"
     first.write_text(
@@ -623,7 +623,7 @@ def test_twin_interactions(tmp_path):
 
 def test_usage_of_tomorrow():
     """
-    Numbers that nobody knows yet are usage, too: a recording has them.
+    Unknown counts are usage, too: a recording has them.
     """
     usage = {"total_audio_tokens": 3, "raw_prompt_token": 4, "model_invocation_token_counts": [1]}
 
@@ -690,7 +690,7 @@ WRONG_BYTES = {
 @pytest.mark.parametrize(("data", "expected"), WRONG_BYTES.values(), ids=WRONG_BYTES.keys())
 def test_wrong_files(tmp_path, data, expected):
     """
-    A file that is no JSON, or says something twice, is named with the line where that is known.
+    A file that is not valid JSON, or has a key twice, is named with the line where that is known.
     """
     path = tmp_path / "a.json"
     path.write_bytes(data)
@@ -731,7 +731,7 @@ def test_a_number_of_many_digits_in_a_file(tmp_path):
 @pytest.mark.parametrize("name", ["a\0b", "a" * 300], ids=["a null byte", "too long"])
 def test_paths_that_cannot_be(tmp_path, name):
     """
-    What is no path is a problem that is named with it.
+    An invalid path is a fault with that path.
     """
     with pytest.raises(FixtureError) as caught:
         load_fixtures(tmp_path / name)
@@ -805,7 +805,7 @@ PAIRS = {
 @pytest.mark.parametrize(("given", "expected"), PAIRS.values(), ids=PAIRS.keys())
 def test_pairs(given, expected):
     """
-    A mapping says what is answered to what.
+    A mapping has texts and their answers.
     """
     assert Fixtures([expected]) == fixtures_of(given)
 
@@ -857,7 +857,7 @@ WRONG_SOURCES = {
 @pytest.mark.parametrize(("given", "expected"), WRONG_SOURCES.values(), ids=WRONG_SOURCES.keys())
 def test_no_fixture(given, expected):
     """
-    What is no fixture at all is refused at once.
+    A value of another type is rejected at once.
     """
     with pytest.raises(TypeError) as caught:
         fixtures_of(given)

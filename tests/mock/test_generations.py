@@ -38,7 +38,7 @@ OLD = {"api-revision": "2026-05-07"}
 )
 def test_who_gets_which(headers, expected, default):
     """
-    The revision of a request decides, then an old client; who says nothing gets what the server was started with.
+    The revision of a request decides, then an old client; other requests get the default of the server.
     """
     assert (expected or default) == generation_of(Headers(headers), default)
 

@@ -82,7 +82,7 @@ CALL_IDS = {
 @pytest.mark.parametrize(("given", "expected"), CALL_IDS.values(), ids=CALL_IDS.keys())
 def test_call_ids(given, expected):
     """
-    Results of calls are found as steps, as content and inside what the user says.
+    Results of calls are found as steps, as content and inside a prompt.
     """
     assert expected == read_request({"input": given}).call_ids
 
@@ -104,7 +104,7 @@ TURNS = {
 @pytest.mark.parametrize(("given", "turn", "position"), TURNS.values(), ids=TURNS.keys())
 def test_turns_in_one_request(given, turn, position):
     """
-    A turn begins with what the user says; an answer is all that the model says in a row.
+    A turn begins with a prompt; an answer is a run of items of the model.
     """
     found = read_request({"input": given})
 
@@ -157,7 +157,7 @@ def test_the_newest_text_of_a_chain():
 
 def test_the_rest_of_a_request():
     """
-    Model, agent, ids, system and declared functions are read as they stand.
+    Model, agent, ids, system and declared functions are read unchanged.
     """
     found = read_request(
         {
@@ -253,7 +253,7 @@ HOLDS = {
 @pytest.mark.parametrize(("match", "expected"), HOLDS.values(), ids=HOLDS.keys())
 def test_matches(match, expected):
     """
-    All that a match says has to hold; what it does not say is not asked.
+    All fields of a match that are set have to hold.
     """
     body = {
         "model": "gemini-3.6-flash",
@@ -277,7 +277,7 @@ def test_first_match_wins():
 
 def test_everything_goes_last():
     """
-    A fixture that asks for nothing answers what nothing else does, wherever it stands.
+    A fixture without rules answers what no other fixture matches, at any place.
     """
     fixtures = Fixtures([fixture(), fixture(user_text="Hi")])
 
@@ -298,7 +298,7 @@ def test_no_match():
 )
 def test_a_result_before_its_prompt(order, chain):
     """
-    The fixture of a result goes before that of the prompt which called the tool, in any order and form of request.
+    The fixture of a result precedes that of the prompt which called the tool, in any order and form of request.
     """
     both = [fixture(user_text="Rain?"), fixture(call_id="c1")]
     given, earlier = chain
@@ -315,7 +315,7 @@ def test_a_result_before_its_prompt(order, chain):
 )
 def test_what_goes_before_a_prompt(match):
     """
-    Everything that names a result goes before a prompt.
+    Every fixture that names a result precedes one that names a prompt.
     """
     fixtures = Fixtures([fixture(user_text="Rain?"), fixture(**match)])
 
@@ -324,7 +324,7 @@ def test_what_goes_before_a_prompt(match):
 
 def test_a_token_before_a_prompt():
     """
-    The fixture of a token goes before that of the prompt, which a continuation without store sends again.
+    The fixture of a token precedes that of the prompt, which a continuation without store sends again.
     """
     fixtures = Fixtures([fixture(user_text="Write."), fixture(continuation_token="dG9r")])
 
@@ -473,7 +473,7 @@ MISSES = {
 @pytest.mark.parametrize(("given", "body", "expected"), MISSES.values(), ids=MISSES.keys())
 def test_misses(given, body, expected):
     """
-    When nothing matches, the error says what was asked, what there is, and what was probably meant.
+    When no fixture matches, the error has the facts of the request, the fixtures, and the closest one.
     """
     assert f"no fixture matches: {expected}" == Fixtures(given).miss(read_request(body), {0: 1})
 

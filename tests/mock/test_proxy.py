@@ -353,7 +353,7 @@ def test_neither_an_answer_nor_an_error(path, notes, status):
     response = Desk(RecordingProxy(API, UPSTREAM, path, transport=transport, note=notes.append)).create("Hi")
     match = "user_text='Hi', model='m', turn=1, previous_interaction_id=''"
 
-    assert (502 if status == 600 else status) == response.status_code  # 600 is no status that a server can send
+    assert (502 if status == 600 else status) == response.status_code  # a server cannot send the status 600
     assert [f"not recorded, the endpoint answered HTTP {status}: {match}"] == notes
     assert not path.exists()
 
@@ -465,7 +465,7 @@ def test_no_request_line_leads_elsewhere(path, target):
 
 def test_headers_pass_as_bytes(path):
     """
-    A header that is no ASCII passes as it is.
+    A header that is not ASCII is forwarded unchanged.
     """
     asked = []
 
@@ -634,7 +634,7 @@ def test_passwords_are_keys(path, header):
 
 def test_the_password_of_a_proxy_is_a_key(environment, path):
     """
-    The password of a proxy is taken out of what the proxy says.
+    The password of a proxy is removed from the messages of the proxy.
     """
 
     async def proxy(scope, receive, send):
@@ -695,7 +695,7 @@ async def resumed(proxy, after):
 @pytest.mark.parametrize("after", [3, 5])
 def test_a_run_that_is_resumed(path, notes, fault, after):
     """
-    A stream that breaks off and goes on behind a cursor is recorded whole, wherever the client resumes it.
+    A stream that breaks off and continues after a cursor is recorded whole, at whatever event the client resumes it.
     """
     upstream = MockProvider({"Hi": {"text": LONG, "calls": [{"id": "c1", "name": "rain"}]}}, faults=[fault])
     proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
@@ -712,7 +712,7 @@ def test_a_run_that_is_resumed(path, notes, fault, after):
 
 def test_a_run_that_is_resumed_twice(path):
     """
-    Each piece goes on with the one before it.
+    Each piece continues the one before it.
     """
     upstream = MockProvider({"Hi": {"text": LONG}}, faults=["cut@3x2"])
     proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app))
@@ -730,7 +730,7 @@ def test_a_run_that_is_resumed_twice(path):
 
 def test_a_replay_that_is_resumed(path):
     """
-    A run that was created without a stream is recorded from a replay that was cut and went on.
+    A run that was created without a stream is recorded from a replay that was cut and continued.
     """
     upstream = MockProvider({"Hi": {"text": LONG}}, faults=["cut@5"])
     proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app))
@@ -749,7 +749,7 @@ def test_a_replay_that_is_resumed(path):
 
 def test_a_resumed_run_whose_beginning_is_missing(path, notes):
     """
-    What goes on behind a cursor that was never seen is not recorded; the document is, when it comes.
+    A stream after an unknown cursor is not recorded; the document is, when it comes.
     """
     upstream = MockProvider({"Hi": {"text": LONG}}, make_id=lambda: "v1")
     proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
@@ -801,7 +801,7 @@ def test_an_error_event(path, code, message, expected):
 
 def test_an_error_behind_the_end(path):
     """
-    An `error` event behind the end of an answer is no part of it; one behind a hop is.
+    An `error` event after the end of an answer is not part of it; one after a hop is.
     """
     found = []
     for status, name in (("completed", "a"), ("requires_continuation", "b")):
@@ -849,7 +849,7 @@ def test_the_rights_of_a_file_stay(upstream, path):
 
 def test_a_file_that_cannot_be_written(recording, path, notes):
     """
-    A file that cannot be written is said, and the answer passes.
+    A file that cannot be written is reported, and the answer is forwarded.
     """
     path.mkdir()
     (path / "inside").touch()
@@ -942,7 +942,7 @@ def test_a_get_of_something_else(recording, path, notes):
 
 def test_an_answer_without_an_end(recording, path, notes):
     """
-    A stream that broke off is no answer.
+    A stream that broke off is not recorded.
     """
     response = recording.create("Cut", stream=True)
 
@@ -1066,7 +1066,7 @@ ODD_ANSWERS = {
 @pytest.mark.parametrize(("content", "headers", "expected"), ODD_ANSWERS.values(), ids=ODD_ANSWERS.keys())
 def test_odd_answers(path, notes, content, headers, expected):
     """
-    What is no answer passes, and is not recorded.
+    A response that is not an answer is forwarded, and is not recorded.
     """
     transport = httpx2.MockTransport(lambda request: httpx2.Response(200, headers=headers, stream=Raw(content)))
     proxy = RecordingProxy(API, UPSTREAM, path, transport=transport, note=notes.append)
@@ -1097,7 +1097,7 @@ class Raw(httpx2.AsyncByteStream):
 @pytest.mark.parametrize("body", [b"{", b"[]"])
 def test_odd_requests(upstream, path, notes, body):
     """
-    A request that is no JSON object is not recorded.
+    A request that is not a JSON object is not recorded.
     """
     proxy = RecordingProxy(API, UPSTREAM, path, transport=StreamingTransport(upstream.app), note=notes.append)
 
@@ -1118,7 +1118,7 @@ def test_odd_requests(upstream, path, notes, body):
 )
 def test_no_address(path, address):
     """
-    Something that is no address of an endpoint is refused at once, and not shown: it may hold a key.
+    A value that is not an address is rejected at once, and not shown: it may contain a key.
     """
     with pytest.raises(ValueError, match=r"^upstream: expected an address such as https://api"):
         RecordingProxy(API, address, path)

@@ -129,7 +129,7 @@ def test_keys(headers, query, status):
 
 def test_keys_are_not_asked_for():
     """
-    A lenient provider wants no key, nor one that is told so.
+    A lenient provider needs no key, and neither does one with that option.
     """
     nobody = {"x-goog-api-key": None}
 
@@ -146,7 +146,7 @@ def test_keys_are_not_asked_for():
 @pytest.mark.parametrize("strict", [True, False])
 def test_bodies_that_are_no_request(body, strict):
     """
-    What is no JSON object is an error of the provider, strict or not.
+    A body that is not a JSON object is an error of the provider, strict or not.
     """
     exchange = asked(provider_of(strict=strict), "POST", V1, body)
 
@@ -195,7 +195,7 @@ def test_half_a_character_in_a_request(body, expected):
 
 def test_no_fixture():
     """
-    A prompt that no fixture answers is an error that says what was asked.
+    A prompt without a matching fixture is an error with the facts of the request.
     """
     exchange = asked(MockProvider([]), "POST", V1, create("what?"), KEY)
 
@@ -265,7 +265,7 @@ def test_browsers_may_send_more_to_a_lenient_provider():
 @pytest.mark.parametrize("body", [create(), create(stream=True), b"{"], ids=["document", "stream", "error"])
 def test_browsers_may_read_every_answer(body):
     """
-    Documents, streams and errors say that a page of another origin may read them; without an origin they do not.
+    Documents, streams and errors let a page of another origin read them; without an origin they have no such header.
     """
     with_origin = asked(provider_of(), "POST", V1, body, {"origin": "https://a.test"})
     without = asked(provider_of(), "POST", V1, body)
@@ -276,7 +276,7 @@ def test_browsers_may_read_every_answer(body):
 
 def test_requests_are_kept_without_keys():
     """
-    The log has method, path, query, headers and body; keys are masked wherever they stand.
+    The log has method, path, query, headers and body; keys are masked everywhere.
     """
     provider = provider_of()
     headers = {"authorization": "Bearer secret", "cookie": "secret", "x-mine": "1"}
@@ -310,7 +310,7 @@ def test_the_log_is_bounded():
 
 def test_reset():
     """
-    After a reset there are no runs and no requests, and fixtures count from the start.
+    A reset removes all runs and requests, and fixtures count from the start.
     """
 
     async def main():
@@ -345,7 +345,7 @@ def test_the_end_of_a_server_ends_its_streams(end):
 
 def test_a_fault_of_our_own_is_a_document(monkeypatch, caplog):
     """
-    Whatever breaks inside, a client gets an error of the provider, and the log says what it was.
+    After an internal failure a client gets an error of the provider, and the log has the exception.
     """
 
     def broken(*_args, **_more):
@@ -377,7 +377,7 @@ def test_a_fault_of_our_own_is_a_document(monkeypatch, caplog):
 )
 def test_options_that_there_are_not(options, text):
     """
-    A wrong option is said at once, with what was expected.
+    An invalid option is an error at once, with what was expected.
     """
     with pytest.raises(ValueError, match=text):
         provider_of(**options)
@@ -422,6 +422,6 @@ def test_lifespan():
 
 def test_a_refusal_in_words():
     """
-    A refusal that shows up in a traceback says its status and what is wrong.
+    An API error in a traceback has its status and its message.
     """
     assert "404: gone" == str(ApiError(404, "gone"))

@@ -75,7 +75,7 @@ def test_get():
 )
 def test_input_that_is_repeated(given, steps):
     """
-    Only what the user said is repeated, in the form of steps, whatever form it had.
+    Only the input of the user is returned, in the form of steps, whatever form it had.
     """
 
     async def main():
@@ -88,7 +88,7 @@ def test_input_that_is_repeated(given, steps):
 
 def test_background():
     """
-    A background run is answered at once, without steps; it goes on by itself and is complete when its time has come.
+    A background run is answered at once, without steps; it continues by itself and is complete at its time.
     """
 
     async def main():
@@ -131,7 +131,7 @@ def test_polls():
 
 def test_a_stream_ends_the_polls():
     """
-    Once a stream has brought the end, no poll says in_progress any more.
+    After a stream has sent the end, no poll is in_progress.
     """
 
     async def main():
@@ -174,7 +174,7 @@ def test_replay(background):
 
 def test_a_replay_follows_a_run():
     """
-    A replay of a run that is under way brings what there is, then goes on with it.
+    A replay of a run in progress has the events so far, then the following ones.
     """
 
     async def main():
@@ -197,7 +197,7 @@ def test_a_replay_follows_a_run():
 @pytest.mark.parametrize("place", range(6))
 def test_resume(place):
     """
-    With the cursor of an event the stream goes on with the one after it, to the end.
+    With the cursor of an event the stream continues with the one after it, to the end.
     """
 
     async def main():
@@ -232,7 +232,7 @@ def test_resume_after_an_unknown_event():
 @pytest.mark.parametrize("stream", ["false", "False", "no", ""])
 def test_a_cursor_without_a_stream(stream):
     """
-    Only `stream=true` means a stream; a cursor says nothing without it.
+    Only `stream=true` means a stream; a cursor is ignored without it.
     """
 
     async def main():
@@ -247,7 +247,7 @@ def test_a_cursor_without_a_stream(stream):
 @pytest.mark.parametrize("generation", [1, 2])
 def test_cancel_while_streaming(background, generation):
     """
-    Open streams, of the creation and of replays, end with the cancellation; later replays and GET say the same.
+    Open streams, of the creation and of replays, end with the cancellation; later replays and GET agree.
     """
 
     async def main():
@@ -297,7 +297,7 @@ def test_cancel_before_anything_came():
 @pytest.mark.parametrize(("seconds", "tokens"), [(0.0, 0), (1.5, 0), (3.0, 2)])
 def test_usage_of_a_cancelled_run(seconds, tokens, usage):
     """
-    A run that was cancelled counts what it has said until then, whatever its whole answer would have cost.
+    The usage of a cancelled run counts the text that it has sent, not its whole answer.
     """
 
     async def main():
@@ -469,7 +469,7 @@ def test_a_long_answer_in_hops():
 
 def test_hops_of_the_background_are_joined():
     """
-    In the background the provider goes on by itself: one run with the steps of all hops, and no token.
+    In the background the provider continues by itself: one run with the steps of all hops, and no token.
     """
 
     async def main():
@@ -514,7 +514,7 @@ def test_hops_without_a_following_fixture_stay():
 
 def test_usage_of_joined_hops():
     """
-    The counts of joined hops are summed; what is no count is that of the last.
+    The counts of joined hops are summed; other values are those of the last.
     """
 
     async def main():
@@ -569,7 +569,7 @@ def test_no_more_runs_are_given_up_than_needed():
 
 def test_a_request_without_a_model():
     """
-    Lenient, a request may name neither model nor agent; the interaction says that neither is known.
+    A lenient provider accepts a request without model and agent; the interaction has an unknown model.
     """
     exchange = asked(provider_of(strict=False), "POST", V1, {"input": "Hi"}, {"x-goog-api-key": None})
 
@@ -578,7 +578,7 @@ def test_a_request_without_a_model():
 
 def test_chains():
     """
-    A chain goes from the oldest to the newest; it ends where a run is gone, and runs in no circle.
+    A chain is ordered from the oldest to the newest; it ends at a missing run, and has each run once.
     """
     store = RunStore(10, 100)
     for name, previous in (("a", "gone"), ("b", "a"), ("c", "b"), ("x", "y"), ("y", "x")):
@@ -591,7 +591,7 @@ def test_chains():
 
 def test_who_waits_in_a_loop_that_is_gone():
     """
-    A listener whose event loop was closed is no obstacle for the others.
+    A listener whose event loop was closed does not affect the others.
     """
 
     async def main():

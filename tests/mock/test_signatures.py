@@ -97,7 +97,7 @@ CHANGED = {
 @pytest.mark.parametrize("change", KEPT.values(), ids=KEPT)
 def test_kept(change):
     """
-    An answer is taken back as it was, cut anew, with more of the client's own, and without what stands alone.
+    An answer is accepted as it was, cut anew, with more steps of the client, and without whole turns.
     """
     assert 200 == resent(change, *ANSWER)[0]
 
@@ -277,7 +277,7 @@ def test_a_signature_that_is_given_again_stays():
 
 def test_a_call_that_is_made_again_stays():
     """
-    The same for a call and the signature that stands before it.
+    The same for a call and the signature before it.
     """
     ledger = SignatureLedger()
     for number in [*range(MAX_CALLS), 0, MAX_CALLS]:
@@ -339,6 +339,6 @@ def test_signatures_of_calls_are_kept_too():
 
 def test_summaries_with_nothing_in_them():
     """
-    Items of a summary that hold nothing say nothing.
+    Empty items of a summary are ignored.
     """
     assert 200 == resent(altered(0, summary=[None, "", {"type": "text", "text": "Plan it"}]), *ANSWER)[0]

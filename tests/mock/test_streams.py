@@ -75,7 +75,7 @@ def test_each_event_is_sent_alone():
 
 def test_undocumented_fields_of_a_step_come_with_its_start():
     """
-    What a fixture says of a step beyond what is documented is there when the step starts.
+    Undocumented fields of a step in a fixture are in the start of the step.
     """
     events = streamed({**text_step("Hello"), "confidence": 0.5}).events
 
@@ -133,7 +133,7 @@ def test_thoughts():
 )
 def test_texts_are_cut(chars, pieces):
     """
-    A text comes in pieces of as many characters as the fixture says, 20 when it says nothing.
+    A text comes in pieces of as many characters as the fixture sets, 20 by default.
     """
     answer = Answer(steps=(text_step("ab" * 11),), timing=Timing(delta_chars=chars))
     events = streamed(answer=answer).events
@@ -143,7 +143,7 @@ def test_texts_are_cut(chars, pieces):
 
 def test_line_ends_of_unicode_are_escaped():
     """
-    U+0085, U+2028 and U+2029 stand there as escapes, because some clients take them for the ends of lines.
+    U+0085, U+2028 and U+2029 are escaped, because some clients take them for the ends of lines.
     """
     body = streamed(text_step("a\u0085b\u2028c\u2029d")).body
 
@@ -198,7 +198,7 @@ def test_no_id_lines_and_no_comments():
 
 def test_background_runs_have_cursors():
     """
-    Each event of a background run has an `event_id`: `v1_` and base64 of where it stands and what it is.
+    Each event of a background run has an `event_id`: `v1_` and base64 of its number and type.
     """
     events = streamed(text_step("Hello"), body={"background": True}).events
 
@@ -259,7 +259,7 @@ def test_document():
 )
 def test_only_the_body_asks_for_a_stream(accept, stream, is_stream):
     """
-    `stream` of the body decides, whatever the request accepts and its query says.
+    `stream` of the body decides, whatever `Accept` and the query contain.
     """
     headers = {"accept": accept}
     exchange = asked(provider_of(), "POST", f"{V1}?stream=true&alt=sse", create(stream=stream), headers)
@@ -280,7 +280,7 @@ def test_agents():
 
 def test_more_fields_of_the_resource():
     """
-    What a fixture says of the resource stands in its end; the environment of a sandbox is told from the start.
+    Other fields of a fixture are in the last event; the environment of a sandbox is in the first one, too.
     """
     answer = Answer(steps=(text_step("x"),), more={"environment_id": "0b7e", "service_tier": "flex"})
     events = streamed(answer=answer).events
@@ -291,7 +291,7 @@ def test_more_fields_of_the_resource():
 
 def test_usage_is_made_up():
     """
-    Without usage in the fixture it is made from the lengths of what was asked and said, four characters a token.
+    Without usage in the fixture it is computed from the lengths of the texts, four characters a token.
     """
     answer = Answer(steps=(thought_step("12345"), text_step("12345678")))
     usage = asked(provider_of(answer), "POST", V1, create("1234")).document["usage"]
@@ -318,7 +318,7 @@ def test_usage_is_made_up():
 )
 def test_statuses(answer, status):
     """
-    A run ends with the status that its fixture says, else with the one that its steps mean.
+    A run ends with the status of its fixture, else with the one that follows from its steps.
     """
     assert status == streamed(answer=answer).events[-1]["interaction"]["status"]
     assert status == asked(provider_of(answer), "POST", V1, create()).document["status"]
@@ -326,7 +326,7 @@ def test_statuses(answer, status):
 
 def test_continuation_token():
     """
-    The token of a fixture stands in the end of a stream and in the document.
+    The token of a fixture is in the last event of a stream and in the document.
     """
     answer = Answer(steps=(text_step("x"),), continuation_token="dG9r")
 
@@ -345,7 +345,7 @@ def test_continuation_token():
 )
 def test_stream_errors(after, names):
     """
-    An error of the stream comes after as many events as the fixture says, else in the place of the end.
+    An error of the stream comes after as many events as the fixture sets, else in place of the end.
     """
     answer = Answer(steps=(text_step("Hi"),), stream_error=StreamError(code="internal", message="boom", after=after))
     provider = provider_of(answer)
@@ -361,7 +361,7 @@ def test_stream_errors(after, names):
 
 def test_events_wait_for_their_time():
     """
-    Each event comes when its fixture says, the headers after the first byte.
+    Each event comes at the time of its fixture, the headers after the time of the first byte.
     """
 
     async def main():
@@ -399,7 +399,7 @@ def test_a_document_waits_for_the_whole_answer():
 
 def test_a_client_that_leaves_ends_its_own_stream():
     """
-    One reader goes away; the other gets everything, and nothing of the first is left.
+    One reader disconnects; the other gets everything, and nothing of the first is left.
     """
 
     async def main():

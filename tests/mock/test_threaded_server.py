@@ -25,7 +25,7 @@ def test_served():
 
 def test_a_host_with_colons():
     """
-    An IPv6 address stands in brackets.
+    An IPv6 address is in brackets.
     """
     if not socket.has_ipv6:
         pytest.skip("no IPv6 here")
@@ -78,7 +78,7 @@ def test_the_same_port_again():
 
 def test_no_such_port():
     """
-    A number that is no port is refused, not cut to one that is.
+    A number that is not a port is rejected, not cut to a valid one.
     """
     with pytest.raises(ValueError, match="port: expected 0 to 65535, got 65536"):
         ThreadedServer(APP, port=65536)

@@ -222,7 +222,7 @@ def test_results_may_answer_calls_that_come_with_them():
 )
 def test_tokens(more, status):
     """
-    A continuation token goes with the interaction that issued it, or with the input when nothing is stored.
+    A continuation token needs the interaction that issued it, or the input when nothing is stored.
     """
 
     async def main():

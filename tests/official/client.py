@@ -20,8 +20,8 @@ class OfficialError(Exception):
     """
     What an official client raised.
 
-    Its fields are those of the program: `classes` from the class of the exception to `object`, `message`, and what the
-    client says about the answer.
+    Its fields are those of the program: `classes` from the class of the exception to `object`, `message`, and
+    the fields of the client's error.
     """
 
     def __init__(self, found):
@@ -33,7 +33,7 @@ class Program:
     """
     A running program that answers each line of JSON with one.
 
-    Its first line says which version of the client it has.
+    Its first line has the version of the client.
     """
 
     def __init__(self, command, log, environment=None):

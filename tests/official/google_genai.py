@@ -1,5 +1,5 @@
 """
-A program that calls google-genai as an application does, and says in JSON what objects came back.
+A program that calls google-genai as an application does, and writes the returned objects as JSON.
 
 It reads one call from each line of its input: `{"url": …, "mode": "sync" | "async", "call": name, …arguments}`, and
 answers each with one line. It runs with whatever version of google-genai is found first, and shows every object of the
@@ -61,7 +61,7 @@ async def create(face, **body):
 
 
 async def stream(face, first=None, **body):
-    """Create an interaction and return its events, only the *first* so many when that is said."""
+    """Create an interaction and return its events, or the *first* so many."""
     return await face.read(await face.call("create", stream=True, **body), first)
 
 
@@ -91,7 +91,7 @@ async def delete(face, interaction):
 
 
 async def say_again(face, prompts, **body):
-    """Hold a conversation that is not stored: every request says again all the objects that came before."""
+    """Hold a conversation that is not stored: every request contains all objects that came before."""
     said, answers = [], []
     for prompt in prompts:
         said.append(prompt)
@@ -119,7 +119,7 @@ def plain(value):
 
 
 def refusal(error):
-    """Return what an exception of the client says."""
+    """Return the fields of an exception of the client."""
     classes = [each.__name__ for each in type(error).__mro__]
     fields = {name: getattr(error, name, None) for name in ("status_code", "body")}
     return {"classes": classes, "message": str(error), **fields}
@@ -150,7 +150,7 @@ def tell(document):
 
 def main():
     """Answer every line of the input."""
-    # Version 1 warns that interactions are an experiment, version 3 that an answer goes on.
+    # Version 1 warns that interactions are an experiment, version 3 that an answer continues.
     warnings.simplefilter("ignore")
     tell({"version": genai.__version__})
     with asyncio.Runner() as runner:

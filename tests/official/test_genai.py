@@ -200,7 +200,7 @@ def test_parallel_calls(client, provider):
 @pytest.mark.parametrize("result", ["12 degrees", [{"type": "text", "text": "12 degrees"}], {"degrees": 12}])
 def test_a_result_and_its_answer(client, provider, result):
     """
-    The result of a call goes back by the id of the interaction that made it; the model answers.
+    The result of a call is sent with the id of the interaction that made it; the model answers.
     """
     mock = provider({"Weather?": [CALL, {"text": "It is 12 degrees."}]})
     api = client(mock)
@@ -320,7 +320,7 @@ def test_what_the_mock_refuses(client, provider):
 
 def test_an_unknown_interaction(client, provider):
     """
-    What nobody made is not found, by any route and as the interaction before.
+    An unknown interaction is not found, by any route and as the previous interaction.
     """
     mock = provider({"Hello": HI})
     api = client(mock)
@@ -383,7 +383,7 @@ def test_an_agent_in_the_background(client, provider):
 
 def test_resuming_by_cursor(client, provider):
     """
-    A stream that broke off goes on behind the last event that came: nothing twice, nothing missing.
+    A stream that broke off continues after the last event: nothing twice, nothing missing.
     """
     mock = provider({"Hello": {**HI, "cut_after": 5}})
     api = client(mock)
@@ -412,7 +412,7 @@ def test_leaving_a_stream(client, provider):
 
 def test_cancelling(client, provider):
     """
-    A run that is cancelled says so then and later.
+    A run that is cancelled has that status then and later.
     """
     mock = provider({"Dig": {"text": "Never.", "timing": {"between_s": 3600}}})
     api = client(mock)
@@ -475,7 +475,7 @@ def test_saying_everything_again(client, provider):
 
 def test_a_changed_thought(client, provider):
     """
-    A thought whose summary was changed is refused, because its signature says what it was.
+    A thought whose summary was changed is rejected, because its signature seals the summary.
     """
     mock = provider({"One": {"thought": "The first.", "text": "1"}, "Two": "2"})
     api = client(mock)

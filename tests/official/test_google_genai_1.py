@@ -1,5 +1,5 @@
 """
-google-genai 1.75, the last of 1.x: a mock provider answers it with `outputs` and `content.*`, without being told.
+google-genai 1.75, the last of 1.x: a mock provider answers it with `outputs` and `content.*` by itself.
 """
 
 import pytest
@@ -123,7 +123,7 @@ def test_a_call(client, provider):
 
 def test_a_result_and_its_answer(client, provider):
     """
-    The result of a call goes back by the id of the interaction that made it; the model answers.
+    The result of a call is sent with the id of the interaction that made it; the model answers.
     """
     mock = provider({"Weather?": [CALL, {"text": "It is 12 degrees."}]})
     api = client(mock)
@@ -183,7 +183,7 @@ def test_background_and_polling(client, provider):
 
 def test_resuming_by_cursor(client, provider):
     """
-    A stream that broke off goes on behind the last event that came: nothing twice, nothing missing.
+    A stream that broke off continues after the last event: nothing twice, nothing missing.
     """
     mock = provider({"Hello": {**HI, "cut_after": 5}})
     api = client(mock)
@@ -199,7 +199,7 @@ def test_resuming_by_cursor(client, provider):
 
 def test_cancelling_and_deleting(client, provider):
     """
-    A run that is cancelled says so, and a record that is deleted is gone.
+    A run that is cancelled has that status, and a record that is deleted is gone.
     """
     mock = provider({"Dig": {"text": "Never.", "timing": {"between_s": 3600}}})
     api = client(mock)

@@ -71,7 +71,7 @@ def test_a_resource_goes_on(client, mock):
 
 def test_going_on_without_a_store(client, mock):
     """
-    What is not stored goes on with the same input, and with no id.
+    An answer that is not stored continues with the same input, and without an id.
     """
     found = client(mock).create(model=MODEL, input="Write", store=False)
     second = mock.requests[1].body
@@ -83,7 +83,7 @@ def test_going_on_without_a_store(client, mock):
 
 def test_not_going_on(client, mock):
     """
-    A client that is told so stops, with the token in its hand.
+    A client with that option stops, and returns the token.
     """
     found = client(mock).create(model=MODEL, input="Write", automatic_continuation=False)
 

@@ -40,7 +40,7 @@ def threads() -> set[threading.Thread]:
 
 def test_a_port():
     """
-    A mapping of what is said to what is answered is a provider on a port of this machine.
+    A mapping from prompts to answers is a provider on a port of this machine.
     """
     with mock_provider({"Hello": "Hi there"}) as provider:
         response = ask(provider.url)
@@ -89,7 +89,7 @@ def test_nothing_runs_before_it_is_asked():
 @pytest.mark.parametrize("what", ["url", "transport"])
 def test_only_inside_of_the_block(what):
     """
-    Before and after the block there is nothing to talk to, and the error says how it is used.
+    Before and after the block no server runs, and the error explains the use.
     """
     provider = mock_provider({"Hello": "Hi"})
     for _ in range(2):
@@ -101,7 +101,7 @@ def test_only_inside_of_the_block(what):
 
 def test_an_open_stream_does_not_hold_the_end():
     """
-    The end of the block ends a stream that would say nothing for an hour.
+    The end of the block ends a stream that would be silent for an hour.
     """
     before = threads()
     with httpx2.Client() as client:
@@ -222,7 +222,7 @@ def test_in_process_a_request_that_hangs():
             httpx2.AsyncClient(transport=provider.transport()) as client,
         ):
             asking = asyncio.create_task(client.post("http://x/v1/interactions", json=ASKED, headers=KEY))
-            while not provider.requests:  # noqa: ASYNC110 - nobody tells when a request has come in
+            while not provider.requests:  # noqa: ASYNC110 - a request has no notification
                 await asyncio.sleep(0)
             asking.cancel()
             await asyncio.wait([asking])
@@ -307,7 +307,7 @@ def test_nothing_matches():
 
 def test_add():
     """
-    What is added goes before what was there, and what was counted stays with its fixture.
+    Added fixtures precede the present ones, which keep their counts.
     """
     with mock_provider({"Hello": ["one", "two"], "Bye": ["three", "four"]}) as provider:
         before = [text_of(ask(provider.url, text).json()) for text in ("Hello", "Bye")]
@@ -389,7 +389,7 @@ def test_app():
 
 def test_what_is_imported():
     """
-    Whoever imports `assistant_events.testing` imports neither starlette nor uvicorn nor httpx2.
+    `assistant_events.testing` imports neither starlette nor uvicorn nor httpx2.
     """
     printed = run_python(
         "import sys, assistant_events.testing as t; t.mock_provider; "
@@ -401,7 +401,7 @@ def test_what_is_imported():
 
 def test_the_extra_is_missing():
     """
-    Without the extra the error says what to install.
+    Without the extra the error names the package to install.
     """
     printed = run_python(
         "import sys; sys.modules['starlette'] = None\n"
@@ -415,7 +415,7 @@ def test_the_extra_is_missing():
 
 def test_left_behind():
     """
-    A provider that nobody closes does not keep the interpreter from its end.
+    A provider that is not closed does not keep the interpreter running.
     """
     printed = run_python(
         "from assistant_events.testing import mock_provider\n"

@@ -138,7 +138,7 @@ def test_an_agent_that_is_polled(client, provider):
 
 def test_an_agent_whose_stream_is_cut(client, provider):
     """
-    The stream of an agent that breaks off goes on by its cursor: nothing twice, nothing missing.
+    The stream of an agent that breaks off continues by its cursor: nothing twice, nothing missing.
     """
     answer = {"thought": "Where?", "text": "Found it.", "timing": {"delta_chars": 4}, "faults": ["cut@9"]}
     mock = provider({"Dig": answer})

@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 
 def test_the_lock_names_no_host():
     """
-    The exact versions come from whatever registry npm is told to use: the lock has checksums and no addresses.
+    The exact versions come from the registry that npm is configured for: the lock has checksums and no addresses.
     """
     text = (HERE / "package-lock.json").read_text(encoding="utf-8")
     packages = {name: each for name, each in json.loads(text)["packages"].items() if name}

@@ -28,8 +28,8 @@ def client(javascript):
     return lambda mock: javascript("tanstack.mjs", mock.url)
 
 
-def said(text):
-    """Return the messages of a turn that says *text*."""
+def messages_of(text):
+    """Return the messages of a turn with *text*."""
     return [{"role": "user", "content": text}]
 
 
@@ -39,7 +39,7 @@ def joined(chunks, kind):
 
 
 def interaction_of(chunks):
-    """Return the id that the adapter tells the application."""
+    """Return the id that the application gets from the adapter."""
     [found] = [chunk["value"] for chunk in chunks if chunk.get("name") == "gemini.interactionId"]
     return found["interactionId"]
 
@@ -50,9 +50,9 @@ def test_a_stateful_conversation(client, provider):
     """
     mock = provider({"My name is Zoë.": "Hello Zoë!", "What is my name?": "Your name is Zoë."})
     api = client(mock)
-    first = api.turn(model=MODEL, messages=said("My name is Zoë."))
+    first = api.turn(model=MODEL, messages=messages_of("My name is Zoë."))
     options = {"previous_interaction_id": interaction_of(first)}
-    second = api.turn(model=MODEL, messages=said("What is my name?"), options=options)
+    second = api.turn(model=MODEL, messages=messages_of("What is my name?"), options=options)
 
     assert ("Hello Zoë!", "Your name is Zoë.") == (
         joined(first, "TEXT_MESSAGE_CONTENT"),
@@ -67,7 +67,7 @@ def test_the_events_are_those_of_2(client, provider):
     What the adapter was sent has no event that only 1.x knows.
     """
     mock = provider({"Hello": {"thought": "They greet me.", "text": "Hi."}})
-    interaction = interaction_of(client(mock).turn(model=MODEL, messages=said("Hello")))
+    interaction = interaction_of(client(mock).turn(model=MODEL, messages=messages_of("Hello")))
     asked = urllib.request.Request(f"{mock.url}/v1beta/interactions/{interaction}?stream=true")
     asked.add_header("x-goog-api-key", "key")
     with urllib.request.urlopen(asked) as answer:
@@ -83,7 +83,7 @@ def test_thoughts_and_usage(client, provider):
     """
     usage = {"total_tokens": 31, "total_input_tokens": 9, "total_output_tokens": 22}
     mock = provider({"Hello": {"thought": "They greet me.", "text": "Hi.", "usage": usage}})
-    chunks = client(mock).turn(model=MODEL, messages=said("Hello"))
+    chunks = client(mock).turn(model=MODEL, messages=messages_of("Hello"))
 
     assert "They greet me." == joined(chunks, "REASONING_MESSAGE_CONTENT")
     assert "Hi." == joined(chunks, "TEXT_MESSAGE_CONTENT")
@@ -93,13 +93,13 @@ def test_thoughts_and_usage(client, provider):
 @pytest.mark.parametrize("arguments", ["streamed", "whole"])
 def test_a_tool_loop(client, provider, arguments):
     """
-    The tool runs with parsed arguments, and its result goes back to the interaction that called it.
+    The tool runs with parsed arguments, and its result is sent to the interaction that called it.
     """
     call = {"id": "c1", "name": "get_weather", "arguments": {"city": "Zürich"}}
     mock = provider(
         {"Weather?": [{"calls": [call], "timing": {"delta_chars": 4}}, "It is 12 degrees."]}, arguments=arguments
     )
-    chunks = client(mock).turn(model=MODEL, messages=said("Weather?"), tool_output="12 degrees")
+    chunks = client(mock).turn(model=MODEL, messages=messages_of("Weather?"), tool_output="12 degrees")
     [result] = [json.loads(chunk["content"]) for chunk in chunks if chunk["type"] == "TOOL_CALL_RESULT"]
     [answered] = mock.requests[1].body["input"]
 
@@ -110,11 +110,11 @@ def test_a_tool_loop(client, provider, arguments):
 
 def test_http_errors(client, provider):
     """
-    An HTTP error ends the run with what the provider said.
+    An HTTP error ends the run with the message of the provider.
     """
     error = {"status": 400, "code": "invalid_request", "message": "no such thing"}
     mock = provider({"Hello": {"http_error": error}})
-    last = client(mock).turn(model=MODEL, messages=said("Hello"))[-1]
+    last = client(mock).turn(model=MODEL, messages=messages_of("Hello"))[-1]
 
     assert "RUN_ERROR" == last["type"]
     assert "no such thing" in last["message"]
@@ -126,7 +126,7 @@ def test_a_stream_that_breaks_off(client, provider, fault):
     A stream without its end is an error of the run, behind the text that came.
     """
     mock = provider({"Hello": {"text": "Hi there.", "timing": {"delta_chars": 3}, "faults": [fault]}})
-    chunks = client(mock).turn(model=MODEL, messages=said("Hello"))
+    chunks = client(mock).turn(model=MODEL, messages=messages_of("Hello"))
 
     assert "RUN_ERROR" == chunks[-1]["type"]
     assert joined(chunks, "TEXT_MESSAGE_CONTENT") in ("Hi ", "Hi there.")
