@@ -222,7 +222,7 @@ def test_stopped(answers, name):
         assert (at, []) == (at, find_problems(events))
         assert (at, "cancelled", "cancelled") == (at, end_of(report), events[-1].error.kind)
         assert ["create", "cancel", "delete"] == provider.asked
-        assert (True, cancel == 200) == (stopped.ok, stopped.cancelled)
+        assert (True, cancel == 200) == (stopped.deleted, stopped.cancelled)
         assert provider.bodies[0].closed
 
 

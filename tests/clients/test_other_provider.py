@@ -93,9 +93,6 @@ class AcmeApi(RunApi):
     def summarize(self, resource):
         return RunSummary(status=resource["state"], running=resource["state"] == "working")
 
-    def usage_of(self, resource):
-        return {}
-
     def is_agent(self, request):
         return False
 

@@ -231,9 +231,9 @@ class Conversation:
         for what, failure in (("cancelled", result.cancel_error), ("deleted", result.delete_error)):
             if failure is not None:
                 self._live.note(f"the run could not be {what}: {failure.message}")
-        if result.ok:
+        if result.deleted:
             self._live.note("the run is stopped, and deleted at the provider")
-        return Exit.OK if result.ok else Exit.ANSWER
+        return Exit.OK if result.deleted else Exit.ANSWER
 
     # -- notes on a run
 

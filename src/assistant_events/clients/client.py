@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, ClassVar, Protocol, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias, TypedDict, cast
 from weakref import WeakSet
 
 from assistant_events.adapters.base import Prior
+from assistant_events.adapters.encoder import Encoded
 from assistant_events.adapters.json_fields import Fields, flag, plain_json
 from assistant_events.clients.clock import Clock
 from assistant_events.clients.hosts import proxy_secrets, service_url
@@ -30,17 +31,19 @@ if TYPE_CHECKING:
     from assistant_events.clients.http import Stream, Transport
 
 
-class HasBody(Protocol):
-    """What an encoder returns."""
-
-    @property
-    def body(self) -> Fields:
-        """The request body."""
-        ...
-
-
-Body: TypeAlias = Fields | HasBody
+Body: TypeAlias = Fields | Encoded
 """A request body in the provider's words, or what an encoder returned."""
+
+
+class ClientOptions(TypedDict, total=False):
+    """Options of a client, see `ProviderClient`."""
+
+    base_url: str | None
+    api_version: str | None
+    policy: RecoveryPolicy | None
+    http: httpx2.AsyncClient | None
+    clock: Clock | None
+
 
 Target: TypeAlias = RunStream | AssistantMessage | str
 """A run: its stream, its message, or the provider's id of it."""
@@ -60,15 +63,15 @@ class ProviderClient:
         api_key: Sent to the host of *base_url* only. `None` takes the environment variable of the provider, each time a
             run is started; an empty one sends none.
 
-        base_url: Address of the service, without the version. A server of this machine is reached directly; for others
-            the proxy variables of the environment hold (`HTTPS_PROXY`, `NO_PROXY`, …).
+        base_url: Address of the service, without the version. A server of this machine is reached without a proxy; for
+            others the environment decides (`HTTPS_PROXY`, `NO_PROXY`, …).
 
         api_version: Version in the path.
 
         policy: Timeouts, retries and limits.
 
         http: Makes the requests, for proxies, certificates and tests; it is not closed. By default the client has two:
-            one for any number of runs, and one for `stop`, which never has to wait.
+            `stop` and `status` never wait for runs.
 
         clock: For tests and mock providers.
 
@@ -161,14 +164,11 @@ class ProviderClient:
         While the run is in progress, the stream is empty and the message stays as it is.
 
         Args:
-            target: See `resume`.
+            target: See `resume`, also for errors.
 
             request: See `resume`.
 
             wait: Fetch the document until the run has ended, for as long as the policy allows.
-
-        Raises:
-            LocalProtocolError: See `resume`.
         """
         message, run, body = self._resumed(target, request)
         return self._run(Start(kind=RequestKind.FETCH, run_id=run.id, wait=wait), message.id, body, message)
@@ -208,10 +208,8 @@ class ProviderClient:
         try:
             run = (await self._transport().fetch(run_id, control=True)).run
         except RequestFailedError as failure:
-            return RunStatus(run_id=run_id, gone=failure.status == 404, error=failure.error)
-        return RunStatus(
-            run_id=run_id, run=run, zombie=self.api.traits.is_zombie(run, run.served_at or self._clock.now())
-        )
+            return RunStatus(gone=failure.status == 404, error=failure.error)
+        return RunStatus(run=run, zombie=self.api.traits.is_zombie(run, run.served_at or self._clock.now()))
 
     async def aclose(self) -> None:
         """Close the connections. Runs that are being read end as if their connection was lost."""
@@ -331,10 +329,9 @@ def _end_of(result: StopResult, *, background: bool) -> ErrorInfo:
 
 
 def _body_of(body: Body) -> Fields:
-    fields: object = body if isinstance(body, Mapping) else getattr(body, "body", None)
-    plain = plain_json(fields)
+    plain = plain_json(body.body if isinstance(body, Encoded) else body)
     if not isinstance(plain, dict):
-        raise TypeError(f"body: expected a mapping, or something with a body, got {type(body).__name__}")
+        raise TypeError(f"body: expected a mapping or an Encoded, got {type(body).__name__}")
     return cast("Fields", plain)  # the result of `plain_json` for a mapping
 
 
@@ -376,4 +373,4 @@ def _checked_url(base_url: object) -> str:
     return base_url.rstrip("/")
 
 
-__all__ = ["Body", "HasBody", "ProviderClient", "Target", "checked_key"]
+__all__ = ["Body", "ClientOptions", "ProviderClient", "Target", "checked_key"]

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from assistant_events.clients.http import Stream
     from assistant_events.clients.retry import RequestFailedError
 
-_DONE = b"data: [DONE]"
-
 
 class Interrupt(Enum):
     """Why waiting ends early."""
@@ -49,9 +47,6 @@ class Connection:
         self.news = 0
         """How many times it brought new content or a new status. Bytes, comments and repeated events do not count."""
 
-        self.frames = 0
-        """Number of events received, without the mark `[DONE]`."""
-
         self.gave = False
         """Whether it caused events."""
 
@@ -62,9 +57,6 @@ class Connection:
         self.watch: asyncio.Task[None] | None = None
         self._waited = 0.0
         """How long a reader has waited since the last news, without the wait in progress."""
-
-        self._line = b""
-        """The start of a line that has not ended yet, as far as it is needed to recognise it."""
 
     @property
     def replay(self) -> bool:
@@ -80,12 +72,6 @@ class Connection:
         self._waited = 0.0 if news else self.silence(now)
         self.news += news
         self.waiting_since = None
-
-    def count(self, data: bytes) -> None:
-        """Count the events in received bytes: lines with data, however they are cut."""
-        *lines, rest = (self._line + data).split(b"\n")
-        self.frames += sum(line.startswith(b"data:") and not line.startswith(_DONE) for line in lines)
-        self._line = rest[: len(_DONE)]
 
 
 __all__ = ["Connection", "Interrupt", "InterruptedWaitError"]

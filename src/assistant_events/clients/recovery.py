@@ -185,7 +185,12 @@ def classify(
         now: The time of *run*; needed to recognise a zombie.
     """
     if connection.completed:
-        return _mode_of_end(connection)
+        found = {
+            FailureMode.UNFINISHED: connection.running,
+            FailureMode.NO_USAGE: connection.lacks_usage,
+            FailureMode.EMPTY_ERROR: connection.empty_errors,
+        }
+        return None if connection.erred else next((mode for mode, holds in found.items() if holds), None)
     if run is not None and now is not None and traits.is_zombie(run, now):
         return FailureMode.ZOMBIE
     if connection.aborted:
@@ -203,16 +208,6 @@ def classify(
     if connection.running is False:
         return FailureMode.NO_END
     return FailureMode.CUT if cut else FailureMode.DROP
-
-
-def _mode_of_end(connection: ConnectionState) -> FailureMode | None:
-    if connection.erred:
-        return None
-    if connection.running:
-        return FailureMode.UNFINISHED
-    if connection.lacks_usage:
-        return FailureMode.NO_USAGE
-    return FailureMode.EMPTY_ERROR if connection.empty_errors else None
 
 
 @final
@@ -371,11 +366,6 @@ class Attempt:
     error: ErrorInfo | None = None
     """The error of the network or the provider."""
 
-    events: int = 0
-    """Number of events received."""
-
-    lasted_s: float = 0.0
-
 
 @final
 @attrs.frozen(kw_only=True)
@@ -415,13 +405,12 @@ class RecoveryState:
     attempts: tuple[Attempt, ...] = ()
     """The newest `MAX_ATTEMPTS`, oldest first."""
 
-    requests: int = 0
-    """How many attempts there were in all."""
-
-    def attempted(self, attempt: Attempt) -> RecoveryState:
-        """Return the state after *attempt*."""
-        attempts = (*self.attempts, attempt)[-MAX_ATTEMPTS:]
-        return attrs.evolve(self, attempts=attempts, requests=self.requests + 1)
+    def attempted(
+        self, kind: RequestKind, error: ErrorInfo | None = None, mode: FailureMode | None = None
+    ) -> RecoveryState:
+        """Return the state after an attempt."""
+        attempt = Attempt(kind=kind, mode=mode, error=error)
+        return attrs.evolve(self, attempts=(*self.attempts, attempt)[-MAX_ATTEMPTS:])
 
     def fetched(self, run: RunSummary) -> RecoveryState:
         """Return the state after the document was fetched."""

@@ -39,9 +39,6 @@ class Report:
     attempts: tuple[Attempt, ...] = ()
     """The newest 50, oldest first, including the one in progress."""
 
-    requests: int = 0
-    """How many attempts there were in all."""
-
     @property
     def actions(self) -> tuple[Action, ...]:
         """What makes sense now, the most promising first; see `ACTIONS`."""
@@ -60,25 +57,18 @@ class StopResult:
     """Whether the provider accepted the cancellation."""
 
     deleted: bool
-    """Whether nothing is stored any more."""
+    """Whether nothing is stored any more. A run that was deleted and not cancelled may still cost."""
 
     cancel_error: ErrorInfo | None = None
     """Why the cancellation failed."""
 
     delete_error: ErrorInfo | None = None
 
-    @property
-    def ok(self) -> bool:
-        """Whether nothing is left at the provider. A run that was deleted and not cancelled may still cost."""
-        return self.deleted
-
 
 @final
 @attrs.frozen(kw_only=True)
 class RunStatus:
     """What the provider reports of a run."""
-
-    run_id: str
 
     run: RunSummary | None = None
     """The document; `None` when it could not be fetched, see `error`."""

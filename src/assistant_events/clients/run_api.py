@@ -64,20 +64,7 @@ class RunApi(ABC):
     def settings(
         self, before: Fields, *, model: str | None, agent: str | None, system: str | None, background: bool
     ) -> dict[str, Any]:
-        """
-        Return a request body without a conversation.
-
-        Args:
-            before: The body of the previous prompt, whose model or agent and instruction apply where none is given.
-
-            model: Model to ask.
-
-            agent: Agent to ask.
-
-            system: System instruction.
-
-            background: Whether the run continues without a connection.
-        """
+        """Return a request body without a conversation. Where a value is `None`, that of the body *before* applies."""
         # Any: plain JSON.
 
     @abstractmethod
@@ -87,10 +74,6 @@ class RunApi(ABC):
     @abstractmethod
     def summarize(self, resource: Fields) -> RunSummary:
         """Return the document of a run without its content."""
-
-    @abstractmethod
-    def usage_of(self, resource: Fields) -> Fields:
-        """Return the usage in a document; empty when it has none."""
 
     @abstractmethod
     def is_agent(self, request: Fields) -> bool:

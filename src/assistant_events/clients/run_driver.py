@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, assert_never, final
 
 import attrs
 
-from assistant_events.adapters.json_fields import Fields, plain_json, string
+from assistant_events.adapters.json_fields import Fields, mapping, plain_json, string
 from assistant_events.clients.connection import Connection, Interrupt, InterruptedWaitError
 from assistant_events.clients.recovery import (
     MAX_ATTEMPTS,
@@ -124,7 +124,7 @@ class RunDriver:
                     request, events = await self._make(request)
         finally:
             if self._connection is not None:
-                self._attempted(self._connection.kind, self._connection.opened, events=self._connection.frames)
+                self.state = self.state.attempted(self._connection.kind)
             await self._disconnect()
         events = self.close(self.state.error)
         if events:
@@ -164,12 +164,8 @@ class RunDriver:
 
     def report(self) -> Report:
         """Return the state of the run."""
-        decoder, state, connection = self.decoder, self.state, self._connection
-        attempts = state.attempts
-        if connection is not None:
-            # Without the clock, which needs an event loop.
-            lasted_s = 0.0 if connection.last_byte is None else connection.last_byte - connection.opened
-            attempts += (Attempt(kind=connection.kind, events=connection.frames, lasted_s=lasted_s),)
+        decoder, state = self.decoder, self.state
+        current = () if self._connection is None else (Attempt(kind=self._connection.kind),)
         return Report(
             message_id=decoder.message_id,
             situation=self._situation(),
@@ -179,8 +175,7 @@ class RunDriver:
             resumable=self.resumable,
             status=decoder.status or state.status,
             run=state.run,
-            attempts=attempts[-MAX_ATTEMPTS:],
-            requests=state.requests + (connection is not None),
+            attempts=(*state.attempts, *current)[-MAX_ATTEMPTS:],
         )
 
     def _situation(self) -> Situation:
@@ -213,14 +208,13 @@ class RunDriver:
                 assert_never(never)
 
     async def _create(self, body: Fields, fallback: Callable[[], Fields] | None) -> _Next:
-        began = self._clock.monotonic()
         create = partial(self._transport.create, write_json(body), stream=body.get("stream") is True)
         try:
             answer = await self._awaited(partial(retried, create, may_create_again, self._policy, self._clock))
         except InterruptedWaitError:
             return None, []
         except RequestFailedError as failure:
-            self._attempted(RequestKind.CREATE, began, failure=failure)
+            self.state = self.state.attempted(RequestKind.CREATE, failure.error)
             if fallback is not None and self._transport.api.is_forgotten(body, failure.error):
                 self.decoder.request = plain_json(fallback())
                 return await self._create(self.decoder.request, None)
@@ -229,8 +223,7 @@ class RunDriver:
         if not isinstance(answer, FetchedRun):
             self._connected(answer, RequestKind.CREATE)
             return None, []
-        self._attempted(RequestKind.CREATE, began)
-        self._learn(answer)
+        self._learn(answer, RequestKind.CREATE)
         if not answer.run.running:
             return self._use_document(answer, rejoin=False)
         # A run in the background without a stream: only its id is known yet.
@@ -251,21 +244,19 @@ class RunDriver:
         decoder, clock = self.decoder, self._clock
         cursor = decoder.stream_cursor if kind is RequestKind.CURSOR else None
         kind = RequestKind.REPLAY if cursor is None else RequestKind.CURSOR
-        began = clock.monotonic()
         self.state = attrs.evolve(self.state, follows=self.state.follows + 1)
         try:
-            if self.state.idle or self.state.requests:
+            if self.state.idle or self.state.attempts:
                 await self._awaited(partial(clock.sleep, self._policy.reconnect_delay_s * (self.state.idle + 1)))
             answer = await self._awaited(partial(self._transport.follow, decoder.run_id, cursor))
         except InterruptedWaitError:
             return None
         except RequestFailedError as failure:
-            self._attempted(kind, began, failure=failure, mode=FailureMode.DROP)
+            self.state = self.state.attempted(kind, failure.error, FailureMode.DROP)
             return await self._not_followed(failure, cursor)
         if isinstance(answer, FetchedRun):
             # A server that sends the document instead of a stream.
-            self._attempted(kind, began)
-            self._learn(answer)
+            self._learn(answer, kind)
             self._fetched = answer
             return RequestKind.FETCH
         if cursor is None:
@@ -312,7 +303,6 @@ class RunDriver:
             connection.over = True
             # Ends a frame that is complete but for its end mark; other text is the tail then.
             data = b"\n\n"
-        connection.count(data)
         known = decoder.news
         events = decoder.feed(data)
         connection.gave = connection.gave or bool(events)
@@ -338,8 +328,8 @@ class RunDriver:
             aborted=self._interrupt is Interrupt.STOP,
         )
         mode = classify(seen, self._transport.api.traits, self.state.run, self._now())
-        self._attempted(connection.kind, connection.opened, failure=failure, mode=mode, events=connection.frames)
-        self.state = attrs.evolve(self.state, status=decoder.status or self.state.status, mode=mode or self.state.mode)
+        state = self.state.attempted(connection.kind, None if failure is None else failure.error, mode)
+        self.state = attrs.evolve(state, status=decoder.status or self.state.status, mode=mode or self.state.mode)
         if seen.aborted or self._interrupt is Interrupt.ABANDONED or decoder.terminal or decoder.paused:
             return None
         self._interrupt = None
@@ -449,15 +439,13 @@ class RunDriver:
         fetched, self._fetched = self._fetched, None
         if fetched is not None:
             return fetched
-        began = self._clock.monotonic()
         fetch = partial(self._transport.fetch, self.decoder.run_id)
         try:
             fetched = await retried(fetch, may_fetch_again, self._policy, self._clock)
         except RequestFailedError as failure:
-            self._attempted(RequestKind.FETCH, began, failure=failure)
+            self.state = self.state.attempted(RequestKind.FETCH, failure.error)
             raise
-        self._attempted(RequestKind.FETCH, began)
-        self._learn(fetched)
+        self._learn(fetched, RequestKind.FETCH)
         return fetched
 
     def _use_document(self, fetched: FetchedRun, *, rejoin: bool) -> _Next:
@@ -473,28 +461,27 @@ class RunDriver:
         """Fetch the usage of the run, a few times, and end the message with or without it."""
         usage: Fields = {}
         for delay in self._policy.usage_delays_s:
-            began = self._clock.monotonic()
             try:
                 await self._awaited(partial(self._clock.sleep, delay))
                 fetched = await self._awaited(partial(self._transport.fetch, self.decoder.run_id))
             except InterruptedWaitError:
                 break
             except RequestFailedError as failure:
-                self._attempted(RequestKind.FETCH, began, failure=failure)
+                self.state = self.state.attempted(RequestKind.FETCH, failure.error)
                 if failure.refused:
                     break
                 continue
-            self._attempted(RequestKind.FETCH, began)
-            self._learn(fetched)
-            usage = self._transport.api.usage_of(fetched.resource)
+            self._learn(fetched, RequestKind.FETCH)
+            usage = mapping(fetched.resource, "usage")
             if usage:
                 break
         return None, self.decoder.release(usage)
 
     # -- internals
 
-    def _learn(self, fetched: FetchedRun) -> None:
-        self.state = self.state.fetched(fetched.run)
+    def _learn(self, fetched: FetchedRun, kind: RequestKind | None = None) -> None:
+        """Record a document, and the attempt that fetched it unless a stream is followed meanwhile."""
+        self.state = (self.state if kind is None else self.state.attempted(kind)).fetched(fetched.run)
         self.decoder.run_id = self.decoder.run_id or string(fetched.resource, "id") or ""
 
     def _now(self) -> datetime:
@@ -510,24 +497,6 @@ class RunDriver:
         """Return for how many seconds a run in progress is waited for."""
         agent = self._transport.api.is_agent(self.decoder.request)
         return self._policy.poll_agent_s if agent else self._policy.poll_model_s
-
-    def _attempted(
-        self,
-        kind: RequestKind,
-        began: float,
-        *,
-        failure: RequestFailedError | None = None,
-        mode: FailureMode | None = None,
-        events: int = 0,
-    ) -> None:
-        attempt = Attempt(
-            kind=kind,
-            mode=mode,
-            error=None if failure is None else failure.error,
-            events=events,
-            lasted_s=self._clock.monotonic() - began,
-        )
-        self.state = self.state.attempted(attempt)
 
     async def _awaited(self, work: Callable[[], Awaitable[_T]]) -> _T:
         """Return the result of *work*, unless an interrupt comes."""

@@ -6,23 +6,19 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from threading import Lock, Thread
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar, final
+from typing import Any, ClassVar, Final, Self, TypeVar, final
+
+from typing_extensions import Unpack
 
 from assistant_events.adapters.base import Prior
 from assistant_events.adapters.json_fields import Fields
-from assistant_events.clients.client import Body, ProviderClient
+from assistant_events.clients.client import Body, ClientOptions, ProviderClient
 from assistant_events.clients.report import Report, RunStatus, StopResult
 from assistant_events.clients.run_stream import RunStream
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
 from assistant_events.values import ErrorInfo
-
-if TYPE_CHECKING:
-    import httpx2
-
-    from assistant_events.clients.clock import Clock
-    from assistant_events.clients.recovery import RecoveryPolicy
 
 _T = TypeVar("_T")
 
@@ -170,19 +166,8 @@ class SyncProviderClient:
 
     asynchronous: ClassVar[type[ProviderClient]]
 
-    def __init__(
-        self,
-        api_key: str | None = None,
-        *,
-        base_url: str | None = None,
-        api_version: str | None = None,
-        policy: RecoveryPolicy | None = None,
-        http: httpx2.AsyncClient | None = None,
-        clock: Clock | None = None,
-    ) -> None:
-        self._client = self.asynchronous(
-            api_key, base_url=base_url, api_version=api_version, policy=policy, http=http, clock=clock
-        )
+    def __init__(self, api_key: str | None = None, **options: Unpack[ClientOptions]) -> None:
+        self._client = self.asynchronous(api_key, **options)
         self._background = _Background()
 
     def __repr__(self) -> str:

@@ -192,10 +192,6 @@ class GeminiInteractionsApi(RunApi):
             outputs=len(vocabulary.resource_steps(resource)),
         )
 
-    def usage_of(self, resource: Fields) -> Fields:
-        """Return the usage in a document; empty when it has none."""
-        return mapping(resource, "usage")
-
     def is_agent(self, request: Fields) -> bool:
         """Return whether a request body is for an agent."""
         return bool(string(request, "agent"))
