@@ -32,7 +32,7 @@ from assistant_events.testing import origin
 from assistant_events.testing import strategies as made
 from assistant_events.values import MAX_DEPTH, as_content, freeze, own, valid_text
 from assistant_events.values.buffers import COMPACT_AT, Buffer
-from assistant_events.values.json_values import json_type, plain_mapping, same_as, same_json
+from assistant_events.values.json_values import json_type, same_as, same_json
 from assistant_events.values.text import has_surrogates, is_high_surrogate, joined_pairs
 
 # -- frozen JSON
@@ -413,16 +413,6 @@ def test_own_is_freeze(value):
         assert same_json(plain, frozen)
         assert hash(frozen) == hash(freeze(plain))
     assert type(freeze(plain)) is type(own(thaw(value)))
-
-
-def test_plain_mapping():
-    """
-    Writers of JSON are given the items, and refuse everything else.
-    """
-    assert {"a": 1} == plain_mapping(JsonObject(a=1))
-    assert dict is type(plain_mapping(State()))
-    with pytest.raises(TypeError, match=r"^expected JSON, got set$"):
-        plain_mapping({1})
 
 
 # -- text

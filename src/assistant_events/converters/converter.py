@@ -22,7 +22,7 @@ from assistant_events.converters import value_hooks as hooks
 from assistant_events.converters.class_hooks import ClassHooks
 from assistant_events.converters.value_hooks import StructureHook, UnstructureHook
 from assistant_events.upcasting import EVENTS, Upcasters
-from assistant_events.values.json_values import DOCUMENT_DEPTH, ShapeError, plain_copy, plain_mapping
+from assistant_events.values.json_values import DOCUMENT_DEPTH, ShapeError, items_of, plain_copy
 
 _T = TypeVar("_T")
 
@@ -222,7 +222,7 @@ def _stored_unstructure_hook(hint: Any) -> UnstructureHook:
 def _unstructure_unknown(event: ev.UnknownEvent) -> Any:
     if event.data.get("type") != event.type or event.data.get("v", 1) != event.version:
         raise ValueError(f"UnknownEvent.data: expected the whole document of {event.type!r}, version {event.version}")
-    return plain_mapping(event.data)
+    return items_of(event.data)
 
 
 def _refuse(hint: Any) -> Any:

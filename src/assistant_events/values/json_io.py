@@ -20,9 +20,6 @@ from typing import Any
 from assistant_events.errors import JsonError
 from assistant_events.values.json_values import MAX_DEPTH, items_of
 
-SAFE_LENGTH = 2 * MAX_DEPTH
-"""A document of at most this length cannot nest too deeply: each level takes two brackets."""
-
 
 def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH) -> Any:
     """
@@ -68,8 +65,7 @@ def fast_reader() -> Callable[[bytes | str], Any]:
     """
     Return the reader that `read_json` tries first, for hot loops, where one extra call per document is measurable.
 
-    It may raise any `ValueError` or `RecursionError`; use `read_json` then, and for documents longer than
-    `SAFE_LENGTH`.
+    It may raise any `ValueError` or `RecursionError`; use `read_json` then. It does not check the nesting.
     """
     try:
         import msgspec

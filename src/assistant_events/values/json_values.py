@@ -312,38 +312,28 @@ def same_json(one: object, other: object) -> bool:
     return one == other
 
 
+_JSON_TYPES: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (bool, "a boolean"),
+    ((int, float), "a number"),
+    (str, "a string"),
+    ((list, tuple), "an array"),
+    (Mapping, "an object"),
+    (type(None), "null"),
+)
+
+
 def json_type(value: object) -> str:
     """Return the JSON type of *value* in words, without its content; for other objects, the name of their class."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case list() | tuple():
-            return "an array"
-        case Mapping():
-            return "an object"
-        case _:
-            return type(value).__name__
+    return next((words for types, words in _JSON_TYPES if isinstance(value, types)), type(value).__name__)
 
 
 def described(value: object) -> str:
     """Return what `json_type` does, and whether a boolean is true, a string empty, a number an integer."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str() if not value:
-            return "an empty string"
-        case int():
-            return "an integer" if value >= 0 else "a negative integer"
-        case float() if not isfinite(value):
-            return "a number that is not finite"
-        case _:
-            return json_type(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return "an integer" if value >= 0 else "a negative integer"
+    return json_type(value) if value != "" else "an empty string"
 
 
 class same_as:  # noqa: N801 - reads like a function in a field definition
@@ -361,20 +351,8 @@ class same_as:  # noqa: N801 - reads like a function in a field definition
         return hash(self.value)
 
 
-def plain_mapping(value: object) -> object:
-    """
-    Return the items of a `JsonObject`, for JSON writers that support only `dict`; they must not change it.
-
-    Raises:
-        TypeError: *value* is anything else.
-    """
-    if isinstance(value, JsonObject):
-        return value._items  # pyright: ignore[reportPrivateUsage]
-    raise TypeError(f"expected JSON, got {type(value).__name__}")
-
-
 items_of: Callable[[object], dict[str, JsonValue]] = vars(JsonObject)["_items"].__get__
-"""`plain_mapping` in C, with an error that does not describe the value."""
+"""Returns the items of a `JsonObject`, for JSON writers that support only `dict`; they must not change it."""
 
 
 def _wrap(cls: type[_Object], items: dict[str, JsonValue]) -> _Object:

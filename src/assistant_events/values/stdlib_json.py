@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any
 
 from assistant_events.errors import JsonError
-from assistant_events.values.json_values import JsonObject, plain_mapping
+from assistant_events.values.json_values import JsonObject, items_of
 from assistant_events.values.text import has_surrogates
 
 _INT_DIGITS = 4000
@@ -158,4 +158,4 @@ def _refuse_constant(name: str) -> Any:
 # The string scanner of the standard reader; the stubs omit it.
 _scan: Callable[[str, int], tuple[str, int]] = vars(decoder)["scanstring"]
 _READER = json.JSONDecoder(parse_int=_exact_int, parse_float=_finite_float, parse_constant=_refuse_constant)
-_WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=plain_mapping)
+_WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=items_of)

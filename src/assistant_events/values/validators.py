@@ -30,50 +30,58 @@ def _wrong(cls: type, field: Attribute[Any], expected: str, got: object) -> Type
     return TypeError(f"{cls.__name__}.{field.name}: expected {expected}, got {type(got).__name__}")
 
 
-def check_text(instance: object, field: Attribute[Any], value: object) -> None:
-    """Check that the value is text."""
-    if not isinstance(value, str):
-        raise _wrong(type(instance), field, "str", value)
+def _out_of_range(instance: object, field: Attribute[Any], expected: str) -> ValueError:
+    return ValueError(f"{type(instance).__name__}.{field.name}: expected {expected}")
 
 
-def check_text_or_none(instance: object, field: Attribute[Any], value: object) -> None:
-    """Check that the value is text or `None`."""
-    if value is not None and not isinstance(value, str):
-        raise _wrong(type(instance), field, "str or None", value)
+class IsA:
+    """A validator for instances of a class, and `None` if *optional*."""
+
+    __slots__ = ("expected", "label", "optional")
+
+    def __init__(self, expected: type | tuple[type, ...], *, optional: bool = False) -> None:
+        self.expected = expected
+        self.optional = optional
+        names = [each.__name__ for each in (expected if isinstance(expected, tuple) else (expected,))]
+        self.label = " or ".join([*names, "None"] if optional else names)
+
+    def __call__(self, instance: object, field: Attribute[Any], value: object) -> None:
+        """Raise `TypeError` with the name of the field unless *value* is valid."""
+        if isinstance(value, self.expected) or (self.optional and value is None):
+            return
+        raise _wrong(type(instance), field, self.label, value)
+
+
+class AtLeast:
+    """A validator for integers."""
+
+    __slots__ = ("least",)
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+
+    def __call__(self, instance: object, field: Attribute[Any], value: object) -> None:
+        """Raise an error with the name of the field unless *value* is valid."""
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise _wrong(type(instance), field, "int", value)
+        if value < self.least:
+            raise _out_of_range(instance, field, f"{self.least} or more, got {value}")
+
+
+check_text = IsA(str)
+check_text_or_none = IsA(str, optional=True)
+check_flag = IsA(bool)
+check_flag_or_none = IsA(bool, optional=True)
+check_count = AtLeast(0)
+check_count_or_none = attrs.validators.optional(check_count)
+check_seq = AtLeast(1)
 
 
 def check_name(instance: object, field: Attribute[Any], value: object) -> None:
     """Check that the value is a non-empty string."""
-    if not isinstance(value, str):
-        raise _wrong(type(instance), field, "str", value)
+    check_text(instance, field, value)
     if not value:
-        raise ValueError(f"{type(instance).__name__}.{field.name}: expected a non-empty string")
-
-
-def check_flag(instance: object, field: Attribute[Any], value: object) -> None:
-    """Check that the value is a bool."""
-    if value is not True and value is not False:
-        raise _wrong(type(instance), field, "bool", value)
-
-
-def check_flag_or_none(instance: object, field: Attribute[Any], value: object) -> None:
-    """Check that the value is a bool or `None`."""
-    if value is not None and not isinstance(value, bool):
-        raise _wrong(type(instance), field, "bool or None", value)
-
-
-def check_count(instance: object, field: Attribute[Any], value: object) -> None:
-    """Check that the value is an int of 0 or more."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise _wrong(type(instance), field, "int", value)
-    if value < 0:
-        raise ValueError(f"{type(instance).__name__}.{field.name}: expected 0 or more, got {value}")
-
-
-def check_count_or_none(instance: object, field: Attribute[Any], value: object) -> None:
-    """Check that the value is an int of 0 or more, or `None`."""
-    if value is not None:
-        check_count(instance, field, value)
+        raise _out_of_range(instance, field, "a non-empty string")
 
 
 def check_seconds_or_none(instance: object, field: Attribute[Any], value: object) -> None:
@@ -83,15 +91,7 @@ def check_seconds_or_none(instance: object, field: Attribute[Any], value: object
     if not isinstance(value, float):
         raise _wrong(type(instance), field, "a number or None", value)
     if not 0 <= value < inf:
-        raise ValueError(f"{type(instance).__name__}.{field.name}: expected 0 or more, got {value}")
-
-
-def check_seq(instance: object, field: Attribute[Any], value: object) -> None:
-    """Check that the value is a `seq`: an int of 1 or more."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise _wrong(type(instance), field, "int", value)
-    if value < 1:
-        raise ValueError(f"{type(instance).__name__}.{field.name}: expected 1 or more, got {value}")
+        raise _out_of_range(instance, field, f"0 or more, got {value}")
 
 
 def check_utc(instance: object, field: Attribute[Any], value: object) -> None:
@@ -99,19 +99,16 @@ def check_utc(instance: object, field: Attribute[Any], value: object) -> None:
     if not isinstance(value, datetime):
         raise _wrong(type(instance), field, "datetime", value)
     if value.utcoffset() != timedelta(0):
-        raise ValueError(f"{type(instance).__name__}.{field.name}: expected a datetime in UTC")
+        raise _out_of_range(instance, field, "a datetime in UTC")
 
 
-def check_utc_or_none(instance: object, field: Attribute[Any], value: object) -> None:
-    """Check that the value is a datetime in UTC, or `None`."""
-    if value is not None:
-        check_utc(instance, field, value)
+check_utc_or_none = attrs.validators.optional(check_utc)
 
 
 def check_reason(instance: object, field: Attribute[Any], value: object) -> None:
     """Check that the value is the reason of a compaction: `auto` or `manual`."""
     if value not in ("auto", "manual"):
-        raise ValueError(f"{type(instance).__name__}.{field.name}: expected one of auto, manual; got {value!r}")
+        raise _out_of_range(instance, field, f"one of auto, manual; got {value!r}")
 
 
 def to_text(value: str) -> str:
@@ -170,24 +167,6 @@ def tuple_of(value: Iterable[_T], expected: type | tuple[type, ...], field: str,
         if not isinstance(item, expected):
             raise TypeError(f"{field}[{at}]: expected {label}, got {type(item).__name__}")
     return items
-
-
-class IsA:
-    """A validator for instances of a class, and `None` if *optional*."""
-
-    __slots__ = ("expected", "label", "optional")
-
-    def __init__(self, expected: type | tuple[type, ...], *, optional: bool = False) -> None:
-        self.expected = expected
-        self.optional = optional
-        names = [each.__name__ for each in (expected if isinstance(expected, tuple) else (expected,))]
-        self.label = " or ".join([*names, "None"] if optional else names)
-
-    def __call__(self, instance: object, field: Attribute[Any], value: object) -> None:
-        """Raise `TypeError` with the name of the field unless *value* is valid."""
-        if isinstance(value, self.expected) or (self.optional and value is None):
-            return
-        raise _wrong(type(instance), field, self.label, value)
 
 
 class Frozen:
