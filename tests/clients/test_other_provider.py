@@ -62,7 +62,7 @@ class AcmeTrackingDecoder(TrackingDecoder, AcmeDecoder):
     def with_usage(self, event, usage):
         return event
 
-    def resource_stream(self, resource):
+    def resource_events(self, resource):
         texts = [{"type": "text", "text": text} for text in resource["texts"]]
         return [{**resource, "type": "created"}, *texts, {**resource, "type": "done"}]
 

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, ClassVar, TypeAlias, final
+from typing import Any, ClassVar, TypedDict, Unpack, final
 
 import attrs
 
 from assistant_events.adapters.fast_path import DeltaFastPath
 from assistant_events.adapters.frame_templates import DeltaFrames, FrameTemplate, Learned, Path, TemplateLearner
 from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, Framing, Sse
+from assistant_events.adapters.hops import Hops, Prior
 from assistant_events.adapters.json_fields import FRAME_DEPTH, Fields, plain_json
+from assistant_events.adapters.usage import UsageTable
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, Transcript
@@ -27,8 +29,7 @@ from assistant_events.recorder import Recorder
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.reducer import fold
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Origin, RemoteRun, read_json
-from assistant_events.values.validators import NO_STATE
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Origin, RemoteRun, Usage, read_json
 
 MAX_NOTES = 100
 """How many notes are kept; more are only counted."""
@@ -36,7 +37,23 @@ MAX_NOTES = 100
 _PIECE = 1 << 20
 """How many bytes are cut into frames at once: lists of short lines would take many times the bytes."""
 
-Prior: TypeAlias = AssistantMessage | Iterable[AssistantMessage] | Transcript | None
+
+class StepFacts(TypedDict, total=False):
+    """Facts that each end of a step has, however it ends."""
+
+    usage: Usage | None
+    run: RemoteRun | None
+    state: Mapping[str, object]
+    details: Mapping[str, object]
+
+
+class DecoderOptions(TypedDict, total=False):
+    """The keyword arguments of `DecoderBase`, for subclasses with a constructor of their own."""
+
+    request: Fields | None
+    prior: Prior
+    provider: str | None
+    framing: type[Framing] | None
 
 
 @final
@@ -54,44 +71,50 @@ class Note:
 
 class DecoderBase(ABC):
     """
-    Turns what a provider streams into events of one message.
+    Decodes the stream of a provider into events of one message.
 
-    `feed` takes bytes, `feed_event` parsed objects, `close` says that nothing more comes; each returns the events it
-    caused. A decoder never raises for what a provider sent. What is unusable becomes a note; the step fails only when
-    no valid end comes, and keeps what came before.
+    `feed` takes bytes, `feed_event` parsed objects, `close` ends the stream; each returns the events it caused. A
+    decoder never raises for what a provider sent. Unusable input becomes a note; the step fails only when no valid end
+    comes, and keeps what came before.
 
     Hop n of an answer that a provider gives in several responses is a message of its own, `{message_id}.n`.
 
     Args:
         message_id: Id of the message that the stream becomes.
 
-        request: The body that was sent. It decides what the stream alone cannot say: whether the run can be resumed,
-        which
-            model was asked for, whose a call is.
+        request: The body that was sent. It decides what the stream alone does not contain: whether the run can be
+            resumed, which model was asked for, who runs a call.
 
-        prior: The message as it stands already (or the messages of all hops, or the transcript that they are in), to
-            rejoin it: the provider's stream is fed from its start, and only what is new comes out. A transcript
-            without the message is as good as `None`.
+        prior: The message as recorded before (or the messages of all hops, or their transcript), to rejoin it: the
+            provider's stream is fed from its start, and only new events are returned. A transcript without the message
+            has no effect.
 
-    What a decoder shows:
+        provider: Who runs the model, where it is not the provider that the dialect is named after.
+
+        framing: How the bytes are cut into frames, where it is not the framing of the dialect.
+
+    Attributes of a decoder:
 
     - `recorder`: the `Recorder` of the current hop; `on_event` calls its verbs.
     - `request`: the body that was sent, as plain JSON; empty when it is not known.
-    - `notes`: what could not be used so far, a `Note` each, the first 100; `notes_left_out` counts those beyond.
+    - `notes`: unusable input so far, a `Note` each, the first 100; `notes_left_out` counts those beyond.
     - `error`: why the last step failed; `None` when it did not.
-    - `failure`: what `on_event` raised, if it did: a fault of the adapter, not of the provider. `None` otherwise.
-    - `terminal`: whether the answer has come to its end; what is fed after it causes nothing.
+    - `failure`: the exception of `on_event`, a fault of the adapter and not of the provider. `None` otherwise.
+    - `terminal`: whether the answer has ended; later input causes no event.
     - `closed`: whether `close` was called; nothing can be fed any more.
     """
 
     dialect: ClassVar[str]
     """Name of the wire format."""
 
-    provider: ClassVar[str]
-    """Who runs the model."""
+    provider: str
+    """Who runs the model, unless the caller names another provider of the dialect."""
 
-    framing: ClassVar[type[Framing]] = Sse
-    """How the bytes are cut into frames."""
+    framing: type[Framing] = Sse
+    """How the bytes are cut into frames, unless the caller names another framing."""
+
+    usage_table: ClassVar[UsageTable | None] = None
+    """Names of the counts in the wire's usage object, for `note_usage`."""
 
     item_key: ClassVar[str | None] = None
     """State key under which the recorder numbers the provider's items; `None` for no numbers."""
@@ -105,10 +128,22 @@ class DecoderBase(ABC):
     fast: bool = True
     """Whether deltas may take the fast path. The events are the same without it."""
 
-    def __init__(self, message_id: str, *, request: Fields | None = None, prior: Prior = None) -> None:
+    def __init__(
+        self,
+        message_id: str,
+        *,
+        request: Fields | None = None,
+        prior: Prior = None,
+        provider: str | None = None,
+        framing: type[Framing] | None = None,
+    ) -> None:
         if request is not None and not isinstance(request, Mapping):
             raise TypeError(f"request: expected a mapping or None, got {type(request).__name__}")
         self.message_id = message_id
+        if provider is not None:
+            self.provider = provider
+        if framing is not None:
+            self.framing = framing
         self.request: Fields = plain_json({} if request is None else request)
         self.error: ErrorInfo | None = None
         """Why the last step failed; `None` when it did not."""
@@ -134,14 +169,9 @@ class DecoderBase(ABC):
 
         self._learners: dict[Hashable, TemplateLearner] = {}
         self._name_read = False
-        self._prior = _by_id(prior)
-        self._hops = {
-            message.run.id: each
-            for each, message in self._prior.items()
-            if message.run is not None and self._number_of(each) is not None
-        }
+        self._usage: Fields | None = None
+        self._hops = Hops(message_id, prior)
         self._sink: list[Event] = []
-        self._hop = 1
         self.recorder = self._make_recorder(message_id)
         self._framing = self._make_framing()
 
@@ -195,15 +225,14 @@ class DecoderBase(ABC):
     @final
     def close(self, error: ErrorInfo | None = None) -> list[Event]:
         """
-        Say that nothing more comes, and return the events that settle what is open. Again it does nothing.
+        End the stream, and return the events that settle what is open. Has no effect the second time.
 
         Args:
-            error: Why, when it is known (`aborted`, `network`, …); `interrupted` by default. Plays no part when the
-            answer had
-                come to its end.
+            error: Why the body was cut (`aborted`, `network`, …); `None` when the body ended. An answer that has not
+                ended then fails with kind `interrupted`, unless its wire has no last frame.
 
         Raises:
-            TypeError: When *error* is no `ErrorInfo`.
+            TypeError: *error* is not an `ErrorInfo`.
         """
         if error is not None and not isinstance(error, ErrorInfo):
             raise TypeError(f"error: expected an ErrorInfo or None, got {type(error).__name__}")
@@ -248,6 +277,42 @@ class DecoderBase(ABC):
         self._framing = self._make_framing()
         self._leave_fast_path()
 
+    @classmethod
+    def decode_resource(
+        cls,
+        resource: Mapping[str, Any],
+        message_id: str,
+        *,
+        notes: list[Note] | None = None,
+        **options: Unpack[DecoderOptions],
+    ) -> list[Event]:
+        """
+        Return the events of an answer that came as one JSON document. Stream and document fold to the same message.
+
+        Args:
+            resource: The parsed document.
+
+            message_id: Id of the message that it becomes.
+
+            notes: A list that gets the notes of the decoder.
+
+            options: As for the decoder.
+
+        Raises:
+            TypeError: *resource* is not a mapping.
+        """
+        # Any in the signature: the document is not known until it is read.
+        if not isinstance(resource, Mapping):
+            raise TypeError(f"resource: expected a mapping, got {type(resource).__name__}")
+        decoder = cls(message_id, **options)
+        events: list[Event] = []
+        for event in decoder.resource_events(plain_json(resource)):
+            events += decoder.feed_event(event)
+        events += decoder.close()
+        if notes is not None:
+            notes += decoder.notes
+        return events
+
     @property
     def message(self) -> AssistantMessage | None:
         """
@@ -268,11 +333,19 @@ class DecoderBase(ABC):
     def on_event(self, event: Fields) -> None:
         """Read one event of the wire and call verbs of `self.recorder`."""
 
+    def resource_events(self, resource: Fields) -> Iterable[Fields]:
+        """Return events of the wire with the content of a whole document; by default the document is one event."""
+        return (resource,)
+
     def on_done(self) -> None:  # noqa: B027 - these three are there to be overridden, or not
         """Take the mark `[DONE]`. It says nothing by default: only a terminal event ends an answer."""
 
     def on_close(self, error: ErrorInfo | None) -> None:  # noqa: B027
-        """Do what is left when the stream is over without an end, before the step is failed. Nothing by default."""
+        """
+        Take the end of the body, before a step without an end is failed. Nothing by default.
+
+        Without an *error* the body ended: on a wire without a last frame, finish the step here. With one it was cut.
+        """
 
     def on_skipped(self, counted: Fields) -> None:  # noqa: B027
         """Take the counted fields of the last of the frames on the fast path. Nothing by default."""
@@ -312,16 +385,13 @@ class DecoderBase(ABC):
 
     def next_hop(self) -> None:
         """Go on in the message of the next hop."""
-        self._hop += 1
-        self.recorder = self._make_recorder(f"{self.message_id}.{self._hop}")
+        self.recorder = self._make_recorder(self._hops.next())
+        self._usage = None
 
     def resume_hop(self, run_id: str) -> None:
-        """
-        Go on in the message of the hop that this run is, when `prior` holds one; each hop may be replayed by itself.
-        """
-        message_id = self._hops.get(run_id, self.recorder.message_id)
-        if message_id != self.recorder.message_id:
-            self._hop = self._number_of(message_id) or 1
+        """Continue in the message of the hop of this run, when `prior` has one; each hop may be replayed alone."""
+        message_id = self._hops.resume(run_id)
+        if message_id is not None and message_id != self.recorder.message_id:
             self.recorder = self._make_recorder(message_id)
 
     def replay_begins(self) -> None:
@@ -332,29 +402,64 @@ class DecoderBase(ABC):
         else:
             message = self._current_message()
             if message is not None:
-                self._prior[message.id] = message
+                self._hops.recorded[message.id] = message
             self.recorder = self._make_recorder(self.recorder.message_id)
         self._leave_fast_path()
+        self._usage = None
         self.on_rejoin()
 
-    def finish_step(self, finish_reason: FinishReason | str, raw_finish_reason: str | None = None, **more: Any) -> None:
-        """End the step as the provider does, and with it the answer."""
-        # Any: passed on to `Recorder.finish`, which names and types them.
-        self.ensure_started()
-        self.recorder.finish(finish_reason, raw_finish_reason, **more)
-        self.end_answer()
+    def note_usage(self, fields: Fields, *, partial: bool = False) -> None:
+        """
+        Remember a usage object of the wire for the end of the step, in place of the last one; empty ones are ignored.
 
-    def fail_step(
-        self, error: ErrorInfo, *, run: RemoteRun | None = None, state: Fields = NO_STATE, **more: Any
+        Args:
+            fields: The object, read with `usage_table`.
+
+            partial: Whether it counts only a part of the step; its details then have `partial`.
+        """
+        if fields:
+            self._usage = {**fields, "partial": True} if partial else fields
+
+    def facts(self) -> StepFacts:
+        """Return the facts that each end of the step has: by default the usage of `note_usage`."""
+        if self._usage is None or self.usage_table is None:
+            return {}
+        return {"usage": self.usage_table.read(self._usage)}
+
+    def finish_step(
+        self,
+        finish_reason: FinishReason | str,
+        raw_finish_reason: str | None = None,
+        *,
+        last: bool = True,
+        **more: Unpack[StepFacts],
     ) -> None:
-        """Fail the step and with it the answer. A step that has ended stays as it is."""
-        # Any: passed on to `Recorder.fail`, which names and types them.
+        """
+        End the step as the provider does, with its `facts`.
+
+        Args:
+            finish_reason: Why the provider stopped.
+
+            raw_finish_reason: The same in the provider's word.
+
+            last: Whether the answer ends with the step; False when another hop follows.
+
+            more: Facts that win over those of `facts`.
+        """
+        self.ensure_started()
+        facts: StepFacts = {**self.facts(), **more}
+        self.recorder.finish(finish_reason, raw_finish_reason, **facts)
+        self.terminal = self.terminal or last
+
+    def fail_step(self, error: ErrorInfo, *, last: bool = True, **more: Unpack[StepFacts]) -> None:
+        """Fail the step, with its `facts`, and (where it is the *last*) the answer. A step that has ended stays."""
         if not self.recorder.terminal:
             self.ensure_started()
             self.on_failing()
             self.error = error
-            self.recorder.fail(error, run=run, state=state, **more)
-        self.end_answer()
+            facts: StepFacts = {**self.facts(), **more}
+            self.recorder.fail(error, **facts)
+        self.terminal = self.terminal or last
 
     def note(self, code: str, message: str) -> None:
         """Remember something that could not be used."""
@@ -538,11 +643,11 @@ class DecoderBase(ABC):
             self.on_close(error)
         except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
             self._break(failure)
-        if not self.terminal and not (self._hop > 1 and not self.recorder.started):
+        if not self.terminal and (self._hops.is_first or self.recorder.started):
             self.fail_step(self.interruption() if error is None else error)
 
     def _make_framing(self) -> Framing:
-        return type(self).framing(self.max_frame_bytes)
+        return self.framing(self.max_frame_bytes)
 
     def _checked(self, data: object) -> bytes:
         if self.closed:
@@ -558,14 +663,13 @@ class DecoderBase(ABC):
         )
         self.fail_step(error)
 
-    def _number_of(self, message_id: str) -> int | None:
-        """Return which hop a message is, from the second on; `None` for the first, and for other messages."""
-        number = message_id.removeprefix(f"{self.message_id}.")
-        return int(number) if number != message_id and number.isdecimal() else None
-
     def _make_recorder(self, message_id: str) -> Recorder:
         return Recorder(
-            message_id, prior=self._prior.get(message_id), sink=self._sink, item_key=self.item_key, note=self.note
+            message_id,
+            prior=self._hops.recorded.get(message_id),
+            sink=self._sink,
+            item_key=self.item_key,
+            note=self.note,
         )
 
     def _taken(self) -> list[Event]:
@@ -577,28 +681,10 @@ class DecoderBase(ABC):
 
     def _current_message(self) -> AssistantMessage | None:
         """Return the message of the current hop as far as it has come out of this decoder."""
-        prior = self._prior.get(self.recorder.message_id)
+        prior = self._hops.recorded.get(self.recorder.message_id)
         start = None if prior is None else Transcript(messages=(prior,))
         message = fold(self.recorder.so_far(), start=start).last
         return message if isinstance(message, AssistantMessage) else None
-
-
-def _by_id(prior: Prior) -> dict[str, AssistantMessage]:
-    if prior is None:
-        return {}
-    if not isinstance(prior, (AssistantMessage, Transcript, Iterable)):
-        raise TypeError(f"prior: expected an AssistantMessage, several or a Transcript, got {type(prior).__name__}")
-    messages: list[AssistantMessage]
-    if isinstance(prior, AssistantMessage):
-        messages = [prior]
-    elif isinstance(prior, Transcript):
-        messages = [message for message in prior.messages if isinstance(message, AssistantMessage)]
-    else:
-        messages = list(prior)
-    for message in messages:
-        if not isinstance(message, AssistantMessage):
-            raise TypeError(f"prior: expected an AssistantMessage, got {type(message).__name__}")
-    return {message.id: message for message in messages}
 
 
 def _dumped(event: object) -> Fields:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import entry_points
-from typing import Any, Protocol, TypeVar, final
+from typing import Any, Protocol, TypeVar, Unpack, final
 
 import attrs
 
-from assistant_events.adapters.base import DecoderBase, Prior
+from assistant_events.adapters.base import DecoderBase, DecoderOptions, Note
 from assistant_events.adapters.emitter import EmitResource, MakeEmitter
 from assistant_events.adapters.encoder import Encode
 from assistant_events.adapters.json_fields import Fields
@@ -26,7 +26,7 @@ GROUP = "assistant_events.adapters"
 class MakeDecoder(Protocol):
     """Makes a decoder; a subclass of `DecoderBase` is one."""
 
-    def __call__(self, message_id: str, *, request: Fields | None = None, prior: Prior = None) -> DecoderBase:
+    def __call__(self, message_id: str, **options: Unpack[DecoderOptions]) -> DecoderBase:
         """Return a decoder for one answer."""
         ...
 
@@ -35,7 +35,12 @@ class DecodeResource(Protocol):
     """Reads an answer that came as one JSON document."""
 
     def __call__(
-        self, resource: Mapping[str, Any], message_id: str, *, request: Fields | None = None, prior: Prior = None
+        self,
+        resource: Mapping[str, Any],
+        message_id: str,
+        *,
+        notes: list[Note] | None = None,
+        **options: Unpack[DecoderOptions],
     ) -> list[Event]:
         """Return the events of the answer."""
         ...
@@ -50,7 +55,9 @@ class Dialect:
     """What it is called everywhere: the name of its entry point, of `--dialect`, and `Origin.dialect`."""
 
     decoder: MakeDecoder
-    """Makes a decoder for one answer: `dialect.decoder(message_id, *, request=None, prior=None)`."""
+    """
+    Makes a decoder for one answer: `decoder(message_id, *, request=None, prior=None, provider=None, framing=None)`.
+    """
 
     encoder: Encode | None = None
     """Makes the next request: `dialect.encoder(transcript, body, *, mode="auto")`; `None` while there is none."""

@@ -227,7 +227,7 @@ class RunDriver:
         if not answer.run.running:
             return self._use_document(answer, rejoin=False)
         # A run in the background without a stream: only its id is known yet.
-        events = self.decoder.feed_event(self.decoder.resource_stream(answer.resource)[0])
+        events = self.decoder.feed_event(next(iter(self.decoder.resource_events(answer.resource))))
         if self.resumable:
             return RequestKind.REPLAY, events
         return (RequestKind.FETCH if self.decoder.stored else None), events
@@ -453,7 +453,7 @@ class RunDriver:
         if rejoin:
             decoder.restart_stream()
         events: list[Event] = []
-        for event in decoder.resource_stream(fetched.resource):
+        for event in decoder.resource_events(fetched.resource):
             events += decoder.feed_event(event)
         return (RequestKind.FETCH if decoder.held else None), events
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Self, TypeVar, final
 
 from typing_extensions import Unpack
 
-from assistant_events.adapters.base import Prior
+from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.clients.client import Body, ClientOptions, ProviderClient
 from assistant_events.clients.report import Report, RunStatus, StopResult

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import attrs
 
-from assistant_events.adapters.base import DecoderBase, Prior
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.events import Event
 from assistant_events.values import ErrorInfo
@@ -118,10 +119,6 @@ class TrackingDecoder(DecoderBase):
     @abstractmethod
     def with_usage(self, event: Fields, usage: Fields) -> Fields:
         """Return a completion event with usage."""
-
-    @abstractmethod
-    def resource_stream(self, resource: Fields) -> list[Fields]:
-        """Return the events of a stream that has the content of a document."""
 
     @property
     @abstractmethod

@@ -12,8 +12,9 @@ from itertools import islice
 from random import Random
 from typing import Any, Final, TypeAlias, cast
 
-from assistant_events.adapters.base import DecoderBase, Prior
+from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.converters import dumps, loads
 from assistant_events.errors import JsonError, LocalProtocolError

@@ -1,7 +1,7 @@
 """The dialect of the Gemini Interactions API, generations 1.x and 2.x."""
 
 from assistant_events.adapters.dialect import Dialect
-from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder, decode_resource
+from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
 from assistant_events.adapters.gemini_interactions.emitter import GeminiInteractionsEmitter, emit_resource
 from assistant_events.adapters.gemini_interactions.encoder import encode
 from assistant_events.adapters.gemini_interactions.policy import POLICY
@@ -18,6 +18,9 @@ __all__ = [
     "encode",
     "sse",
 ]
+
+decode_resource = GeminiInteractionsDecoder.decode_resource
+"""Decodes an interaction that came as one JSON document."""
 
 dialect = Dialect(
     name="gemini-interactions",

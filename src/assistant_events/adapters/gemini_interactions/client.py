@@ -18,9 +18,8 @@ import re
 from datetime import datetime, timedelta
 from typing import Any, Final, final
 
-from assistant_events.adapters.base import Prior
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, vocabulary
-from assistant_events.adapters.gemini_interactions.decoder import resource_stream
+from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, string
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.recovery import RunSummary, RunTraits
@@ -107,10 +106,6 @@ class GeminiTrackingDecoder(TrackingDecoder, GeminiInteractionsDecoder):
     def with_usage(self, event: Fields, usage: Fields) -> Fields:
         """Return a completion event with usage."""
         return {**event, "interaction": {**mapping(event, "interaction"), "usage": usage}}
-
-    def resource_stream(self, resource: Fields) -> list[Fields]:
-        """Return the events of a stream that has the content of a document."""
-        return list(resource_stream(resource))
 
     def _foreign(self, run_id: str | None) -> str | None:
         """Return an id when it is neither that of the replayed run nor of a response before or after it."""

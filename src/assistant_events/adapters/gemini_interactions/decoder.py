@@ -10,10 +10,10 @@ A *wire step* is one item of an interaction's `steps`; the step of the events is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Iterator
+from typing import TypeAlias, Unpack
 
-from assistant_events.adapters.base import DecoderBase, Prior
+from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_interactions import vocabulary
@@ -25,15 +25,14 @@ from assistant_events.adapters.gemini_interactions.step_decoders import (
     StepDecoder,
     ThoughtStep,
 )
-from assistant_events.adapters.json_fields import Fields, integer, mapping, plain_json, string
-from assistant_events.events import Event
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun, Usage
+from assistant_events.adapters.json_fields import Fields, integer, mapping, string
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
 
 _MAX_INDEX = 1 << 31
-"""Indexes from here on, and those below 0, are none that a service counts."""
+"""No service counts its steps up to here."""
 
 Index: TypeAlias = int | str
-"""What names a step on the wire; an index that is none is taken as text."""
+"""Key of a step on the wire; an index that no service uses is taken as text."""
 
 _BEGINNINGS = ("interaction.created", "interaction.start")
 
@@ -42,20 +41,20 @@ class GeminiInteractionsDecoder(DecoderBase):
     """
     Decodes streams of `POST /interactions` and `GET /interactions/{id}?stream=true`.
 
-    `request` tells whether the run can be resumed (`background`, `store`, `agent`) and which model or agent was asked
-    for.
+    `request` decides whether the run can be resumed (`background`, `store`, `agent`), and which model or agent was
+    asked for.
     """
 
-    dialect: ClassVar[str] = "gemini-interactions"
-    provider: ClassVar[str] = "google"
-    item_key: ClassVar[str | None] = "i"
-
-    delta_frames: ClassVar[DeltaFrames] = DeltaFrames(
+    dialect = "gemini-interactions"
+    provider = "google"
+    item_key = "i"
+    usage_table = vocabulary.USAGE
+    delta_frames = DeltaFrames(
         constant=("type", "event_type"), number="index", counted=("usage", "metadata"), unique="event_id"
     )
 
-    def __init__(self, message_id: str, *, request: Fields | None = None, prior: Prior = None) -> None:
-        super().__init__(message_id, request=request, prior=prior)
+    def __init__(self, message_id: str, **options: Unpack[DecoderOptions]) -> None:
+        super().__init__(message_id, **options)
         self._last_event_id: str | None = None
         self._cursor: str | None = None
         self._past: set[str] = set()
@@ -79,30 +78,27 @@ class GeminiInteractionsDecoder(DecoderBase):
         if counted or self._cursor is not None:
             self._cursor = string(counted, "event_id") or None
             self._last_event_id = self._cursor or self._last_event_id
-            self._note_usage(counted)
+            self._note_running_usage(counted)
 
     def _begin_hop(self) -> None:
-        self._interaction_id = ""
-        self._environment_id: str | None = None
-        self._continuation_token: str | None = None
-        self._running_usage: Fields | None = None
-        self._steps: dict[Index, StepDecoder] = {}
-        self._order: list[StepDecoder] = []
-        self._latest: list[StepDecoder] = []
-        self._highest = -1
         self.output_error: Fields | None = None
         """Error of a `model_output` step; it counts when the interaction has failed."""
 
+        self._state: dict[str, str] = {}
+        self._steps: dict[Index, StepDecoder] = {}
+        self._order: list[StepDecoder] = []
+        self._latest: list[StepDecoder] = []
+        self._next_index = 0
         self._paused = False
         self._created_again: Fields | None = None
 
     # -- the shape that DecoderBase asks for
 
-    def on_event(self, event: Fields) -> None:  # noqa: C901, PLR0912 - one arm for each word of the wire
-        """Read one event of either generation. Its name stands in the document, or beside it."""
+    def on_event(self, event: Fields) -> None:  # noqa: C901, PLR0912 - one arm for each event type
+        """Read one event of either generation. Its type is in the document, or beside it."""
         name = self.event_name(event)
         if (self._paused or self._repeated) and name not in _BEGINNINGS:
-            return  # between two hops there is nothing to add to
+            return  # no step is open between two hops
         event_id = string(event, "event_id") if "event_id" in event else None
         self._cursor = event_id or None
         if event_id:
@@ -111,7 +107,7 @@ class GeminiInteractionsDecoder(DecoderBase):
             self.frame_ids.add(event_id)
             self._last_event_id = event_id
         if "usage" in event or "metadata" in event:
-            self._note_usage(event)
+            self._note_running_usage(event)
         match name:
             case "step.delta" | "content.delta":
                 self._on_delta(event, name)
@@ -127,18 +123,18 @@ class GeminiInteractionsDecoder(DecoderBase):
                 # Third-party servers name the terminal event after its status.
                 self._on_completed(mapping(event, "interaction") or event, name.partition(".")[2])
             case "interaction.status_update" | "interaction.in_progress" | "interaction.requires_action":
-                self._on_status(event)
+                self._learn(event, "continuation_token")
             case "error":
-                self._on_error(error_of(event))
+                self._on_error(event)
             case None if "error" in event:
-                self._on_error(error_of(event))
+                self._on_error(event)
             case "done" | "finish":
                 pass
             case _:
                 self.note("unknown-event", "an event of an unknown type was left out")
 
     def event_name(self, event: Fields) -> str | None:
-        """Return the name of an event: it stands in the document, or beside it. `None` when it has none."""
+        """Return the type of an event, which is in the document or beside it; `None` when it has none."""
         return string(event, "event_type") or self.frame_name() or string(event, "type")
 
     def on_rejoin(self) -> None:
@@ -146,150 +142,141 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._cursor = None
         self.frame_ids.clear()
         self._repeated = False
-        if not (self._paused and self._interaction_id):
+        if not (self._paused and "interaction_id" in self._state):
             self._begin_hop()
 
     def on_close(self, error: ErrorInfo | None) -> None:
-        """Fail the step with what is known of its run: where it could be resumed, and how far it had come."""
+        """End the answer where it may end: between two hops."""
         if self._paused:
             self.end_answer()
-            return
-        self._fail(self.interruption() if error is None else error)
+
+    def on_failing(self) -> None:
+        """Give the recorder what the steps remember."""
+        for step in self._order:
+            step.cut()
+
+    def facts(self) -> StepFacts:
+        """Return usage, run and state of the interaction, for each end of its step."""
+        return {**super().facts(), "run": self._run(), "state": dict(self._state)}
 
     def requested_model(self) -> str | None:
         """Return the model or the agent of the request."""
         return super().requested_model() or string(self.request, "agent") or None
 
+    def resource_events(self, resource: Fields) -> Iterator[Fields]:
+        """Yield the events of a stream with the content of an interaction, 2.x or 1.x, or of an error document."""
+        if not string(resource, "status") and "error" in resource and not vocabulary.resource_steps(resource):
+            yield {"event_type": "error", "error": resource["error"]}
+            return
+        head = {key: value for key, value in resource.items() if key not in ("steps", "outputs", "usage")}
+        yield {"event_type": "interaction.created", "interaction": head}
+        for index, step in enumerate(vocabulary.resource_steps(resource)):
+            yield {"event_type": "step.start", "index": index, "step": step}
+            yield {"event_type": "step.stop", "index": index}
+        if string(resource, "status") in vocabulary.UNFINISHED:
+            yield {**head, "event_type": "interaction.status_update"}
+        else:
+            end = {**head, "usage": mapping(resource, "usage")}
+            yield {"event_type": "interaction.completed", "interaction": end}
+
     # -- the interaction
 
     def _on_created(self, interaction: Fields) -> None:
         interaction_id = string(interaction, "id") or ""
+        known_id = self._state.get("interaction_id", "")
         self._repeated = interaction_id in self._past
-        if self._repeated or (self._paused and interaction_id and interaction_id == self._interaction_id):
-            return  # a replay that begins before the hop that is told now
+        if self._repeated or (self._paused and interaction_id and interaction_id == known_id):
+            return  # a replay that begins before the current hop
         if self._paused:
-            if self._interaction_id:
-                self._past.add(self._interaction_id)
-            self.next_hop()
-            self._begin_hop()
+            if known_id:
+                self._past.add(known_id)
+            self._go_to_next_hop()
         elif self.recorder.started:
-            if interaction_id and self._interaction_id and interaction_id != self._interaction_id:
+            if interaction_id and known_id and interaction_id != known_id:
                 self.note("id-changed", "another interaction began before the first had ended")
-                self._end_hop_without_end()
+                self.fail_step(self.interruption(), last=False)
+                self._go_to_next_hop()
             else:
-                if interaction_id and not self._interaction_id:
-                    self._learn(interaction)
-                # Once more the same: the first event of a replay, if its steps follow from the first on.
+                if interaction_id and not known_id:
+                    self._learn_ids(interaction)
+                # The same again: the first event of a replay, if its steps follow from the first on.
                 self._created_again = interaction if self._order else None
                 return
         elif interaction_id:
             self.resume_hop(interaction_id)
-        self._learn(interaction)
-        served = string(interaction, "model") or string(interaction, "agent")
-        self.recorder.start(self.origin(served_model=served or None), self._run(), self._state())
+        self._learn_ids(interaction)
+        self._start(interaction)
 
-    def _learn(self, interaction: Fields) -> None:
-        self._interaction_id = string(interaction, "id") or self._interaction_id
-        self._environment_id = string(interaction, "environment_id") or self._environment_id
-
-    def _end_hop_without_end(self) -> None:
-        error = self.interruption()
-        self.error = error
-        self.on_failing()
-        self.recorder.fail(error, usage=self._usage({}), run=self._run(), state=self._state())
+    def _go_to_next_hop(self) -> None:
         self.next_hop()
         self._begin_hop()
 
-    def _on_status(self, event: Fields) -> None:
-        self._continuation_token = string(event, "continuation_token") or self._continuation_token
+    def _start(self, interaction: Fields) -> None:
+        served = string(interaction, "model") or string(interaction, "agent")
+        self.recorder.start(self.origin(served_model=served or None), self._run(), self._state)
+
+    def _learn_ids(self, interaction: Fields) -> None:
+        self._learn({"interaction_id": string(interaction, "id")}, "interaction_id")
+        self._learn(interaction, "environment_id")
+
+    def _learn(self, fields: Fields, key: str) -> None:
+        value = string(fields, key)
+        if value:
+            self._state[key] = value
+
+    def _run(self) -> RemoteRun | None:
+        run_id = self._state.get("interaction_id")
+        resumable = vocabulary.is_resumable(self.request)
+        return None if run_id is None else RemoteRun(id=run_id, resumable=resumable, kind="interaction")
+
+    def _note_running_usage(self, event: Fields) -> None:
+        """Note usage of an event before the terminal one, which counts only when that has none."""
+        metadata = mapping(event, "metadata")
+        usage = mapping(event, "usage") or mapping(metadata, "total_usage") or mapping(metadata, "usage")
+        self.note_usage(usage, partial=True)
 
     def _on_completed(self, interaction: Fields, status: str | None) -> None:
-        self._learn(interaction)
+        self._learn_ids(interaction)
         if not self.recorder.started:
-            served = string(interaction, "model") or string(interaction, "agent")
-            self.recorder.start(self.origin(served_model=served or None), self._run(), self._state())
+            self._start(interaction)
         if not self._order:
-            self._backfill(interaction)
+            # Documented as absent in the terminal event of a stream, but sent by servers that stream no steps.
+            for index, step in enumerate(vocabulary.resource_steps(interaction)):
+                self._on_start({"index": index}, step)
+                self._on_stop({"index": index})
         # The token of the terminal event is the one that counts; without it earlier checkpoints are void.
-        self._continuation_token = string(interaction, "continuation_token") or None
+        self._state.pop("continuation_token", None)
+        self._learn(interaction, "continuation_token")
+        self.note_usage(mapping(interaction, "usage"))
         status = string(interaction, "status") or status
-        usage = self._usage(interaction)
         match status:
             case "failed":
-                self._fail(vocabulary.failure(interaction, self.output_error), usage)
+                self.fail_step(vocabulary.failure(interaction, self.output_error))
             case "cancelled":
-                self._fail(ErrorInfo(kind=ErrorKind.CANCELLED, message="the interaction was cancelled"), usage)
+                self.fail_step(ErrorInfo(kind=ErrorKind.CANCELLED, message="the interaction was cancelled"))
             case "in_progress" | "queued":
-                self._fail(
-                    ErrorInfo(
-                        kind=ErrorKind.INTERRUPTED,
-                        message=f"the stream ended while the interaction was {status}",
-                        retryable=True,
-                    ),
-                    usage,
-                )
+                message = f"the stream ended while the interaction was {status}"
+                self.fail_step(ErrorInfo(kind=ErrorKind.INTERRUPTED, message=message, retryable=True))
             case _:
-                self._finish(status, usage)
+                self._finish(status)
 
-    def _finish(self, status: str | None, usage: Usage | None) -> None:
-        self._settle_steps()
+    def _finish(self, status: str | None) -> None:
+        for step in self._order:
+            step.stop()
         pending = bool(self.recorder.unanswered(provider_executed=False))
-        finish = vocabulary.finish(status, pending=pending, content=bool(self._order))
+        finish_reason = vocabulary.finish(status, pending=pending, content=bool(self._order))
         if status == "requires_action" and not pending:
-            self.note("no-call", "the interaction requires an action but holds no call to answer")
-        self.recorder.finish(finish, status, usage, self._run(), self._state())
-        if finish is FinishReason.PAUSE:
-            self._paused = True
-        else:
-            self.end_answer()
+            self.note("no-call", "the interaction requires an action but has no call to answer")
+        self._paused = finish_reason is FinishReason.PAUSE
+        self.finish_step(finish_reason, status, last=not self._paused)
 
-    def _fail(self, error: ErrorInfo, usage: Usage | None = None) -> None:
-        # Wire steps that have not ended stay as they are: what is open is then marked incomplete.
-        self.fail_step(error, usage=usage or self._usage({}), run=self._run(), state=self._state())
-
-    def _on_error(self, error: Fields) -> None:
-        info = vocabulary.stream_error(error)
-        if info is None:
+    def _on_error(self, event: Fields) -> None:
+        error = vocabulary.stream_error(error_of(event))
+        if error is None:
             # Seen live in runs that went on to their end (big-AGI, 2026).
             self.note("empty-error", "an error event without code and message was left out")
         else:
-            self._fail(info)
-
-    def _backfill(self, interaction: Fields) -> None:
-        """Read the steps of the resource when none were streamed; documented as absent in a stream's terminal event."""
-        steps = vocabulary.resource_steps(interaction)
-        for step in steps:
-            index = len(self._steps)
-            self._on_start({"event_type": "step.start", "index": index}, step)
-            self._on_stop({"event_type": "step.stop", "index": index})
-
-    def _run(self) -> RemoteRun | None:
-        if not self._interaction_id:
-            return None
-        return RemoteRun(id=self._interaction_id, resumable=vocabulary.is_resumable(self.request), kind="interaction")
-
-    def _state(self) -> dict[str, object]:
-        state: dict[str, object] = {}
-        if self._interaction_id:
-            state["interaction_id"] = self._interaction_id
-        if self._environment_id:
-            state["environment_id"] = self._environment_id
-        if self._continuation_token:
-            state["continuation_token"] = self._continuation_token
-        return state
-
-    def _note_usage(self, event: Fields) -> None:
-        """Remember usage that is said on the way; it counts only when the terminal event has none."""
-        metadata = mapping(event, "metadata")
-        usage = mapping(event, "usage") or mapping(metadata, "total_usage") or mapping(metadata, "usage")
-        if usage:
-            self._running_usage = usage
-
-    def _usage(self, interaction: Fields) -> Usage | None:
-        usage = mapping(interaction, "usage")
-        if usage:
-            return vocabulary.USAGE.read(usage)
-        return None if self._running_usage is None else vocabulary.USAGE.read({**self._running_usage, "partial": True})
+            self.fail_step(error)
 
     # -- wire steps
 
@@ -297,7 +284,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         kind = string(fields, "type") or ""
         index = self._index(event)
         if index is None:
-            index = self._highest + 1
+            index = self._next_index
         self._meet_replay(index, kind)
         known = self._steps.get(index)
         if known is not None:
@@ -324,7 +311,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         if index is None:
             self.note("no-index", "a delta without an index was taken for the step that is open")
             latest = self._latest_open()
-            index = self._highest + 1 if latest is None else latest.index
+            index = self._next_index if latest is None else latest.index
         step = self._steps.get(index)
         if step is None:
             step = self._open_step(index, vocabulary.step_of_delta(kind), implied=True)
@@ -373,7 +360,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         self._latest.append(step)
         step.index = index
         if isinstance(index, int):
-            self._highest = max(self._highest, index)
+            self._next_index = max(self._next_index, index + 1)
         return step
 
     def _latest_open(self) -> StepDecoder | None:
@@ -383,7 +370,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         return self._latest[-1] if self._latest else None
 
     def _may_begin_replay(self, name: str | None) -> bool:
-        """Tell whether an event that was seen before may still matter: it is how a replay begins."""
+        """Whether an event that was seen before may begin a replay."""
         if self._created_again is not None:
             return name in ("step.start", "content.start")
         return name in _BEGINNINGS
@@ -398,64 +385,3 @@ class GeminiInteractionsDecoder(DecoderBase):
         if first is not None and first is self._order[0] and first.type == vocabulary.step_type(kind):
             self.replay_begins()
             self._on_created(created)
-
-    def _settle_steps(self) -> None:
-        """End what the provider has not ended, in the order of opening, and use results that came too early."""
-        for step in self._order:
-            step.stop()
-
-    def on_failing(self) -> None:
-        """Give the recorder what the steps remember."""
-        for step in self._order:
-            step.cut()
-
-
-def decode_resource(
-    resource: Mapping[str, Any], message_id: str, *, request: Fields | None = None, prior: Prior = None
-) -> list[Event]:
-    """
-    Return the events of an interaction that came as one JSON document (`GET`, or `POST` without `stream`).
-
-    Takes 2.x `steps` and 1.x `outputs`, and error documents. Both forms of one response fold to the same message.
-
-    Args:
-        resource: The parsed document.
-
-        message_id: Id of the message that it becomes.
-
-        request: The body that was sent, as for the decoder.
-
-        prior: As for the decoder.
-
-    Raises:
-        TypeError: When *resource* is no mapping.
-    """
-    # Any in the signature: the document is not known until it is read.
-    if not isinstance(resource, Mapping):
-        raise TypeError(f"resource: expected a mapping, got {type(resource).__name__}")
-    resource = plain_json(resource)
-    decoder = GeminiInteractionsDecoder(message_id, request=request, prior=prior)
-    events: list[Event] = []
-    for event in resource_stream(resource):
-        events += decoder.feed_event(event)
-    return events + decoder.close()
-
-
-def resource_stream(resource: Fields) -> Iterator[Fields]:
-    """Yield the events of a stream that says what *resource* (plain JSON) does: its steps come whole."""
-    if not string(resource, "status") and "error" in resource and not vocabulary.resource_steps(resource):
-        yield {"event_type": "error", "error": resource["error"]}
-        return
-    head = {key: value for key, value in resource.items() if key not in ("steps", "outputs", "usage")}
-    yield {"event_type": "interaction.created", "interaction": head}
-    for index, step in enumerate(vocabulary.resource_steps(resource)):
-        yield {"event_type": "step.start", "index": index, "step": step}
-        yield {"event_type": "step.stop", "index": index}
-    if string(resource, "status") in vocabulary.UNFINISHED:
-        yield {**head, "event_type": "interaction.status_update"}
-    else:
-        end = {**head, "usage": mapping(resource, "usage")}
-        yield {"event_type": "interaction.completed", "interaction": end}
-
-
-__all__ = ["GeminiInteractionsDecoder", "decode_resource", "resource_stream"]

@@ -307,9 +307,10 @@ class ThoughtStep(StepDecoder):
 
     def __init__(self, decoder: Interaction, kind: str) -> None:
         super().__init__(decoder, kind)
-        self.texts: list[Fields | str] = []
+        self._items: list[Fields | str] = []
         """The items of the summary that are not in the state of a part yet; a text item may be its text alone."""
 
+        self.texts = self._items
         self._itemised = False
         self._signature = ""
         self.recorder.begin(self, "reasoning")
@@ -344,7 +345,7 @@ class ThoughtStep(StepDecoder):
         self.keep_extra(fields)
         items = vocabulary.summary_of(fields)
         for item in items:
-            self.texts.append(item)
+            self._items.append(item)
             text = string(item, "text")
             if text and (string(item, "type") or "text") == "text":
                 self.recorder.reasoning(text, key=self)
@@ -358,10 +359,11 @@ class ThoughtStep(StepDecoder):
 
     def _summary_state(self) -> dict[str, Any]:
         """Return the items of the summary, where they hold more than one text: first the whole, later what is new."""
-        if not self._itemised and len(self.texts) < 2 and not any(map(_is_special, self.texts)):
+        if not self._itemised and len(self._items) < 2 and not any(map(_is_special, self._items)):
             return {}
         self._itemised = True
-        items, self.texts = self.texts, []
+        items, self._items = self._items, []
+        self.texts = self._items
         summary = [{"type": "text", "text": item} if isinstance(item, str) else item for item in items]
         return {"summary": summary} if items else {}
 
