@@ -9,6 +9,7 @@ from typing import TypeAlias
 from benchmarks.aimock import mock_peers
 from benchmarks.codec import converters_event, converters_message
 from benchmarks.decode import (
+    recorded_noise,
     sse_to_message,
     sse_to_message_live,
     sse_to_message_live_stdlib,
@@ -30,6 +31,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
         "sse_to_message_live": sse_to_message_live,
         "sse_to_message_stdlib": sse_to_message_stdlib,
         "sse_to_message_live_stdlib": sse_to_message_live_stdlib,
+        "recorded_noise": recorded_noise,
         "growth": growth,
         "import": import_time,
         "peak_memory": peak_memory,

@@ -21,9 +21,10 @@ from assistant_events.reducer import Builder
 from benchmarks.answers import ANSWERS, Answer
 from benchmarks.limit import parse_all
 from benchmarks.measure import Comparison, Figure, Settings, compare, ratio_figure
-from benchmarks.wire import in_chunks, interactions
+from benchmarks.wire import in_chunks, interactions, with_noise
 
 LIVE_GOAL = 3.4
+NOISE_GOAL = 1.4
 STDLIB_GOAL = 5.5
 _LONG_TEXT_GOAL = 2.3
 _GOAL = 2.6
@@ -49,6 +50,26 @@ def sse_to_message_live(settings: Settings) -> Iterator[Figure]:
     The same streams and the same limit, which has the whole stream at once.
     """
     return _over_limit(settings, live=True, goals=dict.fromkeys(ANSWERS, LIVE_GOAL))
+
+
+def recorded_noise(settings: Settings) -> Iterator[Figure]:
+    """
+    How much more does a message cost when the frames hold the noise of recordings?
+
+    The streams of `sse_to_message` and `sse_to_message_live`, with padding, a cursor and usage in each frame: cost over
+    the limit of the same bytes, divided by that of the clean stream.
+    """
+    for name, make in ANSWERS.items():
+        answer = make(settings.scale)
+        clean = list(interactions(answer))
+        noisy = list(with_noise(clean))
+        for case, cut in ((name, in_chunks), (f"{name}_live", list[bytes])):
+            check(answer, cut(noisy))
+            without = compare_with_limit(cut(clean), settings).ratio
+            comparison = compare_with_limit(cut(noisy), settings)
+            detail = f"{without:.2f} x the limit without noise, {comparison.ratio:.2f} x with it"
+            samples = tuple(ratio / without for ratio in comparison.ratios)
+            yield Figure(case, comparison.ratio / without, NOISE_GOAL, samples=samples, detail=detail)
 
 
 def sse_to_message_stdlib(settings: Settings) -> Iterator[Figure]:

@@ -8,7 +8,9 @@ outside ASCII is not escaped, a call starts with empty arguments, every stream e
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
+from random import Random
 
 from benchmarks.answers import Answer, Call, Text, Thought
 
@@ -56,6 +58,16 @@ def interactions(answer: Answer) -> Iterator[bytes]:
         '"model":"gemini-3-flash-preview"}',
     )
     yield b"event: done\ndata: [DONE]\n\n"
+
+
+def with_noise(frames: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the same frames with what recordings hold beside it: a cursor, usage so far, up to 15 spaces of padding."""
+    random = Random("noise")
+    for at, frame in enumerate(frames):
+        document, bracket, end = frame.rpartition(b"}")
+        cursor = b64encode(b"0_text_%d" % at)
+        more = b',"event_id":"v1_%b","metadata":{"total_usage":{"total_output_tokens":%d}}' % (cursor, at)
+        yield document + more + b" " * random.randrange(16) + bracket + end if bracket else frame
 
 
 def anthropic(answer: Answer) -> Iterator[bytes]:
