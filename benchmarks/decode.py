@@ -56,8 +56,8 @@ def recorded_noise(settings: Settings) -> Iterator[Figure]:
     """
     How much more does a message cost when the frames hold the noise of recordings?
 
-    The streams of `sse_to_message` and `sse_to_message_live`, with padding, a cursor and usage in each frame: cost over
-    the limit of the same bytes, divided by that of the clean stream.
+    The streams of `sse_to_message` and `sse_to_message_live`, with padding and a cursor in each frame and usage at
+    each end: cost over the limit of the same bytes, divided by that of the clean stream.
     """
     for name, make in ANSWERS.items():
         answer = make(settings.scale)

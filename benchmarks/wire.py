@@ -61,12 +61,12 @@ def interactions(answer: Answer) -> Iterator[bytes]:
 
 
 def with_noise(frames: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the same frames with what recordings hold beside it: a cursor, usage so far, up to 15 spaces of padding."""
+    """Yield the same frames with the noise of recordings: up to 15 spaces of padding, a cursor, usage at each stop."""
     random = Random("noise")
     for at, frame in enumerate(frames):
         document, bracket, end = frame.rpartition(b"}")
-        cursor = b64encode(b"0_text_%d" % at)
-        more = b',"event_id":"v1_%b","metadata":{"total_usage":{"total_output_tokens":%d}}' % (cursor, at)
+        usage = b',"metadata":{"total_usage":{"total_output_tokens":%d}}' % at if b'"step.stop"' in frame else b""
+        more = b',"event_id":"v1_%b"%b' % (b64encode(b"0_text_%d" % at), usage)
         yield document + more + b" " * random.randrange(16) + bracket + end if bracket else frame
 
 

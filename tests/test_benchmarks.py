@@ -133,7 +133,7 @@ class TestWire:
 
     def test_noise_changes_no_message(self, answer):
         """
-        Every document of a noisy stream holds a cursor of its own and usage, and none has another answer.
+        Every document of a noisy stream has a cursor of its own; the answer is the same.
         """
         clean = list(wire.interactions(answer))
         noisy = list(wire.with_noise(clean))

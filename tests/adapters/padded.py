@@ -31,7 +31,7 @@ class PaddedDecoder(DecoderBase):
         self.counted = {}
 
     def on_event(self, event):
-        frame_id = string(event, "id")
+        frame_id = (string(event, "id") or "").encode()
         if frame_id in self.frame_ids:
             return
         if frame_id:

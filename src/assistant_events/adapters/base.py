@@ -160,8 +160,8 @@ class DecoderBase(ABC):
         self.payload: bytes | None = None
         """The frame that is read, as it came; `None` when it was parsed elsewhere."""
 
-        self.frame_ids: set[str] = set()
-        """Ids of the frames that came, for dialects whose frames have one (`delta_frames.unique`)."""
+        self.frame_ids: set[bytes] = set()
+        """Ids of the frames that came, encoded, for dialects whose frames have one (`delta_frames.unique`)."""
 
         self._fast_path: DeltaFastPath | None = None
         self._left: DeltaFastPath | None = None

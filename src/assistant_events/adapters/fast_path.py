@@ -7,7 +7,6 @@ same for each of them. Any other frame is decoded in full; a standing test prove
 
 from __future__ import annotations
 
-import re
 from typing import Any, TypeAlias
 
 from assistant_events.adapters.frame_templates import TemplateLearner
@@ -26,11 +25,11 @@ _DRAFTS: dict[type, Any] = {cls: draft_of(cls) for cls in (TextDelta, ReasoningD
 Suffix: TypeAlias = bytes | tuple[()]
 """The bytes after a text; the empty tuple, with which nothing ends, when the text is not the only gap."""
 
-Form: TypeAlias = tuple[bytes, Suffix, int, int | None]
-"""How a frame, or its payload alone, is matched: the bytes before its first gap, the suffix, the place of the text."""
-
-_LITERAL: Form = (b"", b"", 0, None)
-"""A JSON string alone."""
+Form: TypeAlias = tuple[bytes, Suffix, int, int, bytes]
+"""
+How a frame, or its payload alone, is matched: the bytes before its first gap, the suffix, where the text begins and
+ends when there is a suffix, and the bytes after the payload.
+"""
 
 
 class DeltaFastPath:
@@ -54,16 +53,18 @@ class DeltaFastPath:
     """
 
     __slots__ = (
-        "_after",
+        "_anchor",
         "_buffer",
         "_call_id",
         "_cls",
         "_draft",
         "_ids",
+        "_item",
         "_last",
         "_longest",
         "_mark",
         "_message_id",
+        "_patterns",
         "_read",
         "_texts",
         "bare",
@@ -83,7 +84,7 @@ class DeltaFastPath:
         fragment: OpenFragment | OpenCall,
         *,
         max_frame_bytes: int,
-        frame_ids: set[str],
+        frame_ids: set[bytes],
         texts: list[Any] | None = None,
     ) -> None:
         # Any: an adapter may keep items of its own in the list.
@@ -94,8 +95,8 @@ class DeltaFastPath:
         self.number = number
         self.fragment = fragment
         prefix, suffix = template.bound(number)
-        before, self._after = learner.around or (b"", b"")
-        self.framed = _form(before + prefix, suffix, self._after)
+        before, after = learner.around or (b"", b"")
+        self.framed = _form(before + prefix, suffix, after)
         """How a whole frame is matched. A JSON string holds no line end, so what matches is one frame."""
 
         self.unended = _form(before + prefix, suffix)
@@ -105,7 +106,7 @@ class DeltaFastPath:
         """How a payload is matched."""
 
         # A character takes up to 12 bytes, two escapes. A frame that may be too long is decoded in full, which counts.
-        self._longest = (max_frame_bytes - len(before + prefix) - len(suffix) - len(self._after)) // 12
+        self._longest = (max_frame_bytes - template.longest - len(before + after)) // 12
         self._message_id = message_id
         self._call_id = fragment.call_id if isinstance(fragment, OpenCall) else None
         self._cls: type = ToolInputDelta
@@ -114,12 +115,15 @@ class DeltaFastPath:
         self._draft = _DRAFTS[self._cls]
         self._buffer = fragment.buffer
         self._mark = fragment.buffer.length
+        self._item = b"%d" % number if template.numbered else None
         self._ids = frame_ids if template.unique else None
-        self._last: re.Match[bytes] | None = None
+        self._patterns = template.patterns
+        self._anchor = template.anchor
+        self._last: bytes | None = None
         self._texts = texts
         self._read = string_reader()
 
-    def try_append(self, data: bytes, form: Form, sink: list[Event]) -> bool:
+    def try_append(self, data: bytes, form: Form, sink: list[Event]) -> bool:  # noqa: C901, PLR0912 - the hot path
         """
         Append a delta to the fragment and its event to *sink*.
 
@@ -133,18 +137,37 @@ class DeltaFastPath:
         Returns:
             Whether *data* matched. If not, nothing happened.
         """
-        prefix, suffix, start, end = form
+        prefix, suffix, start, end, after = form
         if not data.startswith(prefix):
             return False
-        if not data.endswith(suffix):
-            return self._append_gapped(data, form, sink)
+        found = ids = None
+        if end and data.endswith(suffix):
+            literal = data[start:end]
+        else:
+            anchor = self._anchor
+            stop = data.find(anchor, start) if anchor else start
+            found = self._patterns[after](data, stop + len(anchor)) if stop >= 0 else None
+            if found is None:
+                return False
+            if self._item is not None and found["number"] != self._item:
+                return False
+            literal = data[start:stop] if anchor else found["text"]
+            ids = self._ids
+            if ids is not None:
+                frame_id = found["unique"]
+                if frame_id in ids:
+                    return False
         try:
-            text = self._read(data[start:end])
+            text = self._read(literal)
         except ValueError:
             return False  # not a string, or not valid text
         size = len(text)
         if not 0 < size <= self._longest:
             return False
+        if found is not None:
+            self._last = data
+            if ids is not None:
+                ids.add(frame_id)  # type: ignore[possibly-undefined]  # pyright: ignore[reportPossiblyUnboundVariable]
         buffer = self._buffer
         length = buffer.length
         made = _new(self._draft)
@@ -184,30 +207,12 @@ class DeltaFastPath:
 
     def last_payload(self) -> bytes | None:
         """Return the payload of the last frame that varied in more than its text; `None` when there was none."""
-        return None if self._last is None else self.template.bound(self.number)[0] + self._last[0]
-
-    def _append_gapped(self, data: bytes, form: Form, sink: list[Event]) -> bool:
-        """Append the delta of a frame that varies in more than its text."""
-        after = self._after if form is self.framed else b""
-        stop = len(data) - len(after)
-        if stop > self._longest or not data.endswith(after):
-            return False
-        found = self.template.pattern.fullmatch(data, form[2], stop)
-        if found is None or (self.template.numbered and found["number"] != b"%d" % self.number):
-            return False
-        ids = self._ids
-        if ids is None:
-            appended = self.try_append(found["text"], _LITERAL, sink)
-        else:
-            frame_id = str(found["unique"], "ascii")
-            appended = frame_id not in ids and self.try_append(found["text"], _LITERAL, sink)
-            if appended:
-                ids.add(frame_id)
-        if appended:
-            self._last = found
-        return appended
+        last = self._last
+        if last is None or not last.startswith(self.framed[0]):
+            return last
+        return last[len(self.framed[0]) - len(self.template.bound(self.number)[0]) :]
 
 
 def _form(before: bytes, suffix: Suffix, after: bytes = b"") -> Form:
     end = suffix + after if isinstance(suffix, bytes) else suffix
-    return before, end, len(before), -len(end)
+    return before, end, len(before), -len(end), after

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 from itertools import islice
 from typing import Any, TypeAlias, final
 
@@ -29,6 +28,9 @@ Path: TypeAlias = tuple[str | int, ...]
 
 Around: TypeAlias = tuple[bytes, bytes]
 """The bytes before and after a payload in its frame."""
+
+Match: TypeAlias = Callable[[bytes, int], "re.Match[bytes] | None"]
+"""A function that matches bytes from a place to their end."""
 
 _MAX_FRAME = 4096
 """A longer frame is not learned: the search for its values would cost more than the template saves."""
@@ -49,17 +51,20 @@ _PROBES: dict[type, tuple[re.Pattern[bytes], Any, bytes]] = {
 }
 """By the type of a varying value: its token, and the value that is tried in its place."""
 
+_MAX_GAP = 260
+"""How many bytes a gap matches at most, but for that of the text."""
+
 _GAPS = {
     "text": rb'(?P<text>"[^"\\]*+(?:\\.[^"\\]*+)*+")',
     "number": rb"(?P<number>0|[1-9]\d{0,9})",
-    "unique": rb'"(?P<unique>[ !#-\[\]-~]++)"',
-    "str": rb'"[ !#-\[\]-~]*+"',
+    "unique": rb'"(?P<unique>[ !#-\[\]-~]{1,256}+)"',
+    "str": rb'"[ !#-\[\]-~]{0,256}+"',
     "int": rb"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?",
     "float": rb"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?",
 }
 """What a gap matches. Strings with escapes and numbers with exponents, which need a parser, are decoded in full."""
 
-_PIECES = re.compile(rb'("(?:[^"\\]|\\.)*"|[^" \]}]+| (?![ \]}]))|( +(?![\]}]))|( *[\]}])')
+_PIECES = re.compile(rb'("(?:[^"\\]|\\.)*"|[^" \]}]+| (?![ \]}]))|( +(?![ \]}]))|( *[\]}])')
 """Constant bytes; several spaces; a closing bracket with the spaces before it."""
 
 
@@ -132,12 +137,25 @@ class FrameTemplate:
         self._before = literals[: first + 1]
         self._after = literals[first + 1 :]
         self._gaps = gaps[first:]
+        after_text = self._after[0] if self._gaps[0] == "text" and len(self._gaps) > 1 else b""
+        self.anchor = after_text if b'"' in after_text else b""
+        """
+        Bytes between a text that comes before all other gaps and the next gap; empty when they do not prove the end of
+        the text. They hold a quote without a backslash before it, as no JSON string does.
+        """
+
+        self.patterns = _Patterns(self._pattern)
+        """By the bytes after a payload: what matches both, from the first gap on or from the end of the anchor."""
+
+        self.longest = sum(map(len, literals)) + _MAX_GAP * (len(gaps) + len(literals[-1]))
+        """How long a payload is at most, without its text."""
+
         self._exact = not counts and {"text", "number"}.issuperset(gaps)
         self.numbered = "number" in self._gaps
-        """Whether `pattern` matches the number of the item."""
+        """Whether `patterns` match the number of the item."""
 
         self.unique = "unique" in gaps
-        """Whether `pattern` matches the id of the frame."""
+        """Whether `patterns` match the id of the frame."""
 
     @classmethod
     def learn(cls, payload: bytes, event: Fields, path: Path, fields: DeltaFrames) -> FrameTemplate | None:
@@ -169,11 +187,24 @@ class FrameTemplate:
         item = b"%d" % number
         return item.join(self._before), item.join(self._after) if self._exact else ()
 
-    @cached_property
-    def pattern(self) -> re.Pattern[bytes]:
-        """What matches a payload from the first gap to its end, with any spaces before its brackets."""
-        pieces = zip(self._gaps, self._after, strict=True)
-        return re.compile(b"".join([_GAPS[gap] + _PIECES.sub(_loosened, literal) for gap, literal in pieces]))
+    def _pattern(self) -> bytes:
+        gaps = [_GAPS[gap] for gap in self._gaps]
+        *constant, last = self._after
+        matched = [*map(re.escape, constant), _PIECES.sub(_loosened, last)]
+        first = 1 if self.anchor else 0
+        return b"".join([gap + literal for gap, literal in zip(gaps[first:], matched[first:], strict=True)])
+
+
+class _Patterns(dict[bytes, "Match"]):
+    """By the bytes after a payload: what matches both, with any spaces before the brackets at the end."""
+
+    def __init__(self, make: Callable[[], bytes]) -> None:
+        self._make = make
+
+    def __missing__(self, after: bytes) -> Match:
+        # Compiled late: a frame without noise never needs it.
+        match = self[after] = re.compile(self._make() + re.escape(after)).fullmatch
+        return match
 
 
 Learned: TypeAlias = tuple[FrameTemplate | None, Around | None, bool]
@@ -259,4 +290,4 @@ def _loosened(found: re.Match[bytes]) -> bytes:
     constant, _, bracket = found.groups()
     if constant is not None:
         return re.escape(constant)
-    return rb" *+" + (b"" if bracket is None else re.escape(bracket.strip()))
+    return rb" {0,256}+" + (b"" if bracket is None else re.escape(bracket.strip()))

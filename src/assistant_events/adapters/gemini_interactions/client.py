@@ -92,7 +92,7 @@ class GeminiTrackingDecoder(TrackingDecoder, GeminiInteractionsDecoder):
         known = index in self._steps
         misplaced = index is not None and not known and name in _CONTINUATIONS
         content = 0
-        if string(event, "event_id") not in self.frame_ids:
+        if (string(event, "event_id") or "").encode(errors="surrogatepass") not in self.frame_ids:
             if name in ("step.start", "content.start"):
                 content = int(not known)
             elif name in ("step.delta", "content.delta"):

@@ -102,9 +102,10 @@ class GeminiInteractionsDecoder(DecoderBase):
         event_id = string(event, "event_id") if "event_id" in event else None
         self._cursor = event_id or None
         if event_id:
-            if event_id in self.frame_ids and not self._may_begin_replay(name):
+            frame_id = event_id.encode(errors="surrogatepass")
+            if frame_id in self.frame_ids and not self._may_begin_replay(name):
                 return
-            self.frame_ids.add(event_id)
+            self.frame_ids.add(frame_id)
             self._last_event_id = event_id
         if "usage" in event or "metadata" in event:
             self._note_running_usage(event)
