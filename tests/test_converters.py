@@ -169,7 +169,7 @@ def test_contents_come_back(contents):
 @given(made.events())
 def test_text_is_the_plain_json(event):
     """
-    JSON text says what plain JSON says, field by field and in the same order.
+    JSON text has the same fields as plain JSON, in the same order.
     """
     assert json.dumps(unstructure(event)) == json.dumps(json.loads(dumps(event)))
 
@@ -187,7 +187,7 @@ def test_bytes_are_stable(event):
 
 def test_event_begins_with_type_and_version():
     """
-    An event says its type, its version and its message first; what equals its default is left out.
+    A document of an event begins with type, version and message; fields that equal their default are omitted.
     """
     event = TextEnded(message_id="a1", text="Hi")
 
@@ -210,7 +210,7 @@ def test_record_document():
 
 def test_meta_is_written_when_there_is_any():
     """
-    The app's own data stands in the record.
+    A record contains the data of the app.
     """
     record = Record(session_id="s1", seq=1, at=NOON, event=TextStarted(message_id="a1"), meta={"user": ["u"]})
 
@@ -278,7 +278,7 @@ def test_message_document():
 
 def test_transcript_document():
     """
-    A transcript says its version; all its fields are always there and the rewound ids are sorted.
+    A transcript has its version and all its fields, and its rewound ids are sorted.
     """
     transcript = Transcript(messages=[UserMessage(id="u1", content="Hi")], seq=2, rewound={"b", "a"})
 
@@ -319,7 +319,7 @@ def test_times_document():
 )
 def test_content_documents(content, document):
     """
-    Contents are told apart by their type; bytes are base64.
+    Contents have a type; bytes are base64.
     """
     assert document == unstructure(content)
     assert content == structure(document, Content)
@@ -568,7 +568,7 @@ def test_numbers_of_states_are_exact(number):
 
 def test_halves_of_a_pair_are_one_character():
     """
-    Two halves of a surrogate pair that stand together are one character, in plain JSON as in text.
+    Two adjacent halves of a surrogate pair are one character, in plain JSON and in text.
     """
     document = {**ENDED, "text": "\ud83d\ude00", "state": {"\ud83d\ude00": "\ud83d\ude00"}}
 
@@ -597,7 +597,7 @@ def nested(levels: int) -> dict[str, object]:
 
 def test_depth_of_states():
     """
-    A state may be as deep as one that is made in Python, wherever it stands.
+    A state anywhere in a document may be as deep as one that is made in Python.
     """
     state = State(nested(MAX_DEPTH - 1))
     event = UnknownEvent(type="x", version=1, data={"type": "x", "state": nested(MAX_DEPTH - 3)})
@@ -664,7 +664,7 @@ def test_far_too_deep():
 
 def test_no_json():
     """
-    What is no JSON is an error of its own.
+    Text that is not valid JSON raises JsonError.
     """
     with pytest.raises(JsonError):
         loads(b"{", Event)

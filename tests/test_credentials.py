@@ -79,7 +79,7 @@ def test_what_looks_like_a_credential(text, clean):
 )
 def test_ordinary_words(text):
     """
-    What is no credential stays as it is.
+    Text that is not a credential is kept.
     """
     assert text == without_credentials(text)
 

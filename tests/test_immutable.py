@@ -74,7 +74,7 @@ def test_fields_refuse_what_they_cannot_hold():
 
 def test_nothing_can_be_added():
     """
-    There is no room for attributes that the class does not have.
+    Attributes that the class does not have cannot be set.
     """
     for value in EVERYTHING:
         with pytest.raises(AttributeError):
@@ -159,7 +159,7 @@ def test_another_field_is_another_value():
                 try:
                     other = attrs.evolve(value, **{field.name: field.default})
                 except ValueError:
-                    continue  # a medium without bytes or a place
+                    continue  # media without bytes or a URI
                 assert value != other
 
 
@@ -277,7 +277,7 @@ def test_states_are_hidden():
 
 def test_states_show_their_keys():
     """
-    Of a state one sees its own keys, so that one can tell two apart.
+    The repr of a state shows its own keys, so that two states can be distinguished.
     """
     assert "State(<id, list, object>)" == repr(HIDDEN)
     assert "State()" == repr(State())
@@ -348,7 +348,7 @@ def test_deltas_keep_no_unknown_fields_by_default():
 
 def test_messages_of_users_are_values():
     """
-    Two messages that say the same are the same.
+    Two messages with equal fields are equal.
     """
     assert UserMessage(id="u", content="Hi") == UserMessage(id="u", content=as_content("Hi"))
 

@@ -59,7 +59,7 @@ def outcome(function, *arguments):
 
 
 def exactly(value):
-    """Return *value* in a form that tells True from 1, 1 from 1.0, 0.0 from -0.0, and orders of keys apart."""
+    """Return *value* in a form that distinguishes True from 1, 1 from 1.0, 0.0 from -0.0, and orders of keys."""
     if isinstance(value, (dict, JsonObject)):
         return {"object": [(key, exactly(item)) for key, item in value.items()]}
     if isinstance(value, (list, tuple)):
@@ -197,7 +197,7 @@ def test_same_outcome(text):
 @pytest.mark.parametrize("data", BYTES.values(), ids=BYTES)
 def test_no_utf8_is_refused(data):
     """
-    Bytes that are no UTF-8 are refused with the same words with msgspec and without it.
+    Bytes that are not valid UTF-8 raise the same error with msgspec and without it.
     """
     with_it, without = both(read_json, data)
 
@@ -208,7 +208,7 @@ def test_no_utf8_is_refused(data):
 @pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)
 def test_surrogates_in_strings(text):
     """
-    A string that no UTF-8 can say is read the same with msgspec and without it.
+    A string that cannot be encoded as UTF-8 is read alike with msgspec and without it.
     """
     with_it, without = both(read_json, text)
 
@@ -235,7 +235,7 @@ EXPECTED = [
 @pytest.mark.parametrize(("name", "value"), EXPECTED, ids=[name for name, _ in EXPECTED])
 def test_values(name, value):
     """
-    What is read is exactly what the text says.
+    The value is exactly that of the text.
     """
     assert exactly(value) == exactly(read_json(DOCUMENTS[name]))
 
@@ -271,7 +271,7 @@ def test_refusals(name, text):
 
 def test_broken_utf8_says_where():
     """
-    Bytes that are no UTF-8 say at which byte.
+    The error for bytes that are not valid UTF-8 has the position.
     """
     with pytest.raises(JsonError) as refused:
         read_json(BYTES["bad utf-8"])
@@ -282,7 +282,7 @@ def test_broken_utf8_says_where():
 @pytest.mark.parametrize("text", ["[%s[]]" % ("[]," * 300), "[%s{}]" % ('{"a":{}},' * 150)], ids=["arrays", "objects"])
 def test_the_limit_is_one_of_depth(text):
     """
-    There may be more brackets than levels, as long as they stand beside each other.
+    A document may have more brackets than levels when they are siblings.
     """
     assert json.loads(text) == read_json(text)
 
@@ -337,7 +337,7 @@ def test_written(value, written):
 )
 def test_what_is_no_json_is_not_written(value):
     """
-    What is no JSON is a TypeError with msgspec and without it.
+    A value that is not JSON raises TypeError with msgspec and without it.
     """
     assert [TypeError, TypeError] == [kind for kind, _ in both(write_json, value)]
 
@@ -469,7 +469,7 @@ WHATEVER = [None, True, 1, -1, 1.0, "x", "", [], {}, [None], [{}]]
 @given(data=st.data())
 def test_every_field_of_every_event_is_checked_alike(type_, data):
     """
-    Whatever stands in whichever field of an event, it is read or refused alike with msgspec and without it.
+    Any value in any field of an event is read or refused alike with msgspec and without it.
     """
     document = unstructure(data.draw(made.events(EVENT_TYPES[type_])))
     written = [write_json({**document, name: value}) for name in document for value in WHATEVER]

@@ -295,7 +295,7 @@ def test_long_paths_are_cut():
 
 def test_faults_never_show_a_state():
     """
-    However a document is wrong, no value out of its state stands in the error.
+    The error for a wrong document never contains a value of its state.
     """
     secret = "c2VjcmV0" * 4
     state = {"signature": secret, secret: [secret], "more": {"a": secret}}
@@ -325,7 +325,7 @@ def test_faults_never_show_a_state():
 )
 def test_plain_json_only(value, text):
     """
-    What no JSON text can say is refused in plain JSON, wherever it stands.
+    Values that JSON text cannot represent are refused anywhere in plain JSON.
     """
     with pytest.raises(StructureError) as refused:
         structure({**ENDED, "state": {"a": [value]}}, Event)

@@ -43,7 +43,7 @@ V3 = {"type": "note.written", "v": 3, "message_id": "n1", "text": "milk", "style
 @pytest.mark.parametrize("document", [V1, V2, V3], ids=["v1", "v2", "v3"])
 def test_steps_are_chained(upcasters, document):
     """
-    A document of any version goes through all the steps that are before it.
+    A document of any version is converted by all steps up to the newest version.
     """
     assert V3 == upcasters.upcast(document)
 
@@ -72,7 +72,7 @@ def test_missing_version_is_the_first(upcasters):
 @pytest.mark.parametrize("version", [3, 4, 99])
 def test_newest_and_newer_are_left_alone(upcasters, version):
     """
-    There is no way down: a document that is new enough comes back as it is.
+    A document of the newest version is returned as it is.
     """
     document = {**V3, "v": version}
 

@@ -1,5 +1,5 @@
 """
-Frozen JSON, text, content and facts: what goes in, what comes out, what is refused and how.
+Frozen JSON, text, content and infos: what they accept, return and refuse.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def test_an_object_is_a_mapping():
 
 def test_an_object_cannot_be_changed():
     """
-    There is no way to set, add or remove an item.
+    An item cannot be set, added or removed.
     """
     value = JsonObject(a={"b": 1})
 
@@ -173,7 +173,7 @@ def test_other_json_differs(one, other):
 )
 def test_the_json_type_in_words(value, words):
     """
-    Messages name the JSON type of a value without its content, and the class of what is no JSON.
+    Errors contain the JSON type of a value without its content, and the class of other objects.
     """
     assert words == json_type(value)
 
@@ -181,7 +181,7 @@ def test_the_json_type_in_words(value, words):
 @pytest.mark.parametrize("other", [None, 1, "a", ["a"], object()], ids=["null", "number", "text", "array", "object"])
 def test_an_object_is_nothing_else(other):
     """
-    A JSON object never equals what is no mapping.
+    A JSON object does not equal an object that is not a mapping.
     """
     assert JsonObject(a=1) != other
     assert same_as(1) != other
@@ -211,7 +211,7 @@ def test_equal_objects_have_one_hash(one, other):
 @given(made.json_values())
 def test_thaw_gives_what_was_frozen(value):
     """
-    Plain Python and frozen JSON say the same, back and forth.
+    Plain Python and frozen JSON convert into each other without a change.
     """
     plain = thaw(value)
 
@@ -301,7 +301,7 @@ NO_JSON = [
 @pytest.mark.parametrize(("given", "text"), NO_JSON, ids=[text for _, text in NO_JSON])
 def test_what_is_no_json(given, text):
     """
-    What is no JSON is refused with its place.
+    A value that is not JSON is refused, with its path.
     """
     with pytest.raises(TypeError) as refused:
         freeze(given)
@@ -319,7 +319,7 @@ def test_no_object():
 
 def test_states_hide_their_keys_in_errors():
     """
-    What is wrong inside a state is told without its keys, since errors are logged.
+    The error for a value inside a state does not contain its keys, since errors are logged.
     """
     with pytest.raises(TypeError, match=r"^\$\.\*\[0\]\.\*: expected JSON, got object$"):
         State({"secret": [{"c2VjcmV0": object()}]})
@@ -393,7 +393,7 @@ def test_repr_of_a_huge_integer():
 )
 def test_strings_are_verbatim(given, kept):
     """
-    Halves of a pair that stand together are one character; everything else stays, lone halves included.
+    Adjacent halves of a pair are joined to one character; everything else is kept, including lone halves.
     """
     value = JsonObject({given: [given, {given: given}]})
 
@@ -442,7 +442,7 @@ def test_surrogates(text, valid, joined):
 @pytest.mark.parametrize("half", [chr(0xD83D), chr(0xDE00)], ids=["high", "low"])
 def test_surrogates_anywhere(before, half):
     """
-    Half a character is found wherever it stands in a long text.
+    A lone surrogate is found at any position of a long text.
     """
     assert has_surrogates("é" * before + half + "é" * 70_000)
     assert not has_surrogates("é" * before + "😀" + "é" * 70_000)
@@ -460,7 +460,7 @@ def test_valid_text_is_valid(text):
 
 def test_first_halves():
     """
-    The first half of a pair is told from the second.
+    The first half of a pair is distinguished from the second.
     """
     assert [True, True, False, False, False] == [is_high_surrogate(each) for each in "\ud800\udbff\udc00\udfff~"]
 
@@ -529,7 +529,7 @@ def test_what_is_no_content(given, text):
 @pytest.mark.parametrize("sources", [{}, {"data": b"", "uri": "x:y"}], ids=["neither", "both"])
 def test_media_have_one_source(sources):
     """
-    A medium is its bytes or its place.
+    Media content has bytes or a URI.
     """
     with pytest.raises(ValueError, match=r"^MediaContent: expected either data or uri$"):
         MediaContent(media_type="image/png", **sources)
@@ -576,7 +576,7 @@ def test_usages_add_up():
 
 def test_origins_of_replay():
     """
-    What was issued under one origin goes back to it: provider, model and dialect count, the served model does not.
+    State is sent back to the same origin: provider, model and dialect are compared, the served model is not.
     """
     assert origin().same_as(origin(served_model="acme-1b"))
     assert not origin().same_as(origin("other"))

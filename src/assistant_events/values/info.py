@@ -1,5 +1,5 @@
 """
-Facts that events carry: how a step ended, what it cost, what failed, who issued it, where it lives, what it cites.
+Values of events: finish reason, error, usage, origin, remote run, citation.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ class FinishReason(StrEnum):
     """The model waits for answers to its calls."""
 
     CONTENT_FILTER = "content-filter"
-    """The provider withheld the rest."""
+    """The provider withheld the rest of the answer."""
 
     PAUSE = "pause"
-    """The provider stopped for now and wants to be asked to go on."""
+    """The provider stopped, and another request continues the answer."""
 
     OTHER = "other"
-    """Anything else; `raw_finish_reason` has the provider's own word."""
+    """Anything else; `raw_finish_reason` has the value of the provider."""
 
 
 class ErrorKind(StrEnum):
     """
-    What went wrong.
+    The kind of an error.
 
-    Open for reading: `ErrorInfo.kind` may hold a word that is not listed here, written by a newer version.
+    Open for reading: `ErrorInfo.kind` may be another word, written by a newer version.
     """
 
     INTERRUPTED = "interrupted"
@@ -70,7 +70,7 @@ class ErrorKind(StrEnum):
 
 
 CUT_KINDS: Final = frozenset({ErrorKind.INTERRUPTED, ErrorKind.ABORTED, ErrorKind.NETWORK, ErrorKind.TIMEOUT})
-"""Errors after which the provider may still be at work: the stream was lost, the answer did not fail."""
+"""Errors after which the provider may still generate: the stream was lost, the answer did not fail."""
 
 _KINDS_BY_STATUS: Final[Mapping[int, ErrorKind]] = MappingProxyType(
     {
@@ -90,17 +90,17 @@ _KINDS_BY_STATUS: Final[Mapping[int, ErrorKind]] = MappingProxyType(
 
 
 def kind_of_status(status: int) -> ErrorKind:
-    """Return the kind of an HTTP error: by its row, else `provider` from 500 on and `invalid-request` below."""
+    """Return the kind of an HTTP error: from the table, else `provider` from 500 on and `invalid-request` below."""
     return _KINDS_BY_STATUS.get(status, ErrorKind.PROVIDER if status >= 500 else ErrorKind.INVALID_REQUEST)
 
 
 def is_retryable_status(status: int) -> bool:
-    """Tell whether the same request may succeed a little later."""
+    """Return whether the same request may succeed a little later."""
     return status in (408, 429) or (status >= 500 and status != 501)
 
 
 def to_finish(value: FinishReason | str) -> FinishReason:
-    """Return the `Finish` of a word."""
+    """Return the `FinishReason` with this value."""
     try:
         return FinishReason(value)
     except ValueError:
@@ -118,21 +118,21 @@ def _to_kind(value: ErrorKind | str) -> ErrorKind | str:
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ErrorInfo(Extensible):
-    """What went wrong, for programs (`kind`) and for people (`message`)."""
+    """An error, for programs (`kind`) and for people (`message`)."""
 
     kind: ErrorKind | str = attrs.field(converter=_to_kind, validator=validators.check_name)
-    """An `ErrorKind`; another word when a newer version wrote it."""
+    """An `ErrorKind`, or another word that a newer version wrote."""
 
     message: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
-    """A sentence for people; the provider's own where it gave one."""
+    """A sentence for people; that of the provider if it sent one."""
 
     code: str | None = attrs.field(
         default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
     )
-    """The provider's own code, as text; `None` when it gave none."""
+    """The code of the provider, as text; `None` when it sent none."""
 
     status: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
-    """HTTP status; `None` when the error did not come as one."""
+    """HTTP status; `None` when there was no HTTP error."""
 
     retryable: bool | None = attrs.field(default=None, validator=validators.check_flag_or_none)
     """Whether the same request may succeed later; `None` when unknown."""
@@ -140,7 +140,7 @@ class ErrorInfo(Extensible):
     retry_after_s: float | None = attrs.field(
         default=None, converter=validators.to_seconds, validator=validators.check_seconds_or_none
     )
-    """In how many seconds the provider wants the next try; `None` when it gave no time."""
+    """Seconds to wait before the next request, as the provider asked; `None` when it did not."""
 
     details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
     """Facts of the provider about the error alone, such as the id of the request or the parameter that it names."""
@@ -177,7 +177,7 @@ class Usage(Extensible):
     """Tokens of the output that are reasoning, shown or not."""
 
     details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
-    """The provider's own counts as they were received; empty when there are none. Not always tokens."""
+    """The provider's own counts as received; empty when there are none. Not always tokens."""
 
     @property
     def total_tokens(self) -> int | None:
@@ -205,7 +205,7 @@ def _sum(a: int | None, b: int | None) -> int | None:
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Origin(Extensible):
-    """Who issued a step. What was issued under one origin may go back to the same one."""
+    """Who issued a step. State may be sent back to the same origin."""
 
     provider: str = attrs.field(validator=validators.check_name)
     """Who runs the model, for example `google`."""
@@ -221,10 +221,10 @@ class Origin(Extensible):
     served_model: str | None = attrs.field(
         default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
     )
-    """Model as the provider reported it; `None` when it did not. Plays no part in `same_as`."""
+    """Model as the provider reported it; `None` when it did not. Ignored by `same_as`."""
 
     def same_as(self, other: Origin) -> bool:
-        """Tell whether state issued by one may go to the other: provider, model and dialect are the same."""
+        """Return whether state of one may be sent to the other: provider, model and dialect are equal."""
         return (self.provider, self.model, self.dialect) == (other.provider, other.model, other.dialect)
 
     def filled_in(self, later: Origin | None) -> Origin:
@@ -247,16 +247,16 @@ class RemoteRun(Extensible):
     """The provider's id of it."""
 
     resumable: bool = attrs.field(default=False, validator=validators.check_flag)
-    """Whether the provider goes on without us and lets us come back."""
+    """Whether the provider continues without a connection, and the stream can be resumed."""
 
     kind: str = attrs.field(validator=validators.check_name)
-    """What `id` names at the provider, in the adapter's word: `interaction` for `gemini-interactions`."""
+    """The type of object that `id` names: `interaction` for `gemini-interactions`."""
 
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Citation(Extensible):
-    """A source of a stretch of text."""
+    """A source for a part of a text."""
 
     url: str | None = attrs.field(
         default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
@@ -274,7 +274,7 @@ class Citation(Extensible):
     cited_text: str | None = attrs.field(
         default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
     )
-    """What the source says, where the provider quotes it."""
+    """The text of the source that the provider quotes."""
 
     def __attrs_post_init__(self) -> None:
         if self.start is not None and self.end is not None and self.end < self.start:
