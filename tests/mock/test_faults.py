@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assistant_events.adapters.gemini_interactions.mock import Answer
-from assistant_events.adapters.gemini_interactions.mock.api_versions import Generation
+from assistant_events.adapters.gemini_interactions.mock.validation import Generation
 from assistant_events.mock import Fault, Timing, fault_help, parse_fault
 from assistant_events.mock.faults import KINDS, parse_faults
 

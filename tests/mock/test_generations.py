@@ -8,7 +8,7 @@ import pytest
 from starlette.datastructures import Headers
 
 from assistant_events.adapters.gemini_interactions.mock import Answer
-from assistant_events.adapters.gemini_interactions.mock.api_versions import generation_of
+from assistant_events.adapters.gemini_interactions.mock.validation import generation_of
 
 from .asgi import CREATED, MODEL, ask, asked, call_step, create, provider_of, text_step, thought_step
 

@@ -11,16 +11,7 @@ class ApiError(Exception):
     """
     The provider answers a request with an HTTP error.
 
-    Args:
-        status: Of the response, 400 or more.
-
-        message: What is wrong, for people.
-
-        code: Code in the body; by default the one that the provider uses for *status*.
-
-        name: Name of the status in the body, where the provider has one; by default that of the code.
-
-        headers: More headers of the response.
+    *code* and *name* are those of the body, by default those that the provider uses for the status.
     """
 
     def __init__(
@@ -32,12 +23,9 @@ class ApiError(Exception):
         name: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(status, message)
+        super().__init__(f"{status}: {message}")
         self.status = status
         self.message = message
         self.code = code
         self.name = name
         self.headers = dict(headers or {})
-
-    def __str__(self) -> str:
-        return f"{self.status}: {self.message}"

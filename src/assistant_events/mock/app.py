@@ -48,16 +48,7 @@ class Api:
 
 
 class MockProvider:
-    """
-    A provider that answers from fixtures. A dialect has a subclass, which takes its options.
-
-    Args:
-        service: Its state and what it does. Any: the class of its runs.
-
-        form: The form of its fixtures.
-
-        api: Its HTTP interface.
-    """
+    """A provider that answers from fixtures. A dialect has a subclass, which takes its options."""
 
     def __init__(self, service: MockService[Any], form: FixtureFormat, api: Api) -> None:
         self._service = service

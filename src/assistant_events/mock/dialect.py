@@ -19,22 +19,15 @@ GROUP: Final = "assistant_events.mocks"
 @final
 @attrs.frozen(kw_only=True)
 class MockDialect:
-    """The mock of one dialect."""
+    """The mock of one dialect: its provider, the form of its fixtures, some to try it, and what a recording reads."""
 
     name: str
     """The name of the dialect, and of the entry point."""
 
     provider: Callable[..., MockProvider]
-    """The class of its mock provider."""
-
     form: FixtureFormat
-    """The form of its fixtures."""
-
     demo: Mapping[str, Any]
-    """The document of a file with fixtures to try it."""
-
     recorded: RecordedApi
-    """What a recording needs."""
 
 
 def load_mock(name: str) -> MockDialect:

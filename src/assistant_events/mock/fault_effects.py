@@ -26,42 +26,29 @@ class FaultFrames:
 
     error: WireFrame
     empty_errors: tuple[WireFrame, ...]
-    """Error events without content."""
-
     unknown_types: tuple[WireFrame, ...]
-    """Events, items and deltas of types that no client knows."""
-
     bad_json: WireFrame
     end_names: frozenset[str]
-    """Types of the event that ends an answer."""
+    """Types of the event that ends an answer; `stop_names`: of those that end an item."""
 
     stop_names: frozenset[str]
-    """Types of the events that end an item."""
-
     done: bytes
     """The end of the frame after the last event."""
 
     without_usage: Callable[[bytes], bytes]
-    """Returns the frame of the end without its usage."""
+    """Changes the frame of the end, as `unfinished` does, which gives it the status of an answer in progress."""
 
     unfinished: Callable[[bytes], bytes]
-    """Returns the frame of the end with the status of an answer in progress."""
 
 
 @final
 @attrs.frozen(kw_only=True)
 class Point:
-    """Where an effect starts, and what it knows beside the actions."""
+    """Where an effect starts: after a number of events, or seconds after the headers, which are sent at *opened*."""
 
     events: int | None
-    """Number of events before it; `None` when the fault is not about events."""
-
     seconds: float | None
-    """Seconds before it; `None` when the fault is not about time."""
-
     opened: float
-    """When the headers of the stream are sent, on the provider's clock."""
-
     status_update: bytes
     """The frame that shows the run as running."""
 

@@ -334,20 +334,7 @@ def fault_help() -> tuple[tuple[str, str], ...]:
 def apply_faults(
     actions: StreamActions, faults: Sequence[Fault], *, opened: float, status_update: bytes, frames: FaultFrames
 ) -> StreamActions:
-    """
-    Return the stream with the effects of faults, in the order of their stages.
-
-    Args:
-        actions: Of the run.
-
-        faults: Those that are due in this stream.
-
-        opened: When its headers are sent, on the provider's clock.
-
-        status_update: The frame that shows the run as running.
-
-        frames: Of the wire.
-    """
+    """Return a stream with the effects of the faults that are due in it, in the order of their stages."""
     for name, kind in sorted(KINDS.items(), key=lambda row: row[1].stage):
         for fault in faults:
             if fault.name == name and kind.effect is not None:

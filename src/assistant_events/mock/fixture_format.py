@@ -81,14 +81,9 @@ class ReadFixtures:
 @final
 class FixtureFormat:
     """
-    The form of the fixture files of one dialect.
+    The form of the fixture files of one dialect: its class of matches, and its class of answers in a file.
 
-    Args:
-        match: The class of its matches.
-
-        entry: The class of its answers in a file.
-
-        read_other: Reads a document of another form; returns None when the document is of this form.
+    *read_other* reads a document of another form; it returns None for one of this form.
     """
 
     def __init__(

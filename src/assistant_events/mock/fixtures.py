@@ -182,14 +182,7 @@ class Fixtures:
         return len(self.fixtures)
 
     def find(self, facts: RequestFacts, served: Mapping[int, int] | None = None) -> int | None:
-        """
-        Return the index of the fixture that answers a request; `None` when none matches.
-
-        Args:
-            facts: Of the request.
-
-            served: Number of requests that each fixture has answered, by its index; none by default.
-        """
+        """Return the index of the fixture that answers a request; *served* has the number of its former requests."""
         counts = served or {}
         candidates = [
             (index, fixture.match)

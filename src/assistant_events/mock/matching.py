@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal, TypeAlias, final
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 import attrs
 
@@ -100,15 +101,12 @@ class Match:
 
     position: Count | None = None
     """
-    How many answers of the model came before: a preference and not a condition. Of several fixtures that match, the one
-    with the largest `position` that is not above the count is used. This is `turnIndex` of aimock.
+    Number of answers of the model before: a preference and not a condition. Of several fixtures that match, the one
+    with the largest `position` that is not above the number is used. This is `turnIndex` of aimock.
     """
 
     conversation: bool = True
-    """
-    Whether items are searched and counted in the whole conversation, including the requests that this one continues,
-    so that a client may send all of it or only what is new. False: in this request alone.
-    """
+    """Whether the requests that this one continues are searched, too, so that a client need not send all again."""
 
     def __eq__(self, other: object) -> bool:
         return self.rules == other.rules if isinstance(other, Match) else NotImplemented
@@ -134,80 +132,80 @@ class Match:
         return self.has_result is True or any(one is not None for one in named)
 
 
-@final
-@attrs.frozen
-class Item:
-    """One item of a conversation, as far as fixtures are compared with it."""
+class Item(NamedTuple):
+    """One item of a conversation, as far as fixtures are compared with it; a result has a *call_id*."""
 
     kind: Literal["user", "model", "result"]
     text: str | None = None
     call_id: str = ""
-    """Of a result."""
 
 
 @final
 @attrs.frozen(kw_only=True)
 class RequestFacts:
-    """What fixtures are compared with in a request."""
+    """What fixtures are compared with in a request. Its items include those of the requests that it continues."""
 
-    user_text: str | None = None
-    """The newest text of the user, also when it is in an earlier request of the conversation."""
-
+    items: tuple[Item, ...] = ()
     model: str | None = None
     system: str = ""
     tools: Collection[str] = frozenset()
     fields: Mapping[str, str | None] = attrs.field(factory=dict[str, "str | None"])
     """Other fields of the request that fixtures of the dialect may name; `None` matches no rule."""
 
-    call_ids: tuple[str, ...] = ()
-    """Calls with a result after the newest answer of the model."""
-
-    turn: int = 0
-    """Number of prompts in this request and before it."""
-
-    last_call_id: str = ""
-    """The call whose result is the last item."""
-
-    result_text: str | None = None
-    """Text of the result that is the last item."""
-
-    has_result: bool = False
-    """Whether there is a result after the newest prompt."""
-
-    position: int = 0
-    """Number of answers of the model in this request and before it."""
-
     alone: RequestFacts | None = None
     """The facts of this request without those that it continues; None when it continues none."""
 
-    def with_items(self, items: Sequence[Item]) -> RequestFacts:
-        """Return these facts with those of a conversation, whose items are in their order."""
-        last = items[-1] if items else Item("model")
-        return attrs.evolve(
-            self,
-            user_text=next(
-                (item.text for item in reversed(items) if item.kind == "user" and item.text is not None), None
-            ),
-            call_ids=tuple([item.call_id for item in _after(items, "model") if item.kind == "result"]),
-            turn=_runs(items, "user"),
-            last_call_id=last.call_id,
-            result_text=last.text if last.kind == "result" else None,
-            has_result=any(item.kind == "result" for item in _after(items, "user")),
-            position=_runs(items, "model"),
-        )
+    @cached_property
+    def user_text(self) -> str | None:
+        """The newest text of the user."""
+        return next((item.text for item in reversed(self.items) if item.kind == "user" and item.text is not None), None)
+
+    @cached_property
+    def call_ids(self) -> tuple[str, ...]:
+        """Calls with a result after the newest answer of the model."""
+        return tuple([item.call_id for item in self._after("model") if item.kind == "result"])
+
+    @property
+    def result_text(self) -> str | None:
+        """Text of the result that is the last item."""
+        return self.last.text if self.last.kind == "result" else None
+
+    @property
+    def last(self) -> Item:
+        """The last item."""
+        return self.items[-1] if self.items else Item("model")
+
+    @cached_property
+    def has_result(self) -> bool:
+        """Whether there is a result after the newest prompt."""
+        return any(item.kind == "result" for item in self._after("user"))
+
+    @cached_property
+    def turn(self) -> int:
+        """The number of prompts."""
+        return self._runs("user")
+
+    @cached_property
+    def position(self) -> int:
+        """The number of answers of the model."""
+        return self._runs("model")
+
+    def _after(self, kind: str) -> Sequence[Item]:
+        """Return the items after the last one of a kind; all items when there is none."""
+        places = [place for place, item in enumerate(self.items, 1) if item.kind == kind]
+        return self.items[places[-1] if places else 0 :]
+
+    def _runs(self, kind: str) -> int:
+        before = [None, *[item.kind for item in self.items]]
+        return sum(1 for item, earlier in zip(self.items, before, strict=False) if item.kind == kind != earlier)
 
 
 def choose(candidates: Sequence[tuple[int, Match]], facts: RequestFacts) -> int | None:
     """
-    Return the index of the fixture that answers a request; `None` when none matches.
+    Return the index of the first candidate that matches a request; `None` when none does.
 
-    Fixtures that name the result of a call precede the others (a prompt that called a tool still matches when the
-    result comes), an empty `Match` comes last. Of the rest `Match.position` prefers one, else it is the first.
-
-    Args:
-        candidates: Index and match of each fixture that still has an answer, in their order.
-
-        facts: Of the request.
+    Those that name the result of a call precede the others (a prompt that called a tool still matches when the result
+    comes), an empty `Match` comes last. Of the rest `Match.position` prefers one.
     """
     found = [(index, match) for index, match in candidates if matches(match, facts)]
     first = [(index, match) for index, match in found if match.conversation and match.is_about_a_result]
@@ -222,7 +220,7 @@ def matches(match: Match, facts: RequestFacts) -> bool:
         _holds(match.user_text, facts.user_text)
         and _holds(match.model, facts.model)
         and match.call_id in (None, *facts.call_ids)
-        and match.last_call_id in (None, facts.last_call_id)
+        and match.last_call_id in (None, facts.last.call_id)
         and match.turn in (None, facts.turn)
         and all(_holds(rule, facts.system) for rule in match.system)
         and match.tool in (None, *facts.tools)
@@ -263,17 +261,3 @@ def _holds(rule: TextRule | None, text: str | None) -> bool:
     if isinstance(rule, re.Pattern):
         return rule.search(text) is not None
     return rule == text
-
-
-def _after(items: Sequence[Item], kind: str) -> Sequence[Item]:
-    """Return the items after the last one of a kind; all items when there is none."""
-    for at in range(len(items) - 1, -1, -1):
-        if items[at].kind == kind:
-            return items[at + 1 :]
-    return items
-
-
-def _runs(items: Sequence[Item], kind: str) -> int:
-    """Return how many runs of items of a kind there are."""
-    before = [None, *[item.kind for item in items[:-1]]]
-    return sum(1 for item, earlier in zip(items, before, strict=False) if item.kind == kind != earlier)

@@ -49,14 +49,7 @@ class LoggedRequest:
 
 @final
 class RequestLog:
-    """
-    The last requests; beyond its limits the oldest are removed.
-
-    Args:
-        max_requests: Number of requests.
-
-        max_bytes: Bytes of bodies; the newest request is kept whatever its size.
-    """
+    """The last requests; beyond its limits the oldest are removed, but not the newest whatever its size."""
 
     def __init__(self, max_requests: int, max_bytes: int) -> None:
         self._entries: deque[tuple[LoggedRequest, int]] = deque()
@@ -103,12 +96,7 @@ async def read_body(request: Request, max_bytes: int) -> bytes | None:
 
 
 def parse_body(data: bytes) -> Any:
-    """
-    Return the JSON document of a body.
-
-    Raises:
-        ApiError: The body is not valid JSON.
-    """
+    """Return the JSON document of a body. Raises `ApiError` when it is not valid."""
     # Any: a client sent it.
     try:
         return read_json(data)

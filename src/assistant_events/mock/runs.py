@@ -171,12 +171,9 @@ class Run(ABC):
 
     def actions(self, *, after: int = 0) -> StreamActions:
         """
-        Yield its events in their order, each with the time when it is due, then the bytes after the last.
+        Yield its events after a number of them, each with the time when it is due, then the bytes after the last.
 
         A zombie stops after its head. The end of a run that is cancelled later is `cancellation`.
-
-        Args:
-            after: Number of events that the reader has.
         """
         times = self.times()
         for number in range(after, self.event_count(times)):
@@ -211,11 +208,6 @@ class RunStore(Generic[_RunT]):
     The runs that are kept; beyond its limits the oldest are removed.
 
     Runs with an open stream stay. The size of a run is that of its request; the answers are shared.
-
-    Args:
-        max_runs: Number of runs.
-
-        max_bytes: Bytes of requests.
     """
 
     def __init__(self, max_runs: int, max_bytes: int) -> None:

@@ -49,12 +49,11 @@ class Settings:
 @final
 @attrs.frozen(kw_only=True)
 class Call:
-    """One request, as far as every action needs it."""
+    """One request, with its faults."""
 
     request: Request
     data: bytes
     budget: FaultBudget
-    """Faults of the request itself."""
 
 
 @final
@@ -137,12 +136,7 @@ class MockService(ABC, Generic[_RunT]):
     # -- a request
 
     async def read_call(self, request: Request) -> Call:
-        """
-        Read a request and add it to the log.
-
-        Raises:
-            ApiError: The request has no key, is too long, or names an unknown fault.
-        """
+        """Read a request and add it to the log. Raises `ApiError` for a missing key, its length or an unknown fault."""
         data = await read_body(request, self.settings.max_body_bytes)
         self.log.add(request, _readable(data), len(data or b""))
         if self.settings.require_key and not has_key(request):
@@ -156,12 +150,7 @@ class MockService(ABC, Generic[_RunT]):
         return Call(request=request, data=data, budget=FaultBudget(faults))
 
     def check_faults(self, call: Call, route: str, run: Run | None = None) -> None:
-        """
-        Apply the HTTP faults of a request.
-
-        Raises:
-            ApiError: One is due.
-        """
+        """Raise `ApiError` when an HTTP fault of a request is due."""
         for budget in (call.budget, self._budget, *([] if run is None else [run.budget])):
             self._raise_due(budget, route)
 
@@ -175,12 +164,7 @@ class MockService(ABC, Generic[_RunT]):
         return None if index is None else self._fixtures[index]
 
     def find(self, facts: RequestFacts) -> ServedFixture:
-        """
-        Return the fixture that answers a request, without counting it.
-
-        Raises:
-            ApiError: No fixture matches.
-        """
+        """Return the fixture that answers a request, without counting it. Raises `ApiError` when none matches."""
         found = self.peek(facts)
         if found is None:
             # The classic body: @ai-sdk/google shows the message of no other.
@@ -191,12 +175,7 @@ class MockService(ABC, Generic[_RunT]):
         return {index: served.count for index, served in enumerate(self._fixtures)}
 
     def faults_of_run(self, call: Call, slot: Slot) -> list[Fault]:
-        """
-        Return the faults of a new run with an answer.
-
-        Raises:
-            ApiError: The answer has an HTTP error, or a fault that is one.
-        """
+        """Return the faults of a new run. Raises `ApiError` when its answer is an HTTP error, or a fault is one."""
         self._raise_due(slot.budget, "create")
         error = slot.answer.http_error
         if error is not None:

@@ -9,13 +9,10 @@ import attrs
 
 
 class WireFrame(NamedTuple):
-    """One event of a stream."""
+    """The type of an event, and its bytes with the blank line."""
 
     name: str
-    """Its type."""
-
     data: bytes
-    """As it is sent, blank line included."""
 
 
 @final

@@ -35,13 +35,10 @@ _ID: Final = "recorded"
 
 
 class RecordedRequest(NamedTuple):
-    """A request whose answer is recorded."""
+    """A request whose answer is recorded: of a run that is fetched, *after* a cursor, or of a new one (None)."""
 
     run_id: str | None = None
-    """The run that is fetched; None: a new answer is created."""
-
     after: str | None = None
-    """The cursor after which a stream continues; None: it starts at the start."""
 
 
 class FrameFacts(NamedTuple):
@@ -149,21 +146,7 @@ class _RecordedStream:
 
 @final
 class Tape:
-    """
-    The recorded answers, and the file that holds them.
-
-    Args:
-        path: The file.
-
-        api: Of the endpoint.
-
-        secrets: Credentials that are not written, even when an endpoint repeats them in an answer.
-
-    Raises:
-        FixtureError: The file is not a fixture file of this library.
-
-        ValueError: The folder of the file does not exist.
-    """
+    """The recorded answers and their file, without *secrets*, which an endpoint may repeat in an answer."""
 
     def __init__(self, path: Path, api: RecordedApi, secrets: Secrets) -> None:
         if not path.parent.is_dir():
@@ -200,15 +183,7 @@ class Tape:
         """
         Record the end of a background run that has not ended before, and return what was done, in one line.
 
-        Args:
-            run_id: Of the run.
-
-            data: The document, or the stream.
-
-            is_stream: Whether it is a stream.
-
-            after: The cursor after which the stream continues; `None` for one from the start. The events before it were
-                recorded or are missing, and half an answer is not recorded.
+        A stream that continues *after* a cursor needs the events before it: half an answer is not recorded.
         """
         pending = self._pending.get(run_id)
         if pending is None:

@@ -12,20 +12,20 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby, islice
 from math import ceil
 from operator import attrgetter
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, NamedTuple, TypeAlias, final
 
 import attrs
 
+from assistant_events.adapters.gemini_interactions import vocabulary as words
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer
-from assistant_events.adapters.gemini_interactions.mock.partial_steps import partial_step
 from assistant_events.adapters.gemini_interactions.mock.signatures import is_signed_type, sign
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
-from assistant_events.adapters.json_fields import valid_json
+from assistant_events.adapters.json_fields import Fields, mappings, string, valid_json
 from assistant_events.values import thaw
 
 Document: TypeAlias = dict[str, Any]
@@ -41,22 +41,13 @@ _SIGN = re.compile(rb'"signature": ?"<signature of step ([0-9]+)>"')
 """In a text the quotes are escaped, so that no text of a fixture is taken for a mark."""
 
 
-@final
-@attrs.frozen
-class Frame:
-    """One event of a step, the same for every run but for its signature."""
+class Frame(NamedTuple):
+    """One event of the step with index `step`; with `is_signed` its bytes contain the mark of a signature."""
 
     step: int
-    """Index of its step in the answer."""
-
     name: str
-    """Its `event_type`."""
-
     data: bytes
-    """Its bytes, with the blank line."""
-
     is_signed: bool
-    """Whether it contains the mark of a signature."""
 
 
 @final
@@ -64,12 +55,7 @@ class Prepared:
     """
     An answer that can be sent any number of times.
 
-    Args:
-        answer: Of a fixture.
-
-        arguments: How the arguments of calls are sent.
-
-        signs: Whether steps without a signature get one. A step whose signature is `""` is never signed.
+    With *signs*, steps without a signature get one; a step whose signature is `""` is never signed.
     """
 
     def __init__(self, answer: Answer, *, arguments: Arguments, signs: bool) -> None:
@@ -155,7 +141,7 @@ def with_cursor(data: bytes, name: str, number: int) -> bytes:
     return b'%b,"event_id":"%b"}\n\n' % (data.removesuffix(b"}\n\n"), cursor(name, number).encode())
 
 
-def usage_of(answer: Answer, texts: Sequence[str]) -> Document:
+def usage_of(answer: Answer, texts: Iterable[str]) -> Document:
     """Return the usage of an answer: its own, or one computed from the lengths of the texts."""
     if answer.usage is not None:
         return dict(thaw(answer.usage))
@@ -192,29 +178,55 @@ def joined(answer: Answer, following: Answer) -> Answer:
     )
 
 
-def texts_of(value: object) -> list[str]:
-    """Return all texts of an input of any form."""
-    return list(_texts(value))
-
-
 def _marked(step: Document, place: int, *, signs: bool) -> Document:
     if signs and is_signed_type(step) and "signature" not in step:
         return {**step, "signature": _PLACE.format(place)}
     return {key: value for key, value in step.items() if key != "signature" or value != ""}
 
 
-def _texts(value: object) -> Iterator[str]:
+def texts_of(value: object) -> Iterator[str]:
+    """Yield all texts of an input of any form."""
     if isinstance(value, Mapping):
         text = value.get("text")
         if isinstance(text, str):
             yield text
-        yield from _texts(value.get("content"))
+        yield from texts_of(value.get("content"))
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for item in value:
-            yield from _texts(item)
+            yield from texts_of(item)
     elif isinstance(value, str):
         yield value
 
 
-def _tokens(texts: Sequence[str]) -> int:
+def _tokens(texts: Iterable[str]) -> int:
     return ceil(sum(map(len, texts)) / 4)
+
+
+def partial_step(frames: Iterable[Fields]) -> dict[str, Any]:
+    """Return the step that the first frames of one step, from its start on, add up to."""
+    step: dict[str, Any] = {}
+    for frame in frames:
+        if "step" in frame:
+            step = {**frame["step"]}
+        elif "delta" in frame:
+            _grow(step, frame["delta"])
+    return step
+
+
+def _grow(step: dict[str, Any], delta: Fields) -> None:
+    content: list[dict[str, Any]] = [dict(block) for block in mappings(step, "content")]
+    match delta:
+        case {"type": "text" | "text_annotation_delta"}:
+            if not content or string(content[-1], "type") != "text":
+                content.append({"type": "text", "text": ""})
+            text = content[-1]["text"] + (string(delta, "text") or "")
+            content[-1] |= {**delta, "type": "text", "text": text}
+            step["content"] = content
+        case {"type": "thought_summary", "content": item}:
+            step["summary"] = [*mappings(step, "summary"), item]
+        case {"type": "arguments_delta", "arguments": str(piece)}:
+            step |= {**delta, "type": step["type"], "arguments": (string(step, "arguments") or "") + piece}
+        case {"type": str(kind)} if kind in words.MEDIA:
+            step["content"] = [*content, delta]
+        case _:
+            step |= {**delta, "type": step["type"]}

@@ -14,15 +14,16 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer, text_step
-from assistant_events.adapters.gemini_interactions.mock.api_versions import Generation, generation_of
 from assistant_events.adapters.gemini_interactions.mock.fault_frames import FAULT_FRAMES
 from assistant_events.adapters.gemini_interactions.mock.frames import Prepared, joined
 from assistant_events.adapters.gemini_interactions.mock.request_facts import read_request
 from assistant_events.adapters.gemini_interactions.mock.runs import EventIds, Run, version_1_actions
 from assistant_events.adapters.gemini_interactions.mock.signatures import SignatureLedger
 from assistant_events.adapters.gemini_interactions.mock.validation import (
+    Generation,
     Known,
     check_create,
+    generation_of,
     is_bound_to_connection,
     is_stored,
     is_true,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from secrets import token_urlsafe
 from typing import Final, get_args
 
-from assistant_events.adapters.gemini_interactions.mock.api_versions import Generation
 from assistant_events.adapters.gemini_interactions.mock.form import FORM
 from assistant_events.adapters.gemini_interactions.mock.interactions import InteractionsService, InteractionsSettings
 from assistant_events.adapters.gemini_interactions.mock.routes import api_of
 from assistant_events.adapters.gemini_interactions.mock.runs import EventIds
+from assistant_events.adapters.gemini_interactions.mock.validation import Generation
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments
 from assistant_events.mock import app
 from assistant_events.mock.clock import ProviderClock, ScaledClock

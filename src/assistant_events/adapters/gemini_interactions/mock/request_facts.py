@@ -42,15 +42,12 @@ class Match(matching.Match):
 
 def read_request(body: Mapping[str, object], chain: Sequence[Mapping[str, object]] = ()) -> RequestFacts:
     """
-    Return the facts of a request. Nothing in it raises.
+    Return the facts of a create request. Nothing in it raises.
 
-    Args:
-        body: A create request.
-
-        chain: The bodies of the requests that it continues, oldest first, as `previous_interaction_id` links them. The
-            answer to each counts as one answer of the model.
+    *chain* are the bodies of the requests that it continues, oldest first. The answer to each counts as one answer.
     """
     facts = RequestFacts(
+        items=tuple(_items(body.get("input"))),
         model=_text(body.get("model")),
         system=_content_text(body.get("system_instruction")) or "",
         tools=frozenset(_declared(body.get("tools"))),
@@ -60,11 +57,10 @@ def read_request(body: Mapping[str, object], chain: Sequence[Mapping[str, object
             "continuation_token": _text(body.get("continuation_token")) or "",
         },
     )
-    own = list(_items(body.get("input")))
     if not chain:
-        return facts.with_items(own)
+        return facts
     before = [item for earlier in chain for item in (*_items(earlier.get("input")), _ANSWER)]
-    return attrs.evolve(facts, alone=facts.with_items(own)).with_items([*before, *own])
+    return attrs.evolve(facts, items=(*before, *facts.items), alone=facts)
 
 
 def _items(given: object) -> Iterator[Item]:

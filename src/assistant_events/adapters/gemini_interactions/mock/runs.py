@@ -145,14 +145,7 @@ class Run(runs.Run):
     # -- documents
 
     def resource(self, status: str, *, with_input: bool = False) -> Document:
-        """
-        Return its document.
-
-        Args:
-            status: As it is shown. After the end the document has the answer.
-
-            with_input: Put the prompt before the answer, as GET does.
-        """
+        """Return its document, with the answer after the end, and with the prompt before it as GET does."""
         document = self._head(status)
         if not self.stored:
             del document["id"]

@@ -1,11 +1,8 @@
 """
 Signatures of the mock: they show when a step comes back changed, moved, or not at all.
 
-A signature that the mock makes contains the answer and the index of its step, and a seal of type and content of the
-step: the service expects signatures back with their own step, and with the summary unmodified. A signature of a fixture
-is not changed, and is remembered with the content of its step. Every other signature is not valid.
-
-Of the answers only the signatures before each call are kept, for a bounded number of calls.
+A signature that the mock makes contains the salt of its answer, the index of its step, and a seal of type and content.
+A signature of a fixture is not changed, and is remembered with the content of its step. All others are not valid.
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
@@ -19,30 +16,18 @@ from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias, cast, final
+from typing import Any, Final, TypeAlias, cast, final
 
 from assistant_events.values import write_json
 
 Step: TypeAlias = Mapping[str, Any]
 """One wire step, or a content block of 1.x, as plain JSON. `Any`: a client sent it."""
 
-SIGNED_TYPES: Final = frozenset(
-    {"thought"}
-    | {
-        f"{tool}_{end}"
-        for tool in (
-            "code_execution",
-            "url_context",
-            "google_search",
-            "google_maps",
-            "file_search",
-            "retrieval",
-            "processing",
-            "tool_search",
-        )
-        for end in ("call", "result")
-    }
+_TOOLS: Final = (
+    *("code_execution", "url_context", "google_search", "google_maps"),
+    *("file_search", "retrieval", "processing", "tool_search"),
 )
+SIGNED_TYPES: Final = frozenset({"thought", *[f"{tool}_{end}" for tool in _TOOLS for end in ("call", "result")]})
 """Steps that the service signs (google-genai 3.4.0); since June 2026 no calls of functions and MCP servers."""
 
 MAX_CALLS: Final = 10_000
@@ -66,25 +51,8 @@ class SignatureError(ValueError):
     """A request does not contain what was signed. The message has the place and never a signature."""
 
 
-class _Made(NamedTuple):
-    """The content of a signature that the mock made."""
-
-    salt: bytes
-    place: int
-    seal: bytes
-
-
 def sign(step: Step, salt: bytes, place: int) -> str:
-    """
-    Return the signature of a step: standard base64 of 32 bytes.
-
-    Args:
-        step: With or without a signature.
-
-        salt: Of the answer; its first 8 bytes are used.
-
-        place: Index of the step in the answer, below 65536.
-    """
+    """Return the signature of a step: standard base64 of 32 bytes. The salt is that of its answer, 8 bytes are used."""
     head = salt[:_SALT].ljust(_SALT, b"\0") + place.to_bytes(2, "big")
     return b64encode(_MARK + head + _seal(head, step)).decode()
 
@@ -109,10 +77,7 @@ class SignatureLedger:
         """
         Note the signatures of an answer, and which one precedes each call of a function.
 
-        Args:
-            steps: Of the answer.
-
-            served: Whether the steps are sent as they are; otherwise some are still to be signed.
+        Steps that are not *served* as they are may still be signed.
         """
         latest = ""
         for step in steps:
@@ -179,12 +144,13 @@ class SignatureLedger:
         made = _read(signature)
         if made is None:
             raise SignatureError(f"{where}: its signature is unknown")
-        head = made.salt + made.place.to_bytes(2, "big")
-        if not hmac.compare_digest(made.seal, _seal(head, step)):
+        head, seal = made
+        if not hmac.compare_digest(seal, _seal(head, step)):
             raise SignatureError(f"{where}: its signature belongs to other content")
-        if made.place <= last.get(made.salt, -1):
+        salt, place = head[:_SALT], int.from_bytes(head[_SALT:], "big")
+        if place <= last.get(salt, -1):
             raise SignatureError(f"{where}: its signature belongs to another step")
-        last[made.salt] = made.place
+        last[salt] = place
 
 
 def _unpacked(given: object) -> Iterator[Step]:
@@ -200,8 +166,8 @@ def _unpacked(given: object) -> Iterator[Step]:
             yield step
 
 
-def _read(signature: str) -> _Made | None:
-    """Return the content of a signature that the mock made; `None` for any other text."""
+def _read(signature: str) -> tuple[bytes, bytes] | None:
+    """Return head (salt and place) and seal of a signature that the mock made; `None` for any other text."""
     try:
         raw = b64decode(signature, validate=True)
     except (Base64Error, ValueError):
@@ -209,7 +175,7 @@ def _read(signature: str) -> _Made | None:
     if len(raw) != len(_MARK) + _SALT + 2 + _SEAL or not raw.startswith(_MARK):
         return None
     raw = raw.removeprefix(_MARK)
-    return _Made(raw[:_SALT], int.from_bytes(raw[_SALT : _SALT + 2], "big"), raw[_SALT + 2 :])
+    return raw[:-_SEAL], raw[-_SEAL:]
 
 
 def _seal(head: bytes, step: Step) -> bytes:

@@ -10,16 +10,21 @@ They are the known checks of the service (wire reference of google-genai 2.19 an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final, final
+from datetime import date
+from typing import Any, Final, Literal, TypeAlias, final
 
 import attrs
+from starlette.datastructures import Headers
 
-from assistant_events.adapters.gemini_interactions.mock.api_versions import Generation
 from assistant_events.adapters.gemini_interactions.mock.signatures import SignatureError, SignatureLedger
 from assistant_events.mock.api_errors import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.values.json_values import json_type
+
+Generation: TypeAlias = Literal[1, 2]
+"""1: `outputs` and `content.*`, until June 2026. 2: `steps` and `step.*`, everything since."""
 
 _TYPES: Final[dict[str, tuple[type[Any], str]]] = {
     "model": (str, "a string"),
@@ -34,8 +39,26 @@ _TYPES: Final[dict[str, tuple[type[Any], str]]] = {
 }
 """Types of the fields that the mock reads; null counts as absent."""
 
+_STEPS_SINCE: Final = date(2026, 5, 20)
+_OLD_CLIENT = re.compile(r"\bgoogle-genai-sdk/1\.")
+
 _NO_SCHEMA: Final = frozenset({"default", "enum", "const", "example", "examples"})
 """Keys of a JSON schema whose values are data."""
+
+
+def generation_of(headers: Headers, default: Generation) -> Generation:
+    """
+    Return the generation of the wire for the answer to a request.
+
+    The header `Api-Revision` decides (revisions from 2026-05-20 on have steps), then the version of an official client
+    (seen in requests of 1.75.0, 2.19.0 and 3.4.0 for Python, 1.33.0 for JavaScript).
+    """
+    try:
+        return 1 if date.fromisoformat(headers.get("api-revision", "").strip()) < _STEPS_SINCE else 2
+    except ValueError:
+        pass
+    names = [*headers.getlist("x-goog-api-client"), *headers.getlist("user-agent")]
+    return 1 if any(_OLD_CLIENT.search(name) for name in names) else default
 
 
 @final
@@ -75,7 +98,7 @@ def check_create(body: Body, generation: Generation, known: Known) -> None:
     Raises:
         ApiError: With status 400, for the first fault.
     """
-    for check in (_check_types, _check_model, _check_run, _check_agent, _check_tools):
+    for check in (_check_types, _check_run, _check_agent, _check_tools):
         check(body)
     _check_continuation(body, known)
     _check_input(body, generation)
@@ -102,14 +125,10 @@ def _check_types(body: Body) -> None:
         raise _rejected(f"stream: expected true or false, got {json_type(stream)}")
 
 
-def _check_model(body: Body) -> None:
+def _check_run(body: Body) -> None:
     given = [name for name in ("model", "agent") if body.get(name)]
     if len(given) != 1:
-        came = "both" if given else "neither"
-        raise _rejected(f"exactly one of model and agent is required, got {came}")
-
-
-def _check_run(body: Body) -> None:
+        raise _rejected(f"exactly one of model and agent is required, got {'both' if given else 'neither'}")
     if body.get("background") is True and not is_stored(body):
         raise _rejected("store=true is required for background interactions")
 
@@ -122,12 +141,10 @@ def _check_agent(body: Body) -> None:
         return
     if body.get("background") is not True:
         raise _rejected(f"agent {agent!r} requires background=true")
-    if body.get("system_instruction"):
-        raise _rejected(f"agent {agent!r} takes no system_instruction")
-    if body.get("response_format"):
-        raise _rejected(f"agent {agent!r} takes no response_format")
-    if any(tool.get("type") == "function" for tool in _objects(body.get("tools"))):
-        raise _rejected(f"agent {agent!r} takes no functions")
+    has_functions = any(tool.get("type") == "function" for tool in _objects(body.get("tools")))
+    for name in ("system_instruction", "response_format", "functions"):
+        if has_functions if name == "functions" else body.get(name):
+            raise _rejected(f"agent {agent!r} takes no {name}")
 
 
 def _check_tools(body: Body) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assistant_events.adapters.gemini_interactions import vocabulary as words
-from assistant_events.adapters.gemini_interactions.mock.partial_steps import partial_step
+from assistant_events.adapters.gemini_interactions.mock.frames import partial_step
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.errors import JsonError
 from assistant_events.values import read_json
