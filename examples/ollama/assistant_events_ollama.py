@@ -134,9 +134,6 @@ class OllamaChatEmitter(EmitterBase):
             case ToolPart(input=input) if input is not None:
                 self.write_line(tool_calls=[wire_call(part)])
 
-    def on_result(self, place, call):
-        pass  # Ollama runs no calls; that the result is missing is found by reading the stream again.
-
     def on_end(self, message):
         if message.error is None:
             reason = message.raw_finish_reason or ("length" if message.finish_reason is FinishReason.LENGTH else "stop")
@@ -151,9 +148,6 @@ class OllamaChatEmitter(EmitterBase):
         message = {"role": "assistant", "content": fields.pop("content", ""), **content}
         more = {key: value for key, value in {"done_reason": done_reason, **fields}.items() if value is not None}
         self.write({"model": self.model, "message": message, "done": done, **more})
-
-    def to_bytes(self, frame):
-        return JsonLines.frame(None, frame)
 
 
 def wire_call(call):

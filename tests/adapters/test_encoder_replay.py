@@ -60,7 +60,7 @@ class Conversation:
         self.http = http
         self.options = options
         self.transcript = fold([])
-        self.left_out = []
+        self.drops = []
         self.statuses = []
         self.count = 0
 
@@ -74,7 +74,7 @@ class Conversation:
         self.add(*events)
         self.count += 1
         encoded = encode(self.transcript, {"model": model, "store": False}, mode="full", **self.options)
-        self.left_out += encoded.drops
+        self.drops += encoded.drops
         response = await self.http.post("http://mock/v1beta/interactions", json=encoded.body)
         self.statuses.append((response.status_code, response.text if response.status_code != 200 else ""))
         resource = response.json()
@@ -147,7 +147,7 @@ def test_ten_turns_in_full():
 
     assert [(200, "")] * 11 == talk.statuses
     assert "ten" == talk.transcript.last.text
-    assert {DropReason.UNFINISHED, DropReason.OTHER_PROVIDER} == {drop.reason for drop in talk.left_out}
+    assert {DropReason.UNFINISHED, DropReason.OTHER_PROVIDER} == {drop.reason for drop in talk.drops}
 
 
 def test_ten_turns_without_state():

@@ -186,11 +186,11 @@ def test_every_drop_names_what_was_dropped(transcript, strip):
     """
     What was left out is a message of the conversation, or a part of one, each for one reason once.
     """
-    left_out = encode(transcript, BODY, mode="full", strip=strip).drops
-    named = [(drop.message_id, drop.part, drop.reason) for drop in left_out]
+    drops = encode(transcript, BODY, mode="full", strip=strip).drops
+    named = [(drop.message_id, drop.part, drop.reason) for drop in drops]
 
     assert len(named) == len(set(named))
-    for drop in left_out:
+    for drop in drops:
         parts = getattr(transcript[drop.message_id], "parts", ())
         assert drop.part is None or 0 <= drop.part < len(parts)
 

@@ -11,7 +11,7 @@ from assistant_events.adapters.dialect import (
     dialect_names,
     load_dialect,
 )
-from assistant_events.adapters.emitter import Emitter, EmitterBase, Frame
+from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.encoder import Encode, Encoded, EncodeMode, EncoderBase
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.framing import Framing, JsonLines, Sse
@@ -21,7 +21,6 @@ from assistant_events.adapters.usage import UsageTable
 __all__ = [
     "DecoderBase",
     "Dialect",
-    "Emitter",
     "EmitterBase",
     "Encode",
     "EncodeMode",

@@ -9,12 +9,13 @@ from typing import Any, Protocol, TypeVar, Unpack, final
 import attrs
 
 from assistant_events.adapters.base import DecoderBase, DecoderOptions, Note
-from assistant_events.adapters.emitter import EmitResource, MakeEmitter
+from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.encoder import Encode
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import AdapterError, UnknownDialectError
 from assistant_events.events import Event
 from assistant_events.history import DEFAULT_POLICY, Policy
+from assistant_events.messages import AssistantMessage
 from assistant_events.values import ErrorInfo
 
 _T = TypeVar("_T")
@@ -62,10 +63,10 @@ class Dialect:
     encoder: Encode | None = None
     """Makes the next request: `dialect.encoder(transcript, body, *, mode="auto")`; `None` while there is none."""
 
-    emitter: MakeEmitter | None = None
+    emitter: Callable[[], EmitterBase] | None = None
     """Speaks as the provider does: `dialect.emitter()` for one answer; `None` while nothing does."""
 
-    emit_resource: EmitResource | None = None
+    emit_resource: Callable[[AssistantMessage], dict[str, Any]] | None = None
     """Writes an answer as one document; `None` when the wire has no such form."""
 
     decode_resource: DecodeResource | None = None

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import zip_longest
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 import attrs
 
@@ -34,43 +34,6 @@ APP_RESULT = "results of the app are sent with the next request"
 
 
 _P = TypeVar("_P", bound=Part)
-
-
-class Emitter(Protocol):
-    """Writes an answer as its provider streams it."""
-
-    @property
-    def drops(self) -> Sequence[Drop]:
-        """What the wire did not carry so far, each once."""
-        ...
-
-    def emit(self, event: ev.Event) -> list[Frame]:
-        """Return the frames that *event* completes."""
-        ...
-
-    def close(self) -> list[Frame]:
-        """Return the last frames; no event follows."""
-        ...
-
-    def to_bytes(self, frame: Frame) -> bytes:
-        """Return the bytes of a frame."""
-        ...
-
-
-class MakeEmitter(Protocol):
-    """Makes an emitter for one answer."""
-
-    def __call__(self) -> Emitter:
-        """Return an emitter."""
-        ...
-
-
-class EmitResource(Protocol):
-    """Writes an answer as one JSON document."""
-
-    def __call__(self, message: AssistantMessage) -> dict[str, Any]:
-        """Return the document."""
-        ...
 
 
 class EmitterBase(ABC):
@@ -101,9 +64,9 @@ class EmitterBase(ABC):
     def on_part(self, place: int, part: Part) -> None:
         """Write the part at *place* of the message; of a call, its input."""
 
-    @abstractmethod
     def on_result(self, place: int, call: ToolPart) -> None:
-        """Write the result of a call that the provider ran."""
+        """Write the result of a call that the provider ran; the default is for wires without such calls."""
+        self.drop(place, DropReason.UNPLACED)
 
     @abstractmethod
     def on_end(self, message: AssistantMessage) -> None:
@@ -113,9 +76,9 @@ class EmitterBase(ABC):
         """Return the frames after the last message."""
         return ()
 
-    @abstractmethod
     def to_bytes(self, frame: Frame) -> bytes:
-        """Return the bytes of a frame."""
+        """Return the bytes of a frame, as the framing of the decoder reads them; the default has no names."""
+        return self.decoder.framing.frame(None, frame)
 
     # -- called by subclasses
 
