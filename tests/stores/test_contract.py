@@ -237,7 +237,7 @@ def test_an_interrupted_batch_leaves_a_memory_store_whole(before, monkeypatch):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as broken:
-            broken.setattr("assistant_events.stores.memory.make_records", interrupted)
+            broken.setattr("assistant_events.stores.contract.make_records", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 store.append("s", [started("m2"), started("m3")])
         assert expected == (list(store.read("s")), store.unfinished(), store.sessions())

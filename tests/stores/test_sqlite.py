@@ -419,7 +419,7 @@ class TestMedia:
         A page of records does not hold the media of all of them in memory.
         """
         asked = []
-        name = "assistant_events.stores.sqlite.store.load_media"
+        name = "assistant_events.stores.sqlite.columns.load_media"
         monkeypatch.setattr(name, lambda *given: asked.append(given[-1]) or load_media(*given))
         pictures = [MediaEnded(message_id="m", media_type="a/b", data=bytes([n]) * 1000) for n in range(5)]
         store.append("s", [*texts(1), *pictures])

@@ -5,27 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol, cast, final, runtime_checkable
 
+import attrs
+
 from assistant_events.events import Event
-from assistant_events.session.receiver import StreamReceiver
+from assistant_events.session.receiver import Answer, StreamReceiver
 from assistant_events.values import ErrorInfo
-
-
-class Answer(Protocol):
-    """One answer of a provider, over any number of connections. `RunStream` is an implementation."""
-
-    @property
-    def message_id(self) -> str:
-        """Id of the message."""
-        ...
-
-    @property
-    def terminal(self) -> bool:
-        """Whether all events have been returned."""
-        ...
-
-    def close(self, error: ErrorInfo | None = None) -> list[Event]:
-        """Stop, with the reason, and return the events that end the message. Again it does nothing."""
-        ...
 
 
 @runtime_checkable
@@ -64,11 +48,11 @@ def not_an_answer(given: object) -> TypeError:
 
 
 @final
+@attrs.frozen(eq=False)
 class AnswerDecoder:
     """A decoder that is fed with the events of an answer."""
 
-    def __init__(self, answer: Answer) -> None:
-        self.answer = answer
+    answer: Answer
 
     @property
     def message_id(self) -> str:

@@ -1,18 +1,16 @@
 """
 The decisions of a session, without I/O.
 
-Each operation is a script: a generator that yields requests to the store, is sent their results, and returns the result
-of the operation. `Session` and `SyncSession` run the scripts, one after another.
+Each operation is a script: a generator that yields requests, which are functions of the store, is sent their results,
+and returns the result of the operation. `Session` and `SyncSession` run the scripts, one after another.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias, TypeVar, assert_never, final
+from typing import Any, ClassVar, TypeAlias, TypeVar
 from uuid import uuid4
-
-import attrs
 
 from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import LIVE_EVENTS, Event, Record
@@ -31,71 +29,18 @@ _T = TypeVar("_T")
 _log = logging.getLogger("assistant_events.session")
 
 
-@final
-@attrs.frozen
-class Append:
-    """Append a batch; the result is its records."""
-
-    batch: Batch
-    meta: Meta
-
-
-@final
-@attrs.frozen
-class Read:
-    """Read the records after a `seq`; without a limit all of them."""
-
-    after: int
-    limit: int | None = None
-
-
-@final
-@attrs.frozen
-class LoadSnapshot:
-    """Load the snapshot; the result may be `None`."""
-
-
-@final
-@attrs.frozen
-class Snapshot:
-    """Store a snapshot; the result is `None`."""
-
-    transcript: Transcript
-
-
 PAGE = 2000
-"""
-Number of records per read while a session is opened: folding them blocks the event loop for some milliseconds.
-"""
-
-Request: TypeAlias = Append | Read | LoadSnapshot | Snapshot
+"""Number of records per read of an opening: folding them blocks the event loop for some milliseconds."""
 
 # Any, here and in `perform`: each request has its own result type, which the type of a generator cannot express.
+Request: TypeAlias = Callable[[Store], Any]
 Script: TypeAlias = Generator[Request, Any, _T]
 
 
-def perform(store: Store, session_id: str, request: Request) -> Any:
+def perform(store: Store, request: Request) -> Any:
     """Execute a request of a script and return its result."""
     with whole:
-        return _execute(store, session_id, request)
-
-
-def _execute(store: Store, session_id: str, request: Request) -> Any:
-    match request:
-        case Append():
-            batch = request.batch
-            unfinished = batch.dry_run.transcript.unfinished()
-            return store.append(
-                session_id, batch.events, expected_seq=batch.after, meta=request.meta, unfinished=unfinished
-            )
-        case Read():
-            return tuple(store.read(session_id, request.after, limit=request.limit))
-        case LoadSnapshot():
-            return store.load_snapshot(session_id)
-        case Snapshot():
-            return store.snapshot(session_id, request.transcript)
-        case _ as never:
-            assert_never(never)
+        return request(store)
 
 
 class Core:
@@ -142,10 +87,27 @@ class Core:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.session_id!r}, seq={self.seq})"
 
+    # -- requests
+
+    def _load_snapshot(self, store: Store) -> Transcript | None:
+        return store.load_snapshot(self.session_id)
+
+    def _read_records(self, after: int, limit: int | None) -> Request:
+        return lambda store: tuple(store.read(self.session_id, after, limit=limit))
+
+    def _append_batch(self, batch: Batch, meta: Meta) -> Request:
+        return lambda store: store.append(
+            self.session_id,
+            batch.events,
+            expected_seq=batch.after,
+            meta=meta,
+            unfinished=batch.dry_run.transcript.unfinished(),
+        )
+
     # -- scripts
 
     def _opening(self) -> Script[None]:
-        snapshot: Transcript | None = yield LoadSnapshot()
+        snapshot: Transcript | None = yield self._load_snapshot
         if snapshot is not None:
             self._start_from(snapshot)
         while True:
@@ -166,21 +128,21 @@ class Core:
     def _read(self, after: int, limit: int | None) -> Script[tuple[int, tuple[Record, ...]]]:
         """Return records and the `seq` before them: *after*, or that of the snapshot when records are pruned."""
         try:
-            records: tuple[Record, ...] = yield Read(after, limit)
+            records: tuple[Record, ...] = yield self._read_records(after, limit)
         except PrunedError:
-            snapshot: Transcript | None = yield LoadSnapshot()
+            snapshot: Transcript | None = yield self._load_snapshot
             if snapshot is None or snapshot.seq <= self.seq:
                 raise
             self._start_from(snapshot)
             after = snapshot.seq
-            records = yield Read(after, limit)
+            records = yield self._read_records(after, limit)
         return after, records
 
     def _appending(self, plan: Callable[[], Batch], meta: Meta) -> Script[tuple[Record, ...]]:
         batch = plan()
         if not batch.events:
             return ()
-        records: tuple[Record, ...] = yield Append(batch, meta)
+        records: tuple[Record, ...] = yield self._append_batch(batch, meta)
         self._projection.extend(records)
         self._projection.committed(batch)
         yield from self._keeping_snapshot()
@@ -191,7 +153,7 @@ class Core:
             if receiver.unconfirmed:
                 yield from self._reading()
             batch = receiver.plan()
-            records: tuple[Record, ...] = (yield Append(batch, meta)) if batch.events else ()
+            records: tuple[Record, ...] = (yield self._append_batch(batch, meta)) if batch.events else ()
         except Exception as error:
             receiver.park(error)
             raise
@@ -200,7 +162,8 @@ class Core:
         return passed_on
 
     def _snapshotting(self) -> Script[None]:
-        yield Snapshot(self._projection.recorded())
+        transcript = self._projection.recorded()
+        yield lambda store: store.snapshot(self.session_id, transcript)
         self._snapshot_seq = self.seq
 
     def _keeping_snapshot(self) -> Script[None]:

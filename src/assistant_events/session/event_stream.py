@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from types import TracebackType
 from typing import Self, TypeAlias, final
 
+import attrs
+
 from assistant_events.events import Event
 from assistant_events.session.receiver import StreamReceiver
 
@@ -14,20 +16,18 @@ EventGenerator: TypeAlias = AsyncGenerator[Event, None]
 
 
 @final
+@attrs.define(eq=False)
 class CloseState:
     """State of a stream that is closed before its end."""
 
-    __slots__ = ("awaited", "receiver", "rejoined")
+    receiver: StreamReceiver | None = None
+    """`None` until the first iteration."""
 
-    def __init__(self) -> None:
-        self.receiver: StreamReceiver | None = None
-        """`None` until the first iteration."""
+    awaited: bool = False
+    """Whether a caller awaits the closing and receives its exceptions."""
 
-        self.awaited = False
-        """Whether a caller awaits the closing and receives its exceptions."""
-
-        self.rejoined = False
-        """Whether another decoder continues the message, so that it must not be closed."""
+    rejoined: bool = False
+    """Whether another decoder continues the message, so that it must not be closed."""
 
 
 @final

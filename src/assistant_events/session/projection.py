@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import assert_never, final
+from typing import final
 
 import attrs
 
@@ -16,14 +16,12 @@ from assistant_events.messages import (
     MediaPart,
     Message,
     MessageStatus,
-    OpaquePart,
     Part,
     PartStatus,
     ReasoningPart,
     TextPart,
     ToolPart,
     Transcript,
-    UserMessage,
 )
 from assistant_events.reducer import Builder
 from assistant_events.stores.contract import StoredEvent
@@ -101,29 +99,20 @@ class Projection:
 
 
 def _recorded(message: Message) -> Message:
-    match message:
-        case AssistantMessage():
-            return attrs.evolve(message, parts=tuple([_recorded_part(part) for part in message.parts]))
-        case CompactionMessage() if message.status is MessageStatus.RUNNING:
-            return attrs.evolve(message, text="")
-        case UserMessage() | CompactionMessage():
-            return message
-        case _ as never:
-            assert_never(never)
+    if isinstance(message, AssistantMessage):
+        return attrs.evolve(message, parts=tuple([_recorded_part(part) for part in message.parts]))
+    if isinstance(message, CompactionMessage) and message.status is MessageStatus.RUNNING:
+        return attrs.evolve(message, text="")
+    return message
 
 
 def _recorded_part(part: Part) -> Part:
-    match part:
-        case TextPart() | ReasoningPart() if part.status is PartStatus.STREAMING:
-            return attrs.evolve(part, text="")
-        case MediaPart() if part.status is PartStatus.STREAMING:
-            return attrs.evolve(part, data=None)
-        case ToolPart() if part.input_status is PartStatus.STREAMING:
-            return attrs.evolve(part, raw_input="")
-        case ToolPart() if part.status is CallStatus.CALLED:
-            # The output of a called part is progress.
-            return attrs.evolve(part, output=())
-        case TextPart() | ReasoningPart() | MediaPart() | ToolPart() | OpaquePart():
-            return part
-        case _ as never:
-            assert_never(never)
+    if isinstance(part, TextPart | ReasoningPart) and part.status is PartStatus.STREAMING:
+        return attrs.evolve(part, text="")
+    if isinstance(part, MediaPart) and part.status is PartStatus.STREAMING:
+        return attrs.evolve(part, data=None)
+    if isinstance(part, ToolPart) and part.input_status is PartStatus.STREAMING:
+        return attrs.evolve(part, raw_input="")
+    if isinstance(part, ToolPart) and part.status is CallStatus.CALLED:
+        return attrs.evolve(part, output=())  # progress
+    return part

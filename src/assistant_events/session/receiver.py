@@ -42,8 +42,8 @@ _FROM_OUTSIDE: Final = (ToolSuccess, ToolFailed, HistoryRewound)
 _log = logging.getLogger("assistant_events.session")
 
 
-class Decoder(Protocol):
-    """Turns the stream of a provider into events. Every decoder of `assistant_events.adapters` implements it."""
+class Answer(Protocol):
+    """One answer of a provider, which becomes a message."""
 
     @property
     def message_id(self) -> str:
@@ -55,16 +55,20 @@ class Decoder(Protocol):
         """Whether the answer has ended."""
         ...
 
+    def close(self, error: ErrorInfo | None = None) -> list[Event]:
+        """End the answer, with the reason, and return the events that close the message. Again it does nothing."""
+        ...
+
+
+class Decoder(Answer, Protocol):
+    """Turns the stream of a provider into events. Every decoder of `assistant_events.adapters` implements it."""
+
     def feed(self, data: bytes, /) -> list[Event]:
         """Decode bytes and return their events. Never raises for the data of a provider."""
         ...
 
     def feed_event(self, event: object, /) -> list[Event]:
         """Decode one parsed event of the provider and return its events."""
-        ...
-
-    def close(self, error: ErrorInfo | None = None) -> list[Event]:
-        """End the stream, with the reason, and return the events that close the message. Again it does nothing."""
         ...
 
 

@@ -105,9 +105,7 @@ class Session(Core):
         Raises:
             LocalProtocolError: Another message has this id.
 
-            ConflictError: See `append`.
-
-            StoreError: See `append`.
+            ConflictError, StoreError: See `append`.
         """
         name = self.new_id() if message_id is None else message_id
         await self.append(PromptSubmitted(message_id=name, content=as_content(content)), meta=meta)
@@ -207,9 +205,7 @@ class Session(Core):
             meta: See `append`.
 
         Raises:
-            ConflictError: See `append`.
-
-            StoreError: See `append`.
+            ConflictError, StoreError: See `append`.
         """
         await self._settle()
         return await self._run(
@@ -328,12 +324,10 @@ class Session(Core):
     async def _perform(self, request: Request) -> Any:
         # Any: see `Script`.
         if isinstance(self._store, AsyncStore):
-            answer = self._store.submit(perform, self._store.store, self.session_id, request)
+            answer = self._store.submit(perform, self._store.store, request)
         else:
             store, context = self._store, copy_context()
-            answer = asyncio.get_running_loop().run_in_executor(
-                None, lambda: context.run(perform, store, self.session_id, request)
-            )
+            answer = asyncio.get_running_loop().run_in_executor(None, lambda: context.run(perform, store, request))
         # A future, not a task: `asyncio.run` cancels all tasks at its end, but not this.
         while not answer.done():
             with suppress(asyncio.CancelledError):

@@ -145,7 +145,7 @@ class SyncSession(Core):
                 request = next(script)
                 while True:
                     try:
-                        answer = perform(self._store, self.session_id, request)
+                        answer = perform(self._store, request)
                     except BaseException as error:  # noqa: BLE001 - handled by the script
                         request = script.throw(error)
                     else:

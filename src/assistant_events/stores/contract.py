@@ -231,9 +231,11 @@ def check_read(session_id: object, after: object, limit: object) -> None:
         check_seq("limit", limit)
 
 
-def check_append(session_id: object, events: object, expected_seq: object) -> tuple[StoredEvent, ...]:
+def check_append(
+    session_id: object, events: object, expected_seq: int | None, unfinished: object
+) -> tuple[tuple[StoredEvent, ...], tuple[Unfinished, ...] | None]:
     """
-    Check the arguments of `append` and return *events* as a tuple.
+    Check the arguments of `append` and return *events* and *unfinished* as tuples.
 
     Raises:
         LocalProtocolError: An event is live.
@@ -243,22 +245,17 @@ def check_append(session_id: object, events: object, expected_seq: object) -> tu
     check_session_id(session_id)
     if expected_seq is not None:
         check_seq("expected_seq", expected_seq)
+    elif unfinished is not None:
+        raise ValueError("unfinished: expected_seq is required with it; other writers may have appended")
     if not isinstance(events, Iterable):
         raise TypeError(f"events: expected an iterable of events, got {type(events).__name__}")
-    kept = tuple(cast(Iterable[StoredEvent], events))  # checked in the next lines
+    # The casts are checked: by the next lines, and by `tuple_of`.
+    kept = tuple(cast("Iterable[StoredEvent]", events))
     if not _STORED.issuperset(map(type, kept)):
         raise next(_refusal(event) for event in kept if type(event) not in _STORED)
-    return kept
-
-
-def check_unfinished(unfinished: object, expected_seq: int | None) -> tuple[Unfinished, ...] | None:
-    """Check the argument `unfinished` of `append` and return it as a tuple."""
     if unfinished is None:
-        return None
-    if expected_seq is None:
-        raise ValueError("unfinished: expected_seq is required with it; other writers may have appended")
-    # cast: `tuple_of` checks it.
-    return tuple_of(cast("Iterable[Unfinished]", unfinished), Unfinished, "unfinished", "an Unfinished")
+        return kept, None
+    return kept, tuple_of(cast("Iterable[Unfinished]", unfinished), Unfinished, "unfinished", "an Unfinished")
 
 
 def check_expected_seq(session_id: str, expected_seq: int | None, seq: int) -> None:
@@ -327,9 +324,7 @@ def check_prune(session_id: str, through_seq: int, *, held: int | None) -> None:
 
 
 def check_fork(session_id: str, at: int | None, *, seq: int, pruned: int, held: int | None) -> int:
-    """
-    Return the `seq` to fork at; raise unless the records and the snapshot at *held* give the transcript there.
-    """
+    """Return the `seq` to fork at; raise unless the records and the snapshot give the transcript there."""
     chosen = seq if at is None else at
     if seq == 0:
         raise StoreError(f"session {session_id!r} has no records to fork")

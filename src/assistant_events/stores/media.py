@@ -33,7 +33,7 @@ Media: TypeAlias = dict[bytes, bytes]
 
 _Find: TypeAlias = Callable[[bytes], bytes]
 _WithMedia = TypeVar("_WithMedia", bound=WithMedia)
-_MediaItem = TypeVar("_MediaItem", MediaEnded, MediaContent, MediaPart)
+_T = TypeVar("_T")
 
 
 def events_with_media(events: Sequence[StoredEvent]) -> list[tuple[int, MediaEvent]]:
@@ -55,84 +55,67 @@ def events_with_media(events: Sequence[StoredEvent]) -> list[tuple[int, MediaEve
 
 def extract_media(value: _WithMedia) -> tuple[_WithMedia, Media]:
     """Return *value* with digests in place of its media, and the media; *value* itself when they are small."""
-    if _size(value) < EXTRACT_FROM_BYTES:
-        return value, {}
     found: Media = {}
+    size = 0
 
     def digest(data: bytes) -> bytes:
+        nonlocal size
+        size += len(data)
         name = hashlib.sha256(data).digest()
         found[name] = data
         return name
 
-    return restore_media(value, digest), found
+    extracted = restore_media(value, digest)
+    return (value, {}) if size < EXTRACT_FROM_BYTES else (extracted, found)
 
 
 def restore_media(value: _WithMedia, find: _Find) -> _WithMedia:
     """Return *value* with each media item replaced by the result of *find*."""
-    return cast(_WithMedia, _replace(value, find))  # the same class comes back
-
-
-def _replace(value: WithMedia, find: _Find) -> WithMedia:
+    changed: WithMedia
     match value:
         case MediaEnded():
-            return _replace_data(value, find)
+            changed = _changed(value, data=_found(value.data, find))
         case PromptSubmitted():
-            return attrs.evolve(value, content=_replace_in_contents(value.content, find))
+            changed = _changed(value, content=_contents(value.content, find))
         case ToolSuccess() | ToolFailed():
-            return attrs.evolve(value, output=_replace_in_contents(value.output, find))
+            changed = _changed(value, output=_contents(value.output, find))
         case Transcript():
-            return attrs.evolve(value, messages=tuple([_replace_in_message(each, find) for each in value.messages]))
+            changed = _changed(value, messages=tuple([_message(each, find) for each in value.messages]))
         case _ as never:
             assert_never(never)
+    return cast(_WithMedia, changed)  # the class stays the same
 
 
-def _size(value: WithMedia) -> int:
-    match value:
-        case ToolSuccess() | ToolFailed():
-            return _size_of(value.output)
-        case PromptSubmitted():
-            return _size_of(value.content)
-        case MediaEnded():
-            return len(value.data or b"")
-        case Transcript():
-            return sum(map(_size_of_message, value.messages))
-        case _ as never:
-            assert_never(never)
+def _found(data: bytes | None, find: _Find) -> bytes | None:
+    return None if data is None else find(data)
 
 
-def _size_of(contents: tuple[Content, ...]) -> int:
-    return sum([len(item.data or b"") for item in contents if isinstance(item, MediaContent)])
+def _contents(contents: tuple[Content, ...], find: _Find) -> tuple[Content, ...]:
+    if MediaContent not in map(type, contents):
+        return contents
+    return tuple(
+        [_changed(each, data=_found(each.data, find)) if isinstance(each, MediaContent) else each for each in contents]
+    )
 
 
-def _size_of_message(message: Message) -> int:
+def _message(message: Message, find: _Find) -> Message:
     if isinstance(message, UserMessage):
-        return _size_of(message.content)
-    if isinstance(message, AssistantMessage):
-        return sum([len(part.data or b"") for part in message.media]) + sum(
-            [_size_of(call.output) for call in message.tool_calls]
-        )
-    return 0
-
-
-def _replace_data(value: _MediaItem, find: _Find) -> _MediaItem:
-    return value if value.data is None else attrs.evolve(value, data=find(value.data))
-
-
-def _replace_in_contents(contents: tuple[Content, ...], find: _Find) -> tuple[Content, ...]:
-    return tuple([_replace_data(item, find) if isinstance(item, MediaContent) else item for item in contents])
-
-
-def _replace_in_message(message: Message, find: _Find) -> Message:
-    if isinstance(message, UserMessage):
-        return attrs.evolve(message, content=_replace_in_contents(message.content, find))
-    if isinstance(message, AssistantMessage):
-        return attrs.evolve(message, parts=tuple([_replace_in_part(part, find) for part in message.parts]))
+        return _changed(message, content=_contents(message.content, find))
+    if isinstance(message, AssistantMessage) and (message.media or message.tool_calls):
+        return _changed(message, parts=tuple([_part(part, find) for part in message.parts]))
     return message
 
 
-def _replace_in_part(part: Part, find: _Find) -> Part:
+def _part(part: Part, find: _Find) -> Part:
     if isinstance(part, MediaPart):
-        return _replace_data(part, find)
+        return _changed(part, data=_found(part.data, find))
     if isinstance(part, ToolPart):
-        return attrs.evolve(part, output=_replace_in_contents(part.output, find))
+        return _changed(part, output=_contents(part.output, find))
     return part
+
+
+def _changed(value: _T, **fields: object) -> _T:
+    """Return *value* with these fields; *value* itself when they are the same objects, as most are."""
+    if all(getattr(value, name) is new for name, new in fields.items()):
+        return value
+    return attrs.evolve(value, **fields)  # type: ignore[misc]  # an attrs class

@@ -11,26 +11,9 @@ from assistant_events.converters import dumps
 from assistant_events.errors import ConflictError, PrunedError, StoreError
 from assistant_events.events import Event, Record
 from assistant_events.messages import Transcript, Unfinished
+from assistant_events.stores import contract
 from assistant_events.stores.call_lock import CallLock
-from assistant_events.stores.contract import (
-    SessionInfo,
-    check_append,
-    check_expected_seq,
-    check_fork,
-    check_fork_ids,
-    check_meta,
-    check_prune,
-    check_read,
-    check_seq,
-    check_session_id,
-    check_snapshot,
-    check_time,
-    check_transcript,
-    check_unfinished,
-    make_record,
-    make_records,
-    utc_now,
-)
+from assistant_events.stores.contract import SessionInfo
 from assistant_events.stores.unfinished import resolve_unfinished
 
 
@@ -42,7 +25,7 @@ class MemoryStore:
     It keeps references to the events, so equal media share memory only where they are the same object.
     """
 
-    def __init__(self, *, clock: Callable[[], datetime] = utc_now) -> None:
+    def __init__(self, *, clock: Callable[[], datetime] = contract.utc_now) -> None:
         self._clock = clock
         self._lock = CallLock()
         self._logs: dict[str, _Log] | None = {}
@@ -58,18 +41,17 @@ class MemoryStore:
         unfinished: Iterable[Unfinished] | None = None,
     ) -> tuple[Record, ...]:
         """See `Store.append`."""
-        kept = check_append(session_id, events, expected_seq)
+        kept, left = contract.check_append(session_id, events, expected_seq, unfinished)
         for event in kept:
             dumps(event)  # an event that cannot be serialized is refused by every store
-        frozen = check_meta(meta)
-        left = check_unfinished(unfinished, expected_seq)
+        frozen = contract.check_meta(meta)
 
         def work() -> tuple[Record, ...]:
             log = self._log(session_id)
             seq = log.seq
-            check_expected_seq(session_id, expected_seq, seq)
-            time = check_time(self._clock() if at is None else at)
-            records = tuple(make_records(session_id, seq + 1, time, kept, frozen))
+            contract.check_expected_seq(session_id, expected_seq, seq)
+            time = contract.check_time(self._clock() if at is None else at)
+            records = tuple(contract.make_records(session_id, seq + 1, time, kept, frozen))
             if records:
                 log.unfinished = None  # before the records: true also when Ctrl-C ends the batch here
                 log.records += records
@@ -85,7 +67,7 @@ class MemoryStore:
 
     def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> Iterator[Record]:
         """See `Store.read`."""
-        check_read(session_id, after, limit)
+        contract.check_read(session_id, after, limit)
 
         def work() -> Iterator[Record]:
             log = self._log(session_id)
@@ -98,7 +80,7 @@ class MemoryStore:
 
     def seq(self, session_id: str) -> int:
         """See `Store.seq`."""
-        check_session_id(session_id)
+        contract.check_session_id(session_id)
         return self._lock.run(lambda: self._log(session_id).seq)
 
     def sessions(self) -> tuple[SessionInfo, ...]:
@@ -108,30 +90,30 @@ class MemoryStore:
 
     def snapshot(self, session_id: str, transcript: Transcript) -> None:
         """See `Store.snapshot`."""
-        check_session_id(session_id)
-        check_transcript(transcript)
+        contract.check_session_id(session_id)
+        contract.check_transcript(transcript)
 
         def work() -> None:
             log = self._log(session_id)
-            check_snapshot(session_id, transcript.seq, seq=log.seq, held=log.held)
+            contract.check_snapshot(session_id, transcript.seq, seq=log.seq, held=log.held)
             log.snapshot = transcript
 
         self._lock.run(work)
 
     def load_snapshot(self, session_id: str) -> Transcript | None:
         """See `Store.load_snapshot`."""
-        check_session_id(session_id)
+        contract.check_session_id(session_id)
         return self._lock.run(lambda: self._log(session_id).snapshot)
 
     def prune(self, session_id: str, through_seq: int) -> None:
         """See `Store.prune`."""
-        check_session_id(session_id)
-        check_seq("through_seq", through_seq)
+        contract.check_session_id(session_id)
+        contract.check_seq("through_seq", through_seq)
 
         def work() -> None:
             log = self._log(session_id)
             if through_seq > log.pruned:
-                check_prune(session_id, through_seq, held=log.held)
+                contract.check_prune(session_id, through_seq, held=log.held)
                 log.records = log.records[through_seq - log.pruned :]
                 log.pruned = through_seq
 
@@ -139,17 +121,17 @@ class MemoryStore:
 
     def fork(self, session_id: str, new_session_id: str, *, at: int | None = None) -> int:
         """See `Store.fork`."""
-        check_fork_ids(session_id, new_session_id, at)
+        contract.check_fork_ids(session_id, new_session_id, at)
 
         def work() -> int:
             log = self._log(session_id)
-            chosen = check_fork(session_id, at, seq=log.seq, pruned=log.pruned, held=log.held)
+            chosen = contract.check_fork(session_id, at, seq=log.seq, pruned=log.pruned, held=log.held)
             existing = self._log(new_session_id).seq
             if existing:
                 raise ConflictError(new_session_id, 0, existing)
             if chosen:
                 forked = log.forked(new_session_id, chosen)
-                forked.created = forked.updated = check_time(self._clock())
+                forked.created = forked.updated = contract.check_time(self._clock())
                 self._open()[new_session_id] = forked
             return chosen
 
@@ -157,7 +139,7 @@ class MemoryStore:
 
     def delete(self, session_id: str) -> None:
         """See `Store.delete`."""
-        check_session_id(session_id)
+        contract.check_session_id(session_id)
         self._lock.run(lambda: self._open().pop(session_id, None))
 
     def unfinished(self) -> dict[str, tuple[Unfinished, ...]]:
@@ -225,7 +207,7 @@ class _Log:
         made = _Log()
         made.pruned = self.pruned
         made.records = [
-            make_record(session_id, record.seq, record.at, record.event, record.meta)
+            contract.make_record(session_id, record.seq, record.at, record.event, record.meta)
             for record in self.records[: chosen - self.pruned]
         ]
         if self.snapshot is not None and self.snapshot.seq <= chosen:

@@ -27,9 +27,7 @@ _Item = TypeVar("_Item")
 
 ROW_EVENTS: Final = 128
 ROW_BYTES: Final = 1 << 16
-"""
-Limits of one row. Reading a single record costs splitting its row; larger rows are not faster to append.
-"""
+"""Limits of one row. Reading a single record splits its row; larger rows are not faster to append."""
 
 
 class RecordRow(NamedTuple):
@@ -177,23 +175,15 @@ def read_body(body: bytes, cls: Any, session_id: str, seq: int) -> Any:
     try:
         return loads(body, cls)
     except (JsonError, StructureError, TypeError) as error:  # a TypeError for neither text nor bytes
-        raise _damaged(session_id, seq, error) from error
+        raise damaged(session_id, seq, error) from error
 
 
-def read_time(row: RecordRow, session_id: str) -> datetime:
-    """Return the time of a row; raise `StoreError` when it is damaged."""
+def read_header(row: RecordRow, session_id: str) -> tuple[datetime, JsonObject]:
+    """Return time and `meta` of a row; raise `StoreError` when they are damaged."""
     try:
-        return time_of(row.at)
-    except RowError as error:
-        raise _damaged(session_id, row.last, error) from error
-
-
-def read_meta(row: RecordRow, session_id: str) -> JsonObject:
-    """Return the `meta` of a row; raise `StoreError` when it is damaged."""
-    try:
-        return NO_FIELDS if row.meta is None else JsonObject(read_json(row.meta))
-    except (JsonError, TypeError) as error:
-        raise StoreError(f"session {session_id!r}, meta of {name_of_record(row.last)} is damaged: {error}") from error
+        return time_of(row.at), NO_FIELDS if row.meta is None else JsonObject(read_json(row.meta))
+    except (JsonError, RowError, TypeError) as error:
+        raise damaged(session_id, row.last, error) from error
 
 
 def read_with_media(row: RecordRow, session_id: str) -> Collection[int]:
@@ -201,7 +191,7 @@ def read_with_media(row: RecordRow, session_id: str) -> Collection[int]:
     try:
         return () if row.with_media is None else frozenset(read_json(row.with_media))
     except (JsonError, TypeError) as error:
-        raise _damaged(session_id, row.last, error) from error
+        raise damaged(session_id, row.last, error) from error
 
 
 def name_of_record(seq: int) -> str:
@@ -242,12 +232,13 @@ def _structured(documents: Iterable[object], first: int, session_id: str) -> Ite
             event: StoredEvent = structure(document, Event)
         except ShapeError as fault:
             error = fault.as_structure_error()
-            raise _damaged(session_id, seq, error) from error
+            raise damaged(session_id, seq, error) from error
         yield event
 
 
-def _damaged(session_id: str, seq: int, error: Exception) -> StoreError:
-    return StoreError(f"session {session_id!r}, {name_of_record(seq)} is damaged: {error}")
+def damaged(session_id: str, seq: int, reason: object) -> StoreError:
+    """Return the error for a damaged record or snapshot."""
+    return StoreError(f"session {session_id!r}, {name_of_record(seq)} is damaged: {reason}")
 
 
 def _behind(after: int, row: RecordRow, items: Sequence[_Item]) -> tuple[int, Sequence[_Item]]:

@@ -1,6 +1,4 @@
-"""
-The tables of a SQLite store. `PRAGMA application_id` identifies its files, `user_version` the version of this schema.
-"""
+"""The tables of a SQLite store. Its files have an `application_id`; the `user_version` is that of this schema."""
 
 from __future__ import annotations
 
@@ -78,8 +76,6 @@ _MEDIA: Final = (
 """Media by their SHA-256, and the records that refer to them; a snapshot has the `seq` 0."""
 
 _UNFINISHED: Final = ("CREATE TABLE unfinished (session INTEGER PRIMARY KEY, body BLOB)",)
-"""
-Unfinished work of a session as JSON. `NULL` when it is unknown; without a row the session awaits its user.
-"""
+"""Unfinished work of a session as JSON. `NULL` when it is unknown; without a row the session awaits its user."""
 
 SCHEMA: Final = (*_LOG, *_MEDIA, *_UNFINISHED)

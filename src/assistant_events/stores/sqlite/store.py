@@ -13,56 +13,12 @@ from assistant_events.converters import dumps
 from assistant_events.errors import ConflictError, PrunedError, StoreError
 from assistant_events.events import Event, Record
 from assistant_events.messages import Transcript, Unfinished
+from assistant_events.stores import contract
 from assistant_events.stores.call_lock import CallLock
-from assistant_events.stores.contract import (
-    SessionInfo,
-    check_append,
-    check_expected_seq,
-    check_fork,
-    check_fork_ids,
-    check_meta,
-    check_prune,
-    check_read,
-    check_seq,
-    check_session_id,
-    check_snapshot,
-    check_time,
-    check_transcript,
-    check_unfinished,
-    make_record,
-    make_records,
-    utc_now,
-)
+from assistant_events.stores.contract import SessionInfo
 from assistant_events.stores.media import Media, extract_media, restore_media
-from assistant_events.stores.sqlite.columns import (
-    MAX_SEQ,
-    SNAPSHOT,
-    add_media,
-    bytes_of,
-    key_of,
-    load_media,
-    micros_of,
-    name_of,
-    number_of,
-    release_media,
-    time_of,
-)
+from assistant_events.stores.sqlite import columns, record_rows
 from assistant_events.stores.sqlite.connection import MEMORY, Synchronous, name_of_file, open_file, translated
-from assistant_events.stores.sqlite.record_rows import (
-    RecordRow,
-    copy,
-    cut_off,
-    delete_rows,
-    encode,
-    events_after,
-    name_of_record,
-    read_body,
-    read_meta,
-    read_time,
-    read_with_media,
-    rows_after,
-    write,
-)
 from assistant_events.stores.unfinished import dump_unfinished, load_unfinished, resolve_unfinished
 from assistant_events.values import write_json
 from assistant_events.values.validators import NO_FIELDS
@@ -99,7 +55,7 @@ class SqliteStore:
         self,
         path: str | os.PathLike[str],
         *,
-        clock: Callable[[], datetime] = utc_now,
+        clock: Callable[[], datetime] = contract.utc_now,
         synchronous: Synchronous = "full",
         timeout_s: float = 10.0,
     ) -> None:
@@ -127,29 +83,28 @@ class SqliteStore:
         unfinished: Iterable[Unfinished] | None = None,
     ) -> tuple[Record, ...]:
         """See `Store.append`."""
-        left = check_unfinished(unfinished, expected_seq)
-        kept = check_append(session_id, events, expected_seq)
-        frozen = check_meta(meta)
+        kept, left = contract.check_append(session_id, events, expected_seq, unfinished)
+        frozen = contract.check_meta(meta)
         written_meta = write_json(frozen) if frozen else None
-        encoded = encode(kept)
+        encoded = record_rows.encode(kept)
 
         def work(db: sqlite3.Connection) -> tuple[Record, ...]:
             number, seq, _ = _session(db, session_id)
-            check_expected_seq(session_id, expected_seq, seq)
-            time = check_time(self._clock() if at is None else at)
+            contract.check_expected_seq(session_id, expected_seq, seq)
+            time = contract.check_time(self._clock() if at is None else at)
             if kept:
-                micros = micros_of(time)
+                micros = columns.micros_of(time)
                 number = number or _begin(db, session_id, micros)
-                write(db, number, seq, encoded, at=micros, meta=written_meta)
+                record_rows.write(db, number, seq, encoded, at=micros, meta=written_meta)
             if number and (kept or left is not None):
                 _save_unfinished(db, number, left)
-            return tuple(make_records(session_id, seq + 1, time, kept, frozen))
+            return tuple(contract.make_records(session_id, seq + 1, time, kept, frozen))
 
         return self._writing(work)
 
     def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> Iterator[Record]:
         """See `Store.read`."""
-        check_read(session_id, after, limit)
+        contract.check_read(session_id, after, limit)
         number, _, pruned = self._reading(lambda db: _session(db, session_id))
         if number and after < pruned:
             raise PrunedError(session_id, after, pruned)
@@ -157,7 +112,7 @@ class SqliteStore:
 
     def seq(self, session_id: str) -> int:
         """See `Store.seq`."""
-        check_session_id(session_id)
+        contract.check_session_id(session_id)
         return self._reading(lambda db: _session(db, session_id)[1])
 
     def sessions(self) -> tuple[SessionInfo, ...]:
@@ -172,11 +127,11 @@ class SqliteStore:
             return tuple(
                 [
                     SessionInfo(
-                        session_id=name_of(key),
+                        session_id=columns.name_of(key),
                         seq=_seq(last, pruned),
-                        pruned_to=number_of(pruned),
-                        created=time_of(created),
-                        updated=time_of(updated),
+                        pruned_to=columns.number_of(pruned),
+                        created=columns.time_of(created),
+                        updated=columns.time_of(updated),
                     )
                     for key, last, pruned, created, updated in rows
                 ]
@@ -186,16 +141,16 @@ class SqliteStore:
 
     def snapshot(self, session_id: str, transcript: Transcript) -> None:
         """See `Store.snapshot`."""
-        check_session_id(session_id)
-        check_transcript(transcript)
+        contract.check_session_id(session_id)
+        contract.check_transcript(transcript)
         kept, media = extract_media(transcript)
         body = dumps(kept)
 
         def work(db: sqlite3.Connection) -> None:
             number, seq, _ = _session(db, session_id)
-            check_snapshot(session_id, transcript.seq, seq=seq, held=_held(db, number))
-            release_media(db, number, SNAPSHOT, SNAPSHOT)
-            add_media(db, number, SNAPSHOT, media)
+            contract.check_snapshot(session_id, transcript.seq, seq=seq, held=_held(db, number))
+            columns.release_media(db, number, columns.SNAPSHOT, columns.SNAPSHOT)
+            columns.add_media(db, number, columns.SNAPSHOT, media)
             db.execute(
                 "INSERT OR REPLACE INTO snapshots (session, seq, with_media, body) VALUES (?, ?, ?, ?)",
                 (number, transcript.seq, 1 if media else None, body),
@@ -205,42 +160,42 @@ class SqliteStore:
 
     def load_snapshot(self, session_id: str) -> Transcript | None:
         """See `Store.load_snapshot`."""
-        check_session_id(session_id)
+        contract.check_session_id(session_id)
 
         def work(db: sqlite3.Connection) -> tuple[Transcript | None, bool, Media]:
             number, _, _ = _session(db, session_id)
-            return *self._snapshot(db, session_id, number), load_media(db, number, SNAPSHOT)
+            return *self._snapshot(db, session_id, number), columns.load_media(db, number, columns.SNAPSHOT)
 
         kept, with_media, media = self._reading(work)
-        return _whole(kept, media, session_id, SNAPSHOT) if with_media else kept
+        return _whole(kept, media, session_id, columns.SNAPSHOT) if with_media else kept
 
     def prune(self, session_id: str, through_seq: int) -> None:
         """See `Store.prune`."""
-        check_session_id(session_id)
-        check_seq("through_seq", through_seq)
+        contract.check_session_id(session_id)
+        contract.check_seq("through_seq", through_seq)
 
         def work(db: sqlite3.Connection) -> None:
             number, _, pruned = _session(db, session_id)
             if through_seq > pruned:
-                check_prune(session_id, through_seq, held=_held(db, number))
-                cut_off(db, number, through_seq)
-                release_media(db, number, pruned + 1, through_seq)
+                contract.check_prune(session_id, through_seq, held=_held(db, number))
+                record_rows.cut_off(db, number, through_seq)
+                columns.release_media(db, number, pruned + 1, through_seq)
 
         self._writing(work)
 
     def fork(self, session_id: str, new_session_id: str, *, at: int | None = None) -> int:
         """See `Store.fork`."""
-        check_fork_ids(session_id, new_session_id, at)
+        contract.check_fork_ids(session_id, new_session_id, at)
 
         def work(db: sqlite3.Connection) -> int:
             number, seq, pruned = _session(db, session_id)
             held = _held(db, number)
-            chosen = check_fork(session_id, at, seq=seq, pruned=pruned, held=held)
+            chosen = contract.check_fork(session_id, at, seq=seq, pruned=pruned, held=held)
             existing = _session(db, new_session_id)[1]
             if existing:
                 raise ConflictError(new_session_id, 0, existing)
             if chosen:
-                made = _begin(db, new_session_id, micros_of(check_time(self._clock())))
+                made = _begin(db, new_session_id, columns.micros_of(contract.check_time(self._clock())))
                 _copy(db, number, made, chosen, with_snapshot=held is not None and held <= chosen)
                 _save_unfinished(db, made, None)
             return chosen
@@ -249,13 +204,13 @@ class SqliteStore:
 
     def delete(self, session_id: str) -> None:
         """See `Store.delete`."""
-        check_session_id(session_id)
+        contract.check_session_id(session_id)
 
         def work(db: sqlite3.Connection) -> None:
             number, seq, _ = _session(db, session_id)
-            release_media(db, number, SNAPSHOT, seq)
+            columns.release_media(db, number, columns.SNAPSHOT, seq)
             _save_unfinished(db, number, ())
-            delete_rows(db, number, seq)
+            record_rows.delete_rows(db, number, seq)
             db.execute("DELETE FROM snapshots WHERE session = ?", (number,))
             db.execute("DELETE FROM sessions WHERE number = ?", (number,))
 
@@ -269,7 +224,10 @@ class SqliteStore:
             ).fetchall()
         )
         with translated(self._path):
-            known = [(name_of(key), None if body is None else _loaded(name_of(key), body)) for key, body in rows]
+            known = [
+                (columns.name_of(key), None if body is None else _loaded(columns.name_of(key), body))
+                for key, body in rows
+            ]
         return resolve_unfinished(self, known)
 
     def close(self) -> None:
@@ -331,25 +289,21 @@ class SqliteStore:
             return lock.run(whole)
 
     def _records(self, session_id: str, number: int, after: int, limit: int | None) -> Iterator[Record]:
-        seen_at, time = -1, utc_now()
-        seen_meta, meta = None, NO_FIELDS
-        left = MAX_SEQ if limit is None else min(limit, MAX_SEQ)
-        while left and after < MAX_SEQ:
+        seen: tuple[int, bytes | None] = (-1, None)
+        time, meta = contract.utc_now(), NO_FIELDS
+        left = columns.MAX_SEQ if limit is None else min(limit, columns.MAX_SEQ)
+        while left and after < columns.MAX_SEQ:
             page = self._page(session_id, number, after, left)
             if not page:
                 return
             for row in page:
-                if row.at != seen_at:
-                    seen_at, time = row.at, read_time(row, session_id)
-                if row.meta != seen_meta:
-                    seen_meta, meta = row.meta, read_meta(row, session_id)
-                first, count, events = events_after(row, after, left, session_id)
+                if (row.at, row.meta) != seen:
+                    seen, (time, meta) = (row.at, row.meta), record_rows.read_header(row, session_id)
+                first, count, events = record_rows.events_after(row, after, left, session_id)
                 if first != after + 1:
-                    raise StoreError(
-                        f"session {session_id!r}, {name_of_record(after + 1)} is damaged: the record is missing"
-                    )
-                records = make_records(session_id, first, time, events, meta)
-                with_media = read_with_media(row, session_id)
+                    raise record_rows.damaged(session_id, after + 1, "the record is missing")
+                records = contract.make_records(session_id, first, time, events, meta)
+                with_media = record_rows.read_with_media(row, session_id)
                 if not with_media:
                     yield from records
                 elif not (yield from self._with_media(number, records, with_media)):
@@ -370,17 +324,17 @@ class SqliteStore:
             if media is None:
                 return False
             event = _whole(record.event, media, record.session_id, record.seq)
-            yield make_record(record.session_id, record.seq, record.at, event, record.meta)
+            yield contract.make_record(record.session_id, record.seq, record.at, event, record.meta)
         return True
 
-    def _page(self, session_id: str, number: int, after: int, limit: int) -> list[RecordRow]:
+    def _page(self, session_id: str, number: int, after: int, limit: int) -> list[record_rows.RecordRow]:
 
-        def work(db: sqlite3.Connection) -> list[RecordRow]:
+        def work(db: sqlite3.Connection) -> list[record_rows.RecordRow]:
             if not _is_there(db, session_id, number, after):
                 return []
-            page: list[RecordRow] = []
+            page: list[record_rows.RecordRow] = []
             size = 0
-            for row in rows_after(db, number, after, limit=limit):
+            for row in record_rows.rows_after(db, number, after, limit=limit):
                 page.append(row)
                 size += len(row.body)
                 if size > _PAGE_BYTES:
@@ -392,7 +346,7 @@ class SqliteStore:
     def _media(self, session_id: str, number: int, seq: int) -> Media | None:
 
         def work(db: sqlite3.Connection) -> Media | None:
-            return load_media(db, number, seq) if _is_there(db, session_id, number, seq - 1) else None
+            return columns.load_media(db, number, seq) if _is_there(db, session_id, number, seq - 1) else None
 
         return self._reading(work)
 
@@ -401,7 +355,7 @@ class SqliteStore:
         row = db.execute("SELECT body, with_media FROM snapshots WHERE session = ?", (number,)).fetchone()
         if row is None:
             return None, False
-        return read_body(row[0], Transcript, session_id, SNAPSHOT), row[1] is not None
+        return record_rows.read_body(row[0], Transcript, session_id, columns.SNAPSHOT), row[1] is not None
 
 
 def _whole(value: Any, media: Media, session_id: str, seq: int) -> Any:
@@ -409,24 +363,24 @@ def _whole(value: Any, media: Media, session_id: str, seq: int) -> Any:
     try:
         return restore_media(value, media.__getitem__)
     except KeyError:
-        raise StoreError(f"session {session_id!r}, {name_of_record(seq)} is damaged: media are missing") from None
+        raise record_rows.damaged(session_id, seq, "media are missing") from None
 
 
 def _session(db: sqlite3.Connection, session_id: str) -> tuple[int, int, int]:
     """Return number, last `seq` and pruned `seq`; three zeros for an unknown session."""
-    row = db.execute("SELECT number, last, pruned FROM logs WHERE id = ?", (key_of(session_id),)).fetchone()
-    return (0, 0, 0) if row is None else (row[0], _seq(row[1], row[2]), number_of(row[2]))
+    row = db.execute("SELECT number, last, pruned FROM logs WHERE id = ?", (columns.key_of(session_id),)).fetchone()
+    return (0, 0, 0) if row is None else (row[0], _seq(row[1], row[2]), columns.number_of(row[2]))
 
 
 def _seq(last: int | None, pruned: object) -> int:
     """Return the last `seq` of a session whose last row has the key *last*."""
-    return number_of(pruned) if last is None else last & MAX_SEQ
+    return columns.number_of(pruned) if last is None else last & columns.MAX_SEQ
 
 
 def _is_there(db: sqlite3.Connection, session_id: str, number: int, after: int) -> bool:
     """Return whether the session exists; raise `PrunedError` when records after *after* are pruned."""
     row = db.execute("SELECT pruned FROM sessions WHERE number = ?", (number,)).fetchone()
-    if row is not None and after < number_of(row[0]):
+    if row is not None and after < columns.number_of(row[0]):
         raise PrunedError(session_id, after, row[0])
     return row is not None
 
@@ -434,12 +388,13 @@ def _is_there(db: sqlite3.Connection, session_id: str, number: int, after: int) 
 def _held(db: sqlite3.Connection, number: int) -> int | None:
     """Return the `seq` of the snapshot."""
     row = db.execute("SELECT seq FROM snapshots WHERE session = ?", (number,)).fetchone()
-    return None if row is None else number_of(row[0])
+    return None if row is None else columns.number_of(row[0])
 
 
 def _begin(db: sqlite3.Connection, session_id: str, micros: int) -> int:
     number = db.execute(
-        "INSERT INTO sessions (id, created, pruned, pruned_at) VALUES (?, ?, 0, 0)", (key_of(session_id), micros)
+        "INSERT INTO sessions (id, created, pruned, pruned_at) VALUES (?, ?, 0, 0)",
+        (columns.key_of(session_id), micros),
     ).lastrowid
     assert number is not None
     return number
@@ -463,7 +418,7 @@ _SET_UNFINISHED: Final = """
 
 def _loaded(session_id: str, body: object) -> tuple[Unfinished, ...]:
     try:
-        return load_unfinished(bytes_of(body))
+        return load_unfinished(columns.bytes_of(body))
     except ValueError as error:
         raise StoreError(f"session {session_id!r}: the row of its unfinished work is damaged: {error}") from error
 
@@ -475,7 +430,7 @@ def _copy(db: sqlite3.Connection, session: int, made: int, through: int, *, with
         "WHERE number = ?",
         (session, made),
     )
-    copy(db, session, made, through)
+    record_rows.copy(db, session, made, through)
     if with_snapshot:
         db.execute(
             "INSERT INTO snapshots (session, seq, with_media, body) "
@@ -485,5 +440,5 @@ def _copy(db: sqlite3.Connection, session: int, made: int, through: int, *, with
     db.execute(
         "INSERT INTO media_refs (session, seq, digest) "
         "SELECT ?, seq, digest FROM media_refs WHERE session = ? AND seq BETWEEN ? AND ?",
-        (made, session, SNAPSHOT if with_snapshot else SNAPSHOT + 1, through),
+        (made, session, columns.SNAPSHOT if with_snapshot else columns.SNAPSHOT + 1, through),
     )
