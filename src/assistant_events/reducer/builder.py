@@ -25,13 +25,13 @@ from assistant_events.events import (
 from assistant_events.lifecycle import MESSAGE, KnownEvent, MessageLifecycle, MessagePhase, Outcome, Rejection
 from assistant_events.messages import AssistantMessage, CompactionMessage, Message, Transcript, UserMessage
 from assistant_events.reducer.open_answer import OpenAnswer
-from assistant_events.reducer.open_message import OUTCOMES, OpenCompaction, OpenMessage, OpenPrompt
-from assistant_events.reducer.parts import answer_draft, prompt
-from assistant_events.reducer.times import NO_MOMENT, Moment
+from assistant_events.reducer.open_message import NO_MOMENT, OUTCOMES, Moment, OpenCompaction, OpenMessage, OpenPrompt
+from assistant_events.reducer.parts import answer_draft
 from assistant_events.values.buffers import COMPACT_AT, Buffer
 from assistant_events.values.construct import constructor
 
 _transcript: Callable[..., Transcript] = constructor(Transcript)
+_user_message: Callable[..., UserMessage] = constructor(UserMessage)
 
 _STREAMED = frozenset[type]({TextDelta, ReasoningDelta, ToolInputDelta})
 
@@ -210,18 +210,17 @@ class Builder:
         assert self._index is not None  # the message has been looked for
         self._index[event.message_id] = position
         if isinstance(event, PromptSubmitted):
-            self._messages.append(prompt(event, moment.began))
+            self._messages.append(_user_message(id=event.message_id, content=event.content, times=moment.began))
             return _APPLIED
         opened: OpenMessage
         if isinstance(event, StepStarted):
             draft = answer_draft(event.message_id, event.origin, event.run, event.state)
             draft.times = moment.began
             opened = OpenAnswer(position, draft, MessageLifecycle(_RUNNING))
-        elif isinstance(event, CompactionStarted):
+        else:
+            assert isinstance(event, CompactionStarted)  # the table lets nothing else begin a message
             base = CompactionMessage(id=event.message_id, reason=event.reason, origin=event.origin, times=moment.began)
             opened = OpenCompaction(position, base)
-        else:  # pragma: no cover - the table lets nothing else begin a message
-            raise AssertionError(event.type)  # noqa: TRY004
         opened.new = True
         self._messages.append(opened.base)
         self._open[opened.id] = self._current = opened

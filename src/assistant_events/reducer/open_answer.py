@@ -8,28 +8,7 @@ from typing import Any, ClassVar, cast
 import attrs
 from typing_extensions import override
 
-from assistant_events.events import (
-    MediaDelta,
-    MediaEnded,
-    MediaStarted,
-    OpaqueReceived,
-    ReasoningDelta,
-    ReasoningEnded,
-    ReasoningStarted,
-    StepEnded,
-    StepFailed,
-    StepRestarted,
-    TextDelta,
-    TextEnded,
-    TextStarted,
-    ToolCalled,
-    ToolFailed,
-    ToolInputDelta,
-    ToolInputEnded,
-    ToolInputStarted,
-    ToolProgress,
-    ToolSuccess,
-)
+from assistant_events import events as ev
 from assistant_events.lifecycle import FragmentPhase, KnownEvent, MessageLifecycle, MessagePhase, Outcome
 from assistant_events.messages import (
     AssistantMessage,
@@ -43,28 +22,15 @@ from assistant_events.messages import (
     Times,
     ToolPart,
 )
-from assistant_events.reducer.open_message import Change, OpenMessage, append
-from assistant_events.reducer.parts import (
-    CallDraft,
-    agrees,
-    answer_draft,
-    call_draft,
-    call_phase,
-    copy_of,
-    ended_part,
-    media_part,
-    reasoning_part,
-    streaming_part,
-    text_part,
-)
-from assistant_events.reducer.times import Moment
+from assistant_events.reducer import parts
+from assistant_events.reducer.open_message import Change, Moment, OpenMessage, append
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.construct import constructor
 from assistant_events.values.validators import NO_STATE
 
 _opaque_part: Callable[..., OpaquePart] = constructor(OpaquePart)
 
-_DELTAS: dict[str, type] = {"text": TextDelta, "reasoning": ReasoningDelta, "media": MediaDelta}
+_DELTAS: dict[str, type] = {"text": ev.TextDelta, "reasoning": ev.ReasoningDelta, "media": ev.MediaDelta}
 _PHASES = {
     MessageStatus.RUNNING: MessagePhase.RUNNING,
     MessageStatus.COMPLETED: MessagePhase.ENDED,
@@ -102,19 +68,19 @@ class OpenAnswer(OpenMessage):
     def reopen(cls, at: int, base: AssistantMessage) -> OpenAnswer:
         """Open a folded message, with the phases that its parts show."""
         life = MessageLifecycle(_PHASES[base.status])
-        made = cls(at, copy_of(base), life)
+        made = cls(at, parts.copy_of(base), life)
         made.frozen = base
         for place, part in enumerate(base.parts):
             if isinstance(part, ToolPart):
                 made.calls[part.call_id] = place
                 if not part.settled:
-                    made.parts[place] = copy_of(part)
+                    made.parts[place] = parts.copy_of(part)
                 if part.input_status is PartStatus.STREAMING:
                     made.buffers[part.call_id] = Buffer("", part.raw_input)
                 life.adopt_call(
                     part.call_id,
                     part.name,
-                    call_phase(part),
+                    parts.call_phase(part),
                     provider_executed=part.provider_executed,
                     answered=part.answered,
                 )
@@ -130,78 +96,69 @@ class OpenAnswer(OpenMessage):
     def _reopen_fragment(self, place: int, part: TextPart | ReasoningPart | MediaPart) -> None:
         if isinstance(part, MediaPart):
             self.fragments[part.type] = (place, part.times, part.media_type)
-            self.buffers[MediaDelta] = cast("Buffer[str]", Buffer(b"", part.data))
+            self.buffers[ev.MediaDelta] = cast("Buffer[str]", Buffer(b"", part.data))
         else:
             self.fragments[part.type] = (place, part.times, "")
             self.buffers[_DELTAS[part.type]] = Buffer("", part.text)
 
-    # -- changes
+    # -- changes: the effect of each event that the lifecycle accepts
 
-    def append_delta(self, event: TextDelta | ReasoningDelta | MediaDelta | ToolInputDelta, moment: Moment) -> Outcome:
-        """Append a delta to what is open."""
+    def _append_delta(self, event: Any, moment: Moment) -> Outcome:
+        # Any: a delta, recognised by its class.
         cls = event.__class__
-        key = event.call_id if isinstance(event, ToolInputDelta) else cls
+        key = event.call_id if cls is ev.ToolInputDelta else cls
         buffer = self.buffers.get(key)
         if buffer is None:
             # Made late: where only durable events are folded, none is needed.
-            buffer = self.buffers[key] = Buffer(cast(str, b"" if cls is MediaDelta else ""))
+            buffer = self.buffers[key] = Buffer(cast(str, b"" if cls is ev.MediaDelta else ""))
         return append(buffer, event.offset, event.delta)
 
-    def start_text(self, event: TextStarted, moment: Moment) -> Outcome:
-        """Open a text."""
+    def _start_text(self, event: ev.TextStarted, moment: Moment) -> Outcome:
         self.fragments["text"] = (len(self.parts), moment.began, "")
         self.parts.append(None)
         return _APPLIED
 
-    def start_reasoning(self, event: ReasoningStarted, moment: Moment) -> Outcome:
-        """Open a reasoning."""
+    def _start_reasoning(self, event: ev.ReasoningStarted, moment: Moment) -> Outcome:
         self.fragments["reasoning"] = (len(self.parts), moment.began, "")
         self.parts.append(None)
         return _APPLIED
 
-    def start_media(self, event: MediaStarted, moment: Moment) -> Outcome:
-        """Open media."""
+    def _start_media(self, event: ev.MediaStarted, moment: Moment) -> Outcome:
         self.fragments["media"] = (len(self.parts), moment.began, event.media_type)
         self.parts.append(None)
         return _APPLIED
 
-    def end_text(self, event: TextEnded, moment: Moment) -> Outcome:
-        """Replace the open text by its part."""
+    def _end_text(self, event: ev.TextEnded, moment: Moment) -> Outcome:
         place, times, _ = self.fragments.pop("text")
-        self.buffers.pop(TextDelta, None)
-        self.parts[place] = text_part(event, moment.ends(times))
+        self.buffers.pop(ev.TextDelta, None)
+        self.parts[place] = parts.text_part(event, moment.ends(times))
         self.ended[TextPart] = place
         return _APPLIED
 
-    def end_reasoning(self, event: ReasoningEnded, moment: Moment) -> Outcome:
-        """Replace the open reasoning by its part."""
+    def _end_reasoning(self, event: ev.ReasoningEnded, moment: Moment) -> Outcome:
         place, times, _ = self.fragments.pop("reasoning")
-        self.buffers.pop(ReasoningDelta, None)
-        self.parts[place] = reasoning_part(event, moment.ends(times))
+        self.buffers.pop(ev.ReasoningDelta, None)
+        self.parts[place] = parts.reasoning_part(event, moment.ends(times))
         self.ended[ReasoningPart] = place
         return _APPLIED
 
-    def end_media(self, event: MediaEnded, moment: Moment) -> Outcome:
-        """Replace the open media by their part."""
+    def _end_media(self, event: ev.MediaEnded, moment: Moment) -> Outcome:
         place, times, _ = self.fragments.pop("media")
-        self.buffers.pop(MediaDelta, None)
-        self.parts[place] = media_part(event, moment.ends(times))
+        self.buffers.pop(ev.MediaDelta, None)
+        self.parts[place] = parts.media_part(event, moment.ends(times))
         self.ended[MediaPart] = place
         return _APPLIED
 
-    def add_opaque(self, event: OpaqueReceived, moment: Moment) -> Outcome:
-        """Add an opaque part."""
+    def _add_opaque(self, event: ev.OpaqueReceived, moment: Moment) -> Outcome:
         self.parts.append(_opaque_part(state=event.state, times=moment.instant))
         return _APPLIED
 
-    def start_input(self, event: ToolInputStarted, moment: Moment) -> Outcome:
-        """Open the input of a new call."""
+    def _start_input(self, event: ev.ToolInputStarted, moment: Moment) -> Outcome:
         self.calls[event.call_id] = len(self.parts)
-        self.parts.append(call_draft(self.id, event, _CALL_STREAMING, _STREAMING, moment.began))
+        self.parts.append(parts.call_draft(self.id, event, _CALL_STREAMING, _STREAMING, moment.began))
         return _APPLIED
 
-    def end_input(self, event: ToolInputEnded, moment: Moment) -> Outcome:
-        """Set the final text of an input."""
+    def _end_input(self, event: ev.ToolInputEnded, moment: Moment) -> Outcome:
         self.buffers.pop(event.call_id, None)
         part = self.parts[self.calls[event.call_id]]
         part.raw_input = event.text
@@ -209,11 +166,10 @@ class OpenAnswer(OpenMessage):
         part.state = event.state
         return _APPLIED
 
-    def call(self, event: ToolCalled, moment: Moment) -> Outcome:
-        """Set the input of a call, which may be new."""
+    def _call(self, event: ev.ToolCalled, moment: Moment) -> Outcome:
         place = self.calls.get(event.call_id)
         if place is None:
-            part = call_draft(self.id, event, _CALLED, None, moment.began)
+            part = parts.call_draft(self.id, event, _CALLED, None, moment.began)
             self.calls[event.call_id] = len(self.parts)
             self.parts.append(part)
         else:
@@ -225,20 +181,18 @@ class OpenAnswer(OpenMessage):
             part.state = event.state
         return _APPLIED
 
-    def report_progress(self, event: ToolProgress, moment: Moment) -> Outcome:
-        """Replace the output of a running call."""
+    def _report_progress(self, event: ev.ToolProgress, moment: Moment) -> Outcome:
         self.parts[self.calls[event.call_id]].output = event.output
         return _APPLIED
 
-    def settle(self, event: ToolSuccess | ToolFailed, moment: Moment) -> Outcome:
-        """Set the result of a call."""
+    def _settle(self, event: ev.ToolSuccess | ev.ToolFailed, moment: Moment) -> Outcome:
         part = self.parts[self.calls[event.call_id]]
         part.provider_executed = part.provider_executed or event.provider_executed
         part.output = event.output
         part.details = event.details
         part.result_state = event.state
         part.times = moment.ends(part.times)
-        if isinstance(event, ToolFailed):
+        if isinstance(event, ev.ToolFailed):
             part.status = CallStatus.FAILED
             part.error = event.error
         else:
@@ -246,8 +200,7 @@ class OpenAnswer(OpenMessage):
         part.__class__ = ToolPart
         return _APPLIED
 
-    def end_step(self, event: StepEnded, moment: Moment) -> Outcome:
-        """End the step."""
+    def _end_step(self, event: ev.StepEnded, moment: Moment) -> Outcome:
         base = self.base
         base.status = _STEP_COMPLETED
         base.finish_reason = event.finish_reason
@@ -255,15 +208,14 @@ class OpenAnswer(OpenMessage):
         base.error = None
         return self._close_step(event, moment)
 
-    def fail_step(self, event: StepFailed, moment: Moment) -> Outcome:
-        """Fail the step."""
+    def _fail_step(self, event: ev.StepFailed, moment: Moment) -> Outcome:
         base = self.base
         base.status = MessageStatus.FAILED
         base.finish_reason = base.raw_finish_reason = None
         base.error = event.error
         return self._close_step(event, moment)
 
-    def _close_step(self, event: StepEnded | StepFailed, moment: Moment) -> Outcome:
+    def _close_step(self, event: ev.StepEnded | ev.StepFailed, moment: Moment) -> Outcome:
         base = self.base
         base.usage = event.usage
         base.details = event.details
@@ -274,11 +226,10 @@ class OpenAnswer(OpenMessage):
         base.times = moment.ends(base.times)
         return _APPLIED
 
-    def restart_step(self, event: StepRestarted, moment: Moment) -> Outcome:
-        """Remove everything that the step has brought."""
+    def _restart_step(self, event: ev.StepRestarted, moment: Moment) -> Outcome:
         old = self.base
         origin = old.origin.filled_in(event.origin)
-        self.base = base = answer_draft(self.id, origin, event.run or old.run, event.state or old.state)
+        self.base = base = parts.answer_draft(self.id, origin, event.run or old.run, event.state or old.state)
         base.times = None if old.times is None else attrs.evolve(old.times, ended=None)
         self.parts = []
         self.calls = {}
@@ -288,26 +239,26 @@ class OpenAnswer(OpenMessage):
         return _APPLIED
 
     changes: ClassVar[Mapping[type, Change]] = {
-        TextStarted: start_text,
-        TextDelta: append_delta,
-        TextEnded: end_text,
-        ReasoningStarted: start_reasoning,
-        ReasoningDelta: append_delta,
-        ReasoningEnded: end_reasoning,
-        MediaStarted: start_media,
-        MediaDelta: append_delta,
-        MediaEnded: end_media,
-        ToolInputStarted: start_input,
-        ToolInputDelta: append_delta,
-        ToolInputEnded: end_input,
-        ToolCalled: call,
-        ToolProgress: report_progress,
-        ToolSuccess: settle,
-        ToolFailed: settle,
-        OpaqueReceived: add_opaque,
-        StepEnded: end_step,
-        StepFailed: fail_step,
-        StepRestarted: restart_step,
+        ev.TextStarted: _start_text,
+        ev.TextDelta: _append_delta,
+        ev.TextEnded: _end_text,
+        ev.ReasoningStarted: _start_reasoning,
+        ev.ReasoningDelta: _append_delta,
+        ev.ReasoningEnded: _end_reasoning,
+        ev.MediaStarted: _start_media,
+        ev.MediaDelta: _append_delta,
+        ev.MediaEnded: _end_media,
+        ev.ToolInputStarted: _start_input,
+        ev.ToolInputDelta: _append_delta,
+        ev.ToolInputEnded: _end_input,
+        ev.ToolCalled: _call,
+        ev.ToolProgress: _report_progress,
+        ev.ToolSuccess: _settle,
+        ev.ToolFailed: _settle,
+        ev.OpaqueReceived: _add_opaque,
+        ev.StepEnded: _end_step,
+        ev.StepFailed: _fail_step,
+        ev.StepRestarted: _restart_step,
     }
 
     # -- reading
@@ -317,14 +268,14 @@ class OpenAnswer(OpenMessage):
         base = self.base
         ended: tuple[object, ...]
         match event:
-            case TextEnded() | ReasoningEnded() | MediaEnded():
-                again = ended_part(event)
+            case ev.TextEnded() | ev.ReasoningEnded() | ev.MediaEnded():
+                again = parts.ended_part(event)
                 return bool(again == self.parts[self.ended[again.__class__]])
-            case ToolInputEnded() | ToolCalled() | ToolSuccess() | ToolFailed():
-                return agrees(self.parts[self.calls[event.call_id]], event)
-            case StepEnded():
+            case ev.ToolInputEnded() | ev.ToolCalled() | ev.ToolSuccess() | ev.ToolFailed():
+                return parts.agrees(self.parts[self.calls[event.call_id]], event)
+            case ev.StepEnded():
                 ended = (MessageStatus.COMPLETED, event.finish_reason, event.raw_finish_reason, None)
-            case StepFailed():
+            case ev.StepFailed():
                 ended = (MessageStatus.FAILED, None, None, event.error)
             case _:  # pragma: no cover - the table has `AGAIN` for nothing else
                 raise AssertionError(event.type)
@@ -338,28 +289,26 @@ class OpenAnswer(OpenMessage):
     @override
     def _freeze(self) -> AssistantMessage:
         message = self.base
-        parts = self.parts
+        now = self.parts
         if self.closed:
             # The builder drops a closed message once it has been read, so nothing else holds its drafts.
             for place in self.calls.values():
-                if parts[place].__class__ is CallDraft:
-                    parts[place].__class__ = ToolPart
+                if now[place].__class__ is parts.CallDraft:
+                    now[place].__class__ = ToolPart
         else:
-            message = copy_of(message)
-            parts = [self._call_so_far(part) if part.__class__ is CallDraft else part for part in parts]
+            message = parts.copy_of(message)
+            now = [self._call_so_far(part) if part.__class__ is parts.CallDraft else part for part in now]
             for kind, (place, times, media_type) in self.fragments.items():
-                parts[place] = streaming_part(kind, self.buffers.get(_DELTAS[kind]), times, media_type)
-        message.parts = tuple(parts)
+                now[place] = parts.streaming_part(kind, self.buffers.get(_DELTAS[kind]), times, media_type)
+        message.parts = tuple(now)
         message.__class__ = AssistantMessage
-        frozen: AssistantMessage = message
-        return frozen
+        return cast(AssistantMessage, message)
 
     def _call_so_far(self, draft: Any) -> ToolPart:
         # Any: a draft.
-        part = copy_of(draft)
+        part = parts.copy_of(draft)
         buffer = self.buffers.get(draft.call_id)
         if buffer is not None:
             part.raw_input = buffer.value()
         part.__class__ = ToolPart
-        made: ToolPart = part
-        return made
+        return cast(ToolPart, part)

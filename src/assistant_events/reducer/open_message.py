@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, ClassVar, TypeAlias, cast
 
 import attrs
@@ -11,13 +12,46 @@ from typing_extensions import override
 
 from assistant_events.events import CompactionDelta, CompactionEnded, CompactionFailed, PromptSubmitted
 from assistant_events.lifecycle import KnownEvent, MessageLifecycle, MessagePhase, Outcome, Rejection
-from assistant_events.messages import CompactionMessage, Message, MessageStatus, UserMessage
-from assistant_events.reducer.times import Moment
+from assistant_events.messages import CompactionMessage, Message, MessageStatus, Times, UserMessage
 from assistant_events.values.buffers import Buffer
+from assistant_events.values.construct import constructor
+
+_times: Callable[..., Times] = constructor(Times)
 
 # Reading a member of an enum takes as long as a look-up in a table.
 _APPLIED = Outcome.APPLIED
 _RUNNING, _COMPACTING = MessagePhase.RUNNING, MessagePhase.COMPACTING
+
+
+class Moment:
+    """
+    The time of a record.
+
+    The records of a batch share a moment, and everything that began with it shares one `Times`.
+    """
+
+    __slots__ = ("at", "began", "instant")
+
+    def __init__(self, at: datetime | None) -> None:
+        self.at = at
+        self.began = None if at is None else _times(started=at)
+        """Times of what begins now."""
+
+        self.instant = None if at is None else _times(started=at, ended=at)
+        """Times of what begins and ends now."""
+
+    def ends(self, times: Times | None) -> Times | None:
+        """Return the times of what ends now and began as in *times*."""
+        if times is self.began:
+            return self.instant
+        if self.at is None:
+            return times
+        return _times(started=None if times is None else times.started, ended=self.at)
+
+
+NO_MOMENT = Moment(None)
+"""The moment of an event without a record."""
+
 
 # Any: the open message, and the event.
 Change: TypeAlias = Callable[[Any, Any, Moment], Outcome]
@@ -108,20 +142,17 @@ class OpenCompaction(OpenMessage):
         super().__init__(at, base, MessageLifecycle(_COMPACTING if running else MessagePhase.COMPACTED))
         self.buffer = Buffer("", base.text)
 
-    def append_delta(self, event: CompactionDelta, moment: Moment) -> Outcome:
-        """Append a delta to the text."""
+    def _append_delta(self, event: CompactionDelta, moment: Moment) -> Outcome:
         return append(self.buffer, event.offset, event.delta)
 
-    def end(self, event: CompactionEnded, moment: Moment) -> Outcome:
-        """Set the final text."""
+    def _end(self, event: CompactionEnded, moment: Moment) -> Outcome:
         self.buffer = Buffer("", event.text)
         times = moment.ends(self.base.times)
         self.base = attrs.evolve(self.base, status=MessageStatus.COMPLETED, state=event.state, times=times)
         return _APPLIED
 
-    def fail(self, event: CompactionFailed, moment: Moment) -> Outcome:
-        """Set the error. The text that came live is not in the log, so it is removed."""
-        self.buffer = Buffer("")
+    def _fail(self, event: CompactionFailed, moment: Moment) -> Outcome:
+        self.buffer = Buffer("")  # what came live is not in the log
         times = moment.ends(self.base.times)
         self.base = attrs.evolve(self.base, status=MessageStatus.FAILED, error=event.error, times=times)
         return _APPLIED
@@ -141,9 +172,9 @@ class OpenCompaction(OpenMessage):
         return attrs.evolve(self.base, text=self.buffer.value())
 
     changes: ClassVar[Mapping[type, Change]] = {
-        CompactionDelta: append_delta,
-        CompactionEnded: end,
-        CompactionFailed: fail,
+        CompactionDelta: _append_delta,
+        CompactionEnded: _end,
+        CompactionFailed: _fail,
     }
 
 

@@ -10,17 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, assert_never
 
-from assistant_events.events import (
-    MediaEnded,
-    PromptSubmitted,
-    ReasoningEnded,
-    TextEnded,
-    ToolCalled,
-    ToolFailed,
-    ToolInputEnded,
-    ToolInputStarted,
-    ToolSuccess,
-)
+from assistant_events import events as ev
 from assistant_events.lifecycle import CallPhase
 from assistant_events.messages import (
     AssistantMessage,
@@ -33,7 +23,6 @@ from assistant_events.messages import (
     TextPart,
     Times,
     ToolPart,
-    UserMessage,
 )
 from assistant_events.values import Origin, RemoteRun, State
 from assistant_events.values.buffers import Buffer
@@ -41,11 +30,8 @@ from assistant_events.values.construct import constructor, draft_of
 from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
 # Any: drafts are filled by plain assignment.
-_PromptDraft: Any = draft_of(UserMessage)
 _AnswerDraft: Any = draft_of(AssistantMessage)
 CallDraft: Any = draft_of(ToolPart)
-_TextDraft: Any = draft_of(TextPart)
-_ReasoningDraft: Any = draft_of(ReasoningPart)
 _DRAFTS: dict[type, Any] = {
     AssistantMessage: _AnswerDraft,
     _AnswerDraft: _AnswerDraft,
@@ -70,18 +56,6 @@ def copy_of(value: AssistantMessage | ToolPart) -> Any:
     return draft
 
 
-def prompt(event: PromptSubmitted, times: Times | None) -> UserMessage:
-    """Return the message of a prompt."""
-    # Any: a draft.
-    draft: Any = _PromptDraft()
-    draft.id = event.message_id
-    draft.content = event.content
-    draft.times = times
-    draft.__class__ = UserMessage
-    made: UserMessage = draft
-    return made
-
-
 def answer_draft(message_id: str, origin: Origin, run: RemoteRun | None, state: State) -> Any:
     """Return the draft of a message without parts, and without times."""
     # Any: a draft.
@@ -99,7 +73,7 @@ def answer_draft(message_id: str, origin: Origin, run: RemoteRun | None, state: 
 
 def call_draft(
     message_id: str,
-    event: ToolInputStarted | ToolCalled,
+    event: ev.ToolInputStarted | ev.ToolCalled,
     status: CallStatus,
     input_status: PartStatus | None,
     times: Times | None,
@@ -123,35 +97,25 @@ def call_draft(
     return draft
 
 
-def text_part(event: TextEnded, times: Times | None) -> TextPart:
+def text_part(event: ev.TextEnded, times: Times | None) -> TextPart:
     """Return the part that a text has become."""
-    # Any: a draft.
-    draft: Any = _TextDraft()
-    draft.text = event.text
-    draft.status = _COMPLETED if event.complete else _INCOMPLETE
-    draft.citations = event.citations
-    draft.details = event.details
-    draft.state = event.state
-    draft.times = times
-    draft.__class__ = TextPart
-    part: TextPart = draft
-    return part
+    return _text_part(
+        text=event.text,
+        status=_COMPLETED if event.complete else _INCOMPLETE,
+        citations=event.citations,
+        details=event.details,
+        state=event.state,
+        times=times,
+    )
 
 
-def reasoning_part(event: ReasoningEnded, times: Times | None) -> ReasoningPart:
+def reasoning_part(event: ev.ReasoningEnded, times: Times | None) -> ReasoningPart:
     """Return the part that a reasoning has become."""
-    # Any: a draft.
-    draft: Any = _ReasoningDraft()
-    draft.text = event.text
-    draft.status = _COMPLETED if event.complete else _INCOMPLETE
-    draft.state = event.state
-    draft.times = times
-    draft.__class__ = ReasoningPart
-    part: ReasoningPart = draft
-    return part
+    status = _COMPLETED if event.complete else _INCOMPLETE
+    return _reasoning_part(text=event.text, status=status, state=event.state, times=times)
 
 
-def media_part(event: MediaEnded, times: Times | None) -> MediaPart:
+def media_part(event: ev.MediaEnded, times: Times | None) -> MediaPart:
     """Return the part that media have become."""
     status = _COMPLETED if event.complete else _INCOMPLETE
     return _media_part(
@@ -159,11 +123,11 @@ def media_part(event: MediaEnded, times: Times | None) -> MediaPart:
     )
 
 
-def ended_part(event: TextEnded | ReasoningEnded | MediaEnded) -> Part:
+def ended_part(event: ev.TextEnded | ev.ReasoningEnded | ev.MediaEnded) -> Part:
     """Return the part that a fragment has become, without times."""
-    if isinstance(event, TextEnded):
+    if isinstance(event, ev.TextEnded):
         return text_part(event, None)
-    return reasoning_part(event, None) if isinstance(event, ReasoningEnded) else media_part(event, None)
+    return reasoning_part(event, None) if isinstance(event, ev.ReasoningEnded) else media_part(event, None)
 
 
 def streaming_part(kind: str, buffer: Buffer[str] | None, times: Times | None, media_type: str) -> Part:
@@ -184,23 +148,23 @@ def call_phase(part: ToolPart) -> CallPhase:
     return CallPhase.INPUT_OPEN if part.input_status is PartStatus.STREAMING else CallPhase.INPUT_ENDED
 
 
-def agrees(part: ToolPart, event: ToolInputEnded | ToolCalled | ToolSuccess | ToolFailed) -> bool:
+def agrees(part: ToolPart, event: ev.ToolInputEnded | ev.ToolCalled | ev.ToolSuccess | ev.ToolFailed) -> bool:
     """Return whether a repeated event of a call equals the one that made the part what it is."""
     match event:
-        case ToolInputEnded():
+        case ev.ToolInputEnded():
             return (part.raw_input, part.input_status) == (
                 event.text,
                 _COMPLETED if event.complete else _INCOMPLETE,
             ) and (not event.state or event.state == part.state or part.input is not None)
-        case ToolCalled():
+        case ev.ToolCalled():
             return (part.name, part.input) == (event.name, event.input) and (
                 not event.state or event.state == part.state
             )
-        case ToolSuccess():
+        case ev.ToolSuccess():
             return part.status is CallStatus.SUCCESS and (
                 (part.output, part.details, part.result_state) == (event.output, event.details, event.state)
             )
-        case ToolFailed():
+        case ev.ToolFailed():
             return part.status is CallStatus.FAILED and (
                 (part.error, part.output, part.details, part.result_state)
                 == (event.error, event.output, event.details, event.state)
