@@ -138,11 +138,11 @@ def test_times_come_back():
 
 
 VALUES = {
-    Usage: made.usages(),
-    ErrorInfo: made.errors(),
-    Origin: made.origins(),
-    RemoteRun: made.runs(),
-    Citation: made.citations(),
+    Usage: made.instances(Usage),
+    ErrorInfo: made.instances(ErrorInfo),
+    Origin: made.instances(Origin),
+    RemoteRun: made.instances(RemoteRun),
+    Citation: made.instances(Citation),
 }
 
 
@@ -157,12 +157,12 @@ def test_values_come_back(cls, data):
     assert (value, value) == both_ways(value, cls)
 
 
-@given(made.contents())
-def test_contents_come_back(contents):
+@given(made.events(PromptSubmitted))
+def test_contents_come_back(event):
     """
     A content is written and read as an equal one.
     """
-    for content in contents:
+    for content in event.content:
         assert (content, content) == both_ways(content, Content)
 
 

@@ -77,6 +77,30 @@ class Counts(Sound):
         self.recorder.text(f"{self.count}{text}")
 
 
+class EndsWithBody(Sound):
+    """
+    Has no last frame: the end of the body is the end of the answer, unless the body was cut.
+    """
+
+    def on_event(self, event):
+        if "end" not in event:
+            super().on_event(event)
+
+    def on_close(self, error):
+        if error is None:
+            self.ensure_started()
+            self.finish_step("stop", None)
+
+
+class EndsWhenCut(EndsWithBody):
+    """
+    Takes a cut for the end of the body.
+    """
+
+    def on_close(self, error):
+        super().on_close(None)
+
+
 NUMBERS = itertools.count()
 
 
@@ -155,6 +179,7 @@ def test_a_sound_adapter_passes():
     check(Sound, BODY[:-1])
     check(Sound, lines({"say": "Hello"}))
     check(Sound, detect=lambda document: "say" in document)
+    check(EndsWithBody)
     check_adapter(Dialect(name="lines", decoder=Sound), [BODY, b""], mutations=5)
 
 
@@ -163,6 +188,7 @@ DEFECTS = {
     Illegal: "out of place",
     Loses: "what came before the cut is not kept",
     Counts: "not the transcript of the uncut stream",
+    EndsWhenCut: "not the transcript of the uncut stream",
     Unsteady: "the same bytes give other events",
     Chunky: "other|another",
     Stranger: "events of message ['other'], expected 'a1' or its hops",

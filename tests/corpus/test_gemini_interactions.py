@@ -16,8 +16,8 @@ from .compare import differences, error_differences
 from .forms import document_of
 from .forms import stream_of as told
 
-EVERY = 1 << 20 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 512
-"""Up to which size a stream is cut at every byte."""
+EVERY = 1 << 20 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 0
+"""Size up to which a recording is cut at every byte, otherwise at the ends of lines. Samples are cut at every byte."""
 
 
 def resource_events(file):

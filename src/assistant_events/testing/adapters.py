@@ -38,6 +38,9 @@ _Request: TypeAlias = Mapping[str, Any]
 
 _MESSAGE_ID: Final = "a1"
 
+_CUT: Final = ErrorInfo(kind=ErrorKind.NETWORK, message="cut")
+"""A body that was cut is closed with an error: without one, an adapter may take the end of the body for a valid end."""
+
 _SHOWN_BYTES: Final = 600
 """Damaged copies up to this size are shown whole."""
 
@@ -138,13 +141,13 @@ class Trial:
         """Return a fresh decoder."""
         return self.dialect.decoder(_MESSAGE_ID, request=self.request, prior=prior)
 
-    def decode(self, chunks: Iterable[bytes], prior: Prior = None) -> list[Event]:
-        """Return the events of the stream, cut as given, to the end."""
+    def decode(self, chunks: Iterable[bytes], prior: Prior = None, *, error: ErrorInfo | None = None) -> list[Event]:
+        """Return the events of *chunks*, closed with *error*: `None` says that the body ended."""
         decoder = self.decoder(prior)
         events: list[Event] = []
         for chunk in chunks:
             events += decoder.feed(chunk)
-        return events + decoder.close()
+        return events + decoder.close(error)
 
     @property
     def ended(self) -> bool:
@@ -158,9 +161,8 @@ class Trial:
         if length <= self._every_position:
             yield from range(length + 1)
             return
-        lines = [at for at in range(length) if self.body[at] == 10]
-        near = {at + off for at in self._some(lines, 60) for off in (0, 1, 2)}
-        yield from sorted({0, length, *near, *[self._random.randrange(length) for _ in range(60)]})
+        ends = [at + 1 for at in range(length) if self.body[at] == 10]
+        yield from sorted({0, length, *self._some(ends, 60), *[self._random.randrange(length) for _ in range(20)]})
 
     # -- what is tried
 
@@ -205,7 +207,7 @@ class Trial:
         for at in self.positions():
             self._check_split([self.body[:at], self.body[at:]], f"cut in two at byte {at}")
         for size in (1, 2, 3, 7, 64):
-            if size * self._every_position * 4 >= len(self.body):
+            if size * 4096 >= len(self.body):
                 pieces = [self.body[at : at + size] for at in range(0, len(self.body), size)]
                 self._check_split(pieces, f"in pieces of {size} bytes")
         for _ in range(5):
@@ -219,7 +221,7 @@ class Trial:
             before = first.feed(self.body[:at])
             if first.terminal:
                 break
-            closed = before + first.close(ErrorInfo(kind=ErrorKind.NETWORK, message="cut"))
+            closed = before + first.close(_CUT)
             self._check_ended(first, f", closed at byte {at}")
             second.feed(self.body[:at])
             second.rejoin()
@@ -308,7 +310,7 @@ class Trial:
         self._check_replay(gone, [self.body], f", reconciled after byte {at} and rejoined")
         for start, how in ((before, "cut"), (closed, "closed"), (gone, "reconciled")):
             cut = self._random.randrange(len(self.body) + 1)
-            shorter = [*start, *self.decode([self.body[:cut]], _messages(start))]
+            shorter = [*start, *self.decode([self.body[:cut]], _messages(start), error=_CUT)]
             where = f", {how} at byte {at}, replayed to byte {cut}, and replayed once more"
             self._check_replay(shorter, [self.body], where)
 

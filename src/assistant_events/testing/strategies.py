@@ -1,75 +1,31 @@
 """
-Hypothesis strategies for everything that the library speaks of.
+Hypothesis strategies for values, single events and whole sessions.
 
-Values, single events (`events`), and whole sessions: `sessions` are legal, `loose_events` and `broken_sessions` not.
-Sessions are made the way adapters make them, by the verbs of recorders (`Verb`, `verbs`), several messages at once.
+Each field of a class is drawn by its annotation, so a new field is drawn as soon as it exists. Sessions are recorded
+with the verbs of `Recorder` (`Verb`, `verbs`), several messages at once: `sessions` are legal, `loose_events` and
+`broken_sessions` are not.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from types import MappingProxyType
-from typing import TypeAlias, TypeVar, final
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, TypeAlias, Union, cast, final, get_args, get_origin, get_type_hints
 
 import attrs
 
+from assistant_events import events as ev
+from assistant_events import values as v
 from assistant_events.errors import LocalProtocolError
-from assistant_events.events import (
-    DURABLE_EVENTS,
-    CompactionDelta,
-    CompactionEnded,
-    CompactionFailed,
-    CompactionStarted,
-    DurableEvent,
-    Event,
-    HistoryRewound,
-    LiveEvent,
-    MediaDelta,
-    MediaEnded,
-    MediaStarted,
-    OpaqueReceived,
-    PromptSubmitted,
-    ReasoningDelta,
-    ReasoningEnded,
-    ReasoningStarted,
-    Record,
-    StepEnded,
-    StepFailed,
-    StepRestarted,
-    StepStarted,
-    TextDelta,
-    TextEnded,
-    TextStarted,
-    ToolCalled,
-    ToolFailed,
-    ToolInputDelta,
-    ToolInputEnded,
-    ToolInputStarted,
-    ToolProgress,
-    ToolSuccess,
-    UnknownEvent,
-)
+from assistant_events.events import Event
 from assistant_events.extras import missing_extras
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import Builder, reconcile
-from assistant_events.values import (
-    Citation,
-    Content,
-    ErrorInfo,
-    ErrorKind,
-    FinishReason,
-    JsonContent,
-    JsonObject,
-    JsonValue,
-    MediaContent,
-    Origin,
-    RemoteRun,
-    State,
-    TextContent,
-    Usage,
-    freeze,
-)
+from assistant_events.values.validators import check_name
 
 try:
     from hypothesis import strategies as st
@@ -79,14 +35,15 @@ except ImportError as error:
         missing_extras("assistant_events.testing.strategies", {"testing": ("hypothesis",)}), name=error.name
     ) from error
 
-EventClass: TypeAlias = type[DurableEvent | LiveEvent | UnknownEvent]
+EventClass: TypeAlias = type[ev.DurableEvent | ev.LiveEvent | ev.UnknownEvent]
 
-_T = TypeVar("_T")
+_Any: TypeAlias = SearchStrategy[Any]
+# Any: strategies of all types stand in one table.
 
-MESSAGE_IDS = ("m1", "m2", "m3")
-CALL_IDS = ("c1", "c2", "call-1")
+MESSAGE_IDS: Final = ("m1", "m2", "m3")
+CALL_IDS: Final = ("c1", "c2", "call-1")
 
-_PIECES = ("a", "Hello ", "é", "😀", "e\u0301", "\x00", "\n", "\ud83d", "\ude00", "\u2028", "中文", "\ufeff")
+_PIECES: Final = ("a", "Hello ", "é", "😀", "e\u0301", "\x00", "\n", "\ud83d", "\ude00", "\u2028", "中文", "\ufeff")
 
 
 # -- values
@@ -105,89 +62,77 @@ def names() -> SearchStrategy[str]:
     return st.one_of(st.sampled_from(("a", "b")), st.text(min_size=1, max_size=8))
 
 
-def json_values() -> SearchStrategy[JsonValue]:
-    """Frozen JSON: integers of any size, lone surrogates, odd keys, nesting."""
+def json_values() -> SearchStrategy[v.JsonValue]:
+    """Frozen JSON: integers of any size, lone surrogates, unusual keys, nesting."""
     return _JSON
 
 
-def json_objects() -> SearchStrategy[JsonObject]:
+def json_objects() -> SearchStrategy[v.JsonObject]:
     """Frozen JSON objects."""
     return _JSON_OBJECTS
 
 
-def states() -> SearchStrategy[State]:
-    """States: often empty, sometimes a signature, sometimes anything."""
+def states() -> SearchStrategy[v.State]:
+    """States: often empty, sometimes a signature, sometimes any object."""
     return _STATES
 
 
-def origins() -> SearchStrategy[Origin]:
-    """Origins, few enough that two are often the same."""
-    word = st.sampled_from(("acme", "other"))
-    model = st.none() | word
-    return st.builds(Origin, provider=word, model=model, dialect=word, served_model=model, extra=_extra())
+@cache
+def instances(cls: type[Any]) -> _Any:
+    """Instances of a value, such as `Usage`: each field is drawn by its annotation."""
+    return _instances(cls, {})
 
 
-def runs() -> SearchStrategy[RemoteRun]:
-    """Return runs on the provider's side."""
-    return st.builds(
-        RemoteRun, id=st.sampled_from(("r1", "r2")), resumable=st.booleans(), kind=st.just("response"), extra=_extra()
-    )
+def _instances(cls: type[Any], given: Mapping[str, _Any]) -> _Any:
+    hints = get_type_hints(cls)
+    drawn = {
+        field.name: given[field.name] if field.name in given else _of_field(cls, field, hints[field.name])
+        for field in attrs.fields(cls)
+    }
+    repair = _REPAIRS.get(cls, _as_drawn)
+    return st.fixed_dictionaries(drawn).map(lambda values: cls(**repair(values)))
 
 
-def usages() -> SearchStrategy[Usage]:
-    """Usage, with counts known and unknown."""
-    count = st.none() | st.integers(0, 10**6)
-    return st.builds(
-        Usage,
-        input_tokens=count,
-        cache_read_tokens=count,
-        cache_write_tokens=count,
-        output_tokens=count,
-        reasoning_tokens=count,
-        details=_JSON_OBJECTS,
-        extra=_extra(),
-    )
+def _of_field(cls: type[Any], field: attrs.Attribute[Any], hint: object) -> _Any:
+    for key in ((cls, field.name), field.name):
+        if key in _FIELDS:
+            return _FIELDS[key]
+    return _of(hint, names() if field.validator is check_name else texts())
 
 
-def errors() -> SearchStrategy[ErrorInfo]:
-    """Errors of known kinds and of one that only a newer version knows."""
-    kinds = st.one_of(st.sampled_from(ErrorKind), st.just("newer-kind"))
-    return st.builds(
-        ErrorInfo,
-        kind=kinds,
-        message=texts(),
-        code=st.none() | texts(),
-        status=st.none() | st.integers(0, 599),
-        retryable=st.none() | st.booleans(),
-        extra=_extra(),
-    )
+def _of(hint: Any, text: SearchStrategy[str] | None = None) -> _Any:
+    """Return a strategy for an annotation; *text* draws its strings."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint in _TYPES:
+        return _TYPES[hint]
+    if hint is str:
+        return texts() if text is None else text
+    if origin in (Union, UnionType):
+        return st.one_of([_of(each, text) for each in arguments])
+    if origin is Literal:
+        return st.sampled_from(arguments)
+    if origin is tuple:
+        return st.lists(_of(arguments[0], text), max_size=3).map(tuple)
+    if issubclass(hint, Enum):
+        return st.sampled_from(hint)
+    return instances(hint)
 
 
-@st.composite
-def citations(draw: DrawFn) -> Citation:
-    """Citations, with and without a place in the text."""
-    start = draw(st.none() | st.integers(0, 20))
-    end = draw(st.none() | st.integers(start or 0, 30))
-    words = st.none() | texts()
-    return Citation(
-        url=draw(words), title=draw(words), start=start, end=end, cited_text=draw(words), extra=draw(_extra())
-    )
+def _as_drawn(values: dict[str, Any]) -> dict[str, Any]:
+    return values
 
 
-def contents() -> SearchStrategy[tuple[Content, ...]]:
-    """Tuples of content: what people and tools put into a conversation."""
-    one = st.one_of(
-        st.builds(TextContent, texts(), extra=_extra()),
-        st.builds(JsonContent, _JSON, extra=_extra()),
-        st.builds(MediaContent, media_type=_media_types(), data=st.binary(max_size=8), extra=_extra()),
-        st.builds(MediaContent, media_type=_media_types(), uri=texts(), extra=_extra()),
-    )
-    return st.lists(one, max_size=3).map(tuple)
+def _ordered_span(values: dict[str, Any]) -> dict[str, Any]:
+    start, end = values["start"], values["end"]
+    return values if start is None or end is None else {**values, "start": min(start, end), "end": max(start, end)}
 
 
-def finishes() -> SearchStrategy[FinishReason]:
-    """Reasons why a step ended."""
-    return st.sampled_from(FinishReason)
+def _data_or_uri(values: dict[str, Any]) -> dict[str, Any]:
+    if values["data"] is not None:
+        return {**values, "uri": None}
+    if values["uri"] is None and values.get("complete", True):
+        return {**values, "data": b""}
+    return values
 
 
 # -- events, one by one
@@ -199,7 +144,7 @@ def events(
     call_ids: SearchStrategy[str] | None = None,
 ) -> SearchStrategy[Event]:
     """
-    Return single events with whatever their fields may hold.
+    Return single events with any values in their fields.
 
     Args:
         classes: Of these classes; of all when none is given.
@@ -210,14 +155,30 @@ def events(
     """
     messages = names() if message_ids is None else message_ids
     calls = names() if call_ids is None else call_ids
-    return st.one_of([_event(cls, messages, calls) for cls in classes or tuple(_FIELDS)])
+    return st.one_of(
+        [_event(cls, messages, calls) for cls in classes or (*ev.DURABLE_EVENTS, *ev.LIVE_EVENTS, ev.UnknownEvent)]
+    )
 
 
-def records() -> SearchStrategy[Record]:
+def records() -> SearchStrategy[ev.Record]:
     """Single records, with any place in the log."""
-    kept = events(*DURABLE_EVENTS, UnknownEvent)
-    at = st.timedeltas(timedelta(0), timedelta(days=36500)).map(lambda since: _EPOCH + since)
-    return st.builds(Record, session_id=names(), seq=st.integers(1, 2**53), at=at, event=kept, meta=_JSON_OBJECTS)
+    return _instances(ev.Record, {"event": events(*ev.DURABLE_EVENTS, ev.UnknownEvent)})
+
+
+def _event(cls: EventClass, message_ids: SearchStrategy[str], call_ids: SearchStrategy[str]) -> SearchStrategy[Event]:
+    if cls is ev.UnknownEvent:
+        return _unknown_events()
+    return _instances(cls, {"message_id": message_ids, "call_id": call_ids})
+
+
+@st.composite
+def _unknown_events(draw: DrawFn) -> ev.UnknownEvent:
+    known = draw(st.sampled_from((None, *MESSAGE_IDS)))
+    kind = draw(st.sampled_from(("text.begun", "step.started")))
+    version = draw(st.integers(2, 9))
+    about = {} if known is None else {"message_id": known}
+    data = v.State({"type": kind, "v": version, **about, **draw(_JSON_OBJECTS)})
+    return ev.UnknownEvent(type=kind, version=version, data=data)
 
 
 # -- verbs of a recorder
@@ -226,14 +187,14 @@ def records() -> SearchStrategy[Record]:
 @final
 @attrs.frozen
 class Verb:
-    """One call of a method of `Recorder`, so that the same may be done to several recorders."""
+    """A call of a method of `Recorder`, to be made on any number of recorders."""
 
     name: str
     arguments: Mapping[str, object]
 
     def __call__(self, recorder: Recorder) -> list[Event]:
         """
-        Do it.
+        Call the method.
 
         Raises:
             LocalProtocolError: When the recorder does.
@@ -242,7 +203,7 @@ class Verb:
         return method(**self.arguments)
 
     def attempt(self, recorder: Recorder) -> list[Event]:
-        """Do it, and return nothing when the recorder refuses."""
+        """Call the method, and return no events when the recorder refuses it."""
         try:
             return self(recorder)
         except LocalProtocolError:
@@ -261,15 +222,15 @@ def verbs(*, terminals: bool = True) -> SearchStrategy[Verb]:
 
 def starts() -> SearchStrategy[Verb]:
     """Return the verb that begins a step."""
-    return _STARTS
+    return VERBS["start"]
 
 
 @st.composite
 def steps(draw: DrawFn, *, max_size: int = 15) -> list[Verb]:
-    """Return the verbs of a whole step: its start, whatever content, its end; refusals are left to the recorder."""
+    """Return the verbs of a whole step: start, any content, end. The recorder may refuse some of them."""
     body = draw(st.lists(verbs(terminals=False), max_size=max_size))
-    end = draw(st.one_of(_VERBS["finish"], _VERBS["finish"], _VERBS["fail"], _VERBS["close"]))
-    return [draw(_STARTS), *body, end]
+    end = draw(st.one_of([VERBS[name] for name in ("finish", "finish", "fail", "close")]))
+    return [draw(starts()), *body, end]
 
 
 # -- whole sessions
@@ -278,7 +239,7 @@ def steps(draw: DrawFn, *, max_size: int = 15) -> list[Verb]:
 @st.composite
 def sessions(draw: DrawFn, *, max_moves: int = 30, settled: bool = False) -> list[Event]:
     """
-    Return a legal session: prompts, answers side by side, late results, restarts, compactions, rewinds, deaths.
+    Return a legal session: prompts, parallel answers, late results, restarts, compactions, rewinds, crashes.
 
     Args:
         draw: Given by Hypothesis.
@@ -297,13 +258,12 @@ def sessions(draw: DrawFn, *, max_moves: int = 30, settled: bool = False) -> lis
 
 def loose_events(*, max_size: int = 30) -> SearchStrategy[list[Event]]:
     """Return events in any order, about a few messages and calls: mostly illegal."""
-    one = events(message_ids=st.sampled_from(MESSAGE_IDS), call_ids=st.sampled_from(CALL_IDS))
-    return st.lists(one, max_size=max_size)
+    return st.lists(_LOOSE, max_size=max_size)
 
 
 @st.composite
 def broken_sessions(draw: DrawFn) -> list[Event]:
-    """Return a legal session that went through a bad channel: events lost, doubled, swapped and made up."""
+    """Return a legal session after a bad channel: events lost, doubled, swapped and made up."""
     broken = draw(sessions())
     for _ in range(draw(st.integers(1, 6))):
         at = draw(st.integers(0, len(broken)))
@@ -315,9 +275,7 @@ def broken_sessions(draw: DrawFn) -> list[Event]:
             case "swap":
                 broken[at : at + 2] = reversed(broken[at : at + 2])
             case _:
-                broken.insert(
-                    at, draw(events(message_ids=st.sampled_from(MESSAGE_IDS), call_ids=st.sampled_from(CALL_IDS)))
-                )
+                broken.insert(at, draw(_LOOSE))
     return broken
 
 
@@ -350,7 +308,7 @@ class _Session:
         self._count = 0
 
     def move(self) -> None:
-        """Let something happen."""
+        """Add events of one kind."""
         moves: list[Callable[[], None]] = [self._verb] * 40 if self._recorders else [self._answer] * 6
         if self._compactions:
             moves += [self._summarise] * 4
@@ -360,7 +318,7 @@ class _Session:
         self.draw(st.sampled_from(moves))()
 
     def crash(self, *, abandon_calls: bool, abandon_runs: bool) -> None:
-        """Let the process die, and another one settle what it left."""
+        """End all recorders as a crash does, and append what `reconcile` returns for the rest."""
         builder = Builder()
         builder.extend(self.events)
         self.events += reconcile(builder.transcript, abandon_calls=abandon_calls, abandon_runs=abandon_runs)
@@ -371,13 +329,16 @@ class _Session:
         self._count += 1
         return f"m{self._count}"
 
+    def _add(self, cls: EventClass, message_id: str) -> None:
+        self.events.append(self.draw(_event(cls, st.just(message_id), names())))
+
     def _prompt(self) -> None:
-        self.events.append(PromptSubmitted(message_id=self._id(), content=self.draw(contents())))
+        self._add(ev.PromptSubmitted, self._id())
 
     def _answer(self) -> None:
         message_id = self._id()
         recorder = self._recorders[message_id] = Recorder(message_id, sink=self.events)
-        self.draw(_STARTS)(recorder)
+        self.draw(starts())(recorder)
 
     def _verb(self) -> None:
         recorder = self._recorders[self.draw(st.sampled_from(sorted(self._recorders)))]
@@ -386,19 +347,21 @@ class _Session:
     def _compact(self) -> None:
         message_id = self._id()
         self._compactions[message_id] = 0
-        self.events.append(self.draw(_event(CompactionStarted, st.just(message_id), names())))
+        self._add(ev.CompactionStarted, message_id)
 
     def _summarise(self) -> None:
         message_id = self.draw(st.sampled_from(sorted(self._compactions)))
-        offset = self._compactions[message_id]
-        cls = self.draw(st.sampled_from((CompactionDelta, CompactionDelta, CompactionEnded, CompactionFailed)))
-        if cls is CompactionDelta:
-            delta = CompactionDelta(message_id=message_id, offset=offset, delta=self.draw(names()))
-            self._compactions[message_id] += len(delta.delta)
-            self.events.append(delta)
+        cls = self.draw(
+            st.sampled_from((ev.CompactionDelta, ev.CompactionDelta, ev.CompactionEnded, ev.CompactionFailed))
+        )
+        if cls is ev.CompactionDelta:
+            offset, delta = self._compactions[message_id], self.draw(names())
+            event = ev.CompactionDelta(message_id=message_id, offset=offset, delta=delta)
+            self._compactions[message_id] += len(event.delta)
+            self.events.append(event)
         else:
             del self._compactions[message_id]
-            self.events.append(self.draw(_event(cls, st.just(message_id), names())))
+            self._add(cls, message_id)
 
     def _rewind(self) -> None:
         builder = Builder()
@@ -407,7 +370,7 @@ class _Session:
         if not messages:
             return
         at = self.draw(st.integers(0, len(messages) - 1))
-        self.events.append(HistoryRewound(message_id=messages[at].id))
+        self.events.append(ev.HistoryRewound(message_id=messages[at].id))
         for message in messages[at:]:
             self._recorders.pop(message.id, None)
             self._compactions.pop(message.id, None)
@@ -416,7 +379,7 @@ class _Session:
         self.crash(abandon_calls=self.draw(st.booleans()), abandon_runs=self.draw(st.booleans()))
 
 
-_Delta = TextDelta | ReasoningDelta | MediaDelta | ToolInputDelta | CompactionDelta
+_Delta = ev.TextDelta | ev.ReasoningDelta | ev.MediaDelta | ev.ToolInputDelta | ev.CompactionDelta
 
 
 def _changed(event: Event, **changes: object) -> Event:
@@ -433,249 +396,140 @@ def _continues(last: _Delta, event: _Delta) -> bool:
     )
 
 
-def _extra() -> SearchStrategy[JsonObject]:
-    """Unknown fields of a newer writer: hardly ever there."""
-    return st.integers(0, 19).map(lambda roll: _NEWER if roll == 19 else _NONE)
+# -- tables
 
-
-def _media_types() -> SearchStrategy[str]:
-    return st.sampled_from(("image/png", "audio/l16;rate=24000"))
-
-
-def _event(cls: EventClass, message_ids: SearchStrategy[str], call_ids: SearchStrategy[str]) -> SearchStrategy[Event]:
-    if cls is UnknownEvent:
-        return _unknown_events()
-    given: dict[str, SearchStrategy[object]] = {"message_id": message_ids, **_FIELDS[cls], "extra": _extra()}
-    if "call_id" in {field.name for field in attrs.fields(cls)}:
-        given["call_id"] = call_ids
-    build: SearchStrategy[dict[str, object]] = st.fixed_dictionaries(given)
-    if cls is MediaEnded:
-        build = build.flatmap(_with_medium)
-    return build.map(lambda fields: cls(**fields))  # type: ignore[arg-type]  # the fields are those of the class
-
-
-@st.composite
-def _unknown_events(draw: DrawFn) -> UnknownEvent:
-    known = draw(st.sampled_from((None, *MESSAGE_IDS)))
-    kind = draw(st.sampled_from(("text.begun", "step.started")))
-    version = draw(st.integers(2, 9))
-    about = {} if known is None else {"message_id": known}
-    data = State({"type": kind, "v": version, **about, **draw(_JSON_OBJECTS)})
-    return UnknownEvent(type=kind, version=version, data=data)
-
-
-def _with_medium(fields: dict[str, object]) -> SearchStrategy[dict[str, object]]:
-    """Add what a medium may end with: bytes or a place, or neither when it was cut."""
-    data: SearchStrategy[dict[str, object]] = st.binary(max_size=8).map(lambda data: {"data": data})
-    place: SearchStrategy[dict[str, object]] = texts().map(lambda uri: {"uri": uri})
-    ends = [data, place] if fields["complete"] else [data, place, st.just(_NO_END)]
-    return st.one_of(ends).map(lambda end: fields | end)
-
-
-def _verb(name: str, /, **arguments: SearchStrategy[object]) -> SearchStrategy[Verb]:
-    drawn: SearchStrategy[dict[str, object]] = st.fixed_dictionaries(arguments)
-    return drawn.map(lambda given: Verb(name, given))
-
-
-def _object(items: Mapping[str, JsonValue]) -> JsonObject:
-    return JsonObject(items)
-
-
-def _maybe(strategy: SearchStrategy[_T]) -> SearchStrategy[_T | None]:
-    return st.none() | strategy
-
-
-_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-_NO_END: dict[str, object] = {}
-_NONE = JsonObject()
-_NEWER = JsonObject({"newer": [1, None]})
-
+_EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_NEWER: Final = v.JsonObject({"newer": [1, None]})
 _NUMBERS = st.one_of(
     st.integers(-5, 5), st.integers(), st.just(10**400), st.floats(allow_nan=False, allow_infinity=False)
 )
-_JSON: SearchStrategy[JsonValue] = st.recursive(
+_JSON: SearchStrategy[v.JsonValue] = st.recursive(
     st.one_of(st.none(), st.booleans(), _NUMBERS, texts(max_size=6)),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
         st.dictionaries(st.sampled_from(("a", "", "\ud800", "k.é")) | texts(max_size=3), inner, max_size=3),
     ),
     max_leaves=6,
-).map(freeze)
-_OBJECT_KEYS: list[str] = ["a", "b", "\udc00"]
-_JSON_OBJECTS: SearchStrategy[JsonObject] = st.one_of(
-    st.just(JsonObject()),
-    st.dictionaries(st.sampled_from(_OBJECT_KEYS), _JSON, max_size=2).map(_object),
+).map(v.freeze)
+_JSON_OBJECTS: SearchStrategy[v.JsonObject] = st.one_of(
+    st.just(v.JsonObject()),
+    st.dictionaries(st.sampled_from(["a", "b", "\udc00"]), _JSON, max_size=2).map(
+        lambda items: v.JsonObject(cast("Mapping[str, object]", items))
+    ),
 )
-_STATES: SearchStrategy[State] = st.one_of(
-    st.just(State()),
-    st.sampled_from([State({"signature": text}) for text in ("sig+/=", "\ud800", "s2")]),
-    _JSON_OBJECTS.map(State),
-)
-
-_FLAG = st.booleans()
-_FIELDS: Mapping[EventClass, Mapping[str, SearchStrategy[object]]] = MappingProxyType(
-    {
-        PromptSubmitted: {"content": contents()},
-        HistoryRewound: {},
-        StepStarted: {"origin": origins(), "run": _maybe(runs()), "state": _STATES},
-        StepRestarted: {"reason": texts(), "origin": _maybe(origins()), "run": _maybe(runs()), "state": _STATES},
-        StepEnded: {
-            "finish_reason": finishes(),
-            "raw_finish_reason": _maybe(texts()),
-            "usage": _maybe(usages()),
-            "run": _maybe(runs()),
-            "details": _JSON_OBJECTS,
-            "state": _STATES,
-        },
-        StepFailed: {
-            "error": errors(),
-            "usage": _maybe(usages()),
-            "run": _maybe(runs()),
-            "details": _JSON_OBJECTS,
-            "state": _STATES,
-        },
-        TextStarted: {},
-        TextDelta: {"offset": st.integers(0, 8), "delta": texts()},
-        TextEnded: {
-            "text": texts(),
-            "complete": _FLAG,
-            "citations": st.lists(citations(), max_size=2),
-            "details": _JSON_OBJECTS,
-            "state": _STATES,
-        },
-        ReasoningStarted: {},
-        ReasoningDelta: {"offset": st.integers(0, 8), "delta": texts()},
-        ReasoningEnded: {"text": texts(), "complete": _FLAG, "state": _STATES},
-        MediaStarted: {"media_type": _media_types()},
-        MediaDelta: {"offset": st.integers(0, 8), "delta": st.binary(max_size=6)},
-        MediaEnded: {"media_type": _media_types(), "complete": _FLAG, "state": _STATES},
-        ToolInputStarted: {"name": names(), "provider_executed": _FLAG},
-        ToolInputDelta: {"offset": st.integers(0, 8), "delta": texts()},
-        ToolInputEnded: {"text": texts(), "complete": _FLAG, "state": _STATES},
-        ToolCalled: {"name": names(), "input": _JSON_OBJECTS, "provider_executed": _FLAG, "state": _STATES},
-        ToolProgress: {"output": contents()},
-        ToolSuccess: {
-            "output": contents(),
-            "provider_executed": _FLAG,
-            "details": _JSON_OBJECTS,
-            "state": _STATES,
-        },
-        ToolFailed: {
-            "error": errors(),
-            "output": contents(),
-            "provider_executed": _FLAG,
-            "details": _JSON_OBJECTS,
-            "state": _STATES,
-        },
-        OpaqueReceived: {"state": _STATES},
-        CompactionStarted: {"reason": st.sampled_from(("auto", "manual")), "origin": _maybe(origins())},
-        CompactionDelta: {"offset": st.integers(0, 8), "delta": texts()},
-        CompactionEnded: {"text": texts(), "state": _STATES},
-        CompactionFailed: {"error": errors()},
-        UnknownEvent: {},
-    }
+_STATES: SearchStrategy[v.State] = st.one_of(
+    st.just(v.State()),
+    st.sampled_from([v.State({"signature": text}) for text in ("sig+/=", "\ud800", "s2")]),
+    _JSON_OBJECTS.map(v.State),
 )
 
-_KEYS = st.sampled_from((None, None, None, "k1", "k1", "k2"))
-_PROVIDER_IDS = st.sampled_from(("c1", "c1", "c2", None, "", "c1#2", "call-1"))
-_TOOLS = st.sampled_from(("search", "fetch"))
-_INPUT_PIECES = st.sampled_from(("", "{", "}", '{"a"', ":1}", "{}", '"\ud83d', '\ude00"', "[]", "x"))
-_INPUTS = st.sampled_from(("{}", '{"a":1}', '{"a":"\ud800"}', "[]", "null", "", "{", "1e400"))
-_STARTS: SearchStrategy[Verb] = _verb("start", origin=origins(), run=_maybe(runs()), state=_STATES)
-_VERBS: Mapping[str, SearchStrategy[Verb]] = MappingProxyType(
-    {
-        "start": _STARTS,
-        "restart": _verb("restart", reason=texts(), origin=_maybe(origins()), run=_maybe(runs()), state=_STATES),
-        "finish": _verb(
-            "finish",
-            finish_reason=finishes(),
-            raw_finish_reason=_maybe(texts()),
-            usage=_maybe(usages()),
-            state=_STATES,
-            run=_maybe(runs()),
-        ),
-        "fail": _verb("fail", error=errors(), usage=_maybe(usages()), state=_STATES, run=_maybe(runs())),
-        "close": _verb("close", error=_maybe(errors())),
-        "begin": _verb("begin", key=_KEYS, kind=st.sampled_from(("text", "reasoning", "opaque")), state=_STATES),
-        "keep": _verb("keep", key=_KEYS, state=_STATES, citations=st.lists(citations(), max_size=1)),
-        "end": _verb("end", key=_KEYS),
-        "text": _verb("text", delta=texts(), key=_KEYS, state=_STATES),
-        "end_text": _verb(
-            "end_text",
-            state=_STATES,
-            text=_maybe(texts()),
-            citations=st.lists(citations(), max_size=1),
-            key=_KEYS,
-        ),
-        "reasoning": _verb("reasoning", delta=texts(), key=_KEYS, state=_STATES),
-        "end_reasoning": _verb("end_reasoning", state=_STATES, text=_maybe(texts()), key=_KEYS),
-        "media": _verb("media", delta=st.binary(max_size=6), media_type=_media_types(), key=_KEYS, state=_STATES),
-        "end_media": _verb(
-            "end_media",
-            state=_STATES,
-            data=_maybe(st.binary(max_size=6)),
-            media_type=_maybe(_media_types()),
-            key=_KEYS,
-            complete=_FLAG,
-        ),
-        "end_media elsewhere": _verb("end_media", state=_STATES, uri=texts(), media_type=_media_types(), key=_KEYS),
-        "tool_input": _verb(
-            "tool_input",
-            call_id=_PROVIDER_IDS,
-            name=_maybe(_TOOLS),
-            delta=_INPUT_PIECES,
-            key=_KEYS,
-            provider_executed=_FLAG,
-            state=_STATES,
-            input=_maybe(_JSON_OBJECTS),
-        ),
-        "end_tool_input": _verb(
-            "end_tool_input",
-            call_id=_PROVIDER_IDS,
-            state=_STATES,
-            input=_maybe(_JSON_OBJECTS),
-            complete=_FLAG,
-            key=_KEYS,
-        ),
-        "tool_call": _verb(
-            "tool_call",
-            call_id=_PROVIDER_IDS,
-            name=_TOOLS,
-            input=_INPUTS | _JSON_OBJECTS,
-            key=_KEYS,
-            provider_executed=_FLAG,
-            state=_STATES,
-        ),
-        "tool_progress": _verb("tool_progress", call_id=_PROVIDER_IDS, output=contents(), key=_KEYS),
-        "result": _verb(
-            "result",
-            call_id=_PROVIDER_IDS,
-            output=contents(),
-            error=_maybe(errors()),
-            name=_maybe(_TOOLS),
-            state=_STATES,
-            key=_KEYS,
-            provider_executed=_FLAG,
-        ),
-        "opaque": _verb("opaque", state=_STATES, key=_KEYS),
-    }
-)
+_WORDS: Final = st.sampled_from(("acme", "other"))
+_MEDIA_TYPES: Final = st.sampled_from(("image/png", "audio/l16;rate=24000"))
+_TYPES: Final[Mapping[Any, _Any]] = {
+    NoneType: st.none(),
+    bool: st.booleans(),
+    int: st.integers(0, 10**6),
+    float: st.floats(0, 10**6),
+    bytes: st.binary(max_size=8),
+    datetime: st.timedeltas(timedelta(0), timedelta(days=36500)).map(lambda since: _EPOCH + since),
+    v.JsonObject: _JSON_OBJECTS,
+    v.State: _STATES,
+}
+_FIELDS: Final[Mapping[str | tuple[type, str], _Any]] = {
+    # Fields of a newer writer: rarely there.
+    "extra": st.integers(0, 19).map(lambda roll: _NEWER if roll == 19 else v.JsonObject()),
+    "media_type": _MEDIA_TYPES,
+    "offset": st.integers(0, 8),
+    "seq": st.integers(1, 2**53),
+    (v.JsonContent, "value"): _JSON,
+    (v.ErrorInfo, "status"): st.none() | st.integers(0, 599),
+    (v.Citation, "start"): st.none() | st.integers(0, 20),
+    (v.Citation, "end"): st.none() | st.integers(0, 30),
+    (v.Origin, "provider"): _WORDS,
+    (v.Origin, "dialect"): _WORDS,
+    (v.Origin, "model"): st.none() | _WORDS,
+    (v.Origin, "served_model"): st.none() | _WORDS,
+}
+_REPAIRS: Final[Mapping[type, Callable[[dict[str, Any]], dict[str, Any]]]] = {
+    v.Citation: _ordered_span,
+    v.MediaContent: _data_or_uri,
+    ev.MediaEnded: _data_or_uri,
+}
+_LOOSE: Final = events(message_ids=st.sampled_from(MESSAGE_IDS), call_ids=st.sampled_from(CALL_IDS))
 
-_STEP_VERBS = ("finish", "finish", "finish", "finish", "restart", "fail", "close", "start")
-_OFTEN = (
-    "text",
-    "text",
-    "reasoning",
-    "tool_input",
-    "tool_input",
-    "end_tool_input",
-    "tool_call",
-    "tool_call",
-    "tool_progress",
-    "result",
+_INPUTS: Final = st.sampled_from(("{}", '{"a":1}', '{"a":"\ud800"}', "[]", "null", "", "{", "1e400"))
+_ARGUMENTS: Final[Mapping[str, _Any]] = {
+    "call_id": st.sampled_from(("c1", "c1", "c2", None, "", "c1#2", "call-1")),
+    "call_state": _STATES,
+    "citations": st.lists(instances(v.Citation), max_size=1),
+    "complete": st.booleans(),
+    "data": st.binary(max_size=6),
+    "delta": texts(),
+    "details": _JSON_OBJECTS,
+    "error": instances(v.ErrorInfo),
+    "fault": texts(),
+    "finish_reason": st.sampled_from(v.FinishReason),
+    "input": _JSON_OBJECTS,
+    "kind": st.sampled_from(("text", "reasoning", "opaque")),
+    "key": st.sampled_from((None, None, "k1", "k1", "k2")),
+    "media_type": _MEDIA_TYPES,
+    "name": st.sampled_from(("search", "fetch")),
+    "origin": instances(v.Origin),
+    "output": _of(tuple[v.Content, ...]),
+    "provider_executed": st.booleans(),
+    "raw_finish_reason": texts(),
+    "reason": texts(),
+    "run": instances(v.RemoteRun),
+    "state": _STATES,
+    "text": texts(),
+    "uri": texts(),
+    "usage": instances(v.Usage),
+}
+"""Arguments of verbs, by name. One whose default is `None` is often `None`."""
+
+_OF_VERBS: Final[Mapping[tuple[str, str], _Any]] = {
+    ("keep", "kind"): st.sampled_from(("text", "reasoning")),
+    ("media", "delta"): st.binary(max_size=6),
+    ("tool_input", "delta"): st.sampled_from(("", "{", "}", '{"a"', ":1}", "{}", '"\ud83d', '\ude00"', "[]", "x")),
+    ("tool_call", "input"): _INPUTS | _JSON_OBJECTS,
+}
+
+
+def _verbs() -> dict[str, SearchStrategy[Verb]]:
+    """Return a strategy for each public method of `Recorder` that takes arguments and returns a list of events."""
+    found: dict[str, SearchStrategy[Verb]] = {}
+    for name, method in inspect.getmembers(Recorder, inspect.isfunction):
+        _, *parameters = inspect.signature(method).parameters.values()
+        if not name.startswith("_") and parameters and method.__annotations__["return"] == "list[Event]":
+            found[name] = _verb(name, parameters)
+    return found
+
+
+def _verb(name: str, parameters: Sequence[inspect.Parameter]) -> SearchStrategy[Verb]:
+    drawn: dict[str, _Any] = {}
+    for each in parameters:
+        values = _OF_VERBS.get((name, each.name), _ARGUMENTS[each.name])
+        drawn[each.name] = st.none() | values if each.default is None else values
+    return st.fixed_dictionaries(drawn).map(lambda given: Verb(name, _one_medium(given)))
+
+
+def _one_medium(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments of `end_media` with data or a URI and its type, and all others as they are."""
+    if arguments.get("uri") is None:
+        return arguments
+    return {**arguments, "data": None, "media_type": arguments["media_type"] or "image/png", "complete": True}
+
+
+VERBS: Final[Mapping[str, SearchStrategy[Verb]]] = _verbs()
+"""A strategy for each verb of `Recorder`."""
+
+_STEP_VERBS: Final = ("finish", "finish", "finish", "finish", "restart", "fail", "close", "start")
+_OFTEN: Final = (
+    *("text", "text", "reasoning", "tool_input", "tool_input"),
+    *("end_tool_input", "tool_call", "tool_call", "tool_progress", "result"),
 )
-_CONTENT_VERB = st.sampled_from([*_OFTEN, *_OFTEN, *(name for name in _VERBS if name not in _STEP_VERBS)]).flatmap(
-    lambda name: _VERBS[name]
-)
-_STEP_VERB = st.sampled_from(_STEP_VERBS).flatmap(lambda name: _VERBS[name])
-_VERB = st.integers(0, 7).flatmap(lambda roll: _STEP_VERB if roll == 5 else _CONTENT_VERB)
+_CONTENT_VERB: Final[SearchStrategy[Verb]] = st.sampled_from(
+    [*_OFTEN, *_OFTEN, *(name for name in VERBS if name not in _STEP_VERBS)]
+).flatmap(VERBS.__getitem__)
+_STEP_VERB: Final[SearchStrategy[Verb]] = st.sampled_from(_STEP_VERBS).flatmap(VERBS.__getitem__)
+_VERB: Final[SearchStrategy[Verb]] = st.integers(0, 7).flatmap(lambda roll: _STEP_VERB if roll == 5 else _CONTENT_VERB)
