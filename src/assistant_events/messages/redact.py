@@ -44,7 +44,7 @@ def redact(value: _T) -> _T:
 
 def _redacted(value: Any) -> Any:
     # Any: the value of a field of any type.
-    if isinstance(value, tuple):
+    if value.__class__ is tuple:
         return tuple(map(_redacted, value))
     if isinstance(value, UnknownEvent):
         return attrs.evolve(value, data={key: value.data[key] for key in _KEPT_OF_UNKNOWN if key in value.data})
