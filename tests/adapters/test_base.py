@@ -9,7 +9,7 @@ import pytest
 
 from assistant_events import AssistantMessage, StepEnded, StepFailed, TextDelta, Transcript, find_problems, fold
 from assistant_events.adapters import DecoderBase, JsonLines, Note
-from assistant_events.adapters.base import MAX_NOTES
+from assistant_events.adapters.frame_reader import MAX_NOTES
 from assistant_events.adapters.gemini_interactions import decode_resource
 from assistant_events.adapters.json_fields import array, count, flag, integer, mapping, mappings, plain_json, string
 from assistant_events.errors import LocalProtocolError

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant_events import fold
-from assistant_events.adapters import JsonLines, Sse, base, framing
+from assistant_events.adapters import JsonLines, Sse, framing
 from assistant_events.adapters.framing import MAX_FRAME_BYTES, MAX_TAIL
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 
@@ -462,7 +462,7 @@ def test_many_short_lines_in_one_piece_take_little_memory():
     """
     body = b": c\n\n" * (1 << 17)
     made = decoder()
-    with patch.object(base, "_PIECE", 1 << 14):
+    with patch.object(frame_reader, "_PIECE", 1 << 14):
         tracemalloc.start()
         try:
             made.feed(body)

@@ -4,7 +4,7 @@ Dialects: provider streams to events, one package for each wire format.
 `load_dialect("gemini-interactions").decoder("m1")` gives a decoder; authors of adapters subclass `DecoderBase`.
 """
 
-from assistant_events.adapters.base import DecoderBase, Note
+from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.dialect import (
     Dialect,
     detect_dialect,
@@ -14,6 +14,7 @@ from assistant_events.adapters.dialect import (
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.encoder import Encode, Encoded, EncodeMode, EncoderBase
 from assistant_events.adapters.errors import ErrorTable
+from assistant_events.adapters.frame_reader import Note
 from assistant_events.adapters.framing import Framing, JsonLines, Sse
 from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.usage import UsageTable

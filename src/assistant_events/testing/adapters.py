@@ -336,7 +336,7 @@ class Trial:
             )
 
     def _documents(self) -> Iterator[Fields]:
-        framing = type(self.decoder()).framing()
+        framing = self.decoder().framing()
         for payload in framing.feed(self.body):
             try:
                 document = read_json(payload)

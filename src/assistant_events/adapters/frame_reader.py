@@ -1,0 +1,323 @@
+"""
+Bytes to the events of a wire: framing, parsing, the fast path for deltas, and notes about unusable input.
+
+The half of `DecoderBase` that knows frames. The other half knows steps.
+"""
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import Any, ClassVar, final
+
+import attrs
+
+from assistant_events.adapters.fast_path import DeltaFastPath
+from assistant_events.adapters.frame_templates import DeltaFrames, FrameTemplate, Learned, Path, TemplateLearner
+from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, Framing, Sse
+from assistant_events.adapters.json_fields import FRAME_DEPTH, Fields
+from assistant_events.errors import JsonError, LocalProtocolError
+from assistant_events.events import Event
+from assistant_events.recorder import Recorder
+from assistant_events.recorder.calls import OpenCall
+from assistant_events.recorder.fragments import OpenFragment
+from assistant_events.values import ErrorInfo, ErrorKind, read_json
+
+MAX_NOTES = 100
+"""How many notes are kept; more are only counted."""
+
+_PIECE = 1 << 20
+"""How many bytes are cut into frames at once: lists of short lines would take many times the bytes."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Note:
+    """
+    Something in a stream that a decoder could not use, or had to guess about. It never holds what the provider sent.
+    """
+
+    code: str
+    """A word for programs, for example `bad-json`."""
+
+    message: str
+
+
+class FrameReader(ABC):
+    """Reads frames for `DecoderBase`, which documents the attributes."""
+
+    recorder: Recorder
+    failure: Exception | None
+
+    framing: type[Framing] = Sse
+    """How the bytes are cut into frames, unless the caller names another framing."""
+
+    max_frame_bytes: ClassVar[int] = MAX_FRAME_BYTES
+    """How long a frame may be; a longer one fails the step with kind `protocol`."""
+
+    delta_frames: ClassVar[DeltaFrames] = DeltaFrames()
+    """What the frames of deltas hold beside their text, for the fast path."""
+
+    fast: bool = True
+    """Whether deltas may take the fast path. The events are the same without it."""
+
+    def __init__(self) -> None:
+        self.notes: list[Note] = []
+        self.notes_left_out = 0
+        self.closed = False
+        self.terminal = False
+        """Whether the answer has come to its end; what is fed after it causes nothing."""
+
+        self.payload: bytes | None = None
+        """The frame that is read, as it came; `None` when it was parsed elsewhere."""
+
+        self.frame_ids: set[bytes] = set()
+        """Ids of the frames that came, encoded, for dialects whose frames have one (`delta_frames.unique`)."""
+
+        self._fast_path: DeltaFastPath | None = None
+        self._left: DeltaFastPath | None = None
+        """The fast path that the frame being decoded did not match; `None` when there was none."""
+
+        self._learners: dict[Hashable, TemplateLearner] = {}
+        self._name_read = False
+        self._sink: list[Event] = []
+        self._framing = self._make_framing()
+
+    @final
+    def feed(self, data: bytes) -> list[Event]:
+        """
+        Take bytes as they come, cut anywhere, and return the events they cause.
+
+        Raises:
+            LocalProtocolError: After `close`.
+
+            TypeError: For anything but bytes.
+        """
+        if self.closed or data.__class__ is not bytes:
+            data = self._checked(data)
+        if self.terminal:
+            return []
+        fast, framing = self._fast_path, self._framing
+        if fast is None and len(data) <= _PIECE:
+            self.on_payloads(framing.feed(data))
+        elif fast is None or not framing.idle or not fast.try_append(data, fast.framed, self._sink):
+            # A live stream brings one frame at a time, and most continue what is open: then nothing is left to do.
+            self._feed_pieces(data)
+        events = self._sink
+        if not events:
+            return []  # not the sink itself: it is what the next call fills
+        self._sink = self.recorder.sink = []
+        return events
+
+    @property
+    def tail(self) -> str:
+        """Text after the last frame that is no frame, such as a bare JSON error; empty when there is none."""
+        return self._framing.tail
+
+    # -- for authors of adapters
+
+    @abstractmethod
+    def on_event(self, event: Fields) -> None:
+        """Read one event of the wire and call verbs of `self.recorder`."""
+
+    def on_done(self) -> None:  # noqa: B027 - these three are there to be overridden, or not
+        """Take the mark `[DONE]`. It says nothing by default: only a terminal event ends an answer."""
+
+    def on_skipped(self, counted: Fields) -> None:  # noqa: B027
+        """Take the counted fields of the last of the frames on the fast path. Nothing by default."""
+
+    def note(self, code: str, message: str) -> None:
+        """Remember something that could not be used."""
+        if len(self.notes) < MAX_NOTES:
+            self.notes.append(Note(code=code, message=message))
+        else:
+            self.notes_left_out += 1
+
+    @final
+    def on_payloads(self, payloads: list[bytes]) -> None:
+        """Take the payloads of whole frames: the fast path while they continue what is open, else one by one."""
+        sink = self._sink
+        for payload in payloads:
+            fast = self._fast_path
+            if fast is None or not fast.try_append(payload, fast.bare, sink):
+                self.on_payload(payload)
+                if self.terminal:
+                    return
+        if self._framing.too_long:
+            self._refuse_frame()
+
+    def offer_fast_path(
+        self,
+        event: Fields | None,
+        path: Path,
+        fragment: OpenFragment | OpenCall | None,
+        *,
+        kind: Hashable = None,
+        number: int = 0,
+        texts: list[Any] | None = None,
+    ) -> None:
+        """
+        Let frames like *event* continue a fragment without being decoded in full, until another frame comes.
+
+        Call it in `on_event` after the verb of a delta. Such frames differ in the text at *path* and in what
+        `delta_frames` declares, and mean nothing beside. Templates are learned from a few of them.
+
+        Args:
+            event: The frame; `None` to offer what was learned from earlier frames of this kind before the first comes.
+
+            path: Keys and list indexes that lead to the text.
+
+            fragment: What the delta continues; nothing happens with `None`, or when it waits for half a character.
+
+            kind: What tells frames with different constant bytes apart, such as the type of a delta.
+
+            number: Number of the item, when *event* is `None`.
+
+            texts: A list that gets the text of each frame.
+        """
+        # Any: see `DeltaFastPath`.
+        if not self.fast or fragment is None or fragment.held or self.recorder.rejoining:
+            return
+        left, learner = self._left, self._learners.get(kind)
+        payload = self.payload
+        if event is not None:
+            found = event.get(self.delta_frames.number) if self.delta_frames.number else 0
+            if payload is None or type(found) is not int:
+                return
+            number = found
+            if learner is None:
+                learner = self._learners[kind] = TemplateLearner()
+            if learner.template is None or (left is not None and left.is_for(learner, number, fragment)):
+                learner.observe(lambda: self._learn_frame(payload, event, path))
+        if learner is None or learner.template is None or number < 0:
+            return
+        if left is not None and left.is_for(learner, number, fragment):
+            left.resume()
+            self._fast_path = left
+            return
+        self._fast_path = DeltaFastPath(
+            self.recorder.message_id,
+            learner,
+            number,
+            fragment,
+            max_frame_bytes=self.max_frame_bytes,
+            frame_ids=self.frame_ids,
+            texts=texts,
+        )
+
+    def catch_up(self) -> None:
+        """Hand the counted fields of the last frame on the fast path to `on_skipped`, before they are read."""
+        fast = self._fast_path
+        if fast is not None and fast.was_used():
+            self._report_skipped(fast)
+
+    def on_payload(self, payload: bytes) -> None:
+        """Parse one payload and hand it to `on_event`."""
+        self._leave_fast_path()
+        if payload == DONE:
+            try:
+                self.on_done()
+            except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
+                self._break(failure)
+            return
+        try:
+            event = read_json(payload, max_depth=FRAME_DEPTH)
+        except JsonError:
+            try:
+                # Bytes that are no UTF-8 become U+FFFD, as server-sent events want it.
+                event = read_json(payload.decode("utf-8", "replace"), max_depth=FRAME_DEPTH)
+            except JsonError as error:
+                self.note("bad-json", f"a frame of {len(payload)} bytes is {error}")
+                return
+        if isinstance(event, dict):
+            self.on_parsed(event, payload)
+        else:
+            self.note("no-object", f"a frame holds {type(event).__name__} where an object belongs")
+
+    def on_parsed(self, event: Fields, payload: bytes | None = None) -> None:
+        """Hand one parsed event to `on_event`; what that raises ends the step with kind `adapter`."""
+        self.payload = payload
+        self._name_read = False
+        try:
+            self.on_event(event)
+        except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
+            self._break(failure)
+
+    def frame_name(self) -> str | None:
+        """Return the name beside the frame that is read, for wires on which the document does not say what it is."""
+        self._name_read = True
+        return None if self.payload is None else self._framing.name(self.payload)
+
+    # -- inside
+
+    @abstractmethod
+    def _give_up(self, error: ErrorInfo | None) -> None:
+        """End an answer of which nothing more is read."""
+
+    @abstractmethod
+    def _break(self, failure: Exception) -> None:
+        """End the step for a fault of the adapter."""
+
+    def _feed_pieces(self, data: bytes) -> None:
+        """Take bytes of any length, a piece at a time."""
+        for start in range(0, len(data), _PIECE):
+            piece = data[start : start + _PIECE]
+            if self.terminal:
+                return
+            if self._fast_path is None:
+                self.on_payloads(self._framing.feed(piece))
+            else:
+                self._feed_frames(piece)
+
+    def _feed_frames(self, data: bytes) -> None:
+        """Take bytes frame by frame: those that continue what is open need no framing."""
+        framing, sink = self._framing, self._sink
+        *pieces, rest = data.split(framing.separator)
+        for piece in pieces:
+            fast = self._fast_path
+            if fast is None or not framing.idle or not fast.try_append(piece, fast.unended, sink):
+                self.on_payloads(framing.feed(piece + framing.separator))
+                if self.terminal:
+                    return
+        if rest:
+            self.on_payloads(framing.feed(rest))
+
+    def _leave_fast_path(self) -> None:
+        """Close the fast path, for something else comes."""
+        fast = self._left = self._fast_path
+        if fast is not None:
+            self._fast_path = None
+            if fast.was_used():
+                self._report_skipped(fast)
+
+    def _report_skipped(self, fast: DeltaFastPath) -> None:
+        payload = fast.last_payload()
+        counted = {} if payload is None else self.delta_frames.counted_in(read_json(payload, max_depth=None))
+        try:
+            self.on_skipped(counted)
+        except Exception as failure:  # noqa: BLE001 - a fault of an adapter ends its step, it never escapes
+            self._break(failure)
+
+    def _learn_frame(self, payload: bytes, event: Fields, path: Path) -> Learned:
+        around = self._framing.around(payload, self.frame_name() if self._name_read else None)
+        template = FrameTemplate.learn(payload, event, path, self.delta_frames)
+        return None if around is None and self._name_read else template, around, self._name_read
+
+    def _refuse_frame(self) -> None:
+        reason = f"a frame is longer than {self.max_frame_bytes} bytes"
+        self.note("long-frame", reason)
+        self._give_up(ErrorInfo(kind=ErrorKind.PROTOCOL, message=reason))
+        self.terminal = True
+
+    def _make_framing(self) -> Framing:
+        return self.framing(self.max_frame_bytes)
+
+    def _checked(self, data: object) -> bytes:
+        if self.closed:
+            raise LocalProtocolError("the decoder is closed, nothing can be fed")
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"data: expected bytes, got {type(data).__name__}")
+        return bytes(data)
