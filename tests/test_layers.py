@@ -119,7 +119,7 @@ OPTIONAL = {
     "cyclopts": {"cli"},
     # The transport for tests is a class of httpx2; who imports it has a client of httpx2 to give it to.
     # So is what the recording proxy asks with; it is imported where a command records.
-    "httpx2": {"clients.http", "clients.response_body", "mock.proxy", "testing.transport"},
+    "httpx2": {"clients.http", "mock.proxy", "testing.transport"},
     "hypothesis": {"testing.strategies"},
     "msgspec": set(),
     "opentelemetry": set(),

@@ -364,7 +364,7 @@ def test_dates_that_are_none():
     events, status = run(work())
 
     assert "Hello" == last(events).text
-    assert ("completed", None) == (status.run.status, status.run.served_at)
+    assert ("completed", None) == (status.status, status.served_at)
 
 
 STREAMS = {
@@ -1093,29 +1093,33 @@ def test_an_id_that_is_no_unicode():
     provider, status = run(work())
 
     assert "/v1beta/interactions/v1_%ED%A0%80" == provider.requests[0].url.raw_path.decode()
-    assert status.gone
+    assert "not-found" == status.kind
 
 
-STATUSES = {
-    "done": (HELLO, ("completed", 1, False, False)),
-    "running": (document(status="in_progress"), ("in_progress", 0, False, False)),
-    "zombie": (document(status="in_progress") | {"created": "2026-11-22T09:19:59Z"}, ("in_progress", 0, True, False)),
-    "gone": (404, (None, None, False, True)),
-    "out": (500, (None, None, False, False)),
-}
-
-
-@pytest.mark.parametrize(("said", "expected"), STATUSES.values(), ids=STATUSES)
-def test_status(said, expected):
+def test_status():
     """
-    The status of a run, the number of its outputs, and whether it is a zombie or gone.
+    The status is the document without its content.
     """
-    status = run(client(Provider(documents=[said], date=DATE)).status("v1"))
+    working = run(client(Provider(documents=[document(status="in_progress")], date=DATE)).status("v1"))
+    done = run(client(Provider(documents=[HELLO])).status("v1"))
 
-    run_status, outputs = (None, None) if status.run is None else (status.run.status, status.run.outputs)
+    assert (True, "in_progress", 0, "2026-11-22T10:20:00+00:00") == (
+        working.running,
+        working.status,
+        working.outputs,
+        working.served_at.isoformat(),
+    )
+    assert (False, "completed", 1) == (done.running, done.status, done.outputs)
 
-    assert expected == (run_status, outputs, status.zombie, status.gone)
-    assert isinstance(said, int) is (status.error is not None)
+
+@pytest.mark.parametrize(("status", "kind"), [(404, "not-found"), (500, "provider")])
+def test_a_status_that_cannot_be_fetched(status, kind):
+    """
+    In place of the document, the error is returned.
+    """
+    error = run(client(Provider(documents=[status])).status("v1"))
+
+    assert (kind, status) == (error.kind, error.status)
 
 
 # -- mistakes of the app
@@ -1135,7 +1139,7 @@ def test_mistakes():
         made.resume(done)
     with pytest.raises(LocalProtocolError, match="message 'm' has no run"):
         made.recover(lost)
-    with pytest.raises(LocalProtocolError, match="message 'm' has not begun"):
+    with pytest.raises(LocalProtocolError, match="the message has not begun"):
         made.resume(made.create(BODY, "m"))
     with pytest.raises(TypeError, match="target: expected a RunStream or an AssistantMessage, got str"):
         made.resume("v1")

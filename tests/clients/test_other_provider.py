@@ -76,10 +76,8 @@ class AcmeApi(RunApi):
     cursor_parameter = "after"
     key_header = "x-acme-key"
     key_variable = "ACME_API_KEY"
+    decoder = AcmeTrackingDecoder
     errors = ErrorTable(codes={"nope": ErrorKind.INVALID_REQUEST}, otherwise="nope")
-
-    def decoder(self, message_id, *, request, prior, secrets):
-        return AcmeTrackingDecoder(message_id, request=request, prior=prior, secrets=secrets)
 
     def with_defaults(self, body):
         return {"stream": True, **body}

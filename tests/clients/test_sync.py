@@ -149,7 +149,7 @@ def test_status_and_recover():
     with sync_client(provider) as client:
         run = client.create(BODY, "m")
         next(run)
-        assert "completed" == client.status("v1").run.status
+        assert "completed" == client.status("v1").status
 
         provider.plans = [Plan(upto=4, how="stall")]
         cut = client.create(BODY, "n")

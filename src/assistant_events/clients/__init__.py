@@ -5,7 +5,7 @@ The client of a provider is `adapters/<dialect>/client.py`; `load_client` return
 requests, clients need the extra `http`.
 """
 
-from assistant_events.adapters.dialect import entry_point_names, load_entry_point
+from assistant_events.adapters.dialect import load_entry_point
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.clock import Clock
 from assistant_events.clients.recovery import (
@@ -15,10 +15,11 @@ from assistant_events.clients.recovery import (
     FailureMode,
     RecoveryPolicy,
     RequestKind,
+    RunSummary,
     Situation,
     situation_of,
 )
-from assistant_events.clients.report import Report, RunStatus, StopResult
+from assistant_events.clients.report import Report, StopResult
 from assistant_events.clients.run_stream import RunStream
 from assistant_events.clients.sync_client import SyncProviderClient, SyncRunStream
 from assistant_events.errors import AdapterError
@@ -33,24 +34,18 @@ __all__ = [
     "RecoveryPolicy",
     "Report",
     "RequestKind",
-    "RunStatus",
     "RunStream",
+    "RunSummary",
     "Situation",
     "StopResult",
     "SyncProviderClient",
     "SyncRunStream",
-    "client_names",
     "load_client",
     "situation_of",
 ]
 
 GROUP = "assistant_events.clients"
 """Entry points of this group name a subclass of `ProviderClient`."""
-
-
-def client_names() -> tuple[str, ...]:
-    """Return the names of the dialects with a client, sorted."""
-    return entry_point_names(GROUP)
 
 
 def load_client(name: str) -> type[ProviderClient]:

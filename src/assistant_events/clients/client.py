@@ -13,8 +13,8 @@ from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields, flag, plain_json
 from assistant_events.clients.clock import Clock
 from assistant_events.clients.hosts import proxy_secrets, service_url
-from assistant_events.clients.recovery import RecoveryPolicy, RequestKind
-from assistant_events.clients.report import RunStatus, StopResult
+from assistant_events.clients.recovery import RecoveryPolicy, RequestKind, RunSummary
+from assistant_events.clients.report import StopResult
 from assistant_events.clients.retry import RequestFailedError
 from assistant_events.clients.run_api import RunApi
 from assistant_events.clients.run_driver import RunDriver, Start
@@ -195,9 +195,9 @@ class ProviderClient:
                     run.interrupt(_end_of(result, background=flag(run.request, "background") is True))
         return result
 
-    async def status(self, target: Target) -> RunStatus:
+    async def status(self, target: Target) -> RunSummary | ErrorInfo:
         """
-        Fetch the state of a run.
+        Return the document of a run without its content, or why it cannot be fetched (404 when the run is gone).
 
         Raises:
             LocalProtocolError: The run has no id; the key is missing; or the client is closed.
@@ -206,10 +206,9 @@ class ProviderClient:
         if run_id is None:
             raise LocalProtocolError("the run has no id, so its document cannot be fetched")
         try:
-            run = (await self._transport().fetch(run_id, control=True)).run
+            return (await self._transport().fetch(run_id, control=True)).run
         except RequestFailedError as failure:
-            return RunStatus(gone=failure.status == 404, error=failure.error)
-        return RunStatus(run=run, zombie=self.api.traits.is_zombie(run, run.served_at or self._clock.now()))
+            return failure.error
 
     async def aclose(self) -> None:
         """Close the connections. Runs that are being read end as if their connection was lost."""
@@ -283,14 +282,13 @@ class ProviderClient:
         self, target: RunStream | AssistantMessage, request: Fields | None
     ) -> tuple[AssistantMessage, RemoteRun, Fields]:
         if isinstance(target, RunStream):
-            message = target.message
-            request = target.request if request is None else request
-            if message is None:
-                raise LocalProtocolError(f"message {target.message_id!r} has not begun, so it has no run to resume")
+            message, request = target.message, target.request if request is None else request
         elif isinstance(target, AssistantMessage):
             message = target
         else:
             raise TypeError(f"target: expected a RunStream or an AssistantMessage, got {type(target).__name__}")
+        if message is None:
+            raise LocalProtocolError("the message has not begun, so it has no run to resume")
         if message.status is MessageStatus.COMPLETED:
             raise LocalProtocolError(f"message {message.id!r} has ended, so it cannot be resumed")
         if message.run is None:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final, final
 
+import attrs
+
 _REAL_S: Final = 5.0
 """Real seconds; the default timeout of httpx."""
 
@@ -16,6 +18,7 @@ def _now() -> datetime:
 
 
 @final
+@attrs.frozen
 class Clock:
     """
     Measures and waits. All durations of a client go through it.
@@ -28,11 +31,12 @@ class Clock:
             its time.
     """
 
-    def __init__(self, scale: float = 1.0, *, now: Callable[[], datetime] = _now) -> None:
-        if not scale > 0:
-            raise ValueError(f"scale: expected more than 0, got {scale!r}")
-        self.scale = scale
-        self.now = now
+    scale: float = 1.0
+    now: Callable[[], datetime] = attrs.field(default=_now, kw_only=True, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        if not self.scale > 0:
+            raise ValueError(f"scale: expected more than 0, got {self.scale!r}")
 
     def monotonic(self) -> float:
         """Return a time in seconds that never decreases."""
@@ -53,9 +57,6 @@ class Clock:
     def timeout(self, seconds: float) -> asyncio.Timeout:
         """Return a context manager that raises `TimeoutError` after `limit` seconds."""
         return asyncio.timeout(self.limit(seconds))
-
-    def __repr__(self) -> str:
-        return f"Clock(scale={self.scale!r})"
 
 
 __all__ = ["Clock"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping
+import zlib
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -20,10 +21,9 @@ from urllib.request import getproxies
 import attrs
 import httpx2
 
-from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.clients.hosts import is_loopback
 from assistant_events.clients.recovery import FetchedRun, RecoveryPolicy
-from assistant_events.clients.response_body import GZIP, Body, BodyError, chunks_of
 from assistant_events.clients.retry import RequestFailedError
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.values import ErrorInfo, ErrorKind, read_json
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 MAX_ERROR_BYTES: Final = 1 << 16
 """Maximum size of the body of an HTTP error. Real ones have some hundred bytes; a gateway may send a whole page."""
+
+_GZIP: Final = "gzip"
+"""The one content encoding that is accepted, and only for documents."""
 
 _SSE: Final = "text/event-stream"
 _JSON: Final = "application/json"
@@ -50,6 +53,48 @@ _DEFAULT_TEXTS: Final = {ErrorKind.NETWORK: "the connection broke", ErrorKind.TI
 _log = logging.getLogger("assistant_events.clients")
 
 
+class _BodyError(Exception):
+    """A body that is not read to its end. The text is for users."""
+
+
+def _chunks_of(response: httpx2.Response) -> AsyncGenerator[bytes]:
+    """Return the bytes of a response as they were sent: httpx decompresses a chunk in one piece of any size."""
+    return response.aiter_bytes() if response.is_stream_consumed else response.aiter_raw()
+
+
+@final
+class _Body:
+    """The received part of a body, with limits of its size as sent and when decompressed."""
+
+    def __init__(self, encoding: str, *, sent_bytes: int, inflated_bytes: int) -> None:
+        if encoding not in ("", _GZIP):
+            raise _BodyError(f"has the content encoding {encoding!r}, expected {_GZIP!r} or none")
+        self.data = bytearray()
+        self._sent = 0
+        self._sent_bytes = sent_bytes
+        self._inflated_bytes = inflated_bytes
+        self._inflater = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if encoding else None
+
+    def add(self, chunk: bytes) -> None:
+        """Add the next bytes. When they are too many or not valid gzip, it raises, and `data` holds what fits."""
+        self._sent += len(chunk)
+        if self._inflater is None:
+            self.data += chunk[: max(self._sent_bytes - len(self.data), 0)]
+        elif not self._inflater.eof:
+            # Bytes behind the end do not belong to the document, and zlib would copy all of them for each chunk.
+            room = self._inflated_bytes - len(self.data)
+            try:
+                # One byte beyond the limit shows whether there is more.
+                inflated = self._inflater.decompress(chunk, room + 1)
+            except zlib.error:
+                raise _BodyError("is not valid gzip") from None
+            self.data += inflated[:room]
+            if len(inflated) > room:
+                raise _BodyError(f"has more than {self._inflated_bytes} bytes when it is inflated")
+        if self._sent > self._sent_bytes:
+            raise _BodyError(f"has more than {self._sent_bytes} bytes")
+
+
 @final
 class Stream:
     """A response that is a stream of events."""
@@ -57,7 +102,7 @@ class Stream:
     def __init__(self, response: httpx2.Response, transport: Transport) -> None:
         self._response = response
         self._transport = transport
-        self._chunks = chunks_of(response)
+        self._chunks = _chunks_of(response)
         self._closing: asyncio.Task[None] | None = None
         transport.streams.add(self)
 
@@ -94,37 +139,26 @@ Answer: TypeAlias = Stream | FetchedRun
 class Transport:
     """The requests, each made once."""
 
-    http: httpx2.AsyncClient
-    """For the requests that carry runs."""
-
-    control: httpx2.AsyncClient
-    """For those that must never wait for the others."""
-
+    http: httpx2.AsyncClient  # for the requests that carry runs
+    control: httpx2.AsyncClient  # for those that must never wait for the others
     api: RunApi
-    url: str
-    """Of the collection."""
-
-    key: str = attrs.field(repr=False)
-    """API key; empty for none."""
-
+    url: str  # of the collection
+    key: str = attrs.field(repr=False)  # empty for none
     policy: RecoveryPolicy
     clock: Clock
-    secrets: Secrets = attrs.field(repr=False)
-    """The credentials to remove from everything that is read."""
-
-    streams: set[Stream] = attrs.field(repr=False)
-    """The streams that are not closed."""
+    secrets: Secrets = attrs.field(repr=False)  # to remove from everything that is read
+    streams: set[Stream] = attrs.field(repr=False)  # that are not closed
 
     async def create(self, body: bytes, *, stream: bool) -> Answer:
         """Create a run."""
-        return await self._open("POST", self.url, content=body, stream=stream)
+        return await self._answer("POST", self.url, _SSE if stream else _JSON, content=body)
 
     async def follow(self, run_id: str, cursor: str | None) -> Answer:
         """Request the stream of a run, from behind an event, or from its start."""
         params = {"stream": "true"}
         if cursor is not None:
             params[self.api.cursor_parameter] = cursor
-        answer = await self._open("GET", self._of(run_id), params=params, stream=True)
+        answer = await self._answer("GET", self._of(run_id), _SSE, params=params)
         return self._checked(answer, run_id) if isinstance(answer, FetchedRun) else answer
 
     async def fetch(self, run_id: str, *, control: bool = False) -> FetchedRun:
@@ -166,20 +200,11 @@ class Transport:
         # Dots, too: an id of dots would name another place. An escaped id may hold a lone surrogate.
         return f"{self.url}/{quote(run_id, safe='', errors='surrogatepass').replace('.', '%2E')}"
 
-    async def _open(
-        self,
-        method: str,
-        url: str,
-        *,
-        stream: bool,
-        content: bytes | None = None,
-        params: Mapping[str, str] | None = None,
+    async def _answer(
+        self, method: str, url: str, accept: str, *, content: bytes | None = None, params: Fields | None = None
     ) -> Answer:
-        accept = _SSE if stream else _JSON
         timeout_s = self.policy.response_s
-        response = await self._send(
-            self.http, method, url, accept=accept, content=content, params=params, timeout_s=timeout_s
-        )
+        response = await self._send(self.http, method, url, accept, timeout_s=timeout_s, content=content, params=params)
         if (self._header(response, "content-type") or accept) == _SSE:
             encoding = self._encoding(response)
             if not encoding:
@@ -197,11 +222,11 @@ class Transport:
         http: httpx2.AsyncClient,
         method: str,
         url: str,
+        accept: str = _JSON,
         *,
         timeout_s: float,
-        accept: str = _JSON,
         content: bytes | None = None,
-        params: Mapping[str, str] | None = None,
+        params: Fields | None = None,
     ) -> httpx2.Response:
         connect_s = self.clock.limit(min(self.policy.connect_s, timeout_s))
         try:
@@ -228,7 +253,7 @@ class Transport:
     def _headers(self, accept: str, content: bytes | None) -> dict[str, str]:
         headers = {"Accept": accept, "User-Agent": "assistant-events"}
         # Compression delays a stream.
-        headers["Accept-Encoding"] = "identity" if accept == _SSE else GZIP
+        headers["Accept-Encoding"] = "identity" if accept == _SSE else _GZIP
         if content is not None:
             headers["Content-Type"] = _JSON
         if self.key:
@@ -251,9 +276,9 @@ class Transport:
 
     async def _error_body(self, response: httpx2.Response) -> bytes:
         """Return the body of an HTTP error, as far as it arrives and fits."""
-        body = Body("", sent_bytes=MAX_ERROR_BYTES, inflated_bytes=MAX_ERROR_BYTES)
+        body = _Body("", sent_bytes=MAX_ERROR_BYTES, inflated_bytes=MAX_ERROR_BYTES)
         with suppress(Exception):  # the status is enough
-            body = Body(self._encoding(response), sent_bytes=MAX_ERROR_BYTES, inflated_bytes=MAX_ERROR_BYTES)
+            body = _Body(self._encoding(response), sent_bytes=MAX_ERROR_BYTES, inflated_bytes=MAX_ERROR_BYTES)
             await self._read(response, body, self.policy.control_s)
         return bytes(body.data)
 
@@ -261,11 +286,11 @@ class Transport:
         policy = self.policy
         try:
             self._check_type(response, expected)
-            body = Body(
+            body = _Body(
                 self._encoding(response), sent_bytes=policy.document_bytes, inflated_bytes=policy.inflated_bytes
             )
             await self._read(response, body, timeout_s)
-        except BodyError as error:
+        except _BodyError as error:
             raise self._unusable(f"the document of the run {error}", final=True) from None
         except RequestFailedError:
             raise
@@ -289,8 +314,8 @@ class Transport:
         if kind not in (_JSON, ""):
             raise self._unusable(f"expected {expected}, got {kind!r}")
 
-    async def _read(self, response: httpx2.Response, body: Body, timeout_s: float) -> None:
-        chunks = chunks_of(response)
+    async def _read(self, response: httpx2.Response, body: _Body, timeout_s: float) -> None:
+        chunks = _chunks_of(response)
         try:
             async with self.clock.timeout(timeout_s):
                 async for chunk in chunks:

@@ -25,7 +25,6 @@ ZOMBIE_CODE: Final = "zombie"
 """`ErrorInfo.code` of a message whose run is a zombie."""
 
 MAX_ATTEMPTS: Final = 50
-"""How many of the newest attempts are kept."""
 
 
 class FailureMode(StrEnum):
@@ -135,54 +134,26 @@ class FetchedRun:
 class ConnectionState:
     """What was observed of one stream."""
 
-    replay: bool = False
-    """Whether it repeats a run that exists, as opposed to the response to the request that created the run."""
-
-    age_s: float
-    """Seconds since the headers of the response."""
-
-    completed: bool = False
-    """Whether it reported the end of the run: its completion, or an error with a code or a message."""
-
-    erred: bool = False
-    """Whether that end is an error."""
-
-    running: bool | None = None
-    """Whether the last reported status is that of a run in progress; `None` when it reported none."""
-
-    lacks_usage: bool = False
-    """Whether the end is complete but for usage that the document will have."""
-
-    empty_errors: int = 0
-    """Number of error events without code and message."""
-
-    cut_tail: bool = False
-    """Whether the text behind the last event is the provider's error of a cut."""
-
-    silent: bool = False
-    """Whether it is open, without anything new for `RecoveryPolicy.silence_s`."""
-
-    failed: bool = False
-    """Whether the transport broke, as opposed to an orderly end; of a silent one, that the run cannot be fetched."""
-
-    aborted: bool = False
-    """Whether the reader left."""
+    age_s: float  # since the headers of the response
+    replay: bool = False  # it repeats a run that exists
+    completed: bool = False  # it reported the end of the run: its completion, or an error that is not empty
+    erred: bool = False  # that end is an error
+    running: bool | None = None  # the last status is that of a run in progress; `None` without a status
+    lacks_usage: bool = False  # the end is complete but for usage that the document will have
+    empty_errors: int = 0  # error events without code and message
+    cut_tail: bool = False  # the text behind the last event is the provider's error of a cut
+    silent: bool = False  # it is open, without anything new for `RecoveryPolicy.silence_s`
+    failed: bool = False  # the transport broke, or of a silent one: the run cannot be fetched
+    aborted: bool = False  # the reader left
 
 
 def classify(
     connection: ConnectionState, traits: RunTraits, run: RunSummary | None = None, now: datetime | None = None
 ) -> FailureMode | None:
     """
-    Return what is wrong; `None` when nothing is.
+    Return what is wrong with a connection that ended, or is silent; `None` when nothing is.
 
-    Args:
-        connection: The stream that ended, or is silent.
-
-        traits: Of the provider.
-
-        run: The document, when it was fetched since.
-
-        now: The time of *run*; needed to recognise a zombie.
+    A zombie is recognised by the document (*run*) and the time at which it was fetched (*now*).
     """
     if connection.completed:
         found = {
@@ -336,11 +307,7 @@ ACTIONS: Final[Mapping[Situation, tuple[Action, ...]]] = MappingProxyType(
 
 
 def situation_of(message: AssistantMessage) -> Situation:
-    """
-    Return the situation of a stored message that no client follows, for example after a restart.
-
-    It is derived from the message alone: `client.status` asks the provider.
-    """
+    """Return the situation of a stored message that no client follows. It is derived from the message alone."""
     error, run = message.error, message.run
     if message.status is MessageStatus.COMPLETED:
         return Situation.FINISHED
@@ -372,38 +339,18 @@ class Attempt:
 class RecoveryState:
     """What is known of a run, apart from its content. Each change is a new value."""
 
-    mode: FailureMode | None = None
-    """The last failure."""
+    mode: FailureMode | None = None  # the last failure
+    error: ErrorInfo | None = None  # the end of the message, unless the stream reports another one
+    situation: Situation | None = None  # the final one, if it does not follow from the stream
+    status: str | None = None  # the last one, in the provider's words
+    run: RunSummary | None = None  # the last document
 
-    error: ErrorInfo | None = None
-    """The error with which the message ends, unless the stream reports another end."""
-
-    situation: Situation | None = None
-    """The final situation when no further connection can change it; `None` when it follows from the stream."""
-
-    status: str | None = None
-    """The status that was reported last, in the provider's words."""
-
-    run: RunSummary | None = None
-    """The document that was fetched last."""
-
-    idle: int = 0
-    """How many streams in a row brought nothing new."""
-
-    follows: int = 0
-    """How many times the stream was requested again."""
-
-    recuts: int = 0
-    """How many replays were cut like the first stream."""
-
-    stalled: bool = False
-    """Whether the last replay stayed silent although the run is alive or done, or was one of another run."""
-
-    replay_failed: bool = False
-    """Whether the last attempt to follow the run brought nothing new."""
-
-    attempts: tuple[Attempt, ...] = ()
-    """The newest `MAX_ATTEMPTS`, oldest first."""
+    idle: int = 0  # streams in a row without anything new
+    follows: int = 0  # requests for the stream after the first
+    recuts: int = 0  # replays that were cut like the first stream
+    stalled: bool = False  # the last replay was silent although the run is alive or done, or was of another run
+    replay_failed: bool = False  # the last replay brought nothing new
+    attempts: tuple[Attempt, ...] = ()  # the newest `MAX_ATTEMPTS`, oldest first
 
     def attempted(
         self, kind: RequestKind, error: ErrorInfo | None = None, mode: FailureMode | None = None
@@ -470,14 +417,7 @@ class RecoveryState:
         """
         Return what the client requests by itself after a connection ended in *mode*; `None` when nothing helps.
 
-        Args:
-            mode: Of the connection.
-
-            policy: Limits the attempts.
-
-            resumable: Whether the run continues without a connection and has a stream to follow.
-
-            cursor: Whether the last event had an id to continue from.
+        A *resumable* run continues without a connection; with a *cursor*, its stream can continue at the last event.
         """
         match mode:
             case FailureMode.NO_USAGE | FailureMode.NO_END:

@@ -65,22 +65,4 @@ class StopResult:
     delete_error: ErrorInfo | None = None
 
 
-@final
-@attrs.frozen(kw_only=True)
-class RunStatus:
-    """What the provider reports of a run."""
-
-    run: RunSummary | None = None
-    """The document; `None` when it could not be fetched, see `error`."""
-
-    zombie: bool = False
-    """Whether the run is dead although it is reported as in progress."""
-
-    gone: bool = False
-    """Whether the provider does not have it any more."""
-
-    error: ErrorInfo | None = None
-    """Why the document could not be fetched."""
-
-
-__all__ = ["Report", "RunStatus", "StopResult"]
+__all__ = ["Report", "StopResult"]

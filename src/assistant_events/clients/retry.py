@@ -19,11 +19,8 @@ class RequestFailedError(Exception):
     def __init__(self, error: ErrorInfo, *, status: int | None = None, unsent: bool = False) -> None:
         super().__init__(error.message)
         self.error = error
-        self.status = status
-        """HTTP status; `None` without a response."""
-
-        self.unsent = unsent
-        """Whether the provider has seen nothing of the request."""
+        self.status = status  # of HTTP; `None` without a response
+        self.unsent = unsent  # the provider has seen nothing of the request
 
     @property
     def refused(self) -> bool:

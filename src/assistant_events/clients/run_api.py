@@ -12,7 +12,6 @@ from assistant_events.clients.recovery import RunSummary, RunTraits
 from assistant_events.clients.tracking_decoder import TrackingDecoder
 from assistant_events.messages import AssistantMessage
 from assistant_events.values import ErrorInfo
-from assistant_events.values.credentials import Secrets
 
 
 class RunApi(ABC):
@@ -24,37 +23,16 @@ class RunApi(ABC):
     """
 
     dialect: ClassVar[str]
-    """Name of the wire format."""
-
-    provider: ClassVar[str]
-    """Name of the provider, as in `Origin.provider`."""
-
-    base_url: ClassVar[str]
-    """Address of the service, without the version."""
-
-    version: ClassVar[str]
-    """Path between the base URL and the collection."""
-
-    collection: ClassVar[str]
-    """Path of the runs."""
-
-    cursor_parameter: ClassVar[str]
-    """Parameter with the id of the event from which a stream continues."""
-
+    provider: ClassVar[str]  # as in `Origin.provider`
+    base_url: ClassVar[str]  # without the version
+    version: ClassVar[str]  # path between the base URL and the collection
+    collection: ClassVar[str]  # path of the runs
+    cursor_parameter: ClassVar[str]  # has the id of the event from which a stream continues
     key_header: ClassVar[str]
-    """Header with the API key."""
-
-    key_variable: ClassVar[str]
-    """Environment variable with the API key."""
-
-    errors: ClassVar[ErrorTable]
-    """Reads the errors of HTTP responses."""
-
+    key_variable: ClassVar[str]  # environment variable with the key
+    decoder: ClassVar[type[TrackingDecoder]]
+    errors: ClassVar[ErrorTable]  # reads the errors of HTTP responses
     traits: ClassVar[RunTraits] = RunTraits()
-
-    @abstractmethod
-    def decoder(self, message_id: str, *, request: Fields, prior: Prior, secrets: Secrets) -> TrackingDecoder:
-        """Return a decoder for one run."""
 
     @abstractmethod
     def with_defaults(self, body: Fields) -> Fields:

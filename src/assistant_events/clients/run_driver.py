@@ -10,13 +10,13 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
+from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, assert_never, final
 
 import attrs
 
 from assistant_events.adapters.json_fields import Fields, mapping, plain_json, string
-from assistant_events.clients.connection import Connection, Interrupt, InterruptedWaitError
 from assistant_events.clients.recovery import (
     MAX_ATTEMPTS,
     Attempt,
@@ -51,17 +51,55 @@ class Start:
     """The first request for a run."""
 
     kind: RequestKind
-    body: Fields = NO_STATE
-    """Of the request that creates a run."""
+    body: Fields = NO_STATE  # of the request that creates a run
+    fallback: Callable[[], Fields] | None = None  # makes the body for a provider that has forgotten the response before
+    run_id: str = ""  # of an existing run
+    wait: bool = True  # whether to fetch the document again while the run is in progress
 
-    fallback: Callable[[], Fields] | None = None
-    """Returns a body with the whole conversation, for a provider that has forgotten the response before."""
 
-    run_id: str = ""
-    """Of an existing run."""
+class Interrupt(Enum):
+    """Why waiting ends early."""
 
-    wait: bool = True
-    """Whether to fetch the document again while the run is in progress."""
+    SILENT = auto()  # the stream brings nothing, and the document of the run shows that it should
+    ABANDONED = auto()  # the stream has brought nothing for longer than the policy waits for a run
+    STOP = auto()  # the run was stopped, or its reader left
+
+
+class InterruptedWaitError(Exception):
+    """Raised in place of the result that was awaited when an `Interrupt` came."""
+
+
+@final
+class Connection:
+    """One connection, and what was observed of it. Times are seconds of the client's clock."""
+
+    def __init__(self, stream: Stream, kind: RequestKind, now: float) -> None:
+        self.stream = stream
+        self.kind = kind
+        self.opened = now
+        self.last_byte: float | None = None
+        self.waiting_since: float | None = None  # `None` while no reader waits
+        self.news = 0  # times of new content or a new status; bytes, comments and repeated events do not count
+        self.gave = False  # it caused events
+        self.over = False  # the rest does not matter
+        self.failure: RequestFailedError | None = None
+        self.watch: asyncio.Task[None] | None = None
+        self._waited = 0.0  # time of waiting since the last news, without the wait in progress
+
+    @property
+    def replay(self) -> bool:
+        """Whether it repeats a run that exists."""
+        return self.kind is not RequestKind.CREATE
+
+    def silence(self, now: float) -> float:
+        """Return for how many seconds a reader has waited for news. It does not grow without a reader."""
+        return self._waited + (0.0 if self.waiting_since is None else now - self.waiting_since)
+
+    def received(self, now: float, *, news: bool) -> None:
+        """End the wait in progress, with or without news."""
+        self._waited = 0.0 if news else self.silence(now)
+        self.news += news
+        self.waiting_since = None
 
 
 _Next: TypeAlias = tuple[RequestKind | None, list[Event]]
@@ -70,25 +108,17 @@ _Next: TypeAlias = tuple[RequestKind | None, list[Event]]
 
 @final
 class RunDriver:
-    """
-    Drives one run.
-
-    `batches` runs it; `close` and `interrupt` end it from outside; `report` returns its state at any moment.
-    """
+    """Drives one run with `batches`; `close` and `interrupt` end it from outside, `report` returns its state."""
 
     def __init__(self, start: Start, decoder: TrackingDecoder, transport: Transport) -> None:
         self.decoder = decoder
         self.state = RecoveryState()
-        self.closed = False
-        """Whether the message was ended, from inside or from outside."""
-
+        self.closed = False  # the message was ended, from inside or from outside
         self._start = start
         self._transport = transport
         self._policy = transport.policy
         self._clock = transport.clock
-        self._fetched: FetchedRun | None = None
-        """A document with the end of the run, which has not been used yet."""
-
+        self._fetched: FetchedRun | None = None  # has the end of the run, and has not been used yet
         self._connection: Connection | None = None
         self._interrupt: Interrupt | None = None
         self._scope: asyncio.Timeout | None = None

@@ -21,8 +21,8 @@ class RunStream(AsyncIterator[Event]):
     """
     The events of one message, from a run that is followed again when a connection is lost.
 
-    Nothing is sent before the first event is read. What the provider or the network does never raises: the client
-    recovers, or the message ends with `step.failed`. `session.receive(run)` stores the events; without a session:
+    Nothing is sent before it is read. What the provider or the network does never raises: the client recovers, or the
+    message ends with `step.failed`. `session.receive(run)` stores the events; without a session:
 
         async with client.create(body, "m1") as run:
             async for event in run:
@@ -32,9 +32,7 @@ class RunStream(AsyncIterator[Event]):
     """
 
     def __init__(self, driver: RunDriver) -> None:
-        self.message_id = driver.decoder.message_id
-        """The message that the run becomes."""
-
+        self.message_id = driver.decoder.message_id  # the run becomes this message
         self._driver = driver
         self._batches = driver.batches()
         self._unread: Iterator[Event] = iter(())

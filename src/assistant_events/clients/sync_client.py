@@ -13,7 +13,8 @@ from typing_extensions import Unpack
 from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.clients.client import Body, ClientOptions, ProviderClient
-from assistant_events.clients.report import Report, RunStatus, StopResult
+from assistant_events.clients.recovery import RunSummary
+from assistant_events.clients.report import Report, StopResult
 from assistant_events.clients.run_stream import RunStream
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
@@ -38,8 +39,12 @@ class _Background:
 
     def wait(self, work: Callable[[], Awaitable[_T]]) -> _T:
         """Return the result of *work*, run in the loop. An exception in the waiting thread cancels it."""
+
+        async def awaited() -> _T:
+            return await work()
+
         loop = self._started()
-        future = asyncio.run_coroutine_threadsafe(_awaited(work), loop)
+        future = asyncio.run_coroutine_threadsafe(awaited(), loop)
         try:
             return future.result()
         except BaseException:
@@ -78,10 +83,6 @@ class _Background:
             return self._loop
 
 
-async def _awaited(work: Callable[[], Awaitable[_T]]) -> _T:
-    return await work()
-
-
 async def _finished(last: Callable[[], Awaitable[None]]) -> None:
     await last()
     # Tasks that close a stream must end: Python reports an open generator on standard error.
@@ -99,9 +100,7 @@ class SyncRunStream(Iterator[Event]):
     """`RunStream` without `await`. A `KeyboardInterrupt` while it is read closes the connection."""
 
     def __init__(self, run: RunStream, background: _Background) -> None:
-        self.run = run
-        """The stream in the event loop of the client."""
-
+        self.run = run  # in the event loop of the client
         self.message_id = run.message_id
         self._background = background
         self._unread: Iterator[Event] = iter(())
@@ -193,7 +192,7 @@ class SyncProviderClient:
         """See `ProviderClient.stop`."""
         return self._background.wait(lambda: self._client.stop(_plain(target)))
 
-    def status(self, target: SyncRunStream | AssistantMessage | str) -> RunStatus:
+    def status(self, target: SyncRunStream | AssistantMessage | str) -> RunSummary | ErrorInfo:
         """See `ProviderClient.status`."""
         return self._background.wait(lambda: self._client.status(_plain(target)))
 

@@ -19,32 +19,15 @@ from assistant_events.values.credentials import Secrets
 class Observation:
     """What one event of the wire means for recovery."""
 
-    run_id: str | None = None
-    """Id of the run or the response that a lifecycle event names."""
-
+    run_id: str | None = None  # of the run or the response that a lifecycle event names
     status: str | None = None
-    """The status that it reports."""
-
-    completes: Fields | None = None
-    """For the completion of the run, whatever the status: the event in a form that can be decoded later."""
-
-    pauses: bool = False
-    """Whether it ends a response that has to be continued by another request."""
-
-    lacks_usage: bool = False
-    """Whether it completes a run without usage, which the document will have."""
-
-    error: bool | None = None
-    """For an error event, whether it has a code or a message; `None` for other events."""
-
-    content: int = 0
-    """1 for content: a new part, or a delta that is not empty. A repeated event counts as 0."""
-
-    misplaced: bool = False
-    """Whether it continues a part that was never started."""
-
-    foreign: str | None = None
-    """Id of the run that it belongs to, when that is not the followed one nor a response before or after it."""
+    completes: Fields | None = None  # an event that completes the run, in a form that can be decoded later
+    pauses: bool = False  # it ends a response that has to be continued by another request
+    lacks_usage: bool = False  # it completes a run without usage, which the document will have
+    error: bool | None = None  # of an error event: whether it has a code or a message
+    content: int = 0  # 1 for a new part, or a delta that is not empty; a repeated event counts as 0
+    misplaced: bool = False  # it continues a part that was never started
+    foreign: str | None = None  # id of its run, when that is not the followed one nor a response before or after it
 
 
 class TrackingDecoder(DecoderBase):
@@ -65,38 +48,19 @@ class TrackingDecoder(DecoderBase):
     ) -> None:
         super().__init__(message_id, request=request, prior=prior)
         self._secrets = Secrets() if secrets is None else secrets
-        self.run_id = ""
-        """The newest one that was sent; empty while there was none."""
+        self.run_id = ""  # the newest one
+        self.status: str | None = None  # the last one of this connection
+        self.completed = False  # this connection reported its end
+        self.in_progress = False  # it did so for a run that is still in progress
+        self.paused = False  # the response has to be continued by another request, which is up to the app
+        self.strayed = False  # the stream does not continue at the cursor
+        self.foreign: str | None = None  # id of another run that a replay turned out to be of
+        self.erred = False  # an error with a code or a message came
+        self.empty_errors = 0  # errors without code and message
 
-        self.status: str | None = None
-        """The last status of the stream that is read; `None` when it has not reported any."""
-
-        self.in_progress = False
-        """Whether the stream reported its completion, and a run that is still in progress."""
-
-        self.paused = False
-        """Whether the response ended and has to be continued by another request, which is up to the app."""
-
-        self.strayed = False
-        """Whether the stream does not continue at the cursor."""
-
-        self.foreign: str | None = None
-        """Id of another run that a replay turned out to be of."""
-
+        # Events with a status for the first time, or with content beyond all that this connection has brought. Deltas
+        # on the fast path are not counted; they always return events.
         self.news = 0
-        """
-        Number of events with news: a status for the first time, or content beyond all that the stream has brought since
-        its start. Deltas on the fast path are not counted; they always return events.
-        """
-
-        self.completed = False
-        """Whether the stream reported its end."""
-
-        self.erred = False
-        """Whether the stream reported an error with a code or a message."""
-
-        self.empty_errors = 0
-        """Number of error events without code and message."""
 
         self._held: Fields | None = None
         self._released = False

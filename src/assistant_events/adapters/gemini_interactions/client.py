@@ -29,7 +29,6 @@ from assistant_events.clients.tracking_decoder import Observation, TrackingDecod
 from assistant_events.errors import JsonError
 from assistant_events.messages import AssistantMessage
 from assistant_events.values import ErrorInfo, read_json
-from assistant_events.values.credentials import Secrets
 
 MODEL: Final = "gemini-3.6-flash"
 """The model that is asked when none is named."""
@@ -127,13 +126,10 @@ class GeminiInteractionsApi(RunApi):
     cursor_parameter = "last_event_id"
     key_header = "x-goog-api-key"
     key_variable = "GEMINI_API_KEY"
+    decoder = GeminiTrackingDecoder
     errors = vocabulary.ERRORS
     traits = RunTraits(cut_at_s=(595.0, 610.0), zombie_after=timedelta(minutes=60))
     """Connections were cut at 600 s, give or take 1 s. Runs older than 60 min without output never had any."""
-
-    def decoder(self, message_id: str, *, request: Fields, prior: Prior, secrets: Secrets) -> TrackingDecoder:
-        """Return a decoder for one run."""
-        return GeminiTrackingDecoder(message_id, request=request, prior=prior, secrets=secrets)
 
     def with_defaults(self, body: Fields) -> Fields:
         """
