@@ -25,11 +25,11 @@ from assistant_events.clients import (
     Action,
     ProviderClient,
     Report,
-    RequestKind,
     RunStream,
     Situation,
     situation_of,
 )
+from assistant_events.clients.recovery import RequestKind
 from assistant_events.events import DURABLE_EVENTS
 from assistant_events.messages import AssistantMessage, MessageStatus, UserMessage
 from assistant_events.session import Session

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias, TypedDict, cast
 from weakref import WeakSet
@@ -273,10 +273,9 @@ class ProviderClient:
         if self._api_key is not None:
             return self._api_key
         variable = self.api.key_variable
-        found = os.environ.get(variable)
-        if not found:
-            raise LocalProtocolError(f"no API key: pass api_key, or set {variable}")
-        return checked_key(found, variable)
+        if found := os.environ.get(variable):
+            return checked_key(found, variable)
+        raise LocalProtocolError(f"no API key: pass api_key, or set {variable}")
 
     def _resumed(
         self, target: RunStream | AssistantMessage, request: Fields | None
@@ -297,8 +296,14 @@ class ProviderClient:
 
 
 async def _stop(transport: Transport, run_id: str) -> StopResult:
-    cancel_error = await _error_of(lambda: transport.cancel(run_id))
-    delete_error = await _error_of(lambda: transport.delete(run_id))
+    errors: list[ErrorInfo | None] = []
+    for request in (transport.cancel, transport.delete):
+        try:
+            await request(run_id)
+            errors.append(None)
+        except RequestFailedError as failure:
+            errors.append(failure.error)
+    cancel_error, delete_error = errors
     gone = delete_error is not None and delete_error.status == 404
     return StopResult(
         run_id=run_id,
@@ -307,14 +312,6 @@ async def _stop(transport: Transport, run_id: str) -> StopResult:
         cancel_error=cancel_error,
         delete_error=None if gone else delete_error,
     )
-
-
-async def _error_of(request: Callable[[], Awaitable[None]]) -> ErrorInfo | None:
-    try:
-        await request()
-    except RequestFailedError as failure:
-        return failure.error
-    return None
 
 
 def _end_of(result: StopResult, *, background: bool) -> ErrorInfo:
@@ -346,12 +343,7 @@ def _id_of(target: Target) -> str | None:
 
 
 def checked_key(key: object, name: str = "api_key") -> str:
-    """
-    Return an API key without surrounding space.
-
-    Raises:
-        ValueError: It cannot be a header.
-    """
+    """Return an API key without surrounding space. It raises `ValueError` for a key that cannot be a header."""
     if not isinstance(key, str):
         raise TypeError(f"api_key: expected str or None, got {type(key).__name__}")
     key = key.strip()

@@ -42,11 +42,6 @@ def may_create_again(failure: RequestFailedError) -> bool:
     return failure.unsent or failure.status == 429
 
 
-def may_fetch_again(failure: RequestFailedError) -> bool:
-    """Return whether a request that only reads may be repeated."""
-    return failure.transient
-
-
 async def retried(
     request: Callable[[], Awaitable[_T]],
     again: Callable[[RequestFailedError], bool],
@@ -83,4 +78,4 @@ async def retried(
     raise AssertionError("stamina raises what the last attempt raised")  # pragma: no cover
 
 
-__all__ = ["RequestFailedError", "may_create_again", "may_fetch_again", "retried"]
+__all__ = ["RequestFailedError", "may_create_again", "retried"]

@@ -25,11 +25,12 @@ from assistant_events.clients.recovery import (
     FetchedRun,
     RecoveryState,
     RequestKind,
+    RunSummary,
     Situation,
     classify,
 )
 from assistant_events.clients.report import Report
-from assistant_events.clients.retry import RequestFailedError, may_create_again, may_fetch_again, retried
+from assistant_events.clients.retry import RequestFailedError, may_create_again, retried
 from assistant_events.clients.tracking_decoder import TrackingDecoder
 from assistant_events.events import Event
 from assistant_events.messages import fail_again
@@ -430,7 +431,7 @@ class RunDriver:
         # A stalled replay brings not even bytes. One that does may continue: the document is fetched again later.
         quiet_s = self._clock.monotonic() - (connection.last_byte or connection.opened)
         stalled = connection.replay and quiet_s >= self._policy.silence_s
-        return stalled or self._is_zombie()
+        return stalled or self._is_zombie(fetched.run)
 
     # -- fetching the document
 
@@ -454,7 +455,7 @@ class RunDriver:
             if not fetched.run.running:
                 return self._use_document(fetched, rejoin=True)
             waited = clock.monotonic() - began
-            if self._is_zombie():
+            if self._is_zombie(fetched.run):
                 self.state = self.state.dead(fetched.run)
             elif not self._start.wait:
                 self.state = self.state.abandoned()
@@ -471,7 +472,7 @@ class RunDriver:
             return fetched
         fetch = partial(self._transport.fetch, self.decoder.run_id)
         try:
-            fetched = await retried(fetch, may_fetch_again, self._policy, self._clock)
+            fetched = await retried(fetch, lambda failure: failure.transient, self._policy, self._clock)
         except RequestFailedError as failure:
             self.state = self.state.attempted(RequestKind.FETCH, failure.error)
             raise
@@ -519,9 +520,8 @@ class RunDriver:
         run = self.state.run
         return self._clock.now() if run is None or run.served_at is None else run.served_at
 
-    def _is_zombie(self) -> bool:
-        run = self.state.run
-        return run is not None and self._transport.api.traits.is_zombie(run, self._now())
+    def _is_zombie(self, run: RunSummary) -> bool:
+        return self._transport.api.traits.is_zombie(run, self._now())
 
     def _patience(self) -> float:
         """Return for how many seconds a run in progress is waited for."""

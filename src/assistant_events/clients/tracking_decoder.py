@@ -49,6 +49,7 @@ class TrackingDecoder(DecoderBase):
         super().__init__(message_id, request=request, prior=prior)
         self._secrets = Secrets() if secrets is None else secrets
         self.run_id = ""  # the newest one
+        self.replayed = ""  # the run that this connection repeats; empty for the first
         self.status: str | None = None  # the last one of this connection
         self.completed = False  # this connection reported its end
         self.in_progress = False  # it did so for a run that is still in progress
@@ -65,7 +66,6 @@ class TrackingDecoder(DecoderBase):
         self._held: Fields | None = None
         self._released = False
         self._at_cursor = False
-        self._replayed = ""
         self._statuses: set[str] = set()
         self._place = 0
         self._furthest = 0
@@ -110,11 +110,6 @@ class TrackingDecoder(DecoderBase):
     def held(self) -> bool:
         """Whether the end of the run is held back until its usage is known."""
         return self._held is not None
-
-    @property
-    def replayed(self) -> str:
-        """Id of the run that the stream is a replay of; empty for the first stream."""
-        return self._replayed
 
     @property
     def idle(self) -> bool:
@@ -180,7 +175,7 @@ class TrackingDecoder(DecoderBase):
     def _begin_connection(self) -> None:
         self.status = self.foreign = self._held = None
         self.in_progress = self.paused = self.strayed = self.completed = self._released = False
-        self._replayed = self.run_id
+        self.replayed = self.run_id
         self._statuses.clear()
         self._place = self._furthest = 0
 
