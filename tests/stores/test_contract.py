@@ -276,6 +276,20 @@ def test_a_fold_that_comes_too_late_is_not_stored(store, monkeypatch):
     assert ["m1", "m2"] == [each.message_id for each in store.unfinished()["s"]]
 
 
+def test_a_session_that_is_deleted_during_its_fold(store, monkeypatch):
+    """
+    When another writer deletes the session during a fold, nothing is stored for it.
+    """
+    store.append("s", [started("m1")])
+    records = list(store.read("s"))
+    meanwhile(monkeypatch, store, lambda: store.delete("s"))
+
+    with monkeypatch.context() as outdated:
+        outdated.setattr(type(store), "read", lambda *_: iter(records))
+        assert ["m1"] == [each.message_id for each in store.unfinished()["s"]]
+    assert {} == store.unfinished()
+
+
 def test_a_log_that_is_pruned_during_its_fold(store, monkeypatch):
     """
     When another writer prunes the log during a fold, the fold starts again from the newer snapshot.

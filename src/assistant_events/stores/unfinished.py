@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import cast
 
 from assistant_events.converters import structure, unstructure
-from assistant_events.errors import ConflictError, PrunedError
+from assistant_events.errors import PrunedError, StoreError
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.reducer import fold
 from assistant_events.stores.contract import Store
@@ -37,7 +37,8 @@ def resolve_unfinished(
 def _recover(store: Store, session_id: str) -> tuple[Unfinished, ...]:
     transcript = _folded(store, session_id)
     unfinished = transcript.unfinished()
-    with suppress(ConflictError):
+    # Without it the result is right too, and the next call folds again: the log may have moved, or the disk be full.
+    with suppress(StoreError):
         store.append(session_id, (), expected_seq=transcript.seq, unfinished=unfinished)
     return unfinished
 
