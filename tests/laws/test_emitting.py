@@ -124,7 +124,7 @@ def test_nearly_everything_comes_back():
             others += b"\xef\xbf\xbd" not in b"".join(map(emitter.to_bytes, frames))
 
     assert reported < 100
-    assert others < 10
+    assert others < 20
 
 
 @given(st.data(), st.sampled_from(sorted(SAMPLES)))

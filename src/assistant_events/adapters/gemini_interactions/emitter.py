@@ -17,7 +17,7 @@ from assistant_events.adapters.gemini_interactions.citations import annotations_
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
 from assistant_events.adapters.gemini_interactions.statuses import failure_of, interaction, usage_of
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
-from assistant_events.adapters.gemini_interactions.vocabulary import SANDBOX_TOOLS
+from assistant_events.adapters.gemini_interactions.vocabulary import CALLS, SANDBOX_TOOLS
 from assistant_events.adapters.gemini_interactions.wire_steps import (
     StepKind,
     call_type,
@@ -292,4 +292,6 @@ def _in_our_words(part: Part) -> Part:
 def _is_cut(part: Part) -> bool:
     if isinstance(part, ToolPart):
         return part.input_status is PartStatus.INCOMPLETE
+    if isinstance(part, OpaquePart):
+        return bool(CALLS.get(str(part.state.get("type"))))  # a call that was cut before its id; a stop would make one
     return part.status is PartStatus.INCOMPLETE and not (isinstance(part, MediaPart) and part.data is None)

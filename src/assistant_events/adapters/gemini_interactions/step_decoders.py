@@ -463,6 +463,12 @@ class CallStep(StepDecoder):
             self._add(None)
             self.keep({"extra": {key: arguments}})
 
+    def cut(self) -> None:
+        """Keep the type of a call without a name: such a call becomes an opaque item."""
+        if not self._name and not self.ended:
+            self._add(None)
+            self.keep({"type": self.type})
+
     def _open(self) -> None:
         self._opened = True
         self._add(None)

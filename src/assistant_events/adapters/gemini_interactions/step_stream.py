@@ -149,11 +149,11 @@ def _late_thought(step: Fields, deltas: Sequence[Fields]) -> _Split:
 
 
 def _call(step: Fields, kind: str, how: Arguments, raw: str | None, chars: int | None, *, is_cut: bool) -> _Split:
-    if words.CALLS[kind] is None and "name" not in step:
-        return dict(step), []
-    # A call begins for its readers when it has an id, which may be null.
-    start = {"type": kind, "id": None, **_without(step, "arguments", "signature")}
     arguments: Any = step.get("arguments", {})
+    if (words.CALLS[kind] is None and "name" not in step) or (is_cut and not isinstance(arguments, str)):
+        return dict(step), []  # of a call that never had a name or an id, only what came of it is known
+    # A call starts for its readers when it has an id, which may be null.
+    start = {"type": kind, "id": None, **_without(step, "arguments", "signature")}
     is_object = isinstance(arguments, Mapping) and not is_cut
     signed = {"signature": step["signature"]} if step.get("signature") else {}
     if is_cut:
