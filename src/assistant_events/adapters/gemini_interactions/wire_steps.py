@@ -34,28 +34,11 @@ StepKind: TypeAlias = Literal["model_output", "thought", "call", "result", "opaq
 
 
 class _Group(NamedTuple):
-    """The parts of one step, with their places in the message."""
+    """The parts of one step."""
 
     rank: int
     kind: StepKind
-    parts: list[tuple[int, Part]]
-
-    @property
-    def call(self) -> ToolPart:
-        """The call of a step that is one, or the result of one."""
-        part = self.parts[0][1]
-        assert isinstance(part, ToolPart)
-        return part
-
-    @property
-    def is_orphan(self) -> bool:
-        """Whether it is a result that names no call."""
-        return self.kind == "result" and self.call.state.get("orphan") is True
-
-    @property
-    def is_unanswered(self) -> bool:
-        """Whether it is a call of the provider that has no result."""
-        return self.kind == "call" and self.call.provider_executed and not has_result(self.call)
+    parts: list[Part]
 
 
 def wire_steps(message: AssistantMessage) -> list[dict[str, Any]]:
@@ -68,7 +51,7 @@ def wire_steps(message: AssistantMessage) -> list[dict[str, Any]]:
     # Any: plain JSON.
     steps: list[dict[str, Any]] = []
     for group in _ordered(_groups(message)):
-        step = write_step(group.kind, [part for _, part in group.parts])
+        step = write_step(group.kind, group.parts)
         if step.get("signature", True):
             steps.append(step)
         else:
@@ -173,7 +156,7 @@ def _groups(message: AssistantMessage) -> Collection[_Group]:
             number = place_of(state)
             latest = latest if number is None else number
             key = (place, kind) if number is None else (None, number, kind)
-            groups.setdefault(key, _Group(latest, kind, [])).parts.append((place, part))
+            groups.setdefault(key, _Group(latest, kind, [])).parts.append(part)
     return groups.values()
 
 
@@ -193,19 +176,25 @@ def _ordered(groups: Collection[_Group]) -> list[_Group]:
     A result that names no call is known only at the end of its answer. Where a call of its type has no result, it
     followed that call: recordings whose ids were replaced have such pairs.
     """
-    ordered = sorted([group for group in groups if not group.is_orphan], key=lambda group: group.rank)
+    ordered: list[_Group] = []
+    orphans: list[tuple[ToolPart, _Group]] = []
     waiting: dict[str, deque[int]] = {}
-    for at, group in enumerate(ordered):
-        if group.is_unanswered:
-            waiting.setdefault(call_type(group.call), deque()).append(at)
+    for group in sorted(groups, key=lambda group: group.rank):
+        call = group.parts[0] if isinstance(group.parts[0], ToolPart) else None
+        if call is not None and group.kind == "result" and call.state.get("orphan") is True:
+            orphans.append((call, group))
+            continue
+        if call is not None and group.kind == "call" and call.provider_executed and not has_result(call):
+            waiting.setdefault(call_type(call), deque()).append(len(ordered))
+        ordered.append(group)
     behind: dict[int, _Group] = {}
     last: list[_Group] = []
-    for orphan in [group for group in groups if group.is_orphan]:
-        places = waiting.get(call_type(orphan.call))
+    for call, group in orphans:
+        places = waiting.get(call_type(call))
         if places:
-            behind[places.popleft()] = orphan
+            behind[places.popleft()] = group
         else:
-            last.append(orphan)
+            last.append(group)
     return [each for at, group in enumerate(ordered) for each in (group, behind.get(at)) if each is not None] + last
 
 
