@@ -4,11 +4,13 @@ Cases 1 to 16 of the wire reference: texts, thoughts, media, citations, usage.
 
 import pytest
 
-from assistant_events import TextDelta
+from assistant_events import TextDelta, UserMessage, fold
 from assistant_events.values import Citation, Usage
 
 from .notation import (
+    DIALECT,
     DONE,
+    MODEL,
     USAGE,
     C,
     D,
@@ -19,6 +21,7 @@ from .notation import (
     X,
     answer,
     citation,
+    decoded,
     delta,
     durable,
     ended,
@@ -184,6 +187,26 @@ def test_c12_empty_text_deltas():
     An output without text is no part.
     """
     assert [] == inner(answer(S(0, mo()), D(0, text("")), X(0)))
+
+
+def test_annotations_of_a_transcription_are_details():
+    """
+    Words and speakers are facts about the text: they are in its details, are written back, and are never sent.
+    """
+    word = {"type": "word_info", "text": "Hi", "speaker": "A", "start_index": 0, "end_index": 2}
+    source = {"type": "url_citation", "url": "https://e.x/", "start_index": 0, "end_index": 2}
+    note = {"type": "text_annotation_delta", "annotations": [word, source]}
+    _, events = decoded(answer(S(0, mo("Hi")), D(0, note), X(0)))
+    [part] = fold(events).last.parts
+    emitter = DIALECT.emitter()
+    frames = [frame for event in events for frame in emitter.emit(event)] + emitter.close()
+
+    assert ({"annotations": (word,)}, (source,)) == (part.details, part.state["annotations"])
+    assert fold(events) == fold(decoded(b"".join(map(emitter.to_bytes, frames)))[1])
+    assert [source, word] == DIALECT.emit_resource(fold(events).last)["steps"][0]["content"][0]["annotations"]
+    messages = [*fold(events).messages, UserMessage(id="u2", content="Go on")]
+    encoded = DIALECT.encoder(messages, {"model": MODEL}, mode="full")
+    assert [source] == encoded.body["input"][0]["content"][0]["annotations"]
 
 
 def test_c13_annotations_after_text():

@@ -93,7 +93,7 @@ EXACT = {
                 {
                     "type": "text",
                     "text": "æøå",
-                    "annotations": [citation("https://e.x/", 0, 6, title="E"), {"type": "word_info", "new": 1}],
+                    "annotations": [citation("https://e.x/", 0, 6, title="E"), {"type": "newer_info", "new": 1}],
                 }
             ],
         )

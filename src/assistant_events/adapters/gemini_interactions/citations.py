@@ -26,6 +26,11 @@ _CITATIONS: Final = {
 _INDEXES: Final = ("start_index", "end_index")
 
 
+def is_transcription(annotation: Fields) -> bool:
+    """Return whether an annotation describes the words or speakers of audio: details, which are never sent back."""
+    return string(annotation, "type") in ("word_info", "speech_metadata")
+
+
 def unique(annotations: Sequence[Fields]) -> list[dict[str, Any]]:
     """Return *annotations* as plain JSON in their order, each once."""
     # By their text: the hashes of numbers can be chosen so that all are alike, those of text cannot.
@@ -54,7 +59,7 @@ def shifted(annotations: Sequence[tuple[int, Fields]], text: str) -> list[Fields
 
 
 def cited(annotations: Sequence[Fields], text: str) -> tuple[Citation, ...]:
-    """Return the sources among *annotations*, with their places in *text*. Others are in the state alone."""
+    """Return the sources among *annotations*, with their places in *text*. Others have no place in it."""
     sources = [each for each in annotations if string(each, "type") in (*_CITATIONS, None)]
     indexes = [index for each in sources for key in _INDEXES if (index := integer(each, key)) is not None]
     places = code_points(text, indexes)

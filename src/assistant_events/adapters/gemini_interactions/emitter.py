@@ -28,7 +28,7 @@ from assistant_events.adapters.gemini_interactions.wire_steps import (
     wire_steps,
     write_step,
 )
-from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.json_fields import array, string
 from assistant_events.messages import (
     AssistantMessage,
     MediaPart,
@@ -238,7 +238,7 @@ def emit_resource(
     if not isinstance(message, AssistantMessage):
         raise TypeError(f"message: expected an AssistantMessage, got {type(message).__name__}")
     failure = failure_of(message, is_own=message.origin.dialect == _DIALECT)
-    steps = wire_steps(message)
+    steps = wire_steps(attrs.evolve(message, parts=[_with_transcription(part) for part in message.parts]))
     if failure.output_error is not None:
         steps.append({"type": "model_output", "error": failure.output_error})
     document = _interaction(
@@ -277,8 +277,17 @@ def _id_of(message: AssistantMessage) -> str:
     return string(_state_of(message), "interaction_id") or "" if message.run is None else message.run.id
 
 
+def _with_transcription(part: Part) -> Part:
+    """Return a text part with the annotations of its details behind those of its state."""
+    if not isinstance(part, TextPart) or "annotations" not in part.details:
+        return part
+    annotations = [each for facts in (part.state, part.details) for each in array(facts, "annotations")]
+    return attrs.evolve(part, state=State({**part.state, "annotations": annotations}))
+
+
 def _in_our_words(part: Part) -> Part:
     """Return a part of another provider with what this one has in the state: annotations, the type of a tool."""
+    part = _with_transcription(part)
     if isinstance(part, TextPart) and part.citations and "annotations" not in part.state:
         annotations = annotations_of(part.citations, part.text)
         return attrs.evolve(part, state=State({**part.state, "annotations": annotations}))

@@ -177,8 +177,8 @@ class OutputStep(StepDecoder):
     def cut(self) -> None:
         """Keep the sources of the text."""
         if self._part == "text":
-            state, cited = self._text_facts()
-            self.recorder.keep(self, state, cited)
+            state, details, cited = self._text_facts()
+            self.recorder.keep(self, state, cited, details)
 
     def keep(self, state: Mapping[str, object]) -> None:
         """Keep *state* with the part that is open, or with the next one."""
@@ -245,24 +245,27 @@ class OutputStep(StepDecoder):
     def _end_part(self) -> None:
         self._end_audio()
         if self._part == "text" or self._annotations or self._block:
-            state, cited = self._text_facts()
-            self.recorder.end_text({**self._drained(), **state}, citations=cited, key=self)
+            state, details, cited = self._text_facts()
+            self.recorder.end_text({**self._drained(), **state}, citations=cited, details=details, key=self)
             self._part = None
 
-    def _text_facts(self) -> tuple[dict[str, Any], tuple[Any, ...]]:
-        """Return the state and the citations of the text part, which ends."""
+    def _text_facts(self) -> tuple[dict[str, Any], dict[str, Any], tuple[Any, ...]]:
+        """Return the state, the details and the citations of the text part, which ends."""
         state: dict[str, Any] = {}
+        details: dict[str, Any] = {}
         cited: tuple[Any, ...] = ()
         if self._annotations:
             before = "" if self._cited is None else self._cited.buffer.value()
             annotations = citations.unique(citations.shifted(self._annotations, before))
             fragment = self._open_text()
             cited = citations.cited(annotations, "" if fragment is None else fragment.buffer.value())
-            state["annotations"] = annotations
+            for kept, place in ((state, False), (details, True)):
+                if found := [each for each in annotations if citations.is_transcription(each) is place]:
+                    kept["annotations"] = found
         if self._block:
             state["block"] = self._block
         self._annotations, self._cited, self._block = [], None, {}
-        return state, cited
+        return state, details, cited
 
     def _add_audio(self, data: bytes, block: Fields) -> None:
         """Consecutive pieces of audio of one type are one media item (unverified: no recording has more than one)."""
