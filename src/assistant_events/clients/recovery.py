@@ -61,17 +61,10 @@ class FailureMode(StrEnum):
 class RequestKind(StrEnum):
     """One kind of request for a run."""
 
-    CREATE = "create"
-    """Start the run."""
-
-    CURSOR = "cursor"
-    """Follow the stream from behind the last event."""
-
-    REPLAY = "replay"
-    """Follow the stream from its start; what is known already is compared and left out."""
-
-    FETCH = "fetch"
-    """Fetch the document, repeatedly while the run is in progress."""
+    CREATE = "create"  # start the run
+    CURSOR = "cursor"  # follow the stream from behind the last event
+    REPLAY = "replay"  # follow the stream from its start; what is known already is compared and left out
+    FETCH = "fetch"  # fetch the document, repeatedly while the run is in progress
 
 
 @final
@@ -282,14 +275,9 @@ class Situation(StrEnum):
 class Action(StrEnum):
     """What a user can do about a run."""
 
-    RESUME = "resume"
-    """Follow the stream again."""
-
-    RECOVER = "recover"
-    """Build the message from the document."""
-
-    STOP = "stop"
-    """Cancel and delete the run."""
+    RESUME = "resume"  # follow the stream again
+    RECOVER = "recover"  # build the message from the document
+    STOP = "stop"  # cancel and delete the run
 
 
 ACTIONS: Final[Mapping[Situation, tuple[Action, ...]]] = MappingProxyType(

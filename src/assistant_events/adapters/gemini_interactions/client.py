@@ -132,12 +132,7 @@ class GeminiInteractionsApi(RunApi):
     """Connections were cut at 600 s, give or take 1 s. Runs older than 60 min without output never had any."""
 
     def with_defaults(self, body: Fields) -> Fields:
-        """
-        Return a request body with the best settings for what it leaves open.
-
-        A model is streamed. An agent works for longer than a connection lasts, so it is also sent to the background and
-        stored, which the background requires.
-        """
+        """Return a body that is streamed, and for an agent also stored and in the background, unless it differs."""
         made = {"stream": True, **body}
         agent = string(body, "agent") or ""
         if agent and vocabulary.runs_in_background(agent) and flag(body, "store") is not False:
@@ -188,11 +183,7 @@ class GeminiInteractionsApi(RunApi):
         return bool(string(request, "agent"))
 
     def is_cut_tail(self, tail: str) -> bool:
-        """
-        Return whether text behind the last event is the error of the ten-minute cut.
-
-        It is `[{"error": {"code": 503, …, "status": "UNAVAILABLE"}}]` on several lines, sometimes cut itself.
-        """
+        """Return whether text is `[{"error": {"code": 503, …, "status": "UNAVAILABLE"}}]`, sometimes cut itself."""
         text = tail.strip()
         if not text.startswith(("[", "{")):
             return False
