@@ -104,7 +104,7 @@ def consume(chunks: Iterable[bytes]) -> AssistantMessage:
 
 def check(answer: Answer, chunks: Sequence[bytes]) -> None:
     """
-    Check that the message of *chunks* says all that *answer* says, and that no delta was left out or merged.
+    Check that the message of *chunks* has the content of *answer*, and that no delta was left out or merged.
 
     Raises:
         AssertionError: With a sentence on the first difference.
@@ -117,7 +117,7 @@ def check(answer: Answer, chunks: Sequence[bytes]) -> None:
 
 def check_message(answer: Answer, message: AssistantMessage) -> None:
     """
-    Check that *message* says all that *answer* says.
+    Check that *message* has the content of *answer*.
 
     Raises:
         AssertionError: With a sentence on the first difference.

@@ -24,7 +24,7 @@ _ROOT = Path(__file__).parents[1]
 
 def import_time(settings: Settings) -> Iterator[Figure]:
     """
-    What does `import assistant_events` cost as a multiple of `import attrs, cattrs`, which it stands on?
+    What does `import assistant_events` cost as a multiple of `import attrs, cattrs`, its dependencies?
 
     CPU time of fresh processes with bytecode in place, each less the time of a process that imports nothing; the
     processes take turns. `with_decoder` adds a dialect, `with_store` everything that reads and writes events.

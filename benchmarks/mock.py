@@ -123,7 +123,7 @@ def load(port: int, streams: int) -> None:
     Read so many streams at once from a port of this machine.
 
     Raises:
-        RuntimeError: When one is not whole; the message says how many.
+        RuntimeError: When streams are not whole; the message has their number.
     """
     counts = asyncio.run(_read_all(port, streams))
     broken = [count for count in counts if count != DELTAS]

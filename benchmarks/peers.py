@@ -29,7 +29,7 @@ def peers(settings: Settings) -> Iterator[Figure | Note]:
 
     `chat` (2,000 deltas) and `steps` with 20 rounds, in chunks of 16 KiB. google-genai reads the same Interactions
     bytes, yields typed events and folds nothing; pydantic-ai reads the same answers as an Anthropic stream and folds
-    them. Their HTTP client is part of their figures, as there is no way around it; ours has none.
+    them. Their HTTP client is part of their figures, because they cannot be used without; ours has none.
     """
     answers = (chat(settings.scaled(2_000)), steps(settings.scaled(20)))
     for answer in answers:

@@ -99,7 +99,7 @@ class Results:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of everything that has a say in the figures."""
+    """Return the versions of everything that affects the figures."""
     found = {platform.python_implementation(): platform.python_version(), "SQLite": sqlite3.sqlite_version}
     for package in _PACKAGES:
         try:
@@ -110,7 +110,7 @@ def versions() -> dict[str, str]:
 
 
 def show(results: Results) -> None:
-    """Print the table and what stands below it."""
+    """Print the table and the lines below it."""
     if not (sys.stdout.isatty() and _drawn(results.rows())):
         print("\n".join(plain(results.rows())))
     print("\n".join(results.footer()))

@@ -48,7 +48,7 @@ def answer(request):
 class TestAnswers:
     def test_sizes_are_those_of_the_questions(self):
         """
-        Each stream is as long as its question says.
+        Each stream has the size of its question.
         """
         made = {name: make(1.0) for name, make in answers.ANSWERS.items()}
 
@@ -146,30 +146,30 @@ class TestWire:
             for document in documents
         ] == wire.parse_payloads(clean)
 
-    def test_both_formats_say_the_same(self, answer):
+    def test_both_formats_have_the_same_content(self, answer):
         """
         Text, reasoning, signatures and inputs can be put together again from either.
         """
-        said = {
+        content = {
             "text": answer.text,
             "reasoning": answer.reasoning,
             "signatures": "".join(answer.signatures),
             "inputs": "".join("".join(call.pieces) for call in answer.calls),
         }
 
-        assert said == self.said(wire.interactions(answer), text="text", content="reasoning", arguments="inputs")
-        assert said == self.said(wire.anthropic(answer), text="text", thinking="reasoning", partial_json="inputs")
+        assert content == self.content(wire.interactions(answer), text="text", content="reasoning", arguments="inputs")
+        assert content == self.content(wire.anthropic(answer), text="text", thinking="reasoning", partial_json="inputs")
 
     @staticmethod
-    def said(frames, **names):
-        said = dict.fromkeys(("text", "reasoning", "signatures", "inputs"), "")
+    def content(frames, **names):
+        content = dict.fromkeys(("text", "reasoning", "signatures", "inputs"), "")
         for frame in frames:
             _, _, data = frame.decode().partition("data: ")
             delta = {} if data.startswith("[DONE]") else json.loads(data).get("delta", {})
             for key, name in {**names, "signature": "signatures"}.items():
                 value = delta.get(key, "")
-                said[name] += value["text"] if isinstance(value, dict) else value
-        return said
+                content[name] += value["text"] if isinstance(value, dict) else value
+        return content
 
     def test_chunks_hold_the_same_bytes(self):
         """
@@ -185,7 +185,7 @@ class TestWire:
 class TestEvents:
     def test_mixed_events_have_five_to_seven_fields(self):
         """
-        As the question says.
+        As in the question.
         """
         from assistant_events.converters import unstructure
 
@@ -212,7 +212,7 @@ class TestEvents:
 class TestLimit:
     def test_every_payload_is_parsed(self, monkeypatch):
         """
-        All JSON of a stream goes through orjson, and nothing else does.
+        orjson parses all JSON of a stream, and nothing else.
         """
         seen = []
         monkeypatch.setattr(limit, "orjson", SimpleNamespace(loads=lambda data: seen.append(json.loads(data))))
@@ -377,7 +377,7 @@ class TestReport:
 
     def test_ratios_come_first(self, results):
         """
-        Figures that depend on the machine stand at the end.
+        Figures that depend on the machine come last.
         """
         assert ["1.50 x", "250 x", "1.50 x", "250 x", "118 bytes", "118 bytes"] == [row[2] for row in results.rows()]
 
@@ -424,7 +424,7 @@ class TestCommand:
 
     def test_only_what_is_named_runs(self, capsys):
         """
-        And a missed goal is no failure.
+        A missed goal does not change the exit code.
         """
         assert 0 == command.main(["good"])
 
@@ -486,7 +486,7 @@ class TestCatalogue:
 
     def test_none_is_forgotten(self):
         """
-        Every benchmark is tried above, asks its question in its docstring, and stands in the README.
+        Every benchmark is tried above, asks its question in its docstring, and is in the README.
         """
         readme = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
 

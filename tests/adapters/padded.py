@@ -61,7 +61,7 @@ class PaddedDecoder(DecoderBase):
 
 class NamedDecoder(PaddedDecoder):
     """
-    The same where only the name beside a document says what it is.
+    The same, with the type in the name beside the document.
     """
 
     def kind(self, event):

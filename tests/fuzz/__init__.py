@@ -1,5 +1,5 @@
 """
-Streams that nobody sends, fed to the decoder for as long as one likes: `python -m tests.fuzz`.
+Streams that no provider sends, fed to the decoder for any length of time: `python -m tests.fuzz`.
 """
 
 from pathlib import Path

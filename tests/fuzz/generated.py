@@ -50,8 +50,8 @@ def noisy(body, random):
         nonlocal count
         count += 1
         cursor = f',"event_id":"v{count if random.random() < 0.97 else count // 2}"' if cursors else ""
-        said = f',"usage":{{"total_output_tokens":{count}}}' if usage else ""
-        return found[1] + (cursor + said).encode() + b" " * (random.randrange(16) if padded else 0) + b"}"
+        total = f',"usage":{{"total_output_tokens":{count}}}' if usage else ""
+        return found[1] + (cursor + total).encode() + b" " * (random.randrange(16) if padded else 0) + b"}"
 
     return re.sub(rb"^(data: ?\{[^\r\n]+)\}(?=\r?$)", with_noise, body, flags=re.MULTILINE)
 

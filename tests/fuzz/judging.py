@@ -1,5 +1,5 @@
 """
-What must hold whatever is fed: said in sentences, for one stream at a time.
+What must hold for any stream, as one sentence for each fault.
 """
 
 from assistant_events import MessageStatus, find_problems, fold, reconcile

@@ -53,7 +53,7 @@ def test_streams_reach_everything():
 
 def test_the_program_ends_well(capsys):
     """
-    It says with which seed it began and how many streams it tried.
+    It prints its first seed and the number of streams.
     """
     assert 0 == fuzz.main(["--seed", "7", "--count", "5"])
     assert capsys.readouterr().out.endswith("fuzz: 5 streams, no fault\n")
@@ -61,7 +61,7 @@ def test_the_program_ends_well(capsys):
 
 def test_the_program_stops_when_its_time_is_over(monkeypatch, capsys):
     """
-    FUZZ_SECONDS says how long it runs.
+    FUZZ_SECONDS limits the time.
     """
     monkeypatch.setenv("FUZZ_SECONDS", "0")
 

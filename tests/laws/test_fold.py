@@ -95,7 +95,7 @@ def test_a_legal_session_has_no_problems(events):
 @given(ANY_ORDER, st.data())
 def test_fold_is_a_fold(events, data):
     """
-    A fold goes on from what another fold gave, wherever the events are cut, and reports the same problems.
+    A fold continues the result of another one, wherever the events are cut, and reports the same problems.
     """
     log = as_log(events)
     at = data.draw(st.integers(0, len(log)))

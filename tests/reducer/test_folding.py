@@ -162,7 +162,7 @@ def test_details_of_failures_come_with_them():
 
 def test_a_failed_step_keeps_what_came():
     """
-    A failure brings error and usage; the parts stay, and there is no finish.
+    A failure brings error and usage; the parts stay, without a finish reason.
     """
     message = only(
         [START, TextStarted(**A), TextEnded(**A, text="Hel", complete=False), StepFailed(**A, error=error())]
@@ -219,9 +219,9 @@ def test_offsets_count_code_points():
     assert "😀!" == only(events).text
 
 
-def test_a_medium_streams_and_ends():
+def test_media_stream_and_end():
     """
-    Bytes are joined while the medium is open; its end may say that they are elsewhere.
+    Bytes are joined while media are open; their end may have a URI instead.
     """
     open_ = [START, MediaStarted(**A, media_type="image/png")]
     streaming = [*open_, MediaDelta(**A, offset=0, delta=b"ab"), MediaDelta(**A, offset=1, delta=b"bc")]
@@ -286,7 +286,7 @@ def test_a_call_whose_input_ended_waits():
 
 def test_a_call_keeps_raw_and_parsed_input():
     """
-    What the model wrote stands beside what it means.
+    The part has the raw text of the input beside the parsed one.
     """
     part = call(answer(calls=[Call("search", '{"a" : 1}')]))
 
@@ -324,7 +324,7 @@ def test_progress_replaces_the_last_one():
 
 def test_success_replaces_progress():
     """
-    The answer stands where the progress stood, with a state of its own.
+    The result replaces the progress, with a state of its own.
     """
     called = [START, ToolCalled(**C, name="search", input={}, state={"s": 1}), ToolProgress(**C, output="a")]
     part = call([*called, ToolSuccess(**C, output="b", state={"s": 2})])
@@ -362,16 +362,16 @@ def test_a_failure_keeps_what_it_says_it_had():
         ),
     ],
 )
-def test_whose_a_call_is_stays_said(events):
+def test_a_provider_executed_call_stays_one(events):
     """
-    One event that says that the provider runs a call is enough.
+    One event with `provider_executed` is enough.
     """
     assert call([START, *events]).provider_executed
 
 
 def test_a_restart_empties_the_message():
     """
-    Parts, error and usage go; origin, run and state stay unless they are said anew.
+    Parts, error and usage are removed; origin, run and state stay unless the restart has its own.
     """
     start = StepStarted(**A, origin=origin(), run=run(), state={"s": 1})
     failed = StepFailed(**A, error=error(), usage=Usage(output_tokens=1))
@@ -382,7 +382,7 @@ def test_a_restart_empties_the_message():
 
 def test_a_restart_may_bring_another_run_and_state():
     """
-    What the restart says of run and state replaces what the start said.
+    Run and state of the restart replace those of the start.
     """
     start = StepStarted(**A, origin=origin(), run=run(), state={"s": 1})
     restarted = only([start, StepRestarted(**A, reason="again", run=run("run-2"), state={"s": 2})])
@@ -458,7 +458,7 @@ def test_after_a_rewind_the_session_goes_on():
 
 def test_messages_interleave():
     """
-    Events of several messages may come mixed; messages stand in the order of their first event.
+    Events of several messages may come mixed; messages are in the order of their first event.
     """
     one, two = answer("one", message_id="m1"), answer("two", message_id="m2")
     mixed = [event for pair in zip(one, two, strict=True) for event in pair]
@@ -483,7 +483,7 @@ def test_the_same_call_id_in_two_messages_is_two_calls():
 
 def test_a_compaction_streams_and_ends():
     """
-    A summary is a message of its own; its end says all of it.
+    A summary is a message of its own; its end has the whole text.
     """
     events = compaction("Summary", reason="manual", origin=origin())
 
@@ -502,9 +502,9 @@ def test_a_compaction_that_failed_has_no_text():
     assert ("", MessageStatus.FAILED, error()) == (message.text, message.status, message.error)
 
 
-def test_a_compaction_goes_on_from_a_snapshot():
+def test_a_compaction_continues_from_a_snapshot():
     """
-    Deltas of a summary continue where the transcript stands.
+    Deltas of a summary continue the text of the transcript.
     """
     events = compaction("Summary")
 
@@ -575,7 +575,7 @@ def test_a_restart_opens_the_time_of_its_message():
 
 def test_without_records_there_are_no_times():
     """
-    Events alone say nothing of when.
+    Events without records have no times.
     """
     message = only(answer("Hi", calls=[Call("t", output=1)]))
 
@@ -606,7 +606,7 @@ def test_times_play_no_part_in_equality():
 
 def test_the_builder_hands_out_what_it_does_not_change():
     """
-    A transcript that was taken stays as it was while the builder goes on.
+    A transcript does not change when the builder continues.
     """
     builder = Builder()
     builder.extend(answer("Hello")[:3])

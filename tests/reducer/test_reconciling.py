@@ -68,9 +68,9 @@ def test_from_the_log_alone_the_texts_are_empty():
     assert [TextEnded(**A, text="", complete=False), StepFailed(**A, error=GONE)] == ends([START, TextStarted(**A)])
 
 
-def test_a_medium_without_bytes_ends_without_any():
+def test_media_without_bytes_end_without_any():
     """
-    A medium of which nothing came has neither bytes nor a place.
+    Media without a delta have neither bytes nor a URI.
     """
     events = [START, MediaStarted(**A, media_type="image/png")]
 
@@ -79,7 +79,7 @@ def test_a_medium_without_bytes_ends_without_any():
 
 def test_calls_of_a_closed_step_fail():
     """
-    Every call that is not settled fails, whoever runs it: the calls of a failed step are not to be run.
+    Every call that is not settled fails, of the app or the provider: calls of a failed step are not executed.
     """
     hosted = ToolCalled(message_id="a1", call_id="h1", name="t", input={}, provider_executed=True)
     events = [START, ToolCalled(**C, name="t", input={}), hosted]
@@ -93,7 +93,7 @@ def test_calls_of_a_closed_step_fail():
 
 def test_a_run_that_can_be_resumed_stays():
     """
-    A step whose run goes on at the provider is left to be rejoined, unless it is given up.
+    A step whose run continues at the provider stays open, unless the run is abandoned.
     """
     events = [StepStarted(**A, origin=origin(), run=run(resumable=True))]
 
@@ -131,7 +131,7 @@ def test_calls_of_a_failed_step_are_settled():
 
 def test_a_compaction_that_runs_fails():
     """
-    A summary that nobody writes any more has failed.
+    A summary without a writer has failed.
     """
     assert [CompactionFailed(message_id="c1", error=GONE)] == ends(compaction()[:2])
 

@@ -1,8 +1,8 @@
 """
 The fast path of deltas: frames that continue the fragment of the frame before them.
 
-Nearly every frame of a long answer goes through `DeltaFastPath.try_append`, so nothing is looked up there that is the
-same for each of them. Any other frame is decoded in full; a standing test proves that both give equal events.
+`DeltaFastPath.try_append` takes nearly every frame of a long answer, so nothing is looked up there that is the same for
+each of them. Any other frame is decoded in full; a differential test proves that the events are equal.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class DeltaFastPath:
 
             form: `bare`, `framed` or `unended`, as *data* is.
 
-            sink: Where the event goes.
+            sink: The list that gets the event.
 
         Returns:
             Whether *data* matched. If not, nothing happened.

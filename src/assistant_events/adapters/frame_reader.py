@@ -172,7 +172,7 @@ class FrameReader(ABC):
 
             fragment: What the delta continues; nothing happens with `None`, or when it waits for half a character.
 
-            kind: What tells frames with different constant bytes apart, such as the type of a delta.
+            kind: A key for frames with the same constant bytes, such as the type of the delta.
 
             number: Number of the item, when *event* is `None`.
 

@@ -208,7 +208,7 @@ class _Patterns(dict[bytes, "Match"]):
 
 
 Learned: TypeAlias = tuple[FrameTemplate | None, Around | None, bool]
-"""A template, the bytes around its payloads, and whether only the name beside a document says what it is."""
+"""A template, the bytes around its payloads, and whether the type of a frame is in the name beside the document."""
 
 
 class TemplateLearner:
@@ -227,7 +227,7 @@ class TemplateLearner:
         """The bytes around such a payload; `None` when they are not known."""
 
         self.named = False
-        """Whether only the name beside the document says what it is."""
+        """Whether the type of a frame is in the name beside the document."""
 
         self.earned = True
         """Whether frames have matched the template."""

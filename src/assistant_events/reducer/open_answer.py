@@ -24,6 +24,7 @@ from assistant_events.messages import (
 )
 from assistant_events.reducer import parts
 from assistant_events.reducer.open_message import Change, Moment, OpenMessage, append
+from assistant_events.reducer.parts import call_draft, media_part, reasoning_part, text_part
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.construct import constructor
 from assistant_events.values.validators import NO_STATE
@@ -131,21 +132,21 @@ class OpenAnswer(OpenMessage):
     def _end_text(self, event: ev.TextEnded, moment: Moment) -> Outcome:
         place, times, _ = self.fragments.pop("text")
         self.buffers.pop(ev.TextDelta, None)
-        self.parts[place] = parts.text_part(event, moment.ends(times))
+        self.parts[place] = text_part(event, moment.ends(times))
         self.ended[TextPart] = place
         return _APPLIED
 
     def _end_reasoning(self, event: ev.ReasoningEnded, moment: Moment) -> Outcome:
         place, times, _ = self.fragments.pop("reasoning")
         self.buffers.pop(ev.ReasoningDelta, None)
-        self.parts[place] = parts.reasoning_part(event, moment.ends(times))
+        self.parts[place] = reasoning_part(event, moment.ends(times))
         self.ended[ReasoningPart] = place
         return _APPLIED
 
     def _end_media(self, event: ev.MediaEnded, moment: Moment) -> Outcome:
         place, times, _ = self.fragments.pop("media")
         self.buffers.pop(ev.MediaDelta, None)
-        self.parts[place] = parts.media_part(event, moment.ends(times))
+        self.parts[place] = media_part(event, moment.ends(times))
         self.ended[MediaPart] = place
         return _APPLIED
 
@@ -155,7 +156,7 @@ class OpenAnswer(OpenMessage):
 
     def _start_input(self, event: ev.ToolInputStarted, moment: Moment) -> Outcome:
         self.calls[event.call_id] = len(self.parts)
-        self.parts.append(parts.call_draft(self.id, event, _CALL_STREAMING, _STREAMING, moment.began))
+        self.parts.append(call_draft(self.id, event, _CALL_STREAMING, _STREAMING, moment.began))
         return _APPLIED
 
     def _end_input(self, event: ev.ToolInputEnded, moment: Moment) -> Outcome:
@@ -169,7 +170,7 @@ class OpenAnswer(OpenMessage):
     def _call(self, event: ev.ToolCalled, moment: Moment) -> Outcome:
         place = self.calls.get(event.call_id)
         if place is None:
-            part = parts.call_draft(self.id, event, _CALLED, None, moment.began)
+            part = call_draft(self.id, event, _CALLED, None, moment.began)
             self.calls[event.call_id] = len(self.parts)
             self.parts.append(part)
         else:

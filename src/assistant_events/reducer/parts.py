@@ -31,6 +31,8 @@ from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
 # Any: drafts are filled by plain assignment.
 _AnswerDraft: Any = draft_of(AssistantMessage)
+_TextDraft: Any = draft_of(TextPart)
+_ReasoningDraft: Any = draft_of(ReasoningPart)
 CallDraft: Any = draft_of(ToolPart)
 _DRAFTS: dict[type, Any] = {
     AssistantMessage: _AnswerDraft,
@@ -99,20 +101,26 @@ def call_draft(
 
 def text_part(event: ev.TextEnded, times: Times | None) -> TextPart:
     """Return the part that a text has become."""
-    return _text_part(
-        text=event.text,
-        status=_COMPLETED if event.complete else _INCOMPLETE,
-        citations=event.citations,
-        details=event.details,
-        state=event.state,
-        times=times,
-    )
+    draft: Any = _TextDraft()  # Any: see above
+    draft.text = event.text
+    draft.status = _COMPLETED if event.complete else _INCOMPLETE
+    draft.citations = event.citations
+    draft.details = event.details
+    draft.state = event.state
+    draft.times = times
+    draft.__class__ = TextPart
+    return draft  # type: ignore[no-any-return]
 
 
 def reasoning_part(event: ev.ReasoningEnded, times: Times | None) -> ReasoningPart:
     """Return the part that a reasoning has become."""
-    status = _COMPLETED if event.complete else _INCOMPLETE
-    return _reasoning_part(text=event.text, status=status, state=event.state, times=times)
+    draft: Any = _ReasoningDraft()  # Any: see above
+    draft.text = event.text
+    draft.status = _COMPLETED if event.complete else _INCOMPLETE
+    draft.state = event.state
+    draft.times = times
+    draft.__class__ = ReasoningPart
+    return draft  # type: ignore[no-any-return]
 
 
 def media_part(event: ev.MediaEnded, times: Times | None) -> MediaPart:
