@@ -9,7 +9,7 @@ import pytest
 
 from assistant_events.adapters.gemini_interactions.mock import Answer, MockProvider
 from assistant_events.mock import HttpError
-from assistant_events.mock.api_errors import ApiError
+from assistant_events.mock.requests import ApiError
 
 from .asgi import KEY, Exchange, ask, asked, create, provider_of, settle, text_step
 

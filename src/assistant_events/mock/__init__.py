@@ -7,8 +7,7 @@ The mock of a dialect is `adapters/<dialect>/mock`; `load_mock` returns it by th
 from assistant_events.mock.app import MockProvider
 from assistant_events.mock.dialect import MockDialect, load_mock
 from assistant_events.mock.faults import Fault, fault_help, parse_fault
-from assistant_events.mock.fixture_files import FixtureSource
-from assistant_events.mock.fixture_format import FixtureFormat, fixture_document
+from assistant_events.mock.fixture_files import FixtureFormat, FixtureSource, fixture_document
 from assistant_events.mock.fixtures import Answer, Fixture, Fixtures, HttpError, StreamError, Timing
 from assistant_events.mock.matching import Contains, Match, RequestFacts, TextRule
 from assistant_events.mock.requests import LoggedRequest

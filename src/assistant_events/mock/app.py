@@ -15,10 +15,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from assistant_events.mock.api_errors import ApiError
-from assistant_events.mock.fixture_files import FixtureSource, fixtures_of
-from assistant_events.mock.fixture_format import FixtureFormat
-from assistant_events.mock.requests import LoggedRequest
+from assistant_events.mock.fixture_files import FixtureFormat, FixtureSource, fixtures_of
+from assistant_events.mock.requests import ApiError, LoggedRequest
 from assistant_events.mock.service import MockService
 from assistant_events.mock.streaming import RAW_SEND
 

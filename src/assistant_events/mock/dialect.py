@@ -9,7 +9,7 @@ import attrs
 
 from assistant_events.adapters.dialect import load_entry_point
 from assistant_events.mock.app import MockProvider
-from assistant_events.mock.fixture_format import FixtureFormat
+from assistant_events.mock.fixture_files import FixtureFormat
 from assistant_events.mock.tape import RecordedApi
 
 GROUP: Final = "assistant_events.mocks"

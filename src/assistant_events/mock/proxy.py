@@ -19,8 +19,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from assistant_events.clients.hosts import is_loopback, proxy_secrets, service_url
-from assistant_events.mock.api_errors import ApiError
-from assistant_events.mock.requests import secrets_of_request
+from assistant_events.mock.requests import ApiError, secrets_of_request
 from assistant_events.mock.tape import RecordedApi, Tape
 from assistant_events.values.credentials import Secrets
 

@@ -1,4 +1,4 @@
-"""Requests to a mock provider: read within limits, and logged without keys."""
+"""Requests to a mock provider: read within limits, logged without keys, and answered with an error."""
 
 from __future__ import annotations
 
@@ -10,9 +10,34 @@ import attrs
 from starlette.requests import Request
 
 from assistant_events.errors import JsonError
-from assistant_events.mock.api_errors import ApiError
 from assistant_events.values import read_json
 from assistant_events.values.credentials import MASK, secrets_of_header
+
+
+@final
+class ApiError(Exception):
+    """
+    The provider answers a request with an HTTP error.
+
+    *code* and *name* are those of the body, by default those that the provider uses for the status.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        code: str | int | None = None,
+        name: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(f"{status}: {message}")
+        self.status = status
+        self.message = message
+        self.code = code
+        self.name = name
+        self.headers = dict(headers or {})
+
 
 _SECRET_HEADERS: Final = ("authorization", "cookie", "api-key")
 """Ends of the names."""

@@ -17,13 +17,12 @@ from weakref import WeakSet
 import attrs
 from starlette.requests import Request
 
-from assistant_events.mock.api_errors import ApiError
 from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.faults import Fault, FaultBudget, apply_faults, delay_of, parse_faults
 from assistant_events.mock.fixtures import Answer, Fixture, Fixtures
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.requests import RequestLog, has_key, parse_body, read_body
+from assistant_events.mock.requests import ApiError, RequestLog, has_key, parse_body, read_body
 from assistant_events.mock.runs import Run, RunStore
 from assistant_events.mock.stream_actions import StreamActions
 from assistant_events.mock.streaming import EventStream

@@ -21,12 +21,11 @@ from assistant_events.adapters.framing import Sse
 from assistant_events.errors import FixtureError, JsonError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
-from assistant_events.mock.api_errors import ApiError
-from assistant_events.mock.fixture_files import load_fixtures
-from assistant_events.mock.fixture_format import FixtureFormat, fixture_document
+from assistant_events.mock.fixture_files import FixtureFormat, fixture_document, load_fixtures
 from assistant_events.mock.fixtures import Answer, Fixture, StreamError
 from assistant_events.mock.json_reader import read_file_text
 from assistant_events.mock.matching import Match
+from assistant_events.mock.requests import ApiError
 from assistant_events.reducer import fold
 from assistant_events.values import ErrorKind, read_json
 from assistant_events.values.credentials import Secrets

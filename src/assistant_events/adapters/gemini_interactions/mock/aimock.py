@@ -29,7 +29,7 @@ from assistant_events.adapters.gemini_interactions.mock.answers import (
 from assistant_events.adapters.gemini_interactions.mock.frames import Prepared
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match
 from assistant_events.errors import JsonError
-from assistant_events.mock.fixture_format import ReadFixtures
+from assistant_events.mock.fixture_files import ReadFixtures
 from assistant_events.mock.fixtures import Fixture, HttpError, Timing
 from assistant_events.mock.json_reader import (
     READ_ERRORS,

@@ -18,7 +18,7 @@ import attrs
 from assistant_events.adapters.gemini_interactions import emit_resource
 from assistant_events.events import Event
 from assistant_events.mock import fixtures
-from assistant_events.mock.fixture_format import message_of
+from assistant_events.mock.fixture_files import message_of
 from assistant_events.mock.json_reader import FieldError, at_least, checked, expect, read_class, read_object, unknown
 from assistant_events.values import JsonObject
 

@@ -9,7 +9,7 @@ from assistant_events.adapters.gemini_interactions.mock.aimock import read_aimoc
 from assistant_events.adapters.gemini_interactions.mock.answers import AnswerEntry
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match
 from assistant_events.mock import fixture_files
-from assistant_events.mock.fixture_format import FixtureFormat
+from assistant_events.mock.fixture_files import FixtureFormat
 
 FORM: Final = FixtureFormat(match=Match, entry=AnswerEntry, read_other=read_aimock)
 

@@ -31,11 +31,10 @@ from assistant_events.adapters.gemini_interactions.mock.validation import (
 from assistant_events.adapters.gemini_interactions.mock.wire_versions import version_1
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments
 from assistant_events.adapters.json_fields import valid_json
-from assistant_events.mock.api_errors import ApiError
 from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.faults import Fault, delay_of
 from assistant_events.mock.fixtures import Fixtures
-from assistant_events.mock.requests import parse_body
+from assistant_events.mock.requests import ApiError, parse_body
 from assistant_events.mock.service import Call, MockService, Settings, Slot
 from assistant_events.mock.stream_actions import StreamActions
 from assistant_events.values import write_json

@@ -15,15 +15,15 @@ from typing_extensions import override
 
 from assistant_events.adapters.gemini_interactions import dialect, emit_resource, vocabulary
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer
-from assistant_events.adapters.gemini_interactions.mock.api_errors import error_response
 from assistant_events.adapters.gemini_interactions.mock.fault_frames import FAULT_FRAMES
 from assistant_events.adapters.gemini_interactions.mock.form import FORM
 from assistant_events.adapters.gemini_interactions.mock.frames import default_status
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match, read_request
+from assistant_events.adapters.gemini_interactions.mock.routes import error_response
 from assistant_events.errors import JsonError
 from assistant_events.messages import AssistantMessage
-from assistant_events.mock.api_errors import ApiError
 from assistant_events.mock.fixtures import HttpError, StreamError
+from assistant_events.mock.requests import ApiError
 from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
 from assistant_events.values import read_json
 

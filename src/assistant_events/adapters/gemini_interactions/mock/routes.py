@@ -1,21 +1,73 @@
 """
-The HTTP interface of the Interactions API: its paths, and what browsers may send.
+The HTTP interface of the Interactions API: its paths, its errors, and what browsers may send.
 
 Official clients put a version before the path (`v1`, `v1beta` and others), for Vertex a project and a location too.
+Seen live, 2026-05 to 2026-11: errors of the API itself have a word as `code`, errors of the gateway before it have the
+classic body with a number and a `status`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from http import HTTPStatus
+from typing import Any, Final
 
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from assistant_events.adapters.gemini_interactions.mock.api_errors import error_response
 from assistant_events.adapters.gemini_interactions.mock.interactions import InteractionsService
-from assistant_events.mock.api_errors import ApiError
+from assistant_events.adapters.json_fields import valid_json
 from assistant_events.mock.app import Api
+from assistant_events.mock.requests import ApiError
+from assistant_events.values import write_json
+
+_WORDS: Final[dict[int, str]] = {
+    400: "invalid_request",
+    408: "deadline_exceeded",
+    409: "aborted",
+    429: "too_many_requests",
+    500: "internal",
+    501: "not_implemented",
+    503: "unavailable",
+    504: "deadline_exceeded",
+}
+"""Codes of the statuses of the API itself."""
+
+_CLASSIC: Final[dict[int, str]] = {
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    405: "UNIMPLEMENTED",
+    413: "INVALID_ARGUMENT",
+}
+"""Names of the statuses of the gateway: google.rpc.Code."""
+
+
+def error_body(error: ApiError) -> dict[str, Any]:
+    """Return the JSON body of an error: with a word as code, or the classic one with number and status name."""
+    code = error.code
+    if code is None:
+        status = error.status
+        code = status if status in _CLASSIC else _WORDS.get(status, _phrase(status).lower())
+    if isinstance(code, str):
+        return {"error": {"code": code, "message": error.message}}
+    name = error.name or _CLASSIC.get(code) or _WORDS.get(code, _phrase(code)).upper()
+    return {"error": {"code": code, "message": error.message, "status": name}}
+
+
+def error_response(error: ApiError) -> Response:
+    """Return the HTTP answer of an error. Its text is valid even when it repeats invalid text of a client."""
+    body = write_json(valid_json(error_body(error)))
+    return Response(body, error.status, headers=error.headers, media_type="application/json")
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).name
+    except ValueError:
+        return "UNKNOWN"
+
 
 VERSIONS: Final = ("v1", "v1beta", "v1alpha", "v1beta1")
 

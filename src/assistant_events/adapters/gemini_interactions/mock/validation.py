@@ -19,7 +19,7 @@ import attrs
 from starlette.datastructures import Headers
 
 from assistant_events.adapters.gemini_interactions.mock.signatures import SignatureError, SignatureLedger
-from assistant_events.mock.api_errors import ApiError
+from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.values.json_values import json_type
 
