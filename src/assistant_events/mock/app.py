@@ -22,6 +22,8 @@ from assistant_events.mock.streaming import RAW_SEND
 
 _SLASHES: Final = re.compile("//+")
 
+_EXPOSED: Final = ((b"access-control-allow-origin", b"*"), (b"access-control-expose-headers", b"retry-after"))
+
 _log = logging.getLogger(__name__)
 
 
@@ -35,14 +37,11 @@ class Api:
     error_response: Callable[[ApiError], Response]
     """Returns the HTTP answer of an error, in the shape of the provider."""
 
-    check: Callable[[Request], None] = lambda request: None
+    check: Callable[[Request], None]
     """Raises `ApiError` for a path that matches a route but does not exist."""
 
     preflight: Callable[[Request], Mapping[str, str]]
     """Returns the headers that answer the preflight request of a browser."""
-
-    exposed_headers: str = "retry-after"
-    """Headers of responses that scripts in a browser may read."""
 
 
 class MockProvider:
@@ -129,13 +128,11 @@ class _Endpoint:
         if request.method not in self._methods:
             raise ApiError(405, f"{request.method} is not allowed here; allowed: {', '.join(self._methods)}")
 
-    def _for_browsers(self, send: Send) -> Send:
-        exposed = (b"access-control-expose-headers", self._api.exposed_headers.encode())
-
+    @staticmethod
+    def _for_browsers(send: Send) -> Send:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = [*message["headers"], (b"access-control-allow-origin", b"*"), exposed]
-                message = {**message, "headers": headers}
+                message = {**message, "headers": [*message["headers"], *_EXPOSED]}
             await send(message)
 
         return sending

@@ -64,22 +64,14 @@ class Stage(IntEnum):
 @final
 @attrs.frozen
 class FaultKind:
-    """A fault by its name."""
+    """A fault by its name: one line for a list, its effect on a stream, and the defaults of place and times."""
 
     text: str
-    """One line for a list."""
-
     effect: Effect | None = None
-    """On a stream; `None` when its events and bytes stay the same."""
-
     stage: Stage = Stage.CHANGED
     where: Where = "nothing"
     at: int | float | str | None = None
-    """The default place: events (`int`), seconds (`float`), or a route."""
-
     times: int | None = ALWAYS
-    """The default number of times; `None`: every time."""
-
     reach: Reach = "stream"
 
 

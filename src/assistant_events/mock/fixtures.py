@@ -33,14 +33,10 @@ _HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
 _FRAMING_HEADERS: Final = ("content-length", "transfer-encoding", "connection")
 
+# Limits of an error: characters of a prompt that it shows and compares (it may have millions), fixtures that it lists.
 _SHOWN: Final = 200
-"""Characters of a prompt that an error shows."""
-
 _COMPARED: Final = 1_000
-"""Characters of a prompt that are compared with the texts of fixtures: it may have millions."""
-
 _LISTED: Final = 20
-"""Fixtures that an error lists."""
 
 
 def _read_headers(value: Any) -> tuple[tuple[str, str], ...]:
@@ -88,17 +84,15 @@ class StreamError:
 @final
 @attrs.frozen(kw_only=True)
 class Timing:
-    """Delays of an answer in seconds of the provider's clock, which the server may scale."""
+    """
+    Delays of an answer in seconds of the provider's clock, which the server may scale.
+
+    From the request to the headers (`first_byte_s`); before each event, those of `waits_s`, then `between_s`.
+    """
 
     first_byte_s: Seconds = 0.0
-    """From the request to the headers of the answer."""
-
     between_s: Seconds = 0.0
-    """Before each event but the first."""
-
     waits_s: tuple[Seconds, ...] = ()
-    """Before the first event, the second and so on; later ones wait `between_s`."""
-
     delta_chars: Annotated[int, at_least(1)] | None = None
     """Characters of a text or of arguments in one delta; `None`: the default of the server."""
 

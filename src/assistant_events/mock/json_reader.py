@@ -51,12 +51,7 @@ class FieldError(ValueError):
 
 
 def checked(value: _T, faults: Iterable[tuple[str, str]]) -> _T:
-    """
-    Return *value* when it has no faults.
-
-    Raises:
-        FieldError: It has some.
-    """
+    """Return *value*, or raise `FieldError` when it has faults."""
     found = tuple(faults)
     if found:
         raise FieldError(*found)
@@ -101,11 +96,7 @@ def read_object(value: Any) -> Mapping[str, Any]:
 
 
 def read_class(value: Any, cls: type[_T]) -> _T:
-    """
-    Return an instance of an attrs class.
-
-    Raises one of `READ_ERRORS`.
-    """
+    """Return an instance of an attrs class, or raise one of `READ_ERRORS`."""
     return _CONVERTER.structure(value, cls)
 
 
@@ -133,13 +124,7 @@ def faults_of(error: Exception, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def read_file_text(data: bytes, file: str) -> Any:
-    """
-    Return the JSON document of a file.
-
-    Raises:
-        FixtureError: The file is not valid JSON, with the line; or an object has a key twice, of which one would be
-            lost.
-    """
+    """Return the JSON document of a file. Raises `FixtureError` for invalid JSON, and for a key twice in an object."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

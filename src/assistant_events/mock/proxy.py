@@ -25,19 +25,10 @@ from assistant_events.values.credentials import Secrets
 
 # Headers of one connection only (RFC 9110, 7.6.1), or made anew for the next.
 _OWN_HEADERS: Final = frozenset(
-    {
-        "accept-encoding",
-        "connection",
-        "content-length",
-        "host",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
+    [
+        *("accept-encoding", "connection", "content-length", "host", "keep-alive", "proxy-authenticate"),
+        *("proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade"),
+    ]
 )
 
 
@@ -121,10 +112,7 @@ class RecordingProxy:
         """
         Return the request for the endpoint. Scheme, host and port are always those of the endpoint.
 
-        Raises:
-            InvalidURL: The target is not a URL.
-
-            ValueError: The target is not a path, for example `@host/`, `http://host/`, or that of CONNECT.
+        Raises `InvalidURL`, or `ValueError` for a target such as `@host/`, `http://host/`, or that of CONNECT.
         """
         # As the client has quoted it: an id may contain a slash.
         path: bytes = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
@@ -137,15 +125,11 @@ class RecordingProxy:
         return httpx2.Request(request.method, self._upstream.copy_with(raw_path=target), headers=headers, content=body)
 
     def _make_transport(self) -> httpx2.AsyncBaseTransport:
-        """
-        Return a transport over the network: through the proxy of the environment, but to this machine without one.
-
-        Raises:
-            ValueError: The proxy cannot be used. The text does not show it: it may hold a password.
-        """
+        """Return a transport over the network: through the proxy of the environment, but to this machine without."""
         try:
             return httpx2.AsyncHTTPTransport(proxy=_proxy_for(self._upstream))
         except (ImportError, ValueError, httpx2.InvalidURL) as error:
+            # The text does not show the proxy: it may contain a password.
             raise ValueError(f"the proxy that the environment names cannot be used: {type(error).__name__}") from None
 
     def _note(self, text: str) -> None:

@@ -29,14 +29,7 @@ class ThreadedServer:
     """
     An app that is served until `stop`, or until the end of a `with`.
 
-    Args:
-        app: The app.
-
-        host: Its address.
-
-        port: Its port; 0 for any that is free.
-
-        before_stop: Ends open streams; called in the thread of the server.
+    Port 0 is any that is free. *before_stop* ends open streams; it is called in the thread of the server.
 
     Raises:
         OSError: The port is taken, or the host is not one of this machine.

@@ -50,8 +50,6 @@ from assistant_events.values import JsonObject, read_json, write_json
 _OTHER_ANSWERS: Final = ("embedding", "image", "images", "audio", "transcription", "video", "json", "live")
 
 _STATUSES: Final = {"stop": None, "tool_calls": None, "length": "incomplete"}
-_HEAD_EVENTS: Final = 2
-"""`interaction.created` and `interaction.status_update`, before the first step."""
 
 
 def _refuse(reason: str) -> Callable[[Any], None]:
@@ -223,15 +221,14 @@ class _Response:
 class _Profile:
     ttft: Seconds | None = None
     tps: Seconds | None = None
-    jitter: Seconds | None = None
-    """Not used: here a wait is the same each time."""
+    jitter: Seconds = 0.0  # not used: here a wait is the same each time
 
 
 @attrs.frozen(kw_only=True)
 class _Recorded:
     ttftMs: Seconds = 0.0
     interChunkDelaysMs: tuple[Seconds, ...] = ()
-    totalDurationMs: Seconds | None = None
+    totalDurationMs: Seconds = 0.0
 
 
 _Chance = Annotated[float, _refuse("answers by chance are not supported; use a fault in a file of this library's form")]
@@ -337,6 +334,6 @@ def _step(part: _Call | _Text, call_id: str) -> Step:
 
 def _events_up_to(chunks: int, answer: Answer) -> int | None:
     """Return the number of events up to a delta, that one included; None when there are fewer deltas."""
-    names = [frame.name for frame in Prepared(answer, arguments="streamed", signs=False).frames]
-    deltas = [index for index, name in enumerate(names) if name == "step.delta"]
-    return _HEAD_EVENTS + deltas[chunks - 1] + 1 if chunks <= len(deltas) else None
+    names = Prepared(answer, arguments="streamed", signs=False).event_names
+    deltas = [number for number, name in enumerate(names, 1) if name == "step.delta"]
+    return deltas[chunks - 1] if chunks <= len(deltas) else None

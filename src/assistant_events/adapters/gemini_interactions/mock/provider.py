@@ -55,7 +55,7 @@ class MockProvider(app.MockProvider):
 
         max_body_bytes: Of a request.
 
-        max_runs: Number of runs that are kept.
+        max_runs: Number of runs that are kept, of *max_kept_bytes* of requests.
 
         max_kept_bytes: Bytes of requests that are kept, for runs and for the log each.
 

@@ -64,16 +64,11 @@ def generation_of(headers: Headers, default: Generation) -> Generation:
 @final
 @attrs.frozen(kw_only=True)
 class Known:
-    """What a request is checked against."""
+    """The signatures, the calls of the conversation and the token of the previous interaction, if there are any."""
 
     ledger: SignatureLedger | None
-    """The known signatures; `None` when nothing is signed."""
-
     call_ids: Collection[str] | None
-    """Calls of the conversation that the request continues; `None` when it continues none."""
-
     token: str | None
-    """The continuation token of the previous interaction; `None` when it has none or is unknown."""
 
 
 def is_true(value: object) -> bool:
