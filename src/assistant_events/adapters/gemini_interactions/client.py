@@ -19,7 +19,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final, final
 
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, vocabulary
-from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, string
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.recovery import RunSummary, RunTraits
