@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from textwrap import indent
 from typing import Any, TypeVar
 
 import attrs
@@ -72,6 +71,6 @@ def draft_of(cls: type) -> Any:
 def compiled(signature: str, body: list[str], names: dict[str, Any]) -> Any:
     """Return the function with this signature and body, with *names* as its globals."""
     # Any: made from text; the caller states what it takes and returns.
-    code = f"def {signature}:\n" + indent("\n".join(body), "    ")
+    code = f"def {signature}:\n    " + "\n".join(body).replace("\n", "\n    ")
     exec(code, names)  # noqa: S102 - the text consists of names of fields; nothing in it comes from outside
     return names[signature.partition("(")[0]]
