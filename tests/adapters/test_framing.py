@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant_events import fold
-from assistant_events.adapters import JsonLines, Sse, framing
+from assistant_events.adapters import JsonLines, Sse, frame_reader, framing
 from assistant_events.adapters.framing import MAX_FRAME_BYTES, MAX_TAIL
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 

@@ -221,11 +221,9 @@ class Fragments:
             self.emit(fragment.delta(self.message_id, buffer.length, delta))
         buffer.append(delta)
 
-    def keep(
-        self, key: Hashable, kind: str | None, state: State, citations: Sequence[Citation], details: JsonMap
-    ) -> bool:
-        """Keep facts for the fragment of *key*, open or still to come; return whether there is one."""
-        kind = kind or self._last_kind(key)
+    def keep(self, key: Hashable, state: State, citations: Sequence[Citation], details: JsonMap) -> bool:
+        """Keep facts for the last fragment of *key*, or for one more; return whether there is one."""
+        kind = self._last_kind(key)
         if kind is None:
             return False
         fragment = self.open.get(kind)

@@ -29,9 +29,10 @@ from assistant_events.events import (
     ToolFailed,
     ToolProgress,
 )
-from assistant_events.lifecycle import CallPhase, KnownEvent, MessageLifecycle, MessagePhase
+from assistant_events.lifecycle import CallPhase
 from assistant_events.messages import AssistantMessage, interrupted
 from assistant_events.recorder.calls import Calls, OpenCall, Result
+from assistant_events.recorder.delivery import Delivery
 from assistant_events.recorder.fragments import (
     Fragments,
     ItemNumbers,
@@ -40,13 +41,12 @@ from assistant_events.recorder.fragments import (
     check_str,
     merge_state,
 )
-from assistant_events.recorder.replay_filter import ReplayFilter
 from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason, Origin, RemoteRun, Usage
 from assistant_events.values.content import ContentInput, as_content
 from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_details, as_input, as_state
 
 
-class Recorder:
+class Recorder(Delivery):
     """
     Records one step of one model as events of one message.
 
@@ -76,38 +76,14 @@ class Recorder:
         item_key: str | None = None,
         note: Callable[[str, str], None] | None = None,
     ) -> None:
-        if not isinstance(message_id, str) or not message_id:
-            raise TypeError("message_id: expected a non-empty string")
-        if prior is not None and prior.id != message_id:
-            raise LocalProtocolError(f"prior is message {prior.id!r}, expected {message_id!r}")
-        self.message_id = message_id
-        self.sink = sink
+        super().__init__(message_id, prior, sink)
         self._note = _ignore if note is None else note
-        self._lifecycle = MessageLifecycle()
-        self._replay = None if prior is None else ReplayFilter(prior)
         self._numbers = ItemNumbers(item_key)
         self._fragments = Fragments(message_id, self._emit, self._numbers)
         self._calls = Calls(self._fragments, self._lifecycle, self._note)
         self._opaque: dict[Hashable, dict[str, object]] = {}
-        self._caused: list[Event] = []
-        self._recorded: list[Event] = []
 
-    # -- properties
-
-    @property
-    def started(self) -> bool:
-        """Whether `start` has been called."""
-        return self._lifecycle.phase is not MessagePhase.UNKNOWN
-
-    @property
-    def terminal(self) -> bool:
-        """Whether the step has ended or failed."""
-        return self._lifecycle.phase is MessagePhase.ENDED or self._lifecycle.phase is MessagePhase.FAILED
-
-    @property
-    def rejoining(self) -> bool:
-        """Whether a replay is still being compared with what was recorded before."""
-        return self._replay is not None
+    # -- looking up
 
     def open_of(self, key: Hashable) -> OpenFragment | OpenCall | None:
         """Return the open fragment or input of a key, for decoders that append on a hot path; see `DecoderBase`."""
@@ -275,8 +251,6 @@ class Recorder:
         state: JsonMap = NO_STATE,
         citations: Sequence[Citation] = (),
         details: JsonMap = NO_FIELDS,
-        *,
-        kind: str | None = None,
     ) -> list[Event]:
         """
         Keep facts of an item that are known before its end; the item ends with them, however it ends.
@@ -288,14 +262,9 @@ class Recorder:
 
             state: Merged into what was kept before: objects are merged, arrays are joined, other values are replaced.
 
-            citations: Sources, in code points of the text. Added to those that were kept before.
+            citations: Sources, in code points of the text; added to those that were kept before.
 
             details: Facts of the provider that are never sent back.
-
-            kind: Kind of the fragment, for items that have fragments of several kinds; by default that of the last one.
-
-        Raises:
-            LocalProtocolError: The step is not running, or no item of this key can keep anything.
         """
         self._require_running()
         known = as_state(state)
@@ -308,7 +277,7 @@ class Recorder:
             merge_state(call.state, known)
         elif self._calls.keep_held(key, known):
             pass  # a result that waits for its call
-        elif not self._fragments.keep(key, kind, known, citations, details):
+        elif not self._fragments.keep(key, known, citations, details):
             raise LocalProtocolError(f"keep: no item {key!r} has begun")
         return self._deliver()
 
@@ -593,6 +562,9 @@ class Recorder:
 
     # -- inside
 
+    def _on_replayed(self, answered: list[str]) -> None:
+        self._calls.answered_before.update(answered)
+
     def _add_text(self, kind: str, delta: str, key: Hashable, state: JsonMap) -> list[Event]:
         check_str(kind, delta)
         if not delta:
@@ -622,44 +594,6 @@ class Recorder:
         numbered = self._numbers.add_to(key, state)
         self._fragments.end_unkeyed()
         self._emit(OpaqueReceived(message_id=self.message_id, state=numbered))
-
-    def _require_running(self) -> None:
-        phase = self._lifecycle.phase
-        if phase is not MessagePhase.RUNNING:
-            raise LocalProtocolError(f"message {self.message_id!r} is {phase.value}, expected running")
-
-    def _emit(self, event: KnownEvent) -> None:
-        rejection = self._lifecycle.advance(event)
-        if rejection is not None:
-            self._caused = []
-            call_id = getattr(event, "call_id", None)
-            about = f" of call {call_id!r}" if call_id is not None else ""
-            raise LocalProtocolError(
-                f"{event.type}{about} is not allowed in message {self.message_id!r} now ({rejection.value}): "
-                f"it is {self._lifecycle.phase.value}"
-                + (f", the call is {self._lifecycle.call(call_id).value}" if call_id is not None else "")
-            )
-        self._caused.append(event)
-
-    def _deliver(self) -> list[Event]:
-        caused = self._caused
-        if not caused:
-            return []
-        self._caused = []
-        if self._replay is not None:
-            caused = self._replay.admit(caused)
-            if self._replay.over:
-                for call_id in self._replay.answered():
-                    if self._lifecycle.settle(call_id):
-                        self._calls.answered_before.add(call_id)
-                self._replay = None
-        return self._hand_out(caused)
-
-    def _hand_out(self, events: list[Event]) -> list[Event]:
-        self._recorded += [event for event in events if event.durable]
-        if self.sink is not None:
-            self.sink += events
-        return events
 
 
 def _ignore(code: str, message: str) -> None:

@@ -182,15 +182,10 @@ class OutputStep(StepDecoder):
 
     def keep(self, state: Mapping[str, object]) -> None:
         """Keep *state* with the part that is open, or with the next one."""
-        if self._part is not None:
+        if self._part is None:
+            merge_state(self._pending, as_state(state))
+        else:
             super().keep(state)
-            return
-        for key, value in state.items():
-            before = self._pending.get(key)
-            if isinstance(value, list):
-                self._pending[key] = [*(before or ()), *value]
-            elif isinstance(value, dict):
-                self._pending[key] = {**(before or {}), **value}
 
     def _drained(self) -> dict[str, Any]:
         pending, self._pending = self._pending, {}
@@ -199,7 +194,7 @@ class OutputStep(StepDecoder):
     def _opened(self, part: str) -> None:
         self._part = part
         if self._pending:
-            super().keep(self._drained())
+            self.keep(self._drained())
 
     def _add_block(self, block: Fields, *, streamed: bool = False) -> None:
         kind = string(block, "type") or "text"
@@ -424,7 +419,8 @@ class CallStep(StepDecoder):
             self._add(None)
             self.keep({"type": self.type})
         elif not self._opened:
-            self._open()
+            self._opened = True
+            self._add(None)
         elif self.recorder.open_of(self) is None:
             return  # its result has ended it
         # Of a call that the provider runs the result says what became of it.
@@ -438,12 +434,11 @@ class CallStep(StepDecoder):
         if vocabulary.CALLS[self.type] is None:
             self._name = string(fields, "name") or self._name
         if not self._opened and self._name and (has_id or self._wire_id is not None):
-            self._open()
+            self._opened = True
         for key in _ARGUMENTS:
             if fields.get(key) is not None:
                 self._read_arguments(key, fields[key])
-        if not self._has_input:
-            self._add(None)
+        self._add(None)
         state = {key: fields[key] for key in vocabulary.DETAILS if isinstance(fields.get(key), str)}
         signature = string(fields, "signature")
         if signature:
@@ -471,10 +466,6 @@ class CallStep(StepDecoder):
         if not self._name and not self.ended:
             self._add(None)
             self.keep({"type": self.type})
-
-    def _open(self) -> None:
-        self._opened = True
-        self._add(None)
 
     def _add(self, arguments: Mapping[str, object] | None, text: str = "") -> None:
         self.recorder.tool_input(

@@ -1,0 +1,79 @@
+"""The way of an event out of a recorder: the lifecycle checks it, the replay filter may hold it back."""
+
+from __future__ import annotations
+
+from assistant_events.errors import LocalProtocolError
+from assistant_events.events import Event
+from assistant_events.lifecycle import KnownEvent, MessageLifecycle, MessagePhase
+from assistant_events.messages import AssistantMessage
+from assistant_events.recorder.replay_filter import ReplayFilter
+
+
+class Delivery:
+    """The base of `Recorder`, which documents the arguments."""
+
+    def __init__(self, message_id: str, prior: AssistantMessage | None, sink: list[Event] | None) -> None:
+        if not isinstance(message_id, str) or not message_id:
+            raise TypeError("message_id: expected a non-empty string")
+        if prior is not None and prior.id != message_id:
+            raise LocalProtocolError(f"prior is message {prior.id!r}, expected {message_id!r}")
+        self.message_id = message_id
+        self.sink = sink
+        self._lifecycle = MessageLifecycle()
+        self._replay = None if prior is None else ReplayFilter(prior)
+        self._caused: list[Event] = []
+        self._recorded: list[Event] = []
+
+    @property
+    def started(self) -> bool:
+        """Whether `start` has been called."""
+        return self._lifecycle.phase is not MessagePhase.UNKNOWN
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the step has ended or failed."""
+        return self._lifecycle.phase is MessagePhase.ENDED or self._lifecycle.phase is MessagePhase.FAILED
+
+    @property
+    def rejoining(self) -> bool:
+        """Whether a replay is still being compared with what was recorded before."""
+        return self._replay is not None
+
+    def _on_replayed(self, answered: list[str]) -> None:
+        """Take the ids of the calls that were answered before the replay, once that has passed what was recorded."""
+
+    def _require_running(self) -> None:
+        phase = self._lifecycle.phase
+        if phase is not MessagePhase.RUNNING:
+            raise LocalProtocolError(f"message {self.message_id!r} is {phase.value}, expected running")
+
+    def _emit(self, event: KnownEvent) -> None:
+        rejection = self._lifecycle.advance(event)
+        if rejection is not None:
+            self._caused = []
+            call_id = getattr(event, "call_id", None)
+            about = f" of call {call_id!r}" if call_id is not None else ""
+            raise LocalProtocolError(
+                f"{event.type}{about} is not allowed in message {self.message_id!r} now ({rejection.value}): "
+                f"it is {self._lifecycle.phase.value}"
+                + (f", the call is {self._lifecycle.call(call_id).value}" if call_id is not None else "")
+            )
+        self._caused.append(event)
+
+    def _deliver(self) -> list[Event]:
+        caused = self._caused
+        if not caused:
+            return []
+        self._caused = []
+        if self._replay is not None:
+            caused = self._replay.admit(caused)
+            if self._replay.over:
+                self._on_replayed([each for each in self._replay.answered() if self._lifecycle.settle(each)])
+                self._replay = None
+        return self._hand_out(caused)
+
+    def _hand_out(self, events: list[Event]) -> list[Event]:
+        self._recorded += [event for event in events if event.durable]
+        if self.sink is not None:
+            self.sink += events
+        return events
