@@ -161,7 +161,7 @@ def test_events_belong_to_a_message(cls, name, error):
 
 def test_unions():
     """
-    The unions are what the tables say.
+    The unions have the classes of the tables.
     """
     assert get_args(DurableEvent) == DURABLE_EVENTS
     assert get_args(LiveEvent) == LIVE_EVENTS
@@ -326,7 +326,7 @@ def test_deltas_are_checked(cls, fields, error, text):
 )
 def test_message_of_an_unknown_event(data, message_id):
     """
-    An unknown event belongs to the message that it says, if it says one.
+    An unknown event belongs to the message that its document names, if any.
     """
     assert message_id == UnknownEvent(type="x", version=2, data=data).message_id
 

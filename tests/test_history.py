@@ -129,7 +129,7 @@ def select(conversation, target, **more):
 
 
 def chosen(answer, **more):
-    """What of an answer goes back to who issued it: its parts, and why the rest does not."""
+    """Return the parts of an answer that are sent to its own issuer, and the drops."""
     selection = select([answer], answer.origin, **more)
     return list(selection.messages[0].parts), [(drop.part, drop.reason) for drop in selection.drops]
 
@@ -233,7 +233,7 @@ def test_the_served_model_plays_no_part():
 
 def test_readers():
     """
-    Models that an app knows to read each other's state are no other models to each other.
+    Models that read each other's state, as an app knows, are one model.
     """
     answer = message(reasoning(), dialect=CLAUDE)
     policy = attrs.evolve(POLICIES[CLAUDE], interchangeable_models=(frozenset({"m1", "m2"}),))
@@ -304,7 +304,7 @@ def test_calls_of_a_failed_step_that_nobody_answered(part):
 @pytest.mark.parametrize("changes", [{}, {"status": "failed", "error": error(ErrorKind.TOOL)}], ids=["well", "badly"])
 def test_calls_of_a_failed_step_that_the_app_answered(changes):
     """
-    What a tool did was done, so the call goes with its answer, without state.
+    The tool was run, so the call is sent with its answer, without state.
     """
     assert ([call(State(), **changes)], [(0, DropReason.UNFINISHED)]) == chosen(failed(call(**changes)))
 
@@ -351,7 +351,7 @@ def test_an_input_that_was_cut_loses_its_state():
 
 def test_a_call_of_the_provider_that_was_cut_is_left_out():
     """
-    Without state there is no telling the provider what it ran.
+    Without state the provider cannot be given a call of its own.
     """
     part = provider_call(status="failed", error=error(), input=None, input_status=CUT)
 
@@ -360,7 +360,7 @@ def test_a_call_of_the_provider_that_was_cut_is_left_out():
 
 def test_nothing_is_dropped_twice():
     """
-    Where several rules forbid the same, the first reason stands: who issued it, how it ended, that it was cut.
+    Of several limits the first gives the reason: issuer, end of the step, cut.
     """
     selection = select([failed(text(status=CUT))], origin(INTERACTIONS, provider="rival"))
 
@@ -410,7 +410,7 @@ def test_reasoning_without_it_does_not_go(dialect, state):
 @pytest.mark.parametrize("dialect", sorted({*TABLE} - {*SIGNATURES}))
 def test_reasoning_that_needs_no_signature(dialect):
     """
-    Where the dialect wants none, reasoning goes as it is.
+    Where the dialect requires no signature, reasoning is sent whole.
     """
     part = reasoning({})
 
@@ -449,7 +449,7 @@ def test_a_signature_that_was_cut_signs_nothing():
 
 def test_linked_items_lose_their_ids_together():
     """
-    When a reasoning cannot go, what else its step holds goes as to another model.
+    When a reasoning cannot be sent, the other items of its step are sent as to another model.
     """
     parts = (
         reasoning({"item_id": "rs_1"}),
@@ -503,7 +503,7 @@ def test_other_messages_keep_their_links():
 
 def test_empty_parts_are_left_out():
     """
-    A text without text and state says nothing, and neither does such a reasoning.
+    A text or reasoning without text and state is empty.
     """
     assert ([], [(0, DropReason.EMPTY), (1, DropReason.EMPTY)]) == chosen(
         message(text({}, ""), reasoning({}, ""), dialect=CHAT)
@@ -550,7 +550,7 @@ def test_strip():
 
 def test_strip_keeps_reasoning_that_needs_no_signature():
     """
-    Reasoning is no state.
+    Reasoning itself is content, not state.
     """
     assert ([reasoning({})], [(0, DropReason.STRIPPED)]) == chosen(message(reasoning(), dialect=CHAT), strip=True)
 
@@ -578,7 +578,7 @@ def test_a_transcript_goes_from_its_last_summary_on():
 
 def test_a_summary_that_is_not_written():
     """
-    A summary that failed, or is being written, stands for nothing.
+    A summary that failed, or is running, replaces no messages.
     """
     running = CompactionMessage(id="c1", reason="auto", status="running", text="so ")
     selection = select([running, attrs.evolve(running, id="c2", status="failed")], origin(CHAT))
@@ -597,7 +597,7 @@ def test_a_summary_that_is_not_written():
 )
 def test_the_state_of_a_summary(issuer, reason):
     """
-    The state of a summary goes to who wrote it, its text to everyone.
+    The state of a summary is sent to its issuer only, its text to every model.
     """
     summary = CompactionMessage(id="c1", reason="auto", status="completed", text="so far", state=SIGNED, origin=issuer)
     selection = select([summary], origin(CHAT))
@@ -609,7 +609,7 @@ def test_the_state_of_a_summary(issuer, reason):
 
 def test_places():
     """
-    Encoders that leave out more can say where it stood.
+    Encoders that drop more know the index of each part.
     """
     selection = select(
         [UserMessage(id="u1", content="hi"), message(reasoning({}), text(), reasoning(), call())], origin(INTERACTIONS)
@@ -620,7 +620,7 @@ def test_places():
 
 def test_nothing_is_changed_when_nothing_is_left_out():
     """
-    The answer of one step goes back to its own model as it is, and nobody's transcript is touched.
+    The answer of one step is sent to its own model whole, and the transcript is not changed.
     """
     answered = fold(answer("Hello", reasoning="hm", reasoning_state={"signature": "s"}, calls=[Call("weather")]))
     selection = select(answered, answered.last.origin)
@@ -720,12 +720,12 @@ def test_51_state_that_names_another_provider():
     assert ([part], []) == chosen(message(part))
 
 
-# -- said to people
+# -- texts
 
 
 def test_every_reason_is_a_sentence():
     """
-    Each reason is said in words.
+    Each reason has a sentence.
     """
     assert {*DropReason} == {*REASONS}
     assert {
@@ -751,7 +751,7 @@ SAID = {
 @pytest.mark.parametrize(("drop", "expected"), SAID.items(), ids=lambda value: str(value)[:20])
 def test_a_drop_in_words(drop, expected):
     """
-    A drop says what was left out and why, and nothing of what it held.
+    The text of a drop names place and reason, and shows no content.
     """
     assert expected == str(drop)
 
@@ -767,7 +767,7 @@ def test_nothing_of_a_state_is_shown():
 
 def test_whole_is_named():
     """
-    Whether all of something was left out is said by name, as `True` alone would not tell.
+    `whole` is given by name, because `True` alone would not be readable.
     """
     assert not Drop("m", None, DropReason.EMPTY).whole
     with pytest.raises(TypeError):

@@ -1,5 +1,5 @@
 """
-The catalogue: every fact that the library knows, one immutable class each.
+The catalogue of events, one immutable class each.
 
 An event is *durable* (kept, has a place in the log) or *live* (a streaming update that may be lost). The class name
 is the type in CamelCase. A fragment (text, reasoning, media, tool input, compaction) is `*.started` (durable),
@@ -50,7 +50,7 @@ class _Durable(_Event):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class PromptSubmitted(_Durable):
-    """The user (or the app in their name) said something. It is a whole message."""
+    """The user, or the app for them, submitted a prompt. It is a whole message."""
 
     type: ClassVar[Literal["prompt.submitted"]] = "prompt.submitted"
 
@@ -60,7 +60,7 @@ class PromptSubmitted(_Durable):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class HistoryRewound(_Durable):
-    """The message and all after it leave the transcript; the log keeps them. For regenerate and edit."""
+    """The message and all after it leave the transcript; the log keeps them. For regenerating and editing."""
 
     type: ClassVar[Literal["history.rewound"]] = "history.rewound"
 
@@ -83,7 +83,7 @@ class StepStarted(_Durable):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class StepRestarted(_Durable):
-    """What was received is void; the same message starts over."""
+    """The received content is void; the same message starts over."""
 
     type: ClassVar[Literal["step.restarted"]] = "step.restarted"
 
@@ -131,7 +131,7 @@ class StepEnded(_Durable):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class StepFailed(_Durable):
-    """No valid end came. What was received before stays in the message."""
+    """The step ended without a valid end. Content received before stays in the message."""
 
     type: ClassVar[Literal["step.failed"]] = "step.failed"
 
@@ -153,14 +153,14 @@ class TextStarted(_Durable):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class TextEnded(_Durable):
-    """Visible text is over; here is all of it."""
+    """Visible text has ended; `text` is all of it."""
 
     type: ClassVar[Literal["text.ended"]] = "text.ended"
 
     text: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
 
     complete: bool = attrs.field(default=True, validator=validators.check_flag)
-    """False when it was cut; its state then never goes back to a provider."""
+    """False when it was cut; its state is then never sent to a provider."""
 
     citations: tuple[Citation, ...] = attrs.field(default=(), converter=as_citations)
 
@@ -181,7 +181,7 @@ class ReasoningStarted(_Durable):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ReasoningEnded(_Durable):
-    """Reasoning is over. The text may be empty: its state alone is worth keeping."""
+    """Reasoning has ended. The text may be empty, when only its state was received."""
 
     type: ClassVar[Literal["reasoning.ended"]] = "reasoning.ended"
 
@@ -193,7 +193,7 @@ class ReasoningEnded(_Durable):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class MediaStarted(_Durable):
-    """An image, a sound, a film or a document begins."""
+    """An image, an audio, a video or a document begins."""
 
     type: ClassVar[Literal["media.started"]] = "media.started"
 
@@ -203,7 +203,7 @@ class MediaStarted(_Durable):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class MediaEnded(_Durable):
-    """A medium is over: its bytes, or where they are. Neither only when it was cut before anything came."""
+    """A media item has ended: its bytes or its URI, or neither when it was cut before the first byte."""
 
     type: ClassVar[Literal["media.ended"]] = "media.ended"
 
@@ -241,7 +241,7 @@ class ToolInputStarted(_Durable):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ToolInputEnded(_Durable):
-    """The input is over; here is all of it as the model wrote it."""
+    """The input has ended; `text` is all of it as the model wrote it."""
 
     type: ClassVar[Literal["tool.input.ended"]] = "tool.input.ended"
 
@@ -259,7 +259,7 @@ class ToolInputEnded(_Durable):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ToolCalled(_Durable):
-    """The call stands: its input is an object. Legal without `tool.input.*` before it."""
+    """The input of the call is complete and an object. Legal without `tool.input.*` before it."""
 
     type: ClassVar[Literal["tool.called"]] = "tool.called"
 
@@ -306,7 +306,7 @@ class ToolFailed(_Durable):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class OpaqueReceived(_Durable):
-    """An item of the provider that has no word of ours, kept raw at its place so that it can go back."""
+    """A provider item without an event of its own, kept raw at its place so that it can be sent back."""
 
     type: ClassVar[Literal["opaque.received"]] = "opaque.received"
 
@@ -316,7 +316,7 @@ class OpaqueReceived(_Durable):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class CompactionStarted(_Durable):
-    """The app begins to write a summary that will stand for the messages before it."""
+    """The app begins to write a summary that replaces the messages before it in the context."""
 
     type: ClassVar[Literal["compaction.started"]] = "compaction.started"
 
@@ -339,7 +339,7 @@ class CompactionEnded(_Durable):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class CompactionFailed(_Durable):
-    """No summary came of it; nothing changes."""
+    """The summary failed; the context does not change."""
 
     type: ClassVar[Literal["compaction.failed"]] = "compaction.failed"
 
@@ -441,7 +441,7 @@ class CompactionDelta(_Delta):
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ToolProgress(_Live):
-    """What a running call shows meanwhile. Replaces the last one."""
+    """Output of a running call so far. Replaces the last progress."""
 
     type: ClassVar[Literal["tool.progress"]] = "tool.progress"
 
@@ -468,7 +468,7 @@ class UnknownEvent(Frozen):
 
     @property
     def message_id(self) -> str | None:
-        """The message it says it belongs to; `None` when it does not say."""
+        """The `message_id` of the document; `None` without one."""
         value = self.data.get("message_id")
         return value if isinstance(value, str) else None
 

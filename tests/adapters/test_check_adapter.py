@@ -17,7 +17,7 @@ from assistant_events.testing.mutations import HOSTILE_JSON, MUTATIONS, mutated
 
 class Sound(DecoderBase):
     """
-    Reads lines of `{"say": text}`, `{"call": name}` and `{"end": reason}` as they should be read.
+    Decodes lines of `{"text": …}`, `{"call": name}` and `{"end": reason}` correctly.
     """
 
     dialect = "lines"
@@ -29,7 +29,7 @@ class Sound(DecoderBase):
         if "end" in event:
             self.finish_step("stop", string(event, "end"))
             return
-        self.on_text(string(event, "say") or "")
+        self.on_text(string(event, "text") or "")
         if string(event, "call"):
             self.recorder.tool_call(None, event["call"], {})
 
@@ -43,14 +43,14 @@ class Raises(Sound):
     """
 
     def on_event(self, event):
-        if "say" in event:
-            len(event["say"])
+        if "text" in event:
+            len(event["text"])
         super().on_event(event)
 
 
 class Illegal(Sound):
     """
-    Goes around the recorder.
+    Bypasses the recorder.
     """
 
     def on_text(self, text):
@@ -138,7 +138,7 @@ class Stranger(Sound):
 
 class Fails(Sound):
     """
-    Says that its answer is over without an end of the step.
+    Ends its answer without an end of the step.
     """
 
     def on_event(self, event):
@@ -164,7 +164,7 @@ def lines(*events):
     return b"".join(json.dumps(event).encode() + b"\n" for event in events)
 
 
-BODY = lines({"say": "Hello"}, {"say": " world"}, {"call": "f"}, {"say": "!"}, {"end": "done"})
+BODY = lines({"text": "Hello"}, {"text": " world"}, {"call": "f"}, {"text": "!"}, {"end": "done"})
 
 
 def check(decoder, body=BODY, **how):
@@ -177,8 +177,8 @@ def test_a_sound_adapter_passes():
     """
     check(Sound)
     check(Sound, BODY[:-1])
-    check(Sound, lines({"say": "Hello"}))
-    check(Sound, detect=lambda document: "say" in document)
+    check(Sound, lines({"text": "Hello"}))
+    check(Sound, detect=lambda document: "text" in document)
     check(EndsWithBody)
     check_adapter(Dialect(name="lines", decoder=Sound), [BODY, b""], mutations=5)
 
@@ -326,7 +326,7 @@ def test_hostile_values_arrive():
 
 def test_the_damaged_bytes_are_shown():
     """
-    Who sees what fails on a damaged copy sees the copy: all of it, or what stands around the damage.
+    A failure on a damaged copy shows the copy: all of it, or the bytes around the damage.
     """
     with pytest.raises(AssertionError, match=r"damaged copy \d+: .*; it holds b['\"]"):
         check_adapter(Dialect(name="lines", decoder=Raises), {"short": BODY})

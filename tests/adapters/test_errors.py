@@ -95,7 +95,7 @@ def test_retry_after(headers, expected):
 
 def test_retry_info():
     """
-    Google says in the details of an error when to come back; the details are kept.
+    The retry delay is read from a google.rpc.RetryInfo among the details, which are kept.
     """
     details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}]
     error = ERRORS.read({"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED", "details": details})

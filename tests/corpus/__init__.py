@@ -14,7 +14,7 @@ def corpus_folder() -> Path | None:
     """
     Return the folder of recorded bodies, one sub-folder for each dialect.
 
-    None when nothing is shared beside this repository; tests then skip and say so.
+    None when nothing is shared beside this repository; tests then skip with a reason.
     """
     folder = Path(__file__).resolve().parents[2].parent / "shared" / "corpus"
     return folder if folder.is_dir() else None

@@ -1,9 +1,9 @@
 """
-Says where a folded message departs from what its recorded body states.
+Differences between a folded message and the expectation of its recorded body.
 
 It reads the public attributes of messages and imports nothing of the library: an
 expectation cannot inherit a mistake of the code it judges. A string longer than 200
-characters stands in the expectations as `{"sha256", "length", "start"}`.
+characters is kept in the expectations as `{"sha256", "length", "start"}`.
 """
 
 import hashlib
@@ -24,9 +24,9 @@ def differences(message: Any, expected: Expected) -> list[str]:
     """
     Return one sentence for each field of *message* that is not as *expected*.
 
-    Null in the expectation means "absent", except for three fields of which the body
-    then says nothing: `model` (what the app asked for stands), `error_message` and
-    `error_code`. A part with `"place": "any"` may stand anywhere among the parts.
+    Null in the expectation means "absent", except for three fields that the body may
+    lack: `model` (the requested one is kept), `error_message` and
+    `error_code`. A part with `"place": "any"` may be anywhere among the parts.
     """
     return [*_message(message, expected), *_parts(message.parts, expected["parts"])]
 
@@ -204,7 +204,7 @@ def _thaw(value: Any) -> Json:
 
 
 def _digest(text: str) -> Json:
-    # Text that is no valid Unicode has to show as a difference, not as an exception.
+    # Text that is not valid Unicode has to show as a difference, not as an exception.
     whole = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return {"sha256": whole[:16], "length": len(text), "start": text[:40]}
 

@@ -1,5 +1,5 @@
 """
-One response in its two forms: what a stream adds up to as a document, and a document told as a stream.
+One response in its two forms: what a stream adds up to as a document, and a document as a stream.
 
 Written from the wire reference alone, with no line of the decoder: steps from starts and deltas, deltas from steps.
 """
@@ -134,7 +134,7 @@ def _block(block, size, suffix):
 
 def _joined(blocks):
     """
-    Join texts that stand together, as a stream would have told them: what they cite moves along by bytes.
+    Join adjacent texts, as a stream has them: the places of their annotations move along by bytes.
     """
     joined = []
     for block in blocks:

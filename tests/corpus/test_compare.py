@@ -54,7 +54,7 @@ class MediaContent(SimpleNamespace):
 
 def message():
     """
-    Return a stand-in with every part, frozen values where the library freezes.
+    Return a substitute with every part, frozen values where the library freezes.
     """
     return SimpleNamespace(
         status=Word.COMPLETED,
@@ -294,7 +294,7 @@ def test_a_changed_expectation_is_a_difference(path):
 @pytest.mark.parametrize("path", STATED, ids=lambda path: ".".join(map(str, path)))
 def test_null_is_a_difference_unless_the_body_says_nothing(path):
     """
-    Null stands for absence, but for three fields of which the body is silent.
+    Null means absence, except for three fields that a body may lack.
     """
     found = differences(message(), altered(path, None))
 
@@ -328,7 +328,7 @@ def test_a_missing_or_added_part_is_a_difference():
 
 def test_a_part_without_a_fixed_place_is_found_by_its_call():
     """
-    A part with place "any" may stand anywhere, but has to be there and be right.
+    A part with place "any" may be anywhere, but has to be there and be right.
     """
     expected = altered(("parts", 2, "place"), "any")
     moved, wrong, gone = message(), message(), message()
@@ -373,7 +373,7 @@ FILES = sorted(Path(__file__).parent.glob("*.json"))
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_expectations_are_complete_and_in_order(file):
     """
-    Entries stand in the order of their files, and none lacks a compared field.
+    Entries are in the order of their files, and none lacks a compared field.
     """
     entries = json.loads(file.read_text(encoding="utf-8"))
     names = [entry["file"] for entry in entries]

@@ -51,7 +51,7 @@ def test_streams_fold_to_what_they_say(file):
 @pytest.mark.parametrize("file", STREAMS)
 def test_parsed_events_are_streams_too(file):
     """
-    Events that somebody else has parsed give the same events as their bytes.
+    Parsed frames give the same events as their bytes.
     """
     body = stream_of(file)
     decoder = DIALECT.decoder("a1")
@@ -117,7 +117,7 @@ def test_a_stream_equals_its_document(file):
 @pytest.mark.parametrize("file", RESOURCES)
 def test_a_document_equals_its_stream(file, size):
     """
-    The stream that would have told a document folds to the same message, however it is cut.
+    The stream of a document folds to the same message, however it is cut.
     """
     document = json.loads(body_of(file))
     if "status" not in document:

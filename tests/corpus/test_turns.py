@@ -1,7 +1,7 @@
 """
 Recorded conversations: the request that was accepted then is the request that the encoder makes.
 
-What the accepted requests say in another form of the same meaning is brought to ours first: input that is one text or
+Equivalent forms in the accepted requests are converted to ours first: input that is one text or
 one content, turns of 1.x, results inside of `user_input`, results that are JSON and not JSON text.
 """
 
@@ -71,7 +71,7 @@ def meant(result):
 
 def events_for(steps, transcript, number):
     """
-    Return the events that stand for the steps of a request: what the app appended before it asked.
+    Return the events of the steps of a request: what the app appended before it.
     """
     events = []
     for step in steps:
@@ -108,7 +108,7 @@ def test_the_accepted_request(file, mode):
         history += normal(response)
 
 
-# -- what was recorded goes back
+# -- recorded answers are sent back
 
 
 def normal(document):
@@ -131,13 +131,13 @@ def normal(document):
 
 def joined(content):
     """
-    Return content whose texts are one text wherever nothing stands between them; a stream cannot show where one ends.
+    Return content with adjacent texts joined; a stream cannot show where one ends.
     """
     blocks = []
     for block in content:
         last = blocks[-1] if blocks else {}
         if "TRUNCATED" in block.get("data", ""):
-            continue  # whoever recorded it cut it: there are no bytes to send
+            continue  # cut by its recorder: without bytes to send
         if block["type"] != "text" or last.get("type") != "text":
             blocks.append(dict(block))
             continue
@@ -151,7 +151,7 @@ def joined(content):
 
 def shifted(note, by):
     """
-    Return an annotation of a text that has come to stand behind so many bytes.
+    Return an annotation of a text that was moved by so many bytes.
     """
     return {**note, **{key: note[key] + by for key in ("start_index", "end_index") if key in note}}
 
@@ -169,7 +169,7 @@ def expected_of(document):
 
 def generated(message):
     """
-    Return what goes back of an answer, without what the encoder answers to its calls.
+    Return the encoded steps of an answer, without the encoder's answers to its calls.
     """
     body = encode([message], {"model": message.origin.model or "m"}, mode="full").body
     return [each for each in body["input"] if each["type"] != "function_result"]
@@ -178,7 +178,7 @@ def generated(message):
 @pytest.mark.parametrize("file", [file for file in RESOURCES if file.startswith(("gen2", "gen1", "misc"))])
 def test_recorded_documents_go_back(file):
     """
-    Every generated step of a recorded document goes back as it came, unsigned thoughts excepted.
+    Every generated step of a recorded document is sent back unchanged, except unsigned thoughts.
     """
     document = json.loads(body_of(file))
     [message] = fold(decode_resource(document, "a1")).messages

@@ -76,7 +76,7 @@ def test_a_whole_answer():
 
 def test_an_answer_with_everything():
     """
-    What is given stands in the message.
+    The message has what was given.
     """
     built = message(
         answer(
@@ -115,7 +115,7 @@ def test_an_answer_with_everything():
 )
 def test_calls(call, expected):
     """
-    A call becomes what it says, and the step ends for the reason that follows.
+    A call becomes its events, and the step ends for the reason that follows from it.
     """
     events = answer(calls=[call])
     (part,) = message(events).tool_calls
@@ -180,7 +180,7 @@ def test_durable():
 
 def test_records():
     """
-    Durable events stand in a log, in places and at times that are the same in every run.
+    Durable events become records, with the same places and times in every run.
     """
     unknown = UnknownEvent(type="new", version=1, data={})
     log = records([prompt(), *deltas("Hi"), unknown], after=4, session_id="s2", meta={"user": 1})
@@ -210,7 +210,7 @@ def test_ids():
 
 def test_the_clock_moves_by_its_step():
     """
-    Each call tells a time one step later.
+    Each call returns a time one step later.
     """
     clock = Clock(datetime(2030, 1, 1, tzinfo=UTC), timedelta(minutes=1))
 

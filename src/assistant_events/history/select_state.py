@@ -147,7 +147,7 @@ def select(
 
         policy: The policy of the target's dialect (`Dialect.policy`), or one that the app made of it.
 
-        strip: Drop all state, whoever issued it. For a conversation that its own provider refuses.
+        strip: Drop all state, of every issuer. For a conversation that its own provider refuses.
     """
     messages: list[Message] = []
     places: list[tuple[int, ...]] = []

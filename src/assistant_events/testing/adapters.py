@@ -1,8 +1,8 @@
 """
 `check_adapter`: everything that must hold for any adapter, tried on sample streams.
 
-What an adapter makes of its wire only its own tests can say. What no wire excuses is here: legal output, durable
-events that are enough, cutting, closing, rejoining, garbage.
+The meaning of a wire is for the adapter's own tests. The rules here hold for every wire: legal output, durable events
+that suffice, cutting, closing, rejoining, damage.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Trial:
         return self.dialect.decoder(_MESSAGE_ID, request=self.request, prior=prior)
 
     def decode(self, chunks: Iterable[bytes], prior: Prior = None, *, error: ErrorInfo | None = None) -> list[Event]:
-        """Return the events of *chunks*, closed with *error*: `None` says that the body ended."""
+        """Return the events of *chunks*, closed with *error*: `None` when the body ended."""
         decoder = self.decoder(prior)
         events: list[Event] = []
         for chunk in chunks:
@@ -382,7 +382,7 @@ def _messages(events: Iterable[Event]) -> list[AssistantMessage]:
 
 
 def _says_as_much(before: Part, after: Part) -> bool:
-    """Tell whether a part is still there, with at least what it held."""
+    """Return whether a part is still there, with at least its content."""
     if type(before) is not type(after):
         return False
     if isinstance(before, OpaquePart):

@@ -38,7 +38,7 @@ except ImportError as error:
 EventClass: TypeAlias = type[ev.DurableEvent | ev.LiveEvent | ev.UnknownEvent]
 
 _Any: TypeAlias = SearchStrategy[Any]
-# Any: strategies of all types stand in one table.
+# Any: one table has strategies of all types.
 
 MESSAGE_IDS: Final = ("m1", "m2", "m3")
 CALL_IDS: Final = ("c1", "c2", "call-1")

@@ -132,7 +132,7 @@ class ErrorInfo(Extensible):
     """The code of the provider, as text; `None` when it sent none."""
 
     status: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
-    """HTTP status; `None` when there was no HTTP error."""
+    """HTTP status; `None` without an HTTP error."""
 
     retryable: bool | None = attrs.field(default=None, validator=validators.check_flag_or_none)
     """Whether the same request may succeed later; `None` when unknown."""

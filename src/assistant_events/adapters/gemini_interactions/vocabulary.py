@@ -156,7 +156,7 @@ def step_type(kind: str) -> str:
 
 
 def is_known(kind: str) -> bool:
-    """Tell whether steps of this type have a meaning here."""
+    """Return whether steps of this type are known."""
     return step_type(kind) in ("model_output", "thought", "user_input") or kind in CALLS or kind in RESULTS
 
 
@@ -271,7 +271,7 @@ def _is_error(document: Fields) -> bool:
 
 
 def stream_error(error: Fields) -> ErrorInfo | None:
-    """Return what an `error` event says; `None` when it says nothing."""
+    """Return the error of an `error` event; `None` when it has neither message nor code."""
     if not string(error, "message") and not string(error, "code") and integer(error, "code") is None:
         return None
     return ERRORS.read(error)
