@@ -272,7 +272,7 @@ WRONG = [
     (
         ToolInputDelta,
         {**C, "call_id": "", "offset": 0, "delta": ""},
-        TypeError,
+        ValueError,
         "ToolInputDelta.call_id: expected a non-empty string",
     ),
     (UnknownEvent, {"type": "", "version": 1}, ValueError, "UnknownEvent.type: expected a non-empty string"),
@@ -307,7 +307,7 @@ def test_what_constructors_refuse(cls, fields, error, text):
 )
 def test_deltas_are_checked(cls, fields, error, text):
     """
-    Deltas, which have constructors of their own, refuse nonsense in the same words.
+    Constructors of deltas refuse invalid values.
     """
     delta = next(event for event in EVENTS if type(event) is cls)
     given = {field.name: getattr(delta, field.name) for field in attrs.fields(cls)}

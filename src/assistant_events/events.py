@@ -27,7 +27,6 @@ from assistant_events.values import (
     RemoteRun,
     State,
     Usage,
-    valid_text,
     validators,
 )
 from assistant_events.values.content import as_content, size_only, to_bytes
@@ -354,88 +353,63 @@ class _Live(_Event):
 
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class _Delta(_Live):
-    offset: int
+    offset: int = attrs.field(validator=validators.check_count)
     """How much of the fragment came before, in code points (bytes for media)."""
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class TextDelta(_Delta):
     """A piece of the open text."""
 
     type: ClassVar[Literal["text.delta"]] = "text.delta"
 
-    delta: str
-
-    def __init__(self, *, message_id: str, offset: int, delta: str, extra: Mapping[str, object] = NO_FIELDS) -> None:
-        _fill_delta(self, message_id, offset, _checked_text(self, delta), extra)
+    delta: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ReasoningDelta(_Delta):
     """A piece of the open reasoning."""
 
     type: ClassVar[Literal["reasoning.delta"]] = "reasoning.delta"
 
-    delta: str
+    delta: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
 
-    def __init__(self, *, message_id: str, offset: int, delta: str, extra: Mapping[str, object] = NO_FIELDS) -> None:
-        _fill_delta(self, message_id, offset, _checked_text(self, delta), extra)
+
+def _to_bytes(value: bytes | bytearray | memoryview) -> bytes:
+    return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class MediaDelta(_Delta):
     """A piece of the open medium."""
 
     type: ClassVar[Literal["media.delta"]] = "media.delta"
 
-    delta: bytes = attrs.field(repr=lambda value: f"<{len(value)} bytes>")
-
-    def __init__(
-        self,
-        *,
-        message_id: str,
-        offset: int,
-        delta: bytes | bytearray | memoryview,
-        extra: Mapping[str, object] = NO_FIELDS,
-    ) -> None:
-        if not isinstance(delta, (bytes, bytearray, memoryview)):
-            raise TypeError(f"MediaDelta.delta: expected bytes, got {type(delta).__name__}")
-        _fill_delta(self, message_id, offset, bytes(delta), extra)
+    delta: bytes = attrs.field(converter=_to_bytes, validator=validators.IsA(bytes), repr=size_only)
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ToolInputDelta(_Delta):
     """A piece of the input of a call."""
 
     type: ClassVar[Literal["tool.input.delta"]] = "tool.input.delta"
 
-    call_id: str
-    delta: str
-
-    def __init__(
-        self, *, message_id: str, call_id: str, offset: int, delta: str, extra: Mapping[str, object] = NO_FIELDS
-    ) -> None:
-        _fill_delta(self, message_id, offset, _checked_text(self, delta), extra)
-        if not isinstance(call_id, str) or not call_id:
-            raise TypeError("ToolInputDelta.call_id: expected a non-empty string")
-        object.__setattr__(self, "call_id", call_id)
+    call_id: str = attrs.field(validator=validators.check_name)
+    delta: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False, init=False)
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class CompactionDelta(_Delta):
     """A piece of the summary."""
 
     type: ClassVar[Literal["compaction.delta"]] = "compaction.delta"
 
-    delta: str
-
-    def __init__(self, *, message_id: str, offset: int, delta: str, extra: Mapping[str, object] = NO_FIELDS) -> None:
-        _fill_delta(self, message_id, offset, _checked_text(self, delta), extra)
+    delta: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
 
 
 @final
@@ -471,26 +445,6 @@ class UnknownEvent(Frozen):
         """The `message_id` of the document; `None` without one."""
         value = self.data.get("message_id")
         return value if isinstance(value, str) else None
-
-
-def _checked_text(event: object, delta: object) -> str:
-    if not isinstance(delta, str):
-        raise TypeError(f"{type(event).__name__}.delta: expected str, got {type(delta).__name__}")
-    return valid_text(delta)
-
-
-def _fill_delta(event: _Delta, message_id: str, offset: int, delta: str | bytes, extra: Mapping[str, object]) -> None:
-    cls = type(event).__name__
-    if not isinstance(message_id, str) or not message_id:
-        raise TypeError(f"{cls}.message_id: expected a non-empty string")
-    if isinstance(offset, bool) or not isinstance(offset, int):
-        raise TypeError(f"{cls}.offset: expected int, got {type(offset).__name__}")
-    if offset < 0:
-        raise ValueError(f"{cls}.offset: expected 0 or more, got {offset}")
-    object.__setattr__(event, "message_id", message_id)
-    object.__setattr__(event, "offset", offset)
-    object.__setattr__(event, "delta", delta)
-    object.__setattr__(event, "extra", validators.as_extra(extra))
 
 
 DurableEvent: TypeAlias = (
