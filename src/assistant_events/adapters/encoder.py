@@ -110,16 +110,11 @@ class EncodedMessage(NamedTuple):
 
 
 class _Chain(NamedTuple):
-    """What a chained request is made of."""
+    """A stored answer, its hops (that answer included), and the messages after it."""
 
     answer: AssistantMessage
-    """The stored answer."""
-
     hops: list[EncodedMessage]
-    """That answer, after the paused messages before it."""
-
     new: list[EncodedMessage]
-    """The messages after it."""
 
 
 class EncoderBase(ABC):
@@ -139,8 +134,11 @@ class EncoderBase(ABC):
     conversation_fields: ClassVar[tuple[str, ...]] = ()
     """Fields of the request that the conversation fills alone; the body of the app must not have them."""
 
-    stored_as: ClassVar[str] = ""
-    """What the id of a stored answer is called; empty where the provider stores none, and nothing is chained."""
+    stored_key: ClassVar[str] = ""
+    """Key of the state that has the id of a stored answer; empty where the provider stores none."""
+
+    stored_field: ClassVar[str] = ""
+    """Field of a chained request that has this id."""
 
     placed_state: ClassVar[Mapping[str, frozenset[str]]] = {}
     """Keys of state that are sent, by `type` of the part, and `result` for results of the provider's calls."""
@@ -215,12 +213,7 @@ class EncoderBase(ABC):
     # -- implemented by subclasses
 
     def model_of(self, body: Mapping[str, Any]) -> str:
-        """
-        Return the model that *body* names.
-
-        Raises:
-            ValueError: When it names none.
-        """
+        """Return the model that *body* names; without one, raise a `ValueError`."""
         model = string(body, "model")
         if not model:
             raise ValueError("body: expected a model")
@@ -271,23 +264,11 @@ class EncoderBase(ABC):
         """Return the places of calls that the provider refuses as calls; they are sent as text of the user."""
         return ()
 
-    def stored_id(self, answer: AssistantMessage) -> str:
-        """Return the id by which the provider stores *answer*; empty when it does not."""
-        return ""
-
-    def chained_to(self, stored_id: str) -> dict[str, Any]:
-        """Return the fields of the request that name a stored answer."""
-        raise NotImplementedError  # only called with an id that a subclass has returned
-
     def resumed(self, hops: Sequence[AssistantMessage]) -> tuple[dict[str, Any], bool] | None:
         """
-        Return the fields that resume an answer that is paused, and whether the conversation before it is sent.
+        Return the fields that resume a paused answer, and whether the conversation before it is sent.
 
-        Args:
-            hops: The messages that the answer has so far.
-
-        Returns:
-            `None` where the wire has no form for it: the answer is then sent as others are.
+        `None` where the wire has no form for it: *hops*, the messages of the answer, are then sent as others are.
         """
         return None
 
@@ -338,7 +319,7 @@ class EncoderBase(ABC):
         for encoded in chain.new:
             items += encoded.items
             drops += encoded.drops
-        fields = {**self.chained_to(self.stored_id(chain.answer)), **self.conversation(items)}
+        fields = {self.stored_field: string(chain.answer.state, self.stored_key), **self.conversation(items)}
         return self._encoded("chained", fields, drops)
 
     def _chain(self) -> _Chain | str:
@@ -361,16 +342,16 @@ class EncoderBase(ABC):
     def _obstacle(self, chain: _Chain, first: int, at: int) -> str | None:
         """Return why a request cannot be chained; `None` when it can."""
         answer = chain.answer
-        name = f"answer {answer.id!r}"
+        name, stored_as = f"answer {answer.id!r}", self.stored_key.replace("_", " ")
         messages = self.messages[first : at + 1]
         calls = [call for message in messages for call in getattr(message, "tool_calls", ())]
         has_nameless = any(not wire_id(call) for call in calls if not call.provider_executed)
         obstacles = [
-            (not self.stored_as, "the provider stores no answers"),
+            (not self.stored_key, "the provider stores no answers"),
             (self.body.get("store") is False, "store is off"),
             (not _is_completed(answer), f"{name} is not completed"),
             (not self.is_own(answer), f"{name} is of another model or agent"),
-            (not self.stored_id(answer), f"{name} was not stored, it has no {self.stored_as}"),
+            (not string(answer.state, self.stored_key), f"{name} was not stored, it has no {stored_as}"),
             (answer.finish_reason is FinishReason.PAUSE, f"{name} was paused before its end"),
             (_is_newer(self.messages[:first], self.messages[first]), f"{name} does not know all before it"),
             (has_nameless, f"{name} has a call without an id"),

@@ -42,7 +42,8 @@ class GeminiInteractionsEncoder(EncoderBase):
     provider: ClassVar[str] = "google"
     policy: ClassVar[Policy] = POLICY
     conversation_fields: ClassVar[tuple[str, ...]] = ("input", "previous_interaction_id", "continuation_token")
-    stored_as: ClassVar[str] = "interaction id"
+    stored_key: ClassVar[str] = "interaction_id"
+    stored_field: ClassVar[str] = "previous_interaction_id"
     placed_state: ClassVar[Mapping[str, frozenset[str]]] = {
         "text": _STEP | {"annotations", "block"},
         "reasoning": _STEP | {"summary", "signature"},
@@ -78,14 +79,6 @@ class GeminiInteractionsEncoder(EncoderBase):
             body["environment"] = {**wanted, "environment_id": environment}
         return body
 
-    def stored_id(self, answer: AssistantMessage) -> str:
-        """Return the id of its interaction."""
-        return string(answer.state, "interaction_id") or ""
-
-    def chained_to(self, stored_id: str) -> dict[str, Any]:
-        """Return the field that names an interaction."""
-        return {"previous_interaction_id": stored_id}
-
     def resumed(self, hops: Sequence[AssistantMessage]) -> tuple[dict[str, Any], bool]:
         """
         Return the continuation token, and the interaction that gave it where interactions are stored.
@@ -105,10 +98,10 @@ class GeminiInteractionsEncoder(EncoderBase):
                 f"message {message_id!r} gave back the continuation token that was sent, so it made no progress; "
                 "ask something new, or use the mode 'full'"
             )
-        interaction = self.stored_id(hops[-1])
+        interaction = string(hops[-1].state, self.stored_key)
         if self.body.get("store") is False or not interaction:
             return {"continuation_token": token}, True
-        return {**self.chained_to(interaction), "continuation_token": token}, False
+        return {self.stored_field: interaction, "continuation_token": token}, False
 
     # -- items
 
