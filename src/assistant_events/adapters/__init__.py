@@ -15,12 +15,14 @@ from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.encoder import Encode, Encoded, EncodeMode, EncoderBase
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.frame_reader import Note
+from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.framing import Framing, JsonLines, Sse
 from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.usage import UsageTable
 
 __all__ = [
     "DecoderBase",
+    "DeltaFrames",
     "Dialect",
     "EmitterBase",
     "Encode",

@@ -104,7 +104,7 @@ class FrameReader(ABC):
         if fast is None and len(data) <= _PIECE:
             self.on_payloads(framing.feed(data))
         elif fast is None or not framing.idle or not fast.try_append(data, fast.framed, self._sink):
-            # A live stream brings one frame at a time, and most continue what is open: then nothing is left to do.
+            # Most chunks of a live stream are one frame that continues what is open: those are done here.
             self._feed_pieces(data)
         events = self._sink
         if not events:
@@ -114,7 +114,7 @@ class FrameReader(ABC):
 
     @property
     def tail(self) -> str:
-        """Text after the last frame that is no frame, such as a bare JSON error; empty when there is none."""
+        """Text outside of frames, such as a bare JSON error at the end; empty when there is none."""
         return self._framing.tail
 
     # -- for authors of adapters
@@ -123,14 +123,14 @@ class FrameReader(ABC):
     def on_event(self, event: Fields) -> None:
         """Read one event of the wire and call verbs of `self.recorder`."""
 
-    def on_done(self) -> None:  # noqa: B027 - these three are there to be overridden, or not
-        """Take the mark `[DONE]`. It says nothing by default: only a terminal event ends an answer."""
+    def on_done(self) -> None:  # noqa: B027 - overriding is optional
+        """Take the mark `[DONE]`. Nothing by default: only a terminal event ends an answer."""
 
     def on_skipped(self, counted: Fields) -> None:  # noqa: B027
         """Take the counted fields of the last of the frames on the fast path. Nothing by default."""
 
     def note(self, code: str, message: str) -> None:
-        """Remember something that could not be used."""
+        """Add a note about input that could not be used."""
         if len(self.notes) < MAX_NOTES:
             self.notes.append(Note(code=code, message=message))
         else:
@@ -138,7 +138,7 @@ class FrameReader(ABC):
 
     @final
     def on_payloads(self, payloads: list[bytes]) -> None:
-        """Take the payloads of whole frames: the fast path while they continue what is open, else one by one."""
+        """Take the payloads of whole frames, on the fast path while they continue what is open."""
         sink = self._sink
         for payload in payloads:
             fast = self._fast_path
@@ -170,7 +170,8 @@ class FrameReader(ABC):
 
             path: Keys and list indexes that lead to the text.
 
-            fragment: What the delta continues; nothing happens with `None`, or when it waits for half a character.
+            fragment: What the delta continues. With `None`, media, or half a character that waits for the rest, nothing
+                happens.
 
             kind: A key for frames with the same constant bytes, such as the type of the delta.
 
@@ -180,6 +181,8 @@ class FrameReader(ABC):
         """
         # Any: see `DeltaFastPath`.
         if not self.fast or fragment is None or fragment.held or self.recorder.rejoining:
+            return
+        if isinstance(fragment, OpenFragment) and fragment.kind == "media":
             return
         left, learner = self._left, self._learners.get(kind)
         payload = self.payload
@@ -227,7 +230,7 @@ class FrameReader(ABC):
             event = read_json(payload, max_depth=FRAME_DEPTH)
         except JsonError:
             try:
-                # Bytes that are no UTF-8 become U+FFFD, as server-sent events want it.
+                # Bytes that are not UTF-8 become U+FFFD, as the standard of server-sent events has it.
                 event = read_json(payload.decode("utf-8", "replace"), max_depth=FRAME_DEPTH)
             except JsonError as error:
                 self.note("bad-json", f"a frame of {len(payload)} bytes is {error}")
@@ -247,7 +250,7 @@ class FrameReader(ABC):
             self._break(failure)
 
     def frame_name(self) -> str | None:
-        """Return the name beside the frame that is read, for wires on which the document does not say what it is."""
+        """Return the name beside the current frame, for wires whose documents do not have their type."""
         self._name_read = True
         return None if self.payload is None else self._framing.name(self.payload)
 
