@@ -14,7 +14,7 @@ import signal
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-# Time says nothing about a shared machine. Large sessions are slow to draw, and that is their point.
+# Time means little on a shared machine. Large sessions are slow to draw, and that is their point.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
 _QUICK = {"max_examples": 60, "derandomize": True, **_COMMON}

@@ -2,13 +2,13 @@
 The 64 behaviours that a test list of the ancestor of our events asks for, as our rules have them.
 
 Each test is named after the number of its behaviour. Fragments have no ordinals here: the kind is the address, since
-a message has at most one open text, reasoning and medium; deltas say by their offset where they belong.
+a message has at most one open text, reasoning and media item; the offset of a delta is its place.
 
 Elsewhere, because they concern other modules:
 
 - 45, 52: how JSON and states are frozen, compared and shown is tested with the values; the law of storage tries every
   state.
-- 46, 47: which state goes where is decided by `replay`, and tested with it and with the encoders.
+- 46, 47: which state is sent where is decided by `history`, and tested with it and with the encoders.
 - 50: what a provider's redacted or signed items become is tested with the dialects; that their parts keep state is
   `test_b48`.
 - 53, 54, 55, 57 (bytes): the wire form, unknown types and versions, upcasting and golden files are tested with the
@@ -18,10 +18,10 @@ Elsewhere, because they concern other modules:
 Not ours:
 
 - 39: a new step does not close another one: several messages may run in one session, each until its own end.
-  `reconcile` settles what nobody will end.
+  `reconcile` settles what no process will end.
 - 42: retries are the app's; `step.restarted` is what a retry leaves in a log, see `test_b38`.
 - 51: capture of state by a route key: state is never nested under a provider name, adapters hand over what they mean.
-- 59: there is no log of JSON lines; the stores are databases.
+- 59: a log of JSON lines does not exist; the stores are databases.
 """
 
 import attrs
@@ -124,7 +124,7 @@ def test_b03_recut_deltas(events, data):
 
 def test_b03_cut_inside_a_character():
     """
-    A recorder joins a surrogate pair that is cut; a combining mark is a code point of its own and may stand alone.
+    A recorder joins a surrogate pair that is cut; a combining mark is a code point of its own and may be alone.
     """
     recorder = Recorder("a1")
     events = recorder.start(origin())
@@ -177,7 +177,7 @@ def test_b07_text_and_reasoning_open_at_once():
 
 def test_b08_kinds_do_not_collide():
     """
-    Ours: there are no ordinals that could be equal; the same offset in text and reasoning means each its own.
+    Ours: ordinals that could be equal do not exist; the same offset in text and reasoning means each its own.
     """
     events = [START, TextStarted(**A), ReasoningStarted(**A)]
     events += [ReasoningDelta(**A, offset=0, delta="r"), TextDelta(**A, offset=0, delta="t")]
@@ -260,7 +260,7 @@ def test_b15_wrong_messages():
 
 def test_b16_happy_path():
     """
-    A call goes from streaming to called to success, and records fill its times.
+    A call moves from streaming to called to success, and records fill its times.
     """
     log = records(answer(calls=[Call("t", output="x")]))
     stages = [fold(log[: at + 1]).last.tool_calls[0].status.value for at in range(1, len(log))]
@@ -323,7 +323,7 @@ def test_b21_success_too_early():
 
 def test_b22_failed_while_streaming():
     """
-    A call whose input was no object keeps the raw text and has no input.
+    A call whose input was not an object keeps the raw text and has no input.
     """
     (call,) = message(answer(calls=[Call("t", "{broken")])).tool_calls
 
@@ -383,7 +383,7 @@ def test_b27_progress():
 @pytest.mark.parametrize("raw", ["{", "nonsense"])
 def test_b28_malformed_input(raw):
     """
-    Malformed JSON fails the call as `invalid-input`, keeps the raw text, and the step goes on to its end.
+    Malformed JSON fails the call as `invalid-input`, keeps the raw text, and the step continues to its end.
     """
     answered = message(answer(calls=[Call("t", raw)]))
 
@@ -406,7 +406,7 @@ def test_b29_input_that_is_no_object(raw):
 
 def test_b30_calls_of_the_provider():
     """
-    That the provider ran a call stays said, and the state of the result is apart from that of the call.
+    That the provider ran a call stays recorded, and the state of the result is apart from that of the call.
     """
     events = answer(calls=[Call("t", output="x", provider_executed=True, state={"c": 1}, result_state={"r": 1})])
     (call,) = message(events).tool_calls
@@ -515,7 +515,7 @@ def test_b38_restart():
 
 def test_b40_old_steps_are_not_revived():
     """
-    Ours: a step is addressed by its id; an older one that runs goes on by its own events only, one that was closed
+    Ours: a step is addressed by its id; an older one that runs continues by its own events only, one that was closed
     does not.
     """
     closed = [START, *reconcile(fold([START])), StepStarted(message_id="a2", origin=origin())]
@@ -582,7 +582,7 @@ def test_b48_empty_reasoning():
 
 def test_b49_two_fragments_of_one_item():
     """
-    Fragments with the same id in their state are told apart by their order.
+    Fragments with the same id in their state are distinguished by their order.
     """
     recorder = Recorder("a1")
     events = recorder.start(origin())
@@ -600,7 +600,7 @@ def test_b49_two_fragments_of_one_item():
 
 def test_b56_places_in_the_log():
     """
-    A record is applied in its place, a duplicate when that has passed, a gap beyond it; a snapshot says where to go on.
+    A record is applied in its place, a duplicate when that has passed, a gap beyond it; a snapshot holds where to continue.
     """
     log = records([prompt(), *durable(answer("Hi"))])
 
@@ -654,7 +654,7 @@ def test_b63_snapshot_and_rest(events, data):
 
 def test_b64_compactions():
     """
-    Deltas are live, the end says all; without a start it is an orphan. A compaction that failed changes no context,
+    Deltas are live, the end has all; without a start it is an orphan. A compaction that failed changes no context,
     and of two the last counts. Ours: each has an id of its own.
     """
     events = [prompt(), *compaction("one"), *answer("Hi"), *compaction("two", message_id="c2")]
@@ -667,7 +667,7 @@ def test_b64_compactions():
 
 def test_b64_a_failed_step_keeps_its_reasoning_apart():
     """
-    A summary carries no state of the messages that it stands for: a compaction has only its own.
+    A summary carries no state of the messages that it replaces: a compaction has only its own.
     """
     events = [*answer("Hi", reasoning="Hm", reasoning_state={"signature": "x"}), *compaction("sum")]
 

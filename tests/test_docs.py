@@ -3,7 +3,7 @@ The documentation, without Sphinx: every example runs and prints what it shows, 
 lead somewhere, and each page keeps the form of the others.
 
 An example is a block fenced with `python`. Those of one page run one after another in one namespace and one empty
-folder, into which the recordings are copied. What a block prints stands behind it in comments that begin with `# →`.
+folder, into which the recordings are copied. What a block prints follows it in comments that begin with `# →`.
 """
 
 import ast
@@ -77,7 +77,7 @@ def examples(page: Path) -> list[Example]:
 
 
 def commands(page: Path) -> list[tuple[str, str | None]]:
-    """Return the arguments of our commands in a page and what they print; `None` when that goes elsewhere."""
+    """Return the arguments of our commands in a page and what they print; `None` when that is redirected."""
     found: list[tuple[str, str | None]] = []
     for fence in FENCE.finditer(page.read_text()):
         if fence["info"].strip() == "console":
@@ -166,7 +166,7 @@ class TestGenerated:
 
     def test_all_are_used(self) -> None:
         """
-        Every generator stands in a page, and every mark names a generator.
+        Every generator is used in a page, and every mark names a generator.
         """
         marks = {mark for page in PAGES for mark in generated_pages.MARK.findall(page.read_text())}
 
@@ -174,7 +174,7 @@ class TestGenerated:
 
     def test_fill(self) -> None:
         """
-        Behind a mark on a line of its own stands the text and its end; what stands around it stays.
+        A mark on a line of its own is followed by the text and its end; the text around it stays.
         """
         filled = generated_pages.fill(
             "before\n\n<!-- generated: outcomes -->\n\nafter `<!-- generated: outcomes -->`\n"
@@ -210,7 +210,7 @@ class TestGenerated:
 
     def test_outcomes_are_explained(self) -> None:
         """
-        Every outcome but `applied` says what it means.
+        Every outcome but `applied` has an explanation.
         """
         empty = [word for word, doc in reading.members_of(Outcome) if not doc]
 
@@ -284,7 +284,7 @@ class TestReference:
 
     def test_data_of_another_module(self) -> None:
         """
-        A constant that another module defines stands behind the module that offers it, with its string.
+        A constant that another module defines is listed under the module that offers it, with its string.
         """
         page = public.with_data(".. automodule:: assistant_events.values\n")
 
@@ -316,7 +316,7 @@ class TestReference:
 class TestDiagrams:
     def test_words_of_the_front_page_stay_in_their_boxes(self) -> None:
         """
-        Every word that stands in the middle of a box of the flow picture has room on both sides, in a wide font too.
+        Every word in the middle of a box of the flow picture has room on both sides, in a wide font too.
         """
         picture = ET.parse(DOCS / "_static" / "flow.svg").getroot()
         boxes = [
@@ -367,7 +367,7 @@ class TestDiagrams:
 
     def test_every_change_is_drawn(self) -> None:
         """
-        Every event that moves a call stands in its diagram.
+        Every event that moves a call is in its diagram.
         """
         text = lifecycle.DRAWINGS["call"]()
         picture = text[: text.index("</figure>")]
@@ -455,7 +455,7 @@ class TestPages:
 
     def test_decisions_have_one_form(self) -> None:
         """
-        A decision says what was asked, what is known, what was chosen and what would change it.
+        A decision states what was asked, what is known, what was chosen and what would change it.
         """
         expected = ["Question", "Evidence", "Choice", "What would change it"]
         odd = [

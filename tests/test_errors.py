@@ -1,5 +1,5 @@
 """
-What errors say, and that they survive a pickle.
+The texts of errors, and that they survive a pickle.
 """
 
 import pickle
@@ -61,7 +61,7 @@ def test_texts(error, text):
 @pytest.mark.parametrize("error", [error for error, _ in TEXTS.values()], ids=TEXTS.keys())
 def test_pickled(error):
     """
-    An error that crosses a process still says the same and holds the same.
+    An error that crosses a process keeps its text and its data.
     """
     again = pickle.loads(pickle.dumps(error))
 

@@ -1,7 +1,7 @@
 """
 The apps in `examples/`, as processes of their own, against a mock provider on a port.
 
-Where something has to happen at a certain moment, the provider falls silent there until the test goes on.
+Where something has to happen at a certain moment, the provider falls silent there until the test continues.
 """
 
 import json
@@ -37,7 +37,7 @@ def provider():
 
 @pytest.fixture
 def environment(provider, tmp_path):
-    """What the apps are told."""
+    """What the apps receive."""
     told = {"GEMINI_BASE_URL": provider.url, "GEMINI_API_KEY": "k", "CHAT_DB": str(tmp_path / "chat.db")}
     return {**os.environ, **told}
 

@@ -1,5 +1,5 @@
 """
-What is said when an optional package is missing.
+The message when an optional package is missing.
 """
 
 import subprocess
@@ -25,7 +25,7 @@ def absent(monkeypatch):
 
 def test_nothing_is_missing(absent):
     """
-    There is nothing to say when every package is there.
+    The message is empty when every package is there.
     """
     require("it", {"http": ("httpx2",)})
 

@@ -110,10 +110,10 @@ IO_MODULES = {
 IO_CALLS = {"__import__", "breakpoint", "input", "open", "print"}
 CLOCK_NAMES = {"now", "today", "utcnow"}
 
-# Which unit may import which core dependency; None stands for all of them.
+# Which unit may import which core dependency; None means all of them.
 CORE = {"attr": None, "attrs": None, "typing_extensions": None, "cattrs": {"converters", "mock"}}
 
-# Where an optional dependency may be imported at the top of a module, because whoever imports the module wants it.
+# Where an optional dependency may be imported at the top of a module, because every importer of the module needs it.
 # Elsewhere it is imported inside a function, or under a guard for its absence.
 OPTIONAL = {
     "cyclopts": {"cli"},
@@ -661,7 +661,7 @@ ILLEGAL = {
 @pytest.mark.parametrize("files", LEGAL.values(), ids=LEGAL)
 def test_legal_imports(tmp_path, files):
     """
-    What the rules allow goes unreported.
+    What the rules allow is not reported.
     """
     assert [] == violations(plant(tmp_path, files))
 

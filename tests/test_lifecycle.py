@@ -180,7 +180,7 @@ TO_CALL_PHASE = {
 
 def running(*events):
     """
-    Return the life of a step to which *events* have happened; a class stands for the one of its kind above.
+    Return the life of a step to which *events* have happened; a class means the one of its kind above.
     """
     life = MessageLifecycle(MessagePhase.RUNNING)
     for event in events:
@@ -190,7 +190,7 @@ def running(*events):
 
 def test_the_tables_are_whole():
     """
-    Every event stands in every phase of a message, and nothing else does.
+    Every phase of a message has a row for every event, and for nothing else.
     """
     assert {(*DURABLE_EVENTS, *LIVE_EVENTS)} == {ALL_EVENTS}
     assert len(MessagePhase) * len(ALL_EVENTS) == len(MESSAGE_CELLS)
@@ -205,7 +205,7 @@ def test_the_tables_are_whole():
 @pytest.mark.parametrize(("phase", "cls", "expected"), MESSAGE_CELLS)
 def test_a_message(phase, cls, expected):
     """
-    A message in this phase takes this event as the table says.
+    A message in this phase takes this event as in the table.
     """
     assert expected is MESSAGE[phase][cls]
 
@@ -225,7 +225,7 @@ def test_a_message_stays_where_it_is_when_it_refuses(phase, cls, expected):
 @pytest.mark.parametrize(("phase", "cls", "expected"), FRAGMENT_CELLS)
 def test_a_fragment(phase, cls, expected):
     """
-    The fragments of a kind in this phase take this event as the table says.
+    The fragments of a kind in this phase take this event as in the table.
     """
     kind = cls.type.partition(".")[0]
     start, end = EVENT_TYPES[f"{kind}.started"], EVENT_TYPES[f"{kind}.ended"]
@@ -240,7 +240,7 @@ def test_a_fragment(phase, cls, expected):
 @pytest.mark.parametrize(("phase", "cls", "expected"), CALL_CELLS)
 def test_a_call(phase, cls, expected):
     """
-    A call in this phase takes this event as the table says.
+    A call in this phase takes this event as in the table.
     """
     life = running(*TO_CALL_PHASE[phase])
     refusal = life.advance(ONE_OF_EACH[cls])
@@ -370,14 +370,14 @@ def test_a_closed_step_knows_ends_that_come_again(end, before, event, expected):
 
 def test_guards_name_the_events_that_look_across():
     """
-    The rules that no table can hold are said for exactly these events.
+    The rules that no table can hold exist for exactly these events.
     """
     assert {StepEnded, StepFailed, StepRestarted} == set(GUARDS)
 
 
 def test_a_known_message_is_adopted():
     """
-    Where fragments and calls of a known message stand can be set.
+    The phases of fragments and calls of a known message can be set.
     """
     life = MessageLifecycle(MessagePhase.RUNNING)
     life.adopt_fragment("text", FragmentPhase.OPEN)

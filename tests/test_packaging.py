@@ -142,7 +142,7 @@ def test_pins_satisfy_the_requirements():
 
 def test_readme_example_works_when_pasted(tmp_path):
     """
-    The first Python block of the README runs as it stands, in an empty directory, and warns of nothing.
+    The first Python block of the README runs unchanged, in an empty directory, and warns of nothing.
     """
     readme = (ROOT / "README.md").read_text("utf-8")
     block = re.search(r"^```python\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)

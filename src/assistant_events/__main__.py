@@ -1,4 +1,4 @@
-"""`python -m assistant_events`: the command line, which says what to install when its extra is not there."""
+"""`python -m assistant_events`: the command line, which prints what to install when its extra is missing."""
 
 import sys
 
@@ -9,5 +9,5 @@ def _main() -> int:
     return main()
 
 
-if __name__ == "__main__":  # pragma: no branch - whoever imports it wants nothing to happen
+if __name__ == "__main__":  # pragma: no branch - an import has no effect
     sys.exit(_main())

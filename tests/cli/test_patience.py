@@ -10,7 +10,7 @@ from assistant_events.cli.patience import MAX_LINE, MAX_WAITING, PatientWriter
 
 
 class Slow(io.StringIO):
-    """A stream without a descriptor, whose reader begins when it is told to."""
+    """A stream without a descriptor, whose reader begins on a signal."""
 
     def __init__(self):
         super().__init__()

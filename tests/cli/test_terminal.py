@@ -22,7 +22,7 @@ ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Terminal(io.StringIO):
-    """Standard output or error that says that it is a terminal."""
+    """Standard output or error that poses as a terminal."""
 
     encoding = "utf-8"
 

@@ -31,7 +31,7 @@ def assert_same(expected, actual):
 
 def is_settled(transcript):
     """
-    Tell whether nothing streams and no call shows progress.
+    Return whether nothing streams and no call shows progress.
     """
     for message in transcript.messages:
         if message.type == "compaction" and message.status == "running":

@@ -326,7 +326,7 @@ def instructions(batches):
 )
 def test_an_append_costs_what_it_says(batches):
     """
-    Twice as many batches take SQLite about twice as many instructions, whatever stands in the session already.
+    Twice as many batches take SQLite about twice as many instructions, whatever the session already holds.
     """
     instructions(batches(2))
 
@@ -535,7 +535,7 @@ def test_no_text_is_joined_again_and_again(family, monkeypatch):
 @pytest.mark.parametrize("family", ["indexes with one hash", "negative indexes with one hash"])
 def test_no_index_is_looked_for_among_others_of_its_hash(family):
     """
-    Indexes whose hashes are all alike are told apart by their text, whose hashes nobody can choose.
+    Indexes whose hashes are all alike are distinguished by their text, whose hashes cannot be chosen.
     """
     decoder = GeminiInteractionsDecoder("m")
     decoder.feed(body_of(family, SIZE, ended=False))

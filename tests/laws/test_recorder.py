@@ -70,7 +70,7 @@ def test_whatever_verbs_give_legal_events(chosen):
 @given(ANY_VERBS)
 def test_a_refused_verb_changes_nothing(chosen):
     """
-    A recorder that refused some verbs goes on as one that was never asked.
+    A recorder that refused some verbs continues like one that was never asked.
     """
     _, events, taken = performed(chosen)
     _, again, _ = performed(taken)
@@ -111,7 +111,7 @@ def test_close_says_what_reconcile_would_say(start, chosen):
 @given(sessions(), st.booleans(), st.booleans())
 def test_reconcile_settles_what_it_may(events, abandon_calls, abandon_runs):
     """
-    What `reconcile` returns is legal and durable, leaves open only what it was told to leave, and is nothing again.
+    What `reconcile` returns is legal and durable, leaves open only what it was asked to leave, and is empty the second time.
     """
     transcript = fold(events)
     ends = reconcile(transcript, abandon_calls=abandon_calls, abandon_runs=abandon_runs)
@@ -151,7 +151,7 @@ def test_reconcile_from_the_log_settles_what_is_live(events):
 @given(sessions())
 def test_reconcile_never_answers_a_call(events):
     """
-    What `reconcile` says of calls is that they were interrupted; no tool has run.
+    `reconcile` reports calls as interrupted; no tool has run.
     """
     ends = reconcile(fold(events), abandon_calls=True, abandon_runs=True)
 
@@ -218,7 +218,7 @@ def code_units(value):
 @given(states(), states(), states())
 def test_state_reaches_the_message_unit_for_unit(first, second, third):
     """
-    Every state that a verb is given stands in the event and in the message as it came.
+    Every state that a verb is given is in the event and in the message as it came.
     """
     recorder = Recorder("m1")
     events = recorder.start(origin(), state=first)

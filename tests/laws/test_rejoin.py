@@ -38,7 +38,7 @@ def settled(transcript):
 
 def cuts(events):
     """
-    Yield the transcript as it stood after each event, once from all events and once from those that a log keeps.
+    Yield the transcript after each event, once from all events and once from those that a log keeps.
     """
     for cut in range(1, len(events) + 1):
         yield fold(events[:cut])
@@ -47,14 +47,14 @@ def cuts(events):
 
 def has_answer(call):
     """
-    Tell whether somebody answered a call; that it was cut is no answer.
+    Return whether a call was answered; a cut is not an answer.
     """
     return call.settled and (call.error is None or call.error.kind != "interrupted")
 
 
 def assert_nothing_is_less(before, after):
     """
-    Check that every part of a message is still there and says at least as much as it did.
+    Check that every part of a message is still there and has at least as much as it had.
     """
     assert len(before.parts) <= len(after.parts)
     for part, later in zip(before.parts, after.parts, strict=False):
@@ -106,7 +106,7 @@ def test_a_replay_that_is_cut_leaves_no_less(chosen, data):
     """
     A replay that stops anywhere, with or without being closed, leaves at least what was recorded.
     """
-    said_anew = {"text", "prefill"}  # what an end says wins over its deltas
+    said_anew = {"text", "prefill"}  # an end wins over its deltas
     if any(verb.name == "media" for verb in chosen):
         said_anew |= {"data", "uri"}
     chosen = [verb for verb in chosen if all(verb.arguments.get(name) is None for name in said_anew)]
@@ -125,7 +125,7 @@ def test_a_replay_that_is_cut_leaves_no_less(chosen, data):
 @given(steps(), st.lists(verbs(), max_size=10), st.data())
 def test_a_replay_that_differs_is_legal_and_ends(chosen, other, data):
     """
-    A replay that says something else gives legal events and an end, wherever the step was cut.
+    A replay with other content gives legal events and an end, wherever the step was cut.
     """
     events = performed(chosen)
     keep = data.draw(st.integers(1, len(chosen)))
@@ -156,7 +156,7 @@ def test_what_the_app_answered_meanwhile_stays(chosen, data):
 
 def settles(message, event):
     """
-    Tell whether the call of *event* has the output of it.
+    Return whether the call of *event* has its output.
     """
     return [call.output for call in message.tool_calls if call.call_id == event.call_id] == [event.output]
 

@@ -105,7 +105,7 @@ def _first_start(content: ProviderStream) -> StepStarted:
     Return how the answer begins.
 
     Raises:
-        CommandError: There is no answer. A decoder makes a failed step of that, which is not worth storing.
+        CommandError: An answer is missing. A decoder makes a failed step of that, which is not worth storing.
     """
     events = content.events(FIRST_ID, last=False)
     started = next(event for event in events if isinstance(event, StepStarted))
