@@ -111,7 +111,7 @@ def test_close_says_what_reconcile_would_say(start, chosen):
 @given(sessions(), st.booleans(), st.booleans())
 def test_reconcile_settles_what_it_may(events, abandon_calls, abandon_runs):
     """
-    What `reconcile` returns is legal and durable, leaves open only what it was asked to leave, and is empty the second time.
+    What `reconcile` returns is legal and durable, leaves open only what it was asked to, and is empty the second time.
     """
     transcript = fold(events)
     ends = reconcile(transcript, abandon_calls=abandon_calls, abandon_runs=abandon_runs)
