@@ -170,7 +170,9 @@ class Tape:
         if status != 200:
             return self._add(match, self._api.error_answer(status, headers, data))
         stream = _RecordedStream(self._api, data) if is_stream else None
-        answer, run_id = self._answer_of_document(data) if stream is None else self._answer_of_stream(stream)
+        answer, run_id = (
+            self._answer_of_document(data) if stream is None else self._answer_of(stream.events, stream.error)
+        )
         if answer is not None:
             return self._add(match, answer)
         if run_id and self._api.runs_on(given):
@@ -191,7 +193,7 @@ class Tape:
             stream = self._continued(pending.streams, data, after)
             if stream is None:
                 return f"not recorded, the events before this cursor are missing: {pending.match.summary}"
-            answer, _ = self._answer_of_stream(stream)
+            answer, _ = self._answer_of(stream.events, stream.error)
         else:
             answer, _ = self._answer_of_document(data)
         if answer is None:
@@ -221,9 +223,6 @@ class Tape:
             return None, ""
         unfinished = self._api.unfinished_id(document)
         return self._answer_of(decode(document, _ID), None) if unfinished is None else (None, unfinished)
-
-    def _answer_of_stream(self, stream: _RecordedStream) -> tuple[Answer | None, str]:
-        return self._answer_of(stream.events, stream.error)
 
     def _answer_of(self, events: Sequence[Event], error: StreamError | None) -> tuple[Answer | None, str]:
         messages = [message for message in fold(events).messages if isinstance(message, AssistantMessage)]

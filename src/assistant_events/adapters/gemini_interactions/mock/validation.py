@@ -27,15 +27,10 @@ Generation: TypeAlias = Literal[1, 2]
 """1: `outputs` and `content.*`, until June 2026. 2: `steps` and `step.*`, everything since."""
 
 _TYPES: Final[dict[str, tuple[type[Any], str]]] = {
-    "model": (str, "a string"),
-    "agent": (str, "a string"),
-    "store": (bool, "true or false"),
-    "background": (bool, "true or false"),
-    "previous_interaction_id": (str, "a string"),
-    "continuation_token": (str, "a string"),
+    **dict.fromkeys(("model", "agent", "previous_interaction_id", "continuation_token"), (str, "a string")),
+    **dict.fromkeys(("store", "background"), (bool, "true or false")),
     "tools": (list, "an array"),
-    "generation_config": (dict, "an object"),
-    "agent_config": (dict, "an object"),
+    **dict.fromkeys(("generation_config", "agent_config"), (dict, "an object")),
 }
 """Types of the fields that the mock reads; null counts as absent."""
 
