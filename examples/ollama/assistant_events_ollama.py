@@ -8,7 +8,8 @@ from base64 import b64encode
 
 from assistant_events import ErrorInfo, ErrorKind, FinishReason, Usage
 from assistant_events.adapters import DecoderBase, Dialect, EmitterBase, EncoderBase, JsonLines
-from assistant_events.adapters.json_fields import count, flag, mapping, mappings, string
+from assistant_events.adapters.json_fields import flag, mapping, mappings, string
+from assistant_events.adapters.usage import UsageTable
 from assistant_events.errors import JsonError
 from assistant_events.messages import ReasoningPart, TextPart, ToolPart
 from assistant_events.values import CUT_KINDS, MediaContent, TextContent, read_json, thaw, write_json
@@ -24,6 +25,7 @@ class OllamaChatDecoder(DecoderBase):
     dialect = "ollama-chat"
     provider = "ollama"
     framing = JsonLines
+    usage_table = UsageTable(counts={"input_tokens": "prompt_eval_count", "output_tokens": "eval_count"})
 
     def on_event(self, event):
         if "error" in event:
@@ -35,38 +37,25 @@ class OllamaChatDecoder(DecoderBase):
         self.recorder.reasoning(string(message, "thinking") or "")
         self.recorder.text(string(message, "content") or "")
         for call in mappings(message, "tool_calls"):
-            self.on_call(mapping(call, "function"))
+            function = mapping(call, "function")
+            # Ollama has no ids: the recorder makes them. The `index` of newer servers adds nothing.
+            self.recorder.tool_call(None, string(function, "name"), mapping(function, "arguments"))
         if flag(event, "done"):
             self.on_end(event)
-
-    def on_call(self, function):
-        name = string(function, "name")
-        if name:
-            # Ollama has no ids: the recorder makes them. The `index` of newer servers adds nothing.
-            self.recorder.tool_call(None, name, mapping(function, "arguments"))
-        else:
-            self.note("nameless-call", "a call without a name was left out")
 
     def on_end(self, event):
         reason = string(event, "done_reason")
         finish = FINISHES.get(reason or "stop", FinishReason.OTHER)
         if finish is FinishReason.STOP and self.recorder.unanswered(provider_executed=False):
             finish = FinishReason.TOOL_CALLS
-        read, written = count(event, "prompt_eval_count"), count(event, "eval_count")
-        details = {key: value for key, value in event.items() if key.endswith(("_count", "_duration"))}
-        usage = Usage(input_tokens=read, output_tokens=written, details=details) if details else None
-        self.finish_step(finish, reason, usage=usage)
+        self.note_usage({key: value for key, value in event.items() if key.endswith(("_count", "_duration"))})
+        self.finish_step(finish, reason)
 
 
 def error_info(document, status=None):
     message = string(document, "error") or "the server reported an error"
     kind = ErrorKind.NOT_FOUND if status == 404 else ErrorKind.PROVIDER
     return ErrorInfo(kind=kind, message=message, status=status)
-
-
-def decode_resource(resource, message_id, *, request=None, prior=None):
-    decoder = OllamaChatDecoder(message_id, request=request, prior=prior)
-    return decoder.feed_event(resource) + decoder.close()
 
 
 def detect(document):
@@ -159,7 +148,7 @@ dialect = Dialect(
     decoder=OllamaChatDecoder,
     encoder=OllamaChatEncoder.encode,
     emitter=OllamaChatEmitter,
-    decode_resource=decode_resource,
+    decode_resource=OllamaChatDecoder.decode_resource,
     detect=detect,
     http_error=http_error,
 )

@@ -110,7 +110,8 @@ def test_an_input_that_ended_takes_no_more(recorder):
     recorder.end_tool_input(key=1)
 
     with pytest.raises(LocalProtocolError, match=r"^the input of call 'c1' has ended$"):
-        recorder.tool_input("c1", "search", "{}", key=1)
+        recorder.end_tool_input(key=1)
+    assert [] == recorder.tool_input("c1", "search", "{}", key=1)
 
 
 def test_a_media_item_that_is_not_open_needs_a_type(recorder):

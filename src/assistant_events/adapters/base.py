@@ -2,7 +2,7 @@
 What every decoder shares: framing, recorder, closing, rejoining.
 
 An author of an adapter subclasses `DecoderBase` and writes `on_event`: it names the part of the wire and calls verbs of
-`self.recorder`. It reads fields with the functions of `reading`, for which a wrong type counts as missing.
+`self.recorder`. It reads fields with the functions of `json_fields`, for which a wrong type counts as missing.
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.

@@ -132,6 +132,11 @@ class Calls:
         """Return the call of a key; it may wait for its name."""
         return None if key is None else self._by_key.get(key) or self.waiting.get(key)
 
+    def has_ended(self, key: Hashable) -> bool:
+        """Whether the input of a key has ended."""
+        call = None if key is None else self._by_key.get(key)
+        return call is not None and not self.is_open(call)
+
     def waiting_for_name(self, call_id: str | None, key: Hashable) -> OpenCall | None:
         """Return the call of the key or of the provider's id that waits for its name."""
         return self.waiting.get(call_id if key is None else key)

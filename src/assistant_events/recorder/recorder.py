@@ -88,8 +88,8 @@ class Recorder(Delivery):
     def open_of(self, key: Hashable) -> OpenFragment | OpenCall | None:
         """Return the open fragment or input of a key, for decoders that append on a hot path; see `DecoderBase`."""
         call = self._calls.of_key(key)
-        if call is not None:
-            return call if self._calls.is_open(call) else None
+        if call is not None and self._calls.is_open(call):
+            return call
         return next((each for each in self._fragments.open.values() if each.key == key), None)
 
     def unanswered(self, *, provider_executed: bool) -> list[str]:
@@ -393,7 +393,7 @@ class Recorder(Delivery):
         input: Mapping[str, object] | None = None,
     ) -> list[Event]:
         """
-        Begin the input of a call, or add to it. Nothing is emitted until the name is known.
+        Begin the input of a call, or add to it. Nothing is emitted until the name is known, or after the input's end.
 
         Without a key the provider's id is the address, and `None` means the input that was begun last.
 
@@ -416,6 +416,9 @@ class Recorder(Delivery):
         self._require_running()
         check_str("tool_input", delta)
         whole = None if input is None else as_input(input)
+        if self._calls.has_ended(key):
+            self._note("late-arguments", "arguments came after their call had ended")
+            return []
         call = self._calls.open_input(call_id, key)
         if call is None:
             call = self._calls.begin(call_id, name or "", key, state, provider_executed=provider_executed)
@@ -472,11 +475,7 @@ class Recorder(Delivery):
         provider_executed: bool = False,
         state: JsonMap = NO_STATE,
     ) -> list[Event]:
-        """
-        Record a call that came whole. A `str` is JSON text and is parsed like streamed input.
-
-        A call without a name is kept as `opaque.received`, with its `id` and `arguments` in the state.
-        """
+        """Record a call that came whole. A `str` is JSON text and is parsed like streamed input."""
         self._require_running()
         if isinstance(input, str):
             call = self._calls.begin(call_id, name or "", key, state, provider_executed=provider_executed)
