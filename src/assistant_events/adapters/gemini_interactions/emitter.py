@@ -15,7 +15,7 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.gemini_interactions.citations import annotations_of
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
-from assistant_events.adapters.gemini_interactions.statuses import failure_of, interaction, usage_of
+from assistant_events.adapters.gemini_interactions.statuses import Failure, failure_of, interaction, usage_of
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
 from assistant_events.adapters.gemini_interactions.vocabulary import CALLS, SANDBOX_TOOLS
 from assistant_events.adapters.gemini_interactions.wire_steps import (
@@ -112,8 +112,7 @@ class GeminiInteractionsEmitter(EmitterBase):
     def on_end(self, message: AssistantMessage) -> None:
         """Write the last interaction, or the error; nothing when the stream was cut."""
         self._stop_output()
-        failure = failure_of(message, is_own=message.origin.dialect == _DIALECT)
-        usage = usage_of(message)
+        failure, usage = failure_of(message), usage_of(message)
         is_partial = usage.pop("partial", None) is True
         token = string(_state_of(message), "continuation_token")
         is_event = failure.error is not None and (is_partial or not usage)
@@ -126,15 +125,8 @@ class GeminiInteractionsEmitter(EmitterBase):
             if failure.output_error is not None:
                 for frame in step_frames({"type": "model_output", "error": failure.output_error}, len(self._indexes)):
                     self._frame(**frame)
-            document = _interaction(
-                message,
-                failure.status,
-                agent=self._agent,
-                fields=self._fields,
-                usage=None if is_partial else usage or None,
-                errors=None if failure.error is None else [failure.error],
-                continuation_token=token,
-            )
+            ending = {"usage": None if is_partial else usage or None, "continuation_token": token}
+            document = _interaction(message, failure, agent=self._agent, fields=self._fields, **ending)
             self._frame("interaction.completed", interaction=document)
         elif learned:
             self._created(message)
@@ -147,7 +139,7 @@ class GeminiInteractionsEmitter(EmitterBase):
         return ["[DONE]"] if self._has_end else []
 
     def _created(self, message: AssistantMessage) -> None:
-        document = _interaction(message, "in_progress", agent=self._agent, fields=self._fields)
+        document = _interaction(message, Failure("in_progress"), agent=self._agent, fields=self._fields)
         self._frame("interaction.created", interaction=document)
 
     def _update(self, **more: Any) -> None:
@@ -237,36 +229,27 @@ def emit_resource(
     """
     if not isinstance(message, AssistantMessage):
         raise TypeError(f"message: expected an AssistantMessage, got {type(message).__name__}")
-    failure = failure_of(message, is_own=message.origin.dialect == _DIALECT)
+    failure = failure_of(message)
     steps = wire_steps(attrs.evolve(message, parts=[_with_transcription(part) for part in message.parts]))
     if failure.output_error is not None:
         steps.append({"type": "model_output", "error": failure.output_error})
-    document = _interaction(
-        message,
-        failure.status or "in_progress",
-        agent=agent,
-        fields=fields,
-        steps=steps,
-        usage=None if message.usage is None else usage_of(message),
-        errors=None if failure.error is None else [failure.error],
-        continuation_token=string(_state_of(message), "continuation_token"),
-    )
+    ending = {
+        "usage": None if message.usage is None else usage_of(message),
+        "continuation_token": string(_state_of(message), "continuation_token"),
+    }
+    document = _interaction(message, failure, agent=agent, fields=fields, steps=steps, **ending)
     if not document["id"]:
         del document["id"]
     return document
 
 
-def _interaction(message: AssistantMessage, status: str, *, agent: bool, **fields: Any) -> dict[str, Any]:
+def _interaction(message: AssistantMessage, failure: Failure, *, agent: bool, **fields: Any) -> dict[str, Any]:
     origin = message.origin
-    state = _state_of(message)
-    return interaction(
-        _id_of(message),
-        status,
-        origin.served_model or (None if origin.dialect == _DIALECT else origin.model),
-        is_agent=agent,
-        environment_id=string(state, "environment_id"),
-        **fields,
-    )
+    name = origin.served_model or (None if origin.dialect == _DIALECT else origin.model)
+    environment = string(_state_of(message), "environment_id")
+    errors = None if failure.error is None else [failure.error]
+    more = {"errors": errors, "environment_id": environment, **fields}
+    return interaction(_id_of(message), failure.status or "in_progress", name, is_agent=agent, **more)
 
 
 def _state_of(message: AssistantMessage) -> State:

@@ -73,13 +73,13 @@ def usage_of(message: AssistantMessage) -> dict[str, Any]:
     return {} if message.usage is None else vocabulary.USAGE.write(message.usage)
 
 
-def failure_of(message: AssistantMessage, *, is_own: bool = True) -> Failure:
-    """Return how a message ended. The finish reason of another dialect (not *is_own*) becomes the nearest status."""
+def failure_of(message: AssistantMessage) -> Failure:
+    """Return how a message ended. The finish reason of another dialect becomes the nearest status."""
     error = message.error
     if error is None:
         if message.finish_reason is None:
             return Failure(None)
-        own = message.raw_finish_reason if is_own else None
+        own = message.raw_finish_reason if message.origin.dialect == "gemini-interactions" else None
         return Failure(own or _STATUSES.get(message.finish_reason, "incomplete"))
     if error == ErrorInfo(kind=ErrorKind.CANCELLED, message="the interaction was cancelled"):
         return Failure("cancelled")
