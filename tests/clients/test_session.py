@@ -9,7 +9,6 @@ import pytest
 from assistant_events.adapters.gemini_interactions import dialect
 from assistant_events.errors import StoreError
 from assistant_events.session import Session, SyncSession
-from assistant_events.session.answer_source import AnswerDecoder
 from assistant_events.stores import MemoryStore
 from tests.adapters.notation import stream
 
@@ -220,14 +219,6 @@ def test_two_runs_of_one_session():
         return [message.text for message in session.transcript.messages]
 
     assert ["Hello", "Hello"] == run(work())
-
-
-def test_a_relay_is_no_decoder():
-    """
-    The decoder of a client's events rejects bytes.
-    """
-    with pytest.raises(TypeError, match="expected events, got bytes"):
-        AnswerDecoder(client(Provider()).create(BODY, "m")).feed(b"")
 
 
 def test_the_blocking_face_after_a_failure():

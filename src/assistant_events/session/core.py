@@ -19,7 +19,7 @@ from assistant_events.messages import Transcript, UserMessage
 from assistant_events.reducer import describe, reconcile
 from assistant_events.session.finalizers import whole
 from assistant_events.session.projection import Batch, Projection
-from assistant_events.session.receiver import KEPT, STORED, Decoder, StreamReceiver
+from assistant_events.session.receiver import KEPT, STORED, Answer, StreamReceiver
 from assistant_events.stores.contract import Store, StoredEvent
 
 Meta: TypeAlias = Mapping[str, object] | None
@@ -209,22 +209,22 @@ class Core:
         assert isinstance(message, UserMessage), "a prompt that was applied is the message with its id"
         return message
 
-    def _begin(self, decoder: Decoder) -> StreamReceiver:
-        """Return the receiver of *decoder*: the one whose storing has failed, or a new one."""
+    def _begin(self, answer: Answer) -> StreamReceiver:
+        """Return the receiver of *answer*: the one whose storing has failed, or a new one."""
         for receiver in list(self._receivers):
-            if receiver.decoder is decoder or decoder.message_id in receiver.message_ids:
+            if receiver.answer is answer or answer.message_id in receiver.message_ids:
                 if receiver.active:
                     raise LocalProtocolError(
-                        f"message {decoder.message_id!r} is being received already; first close the iterator that "
+                        f"message {answer.message_id!r} is being received already; first close the iterator that "
                         f"receives it, {self._closing}"
                     )
                 self._receivers.remove(receiver)
-                if receiver.decoder is decoder:
+                if receiver.answer is answer:
                     receiver.active = True
                     receiver.parked = False
                     self._receivers.append(receiver)
                     return receiver
-        receiver = StreamReceiver(self._projection, decoder)
+        receiver = StreamReceiver(self._projection, answer)
         self._receivers.append(receiver)
         return receiver
 
@@ -237,7 +237,7 @@ class Core:
         _log.warning(
             "session %r: message %r was left and could not be closed; it stays running: %s",
             self.session_id,
-            receiver.decoder.message_id,
+            receiver.answer.message_id,
             error,
         )
 
@@ -245,7 +245,7 @@ class Core:
         """Raise, or add as a note to the propagating exception, that the abandoned message could not be closed."""
         if isinstance(reason, GeneratorExit):
             raise error
-        reason.add_note(f"message {receiver.decoder.message_id!r} could not be closed: {error}")
+        reason.add_note(f"message {receiver.answer.message_id!r} could not be closed: {error}")
 
 
 def _check_interval(snapshot_every: object) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Final, Protocol, cast, final
+from typing import Final, Protocol, cast, final, runtime_checkable
 
 from assistant_events.errors import ConflictError, LocalProtocolError
 from assistant_events.events import (
@@ -72,17 +72,53 @@ class Decoder(Answer, Protocol):
         ...
 
 
+@runtime_checkable
+class AsyncAnswer(Answer, Protocol):
+    """An answer for `Session`."""
+
+    async def read(self) -> list[Event]:
+        """Return the next group of events; raise `StopAsyncIteration` after the last."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connection. Again it does nothing."""
+        ...
+
+
+@runtime_checkable
+class SyncAnswer(Answer, Protocol):
+    """An answer for `SyncSession`."""
+
+    def read(self) -> list[Event]:
+        """Return the next group of events; raise `StopIteration` after the last."""
+        ...
+
+    def disconnect(self) -> None:
+        """Close the connection. Again it does nothing."""
+        ...
+
+
+def not_an_answer(given: object) -> TypeError:
+    """Return the error for a decoder without chunks, or for an answer of the other (sync or async) kind."""
+    return TypeError(
+        "chunks: expected an iterable of bytes or parsed events, got None; "
+        "only the answer of a client is received without chunks, that of an asynchronous client by Session, that of a "
+        f"synchronous one by SyncSession, got {type(given).__name__}"
+    )
+
+
 @final
 class StreamReceiver:
     """
-    Collects the events of a decoder, and decides which of them are stored and passed on.
+    Collects the events of a decoder or an answer, and decides which of them are stored and passed on.
 
     `take`, `fail`, `end` and `abort` collect. If `has_durable`, `plan` returns the batch for the store, and `accept`
     takes its records; in between the batch is `unconfirmed`.
     """
 
-    def __init__(self, projection: Projection, decoder: Decoder) -> None:
-        self.decoder = decoder
+    def __init__(self, projection: Projection, answer: Answer) -> None:
+        self.answer = answer
+        self._decoder = None if isinstance(answer, AsyncAnswer | SyncAnswer) else cast("Decoder", answer)
 
         self.active = True
         """Whether an iterator receives the events."""
@@ -93,8 +129,8 @@ class StreamReceiver:
         self.parked = False
         """Whether storing has raised; the pending events stay for another attempt."""
 
-        self.message_ids: set[str | None] = {decoder.message_id}
-        """Ids of the messages of the decoder: several for an answer of several hops."""
+        self.message_ids: set[str | None] = {answer.message_id}
+        """Ids of its messages: several for an answer of several hops."""
 
         self._projection = projection
         self._pending: list[Event] = []
@@ -108,19 +144,21 @@ class StreamReceiver:
 
     def take(self, item: object) -> None:
         """
-        Feed the decoder with bytes or with a parsed event.
+        Collect the events of an answer, or those of a decoder that is fed with bytes or a parsed event.
 
         Raises:
             TypeError: *item* is a str, or the decoder refuses it.
         """
-        if isinstance(item, BYTES):
+        if self._decoder is None:
+            self._pending += cast("list[Event]", item)  # the result of `read`
+        elif isinstance(item, BYTES):
             # cast: bytes-like.
-            self._pending += self.decoder.feed(bytes(cast("bytes", item)))
+            self._pending += self._decoder.feed(bytes(cast("bytes", item)))
         elif isinstance(item, str):
             raise TypeError("chunks: expected bytes or parsed events, got str; iterate over bytes, not text or lines")
         else:
-            self._pending += self.decoder.feed_event(item)
-        self.finished = self.decoder.terminal
+            self._pending += self._decoder.feed_event(item)
+        self.finished = self.answer.terminal
 
     def end(self) -> None:
         """End the stream."""
@@ -131,7 +169,7 @@ class StreamReceiver:
         info = transport_error(error)
         if info.kind == ErrorKind.UNKNOWN:
             # It may be a bug of the app, which only the traceback locates.
-            _log.warning("the stream of message %r raised\n%s", self.decoder.message_id, traceback_text(error))
+            _log.warning("the stream of message %r raised\n%s", self.answer.message_id, traceback_text(error))
         self._close(info)
 
     def abort(self, reason: BaseException) -> None:
@@ -139,7 +177,7 @@ class StreamReceiver:
         self._close(abortion(reason))
 
     def _close(self, error: ErrorInfo | None) -> None:
-        self._pending += self.decoder.close(error)
+        self._pending += self.answer.close(error)
         self.finished = True
 
     # -- storing
@@ -168,7 +206,7 @@ class StreamReceiver:
         """
         if self._contested:
             raise LocalProtocolError(
-                f"another writer appends to message {self.decoder.message_id!r}; "
+                f"another writer appends to message {self.answer.message_id!r}; "
                 "to continue it, pass the message as prior to a new decoder"
             )
         trial = self._projection.dry_run()

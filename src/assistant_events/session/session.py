@@ -7,15 +7,14 @@ import logging
 from collections.abc import AsyncIterable, Coroutine, Iterable
 from contextlib import suppress
 from contextvars import copy_context
-from typing import Any, Self, TypeVar, cast, final, overload
+from typing import Any, Self, TypeVar, final, overload
 
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
 from assistant_events.messages import UserMessage
-from assistant_events.session.answer_source import AsyncAnswer, answer_decoder, not_an_answer
 from assistant_events.session.chunks import Disconnect, Read, async_reader
 from assistant_events.session.core import Core, Meta, Request, Script, perform
 from assistant_events.session.event_stream import CloseState, EventGenerator, EventStream
-from assistant_events.session.receiver import Decoder, StreamReceiver
+from assistant_events.session.receiver import Answer, AsyncAnswer, Decoder, StreamReceiver, not_an_answer
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.values import ContentInput, as_content
 
@@ -223,19 +222,18 @@ class Session(Core):
 
     def _source(
         self, decoder: Decoder | AsyncAnswer, chunks: AsyncIterable[object] | Iterable[object] | None
-    ) -> tuple[Decoder, Read, Disconnect]:
+    ) -> tuple[Answer, Read, Disconnect]:
         if chunks is not None:
-            # cast: chunks are only passed with a decoder.
-            return cast("Decoder", decoder), *async_reader(chunks)
+            return decoder, *async_reader(chunks)
         if not isinstance(decoder, AsyncAnswer):
             raise not_an_answer(decoder)
-        return answer_decoder(decoder, self._receivers), decoder.read, decoder.aclose
+        return decoder, decoder.read, decoder.aclose
 
     async def _receive(
-        self, decoder: Decoder, read: Read, disconnect: Disconnect, meta: Meta, close_state: CloseState
+        self, answer: Answer, read: Read, disconnect: Disconnect, meta: Meta, close_state: CloseState
     ) -> EventGenerator:
-        await self._settle(rejoining=decoder.message_id)
-        receiver = self._begin(decoder)
+        await self._settle(rejoining=answer.message_id)
+        receiver = self._begin(answer)
         close_state.receiver = receiver
         try:
             while True:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from threading import RLock
-from typing import Self, TypeVar, cast, final, overload
+from typing import Self, TypeVar, final, overload
 
 from assistant_events.events import DurableEvent, Event, PromptSubmitted, Record, UnknownEvent
 from assistant_events.messages import UserMessage
-from assistant_events.session.answer_source import SyncAnswer, answer_decoder, not_an_answer
 from assistant_events.session.chunks import close_sync, sync_iterator
 from assistant_events.session.core import Core, Meta, Script, perform
 from assistant_events.session.finalizers import postpone, whole
-from assistant_events.session.receiver import Decoder, StreamReceiver
+from assistant_events.session.receiver import Answer, Decoder, StreamReceiver, SyncAnswer, not_an_answer
 from assistant_events.stores.contract import Store
 from assistant_events.values import ContentInput, as_content
 
@@ -66,12 +65,11 @@ class SyncSession(Core):
     ) -> Generator[Event, None, None]:
         """See `Session.receive`; neither *decoder* nor *chunks* can be asynchronous here."""
         if chunks is not None:
-            # cast: chunks are only passed with a decoder.
             items = sync_iterator(chunks)
-            return self._receive(cast("Decoder", decoder), items, lambda: close_sync(items), meta)
+            return self._receive(decoder, items, lambda: close_sync(items), meta)
         if not isinstance(decoder, SyncAnswer):
             raise not_an_answer(decoder)
-        return self._receive(answer_decoder(decoder, self._receivers), _batches(decoder), decoder.disconnect, meta)
+        return self._receive(decoder, _batches(decoder), decoder.disconnect, meta)
 
     def refresh(self) -> tuple[Record, ...]:
         """See `Session.refresh`."""
@@ -90,9 +88,9 @@ class SyncSession(Core):
         self._run(self._snapshotting())
 
     def _receive(
-        self, decoder: Decoder, chunks: Iterator[object], disconnect: Callable[[], None], meta: Meta
+        self, answer: Answer, chunks: Iterator[object], disconnect: Callable[[], None], meta: Meta
     ) -> Generator[Event, None, None]:
-        receiver = self._begin(decoder)
+        receiver = self._begin(answer)
         try:
             while True:
                 yield from self._store_pending(receiver, meta)
