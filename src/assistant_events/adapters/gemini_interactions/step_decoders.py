@@ -22,9 +22,9 @@ from assistant_events.adapters.json_fields import Fields, flag, mapping, said, s
 from assistant_events.errors import LocalProtocolError
 from assistant_events.recorder import Recorder
 from assistant_events.recorder.fragments import OpenFragment, merge_state
-from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, TextContent, thaw, write_json
+from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw, write_json
 from assistant_events.values.content import ContentInput
-from assistant_events.values.validators import as_state
+from assistant_events.values.validators import NO_STATE, as_state
 
 _TEXT_KEYS = frozenset({"type", "text", "annotations"})
 _MEDIA_KEYS = frozenset({"type", "data", "mime_type", "uri"})
@@ -355,15 +355,16 @@ class ThoughtStep(StepDecoder):
             return True
         return bool(items)
 
-    def _summary_state(self) -> dict[str, Any]:
+    def _summary_state(self) -> State:
         """Return the items of the summary, where they hold more than one text: first the whole, later what is new."""
         if not self._itemised and len(self._items) < 2 and not any(map(_is_special, self._items)):
-            return {}
+            return NO_STATE
         self._itemised = True
         items, self._items = self._items, []
         self.texts = self._items
         summary = [{"type": "text", "text": item} if isinstance(item, str) else item for item in items]
-        return {"summary": summary} if items else {}
+        state: State = own({"summary": summary}, State) if items else NO_STATE
+        return state
 
 
 class CallStep(StepDecoder):
