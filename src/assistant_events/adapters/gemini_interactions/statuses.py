@@ -11,14 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.messages import AssistantMessage
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
-
-_STATUSES: Final[dict[FinishReason, str]] = {
-    FinishReason.STOP: "completed",
-    FinishReason.TOOL_CALLS: "requires_action",
-    FinishReason.PAUSE: "requires_continuation",
-}
-"""Status of the finish reasons of other dialects; all others are `incomplete`."""
+from assistant_events.values import ErrorInfo, ErrorKind
 
 _CUT: Final = frozenset({ErrorKind.INTERRUPTED, ErrorKind.ABORTED, ErrorKind.NETWORK, ErrorKind.ADAPTER})
 """Kinds of errors of a stream, not of an interaction: nothing is written then."""
@@ -80,7 +73,7 @@ def failure_of(message: AssistantMessage) -> Failure:
         if message.finish_reason is None:
             return Failure(None)
         own = message.raw_finish_reason if message.origin.dialect == "gemini-interactions" else None
-        return Failure(own or _STATUSES.get(message.finish_reason, "incomplete"))
+        return Failure(own or vocabulary.status_of(message.finish_reason))
     if error == ErrorInfo(kind=ErrorKind.CANCELLED, message="the interaction was cancelled"):
         return Failure("cancelled")
     if error == ErrorInfo(kind=ErrorKind.PROVIDER, message="the interaction failed"):

@@ -57,11 +57,14 @@ gone (big-AGI, live, 2026-05 and 2026-06).
 
 UNFINISHED: Final = frozenset({"in_progress", "queued"})
 
-_FINISH: Final[dict[str | None, FinishReason]] = {
+_FINISH_REASONS: Final[dict[str, FinishReason]] = {
+    "completed": FinishReason.STOP,
+    "requires_action": FinishReason.TOOL_CALLS,
     "incomplete": FinishReason.LENGTH,
     "budget_exceeded": FinishReason.LENGTH,
     "requires_continuation": FinishReason.PAUSE,
 }
+"""Finish reason by status. The first status of a reason is written for it."""
 
 _DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 
@@ -186,13 +189,16 @@ def finish(status: str | None, *, pending: bool, content: bool) -> FinishReason:
 
         content: Whether anything was generated.
     """
-    if status in _FINISH:
-        return _FINISH[status]
     if status in ("completed", "requires_action", None) and pending:
         return FinishReason.TOOL_CALLS
-    if status == "completed" or (status is None and content):
-        return FinishReason.STOP
-    return FinishReason.OTHER
+    if status is None:
+        return FinishReason.STOP if content else FinishReason.OTHER
+    return FinishReason.OTHER if status == "requires_action" else _FINISH_REASONS.get(status, FinishReason.OTHER)
+
+
+def status_of(reason: FinishReason) -> str:
+    """Return the status of a finish reason, for answers of other dialects."""
+    return next((status for status, each in _FINISH_REASONS.items() if each is reason), "incomplete")
 
 
 def resource_steps(resource: Fields) -> list[Fields]:
