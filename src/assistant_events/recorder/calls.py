@@ -36,7 +36,7 @@ from assistant_events.values import (
     write_json,
 )
 from assistant_events.values.buffers import Buffer
-from assistant_events.values.construct import trusted
+from assistant_events.values.construct import construct
 from assistant_events.values.json_values import json_type
 from assistant_events.values.text import has_surrogates
 from assistant_events.values.validators import NO_STATE, as_input, as_state
@@ -243,7 +243,7 @@ class Calls:
             self._fail(call, ErrorInfo(kind=ErrorKind.INVALID_INPUT, message=fault))
             return
         values = {"name": call.name, "input": parsed, "provider_executed": call.provider_executed}
-        self._emit(trusted(ToolCalled, {"message_id": self._message_id, "call_id": call.call_id, **values}))
+        self._emit(construct(ToolCalled, message_id=self._message_id, call_id=call.call_id, **values))
 
     def add_whole(
         self,
@@ -306,7 +306,7 @@ class Calls:
             "details": result.details,
         }
         self._emit(
-            trusted(ToolSuccess, values) if result.error is None else ToolFailed(**values, error=result.error)  # type: ignore[arg-type]  # as the fields are
+            construct(ToolSuccess, **values) if result.error is None else ToolFailed(**values, error=result.error)  # type: ignore[arg-type]  # as the fields are
         )
 
     def answer_held(self) -> None:
@@ -392,11 +392,11 @@ class Calls:
 
     def _delta(self, call: OpenCall, offset: int, delta: str) -> KnownEvent:
         values = {"message_id": self._message_id, "call_id": call.call_id, "offset": offset, "delta": delta}
-        return trusted(ToolInputDelta, values)
+        return construct(ToolInputDelta, **values)
 
     def _ended(self, call: OpenCall, text: str, *, complete: bool) -> KnownEvent:
         values = {"message_id": self._message_id, "call_id": call.call_id, "text": text, "complete": complete}
-        return trusted(ToolInputEnded, {**values, "state": State(call.state)})
+        return construct(ToolInputEnded, **values, state=State(call.state))
 
     def _fail(self, call: OpenCall, error: ErrorInfo) -> None:
         self._emit(

@@ -28,7 +28,7 @@ from assistant_events.events import (
 from assistant_events.lifecycle import FRAGMENT_KINDS, KnownEvent
 from assistant_events.values import Citation, JsonObject, State, valid_text
 from assistant_events.values.buffers import Buffer
-from assistant_events.values.construct import trusted
+from assistant_events.values.construct import construct
 from assistant_events.values.info import as_citations
 from assistant_events.values.json_values import own, same_json
 from assistant_events.values.text import has_surrogates, is_high_surrogate
@@ -110,7 +110,7 @@ class OpenFragment:
         if self.kind == "media":
             return MediaStarted(message_id=message_id, media_type=self.media_type)
         values = {"message_id": message_id}
-        return trusted(TextStarted, values) if self.kind == "text" else trusted(ReasoningStarted, values)
+        return construct(TextStarted, **values) if self.kind == "text" else construct(ReasoningStarted, **values)
 
     def delta(self, message_id: str, offset: int, delta: Any) -> KnownEvent:
         """Return the event that adds *delta*."""
@@ -118,7 +118,7 @@ class OpenFragment:
         if self.kind == "media":
             return MediaDelta(message_id=message_id, offset=offset, delta=delta)
         values = {"message_id": message_id, "offset": offset, "delta": delta}
-        return trusted(TextDelta, values) if self.kind == "text" else trusted(ReasoningDelta, values)
+        return construct(TextDelta, **values) if self.kind == "text" else construct(ReasoningDelta, **values)
 
     def ended(self, message_id: str, state: State, value: Any, uri: str | None, *, complete: bool) -> KnownEvent:
         """Return the event that ends it, with *value* or *uri*, or with the content of the deltas."""
@@ -129,9 +129,9 @@ class OpenFragment:
         match self.kind:
             case "text":
                 known = {"citations": tuple(self.citations), "details": self.details}
-                return trusted(TextEnded, {**values, "text": value, **known})
+                return construct(TextEnded, **values, text=value, **known)
             case "reasoning":
-                return trusted(ReasoningEnded, {**values, "text": value})
+                return construct(ReasoningEnded, **values, text=value)
             case _:
                 return MediaEnded(
                     message_id=message_id,

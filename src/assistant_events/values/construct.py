@@ -7,7 +7,7 @@ that the converters have checked, that is most of the cost of an instance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -35,8 +35,8 @@ def constructor(cls: type[_T]) -> Callable[..., _T]:
     return made
 
 
-def trusted(cls: type[_T], values: Mapping[str, object]) -> _T:
-    """Return what `constructor` makes of the fields in a mapping."""
+def construct(cls: type[_T], **values: object) -> _T:
+    """Return an instance made by the `constructor` of its class."""
     made: _T = constructor(cls)(**values)  # type: ignore[arg-type]  # mypy takes the hash of instances for that of cls
     return made
 
