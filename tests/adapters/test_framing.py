@@ -3,6 +3,7 @@ Cases 78 to 83 of the wire reference, and the framings by themselves.
 """
 
 import itertools
+import json
 import random
 import tracemalloc
 from unittest.mock import patch
@@ -542,3 +543,34 @@ def test_the_usual_bound_is_64_mib():
     The default bound is the documented one.
     """
     assert 64 * 1024 * 1024 == MAX_FRAME_BYTES == GeminiInteractionsDecoder.max_frame_bytes
+
+
+# -- writing
+
+
+@pytest.mark.parametrize(
+    ("framing", "name", "payload", "expected"),
+    [
+        (Sse, "x", {"a": 1}, b'event: x\ndata: {"a":1}\n\n'),
+        (Sse, None, {"a": 1}, b'data: {"a":1}\n\n'),
+        (Sse, "done", "[DONE]", b"event: done\ndata: [DONE]\n\n"),
+        (JsonLines, None, {"a": 1}, b'{"a":1}\n'),
+        (Sse, None, {"a": "b\u0085c\u2028d\u2029é\r\n"}, b'data: {"a":"b\\u0085c\\u2028d\\u2029\xc3\xa9\\r\\n"}\n\n'),
+        (JsonLines, None, {"a\ud83d": ["\ude00", "\\ud83d"]}, '{"a\ufffd":["\ufffd","\\\\ud83d"]}\n'.encode()),
+    ],
+    ids=["sse", "no name", "mark", "line", "line ends of Unicode", "half of a pair"],
+)
+def test_frames_are_written(framing, name, payload, expected):
+    """
+    A framing writes what it reads: in one line, with Unicode line ends escaped, and half of a surrogate pair replaced.
+    """
+    assert expected == framing.frame(name, payload)
+
+
+@given(st.dictionaries(st.text(), st.text()))
+def test_what_is_written_is_read(payload):
+    """
+    What a framing writes is its own payload again.
+    """
+    for made in (Sse, JsonLines):
+        assert [payload] == [json.loads(each) for each in made().feed(made.frame(None, payload))]

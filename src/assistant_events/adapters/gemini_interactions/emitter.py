@@ -243,13 +243,15 @@ def emit_resource(
     return document
 
 
-def _interaction(message: AssistantMessage, failure: Failure, *, agent: bool, **fields: Any) -> dict[str, Any]:
+def _interaction(
+    message: AssistantMessage, failure: Failure, *, agent: bool, fields: Mapping[str, Any] | None, **more: Any
+) -> dict[str, Any]:
     origin = message.origin
     name = origin.served_model or (None if origin.dialect == _DIALECT else origin.model)
     environment = string(_state_of(message), "environment_id")
     errors = None if failure.error is None else [failure.error]
-    more = {"errors": errors, "environment_id": environment, **fields}
-    return interaction(_id_of(message), failure.status or "in_progress", name, is_agent=agent, **more)
+    more |= {"errors": errors, "environment_id": environment}
+    return interaction(_id_of(message), failure.status or "in_progress", name, is_agent=agent, fields=fields, **more)
 
 
 def _state_of(message: AssistantMessage) -> State:
