@@ -227,6 +227,16 @@ def test_a_result_that_comes_before_its_call(recorder):
     )
 
 
+def test_a_result_that_waits_for_a_call_whose_input_is_cut(recorder):
+    """
+    Such a call fails, since nobody knows what it was called with.
+    """
+    recorder.result("c1", "found", name="search")
+    recorder.tool_input("c1", "search", "{", provider_executed=True)
+
+    assert ["tool.input.ended", "tool.failed", "step.failed"] == [event.type for event in recorder.close()]
+
+
 @pytest.mark.parametrize("end", ["finish", "close"])
 def test_a_result_without_a_call(recorder, end):
     """

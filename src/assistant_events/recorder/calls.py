@@ -36,10 +36,15 @@ from assistant_events.values import (
     write_json,
 )
 from assistant_events.values.buffers import Buffer
-from assistant_events.values.construct import construct
+from assistant_events.values.construct import constructor
 from assistant_events.values.json_values import json_type
 from assistant_events.values.text import has_surrogates
 from assistant_events.values.validators import NO_STATE, as_input, as_state
+
+_input_delta: Callable[..., ToolInputDelta] = constructor(ToolInputDelta)
+_input_ended: Callable[..., ToolInputEnded] = constructor(ToolInputEnded)
+_called: Callable[..., ToolCalled] = constructor(ToolCalled)
+_success: Callable[..., ToolSuccess] = constructor(ToolSuccess)
 
 _INCOMPLETE = "the provider marked the input as incomplete"
 
@@ -243,7 +248,7 @@ class Calls:
             self._fail(call, ErrorInfo(kind=ErrorKind.INVALID_INPUT, message=fault))
             return
         values = {"name": call.name, "input": parsed, "provider_executed": call.provider_executed}
-        self._emit(construct(ToolCalled, message_id=self._message_id, call_id=call.call_id, **values))
+        self._emit(_called(message_id=self._message_id, call_id=call.call_id, **values))
 
     def add_whole(
         self,
@@ -306,7 +311,7 @@ class Calls:
             "details": result.details,
         }
         self._emit(
-            construct(ToolSuccess, **values) if result.error is None else ToolFailed(**values, error=result.error)  # type: ignore[arg-type]  # as the fields are
+            _success(**values) if result.error is None else ToolFailed(**values, error=result.error)  # type: ignore[arg-type]  # as the fields are
         )
 
     def answer_held(self) -> None:
@@ -317,7 +322,8 @@ class Calls:
                 self._note("orphan-result", "a result came without its call, which was made up")
                 state = self._numbers.add_to(result.key, {**result.call_state, "orphan": True})
                 call = self.begin(result.call_id, result.name, None, state, provider_executed=True)
-            self.answer(call, result)
+            if self.phase(call) is not CallPhase.INPUT_ENDED:  # else a cut ended its input, and it fails
+                self.answer(call, result)
         self._held.clear()
 
     # -- ends of the step
@@ -391,12 +397,16 @@ class Calls:
         self._emit(OpaqueReceived(message_id=self._message_id, state=known))
 
     def _delta(self, call: OpenCall, offset: int, delta: str) -> KnownEvent:
-        values = {"message_id": self._message_id, "call_id": call.call_id, "offset": offset, "delta": delta}
-        return construct(ToolInputDelta, **values)
+        return _input_delta(message_id=self._message_id, call_id=call.call_id, offset=offset, delta=delta)
 
     def _ended(self, call: OpenCall, text: str, *, complete: bool) -> KnownEvent:
-        values = {"message_id": self._message_id, "call_id": call.call_id, "text": text, "complete": complete}
-        return construct(ToolInputEnded, **values, state=State(call.state))
+        return _input_ended(
+            message_id=self._message_id,
+            call_id=call.call_id,
+            text=text,
+            complete=complete,
+            state=State(call.state),
+        )
 
     def _fail(self, call: OpenCall, error: ErrorInfo) -> None:
         self._emit(

@@ -28,11 +28,18 @@ from assistant_events.events import (
 from assistant_events.lifecycle import FRAGMENT_KINDS, KnownEvent
 from assistant_events.values import Citation, JsonObject, State, valid_text
 from assistant_events.values.buffers import Buffer
-from assistant_events.values.construct import construct
+from assistant_events.values.construct import constructor
 from assistant_events.values.info import as_citations
-from assistant_events.values.json_values import own, same_json
+from assistant_events.values.json_values import same_json
 from assistant_events.values.text import has_surrogates, is_high_surrogate
 from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_details, as_state
+
+_text_started: Callable[..., TextStarted] = constructor(TextStarted)
+_text_delta: Callable[..., TextDelta] = constructor(TextDelta)
+_text_ended: Callable[..., TextEnded] = constructor(TextEnded)
+_reasoning_started: Callable[..., ReasoningStarted] = constructor(ReasoningStarted)
+_reasoning_delta: Callable[..., ReasoningDelta] = constructor(ReasoningDelta)
+_reasoning_ended: Callable[..., ReasoningEnded] = constructor(ReasoningEnded)
 
 JsonMap = Mapping[str, object]
 Emit = Callable[[KnownEvent], None]
@@ -49,9 +56,7 @@ class ItemNumbers:
         """Return *state* with the number of the item *key*; unchanged for items without a key."""
         if self.state_key is None or key is None:
             return as_state(state)
-        number = self._numbers.setdefault(key, len(self._numbers))
-        numbered: State = own({self.state_key: number, **as_state(state)}, State)  # of frozen values
-        return numbered
+        return State({self.state_key: self._numbers.setdefault(key, len(self._numbers)), **as_state(state)})
 
     def clear(self) -> None:
         """Start again at 0."""
@@ -96,8 +101,7 @@ class OpenFragment:
                 return self.state
             if not self.state:
                 return more
-        state: State = own({**self.state, **self.known, **more}, State)  # of frozen values
-        return state
+        return State({**self.state, **self.known, **more})
 
     def has_news(self, state: State) -> bool:
         """Whether an end with *state* adds facts to the earlier fragments of the item."""
@@ -109,16 +113,18 @@ class OpenFragment:
         """Return the event that opens it."""
         if self.kind == "media":
             return MediaStarted(message_id=message_id, media_type=self.media_type)
-        values = {"message_id": message_id}
-        return construct(TextStarted, **values) if self.kind == "text" else construct(ReasoningStarted, **values)
+        if self.kind == "text":
+            return _text_started(message_id=message_id)
+        return _reasoning_started(message_id=message_id)
 
     def delta(self, message_id: str, offset: int, delta: Any) -> KnownEvent:
         """Return the event that adds *delta*."""
         # Any: text, or the bytes of a media item.
-        if self.kind == "media":
-            return MediaDelta(message_id=message_id, offset=offset, delta=delta)
-        values = {"message_id": message_id, "offset": offset, "delta": delta}
-        return construct(TextDelta, **values) if self.kind == "text" else construct(ReasoningDelta, **values)
+        if self.kind == "text":
+            return _text_delta(message_id=message_id, offset=offset, delta=delta)
+        if self.kind == "reasoning":
+            return _reasoning_delta(message_id=message_id, offset=offset, delta=delta)
+        return MediaDelta(message_id=message_id, offset=offset, delta=delta)
 
     def ended(self, message_id: str, state: State, value: Any, uri: str | None, *, complete: bool) -> KnownEvent:
         """Return the event that ends it, with *value* or *uri*, or with the content of the deltas."""
@@ -129,9 +135,9 @@ class OpenFragment:
         match self.kind:
             case "text":
                 known = {"citations": tuple(self.citations), "details": self.details}
-                return construct(TextEnded, **values, text=value, **known)
+                return _text_ended(**values, **known, text=value)
             case "reasoning":
-                return construct(ReasoningEnded, **values, text=value)
+                return _reasoning_ended(**values, text=value)
             case _:
                 return MediaEnded(
                     message_id=message_id,

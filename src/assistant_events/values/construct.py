@@ -35,12 +35,6 @@ def constructor(cls: type[_T]) -> Callable[..., _T]:
     return made
 
 
-def construct(cls: type[_T], **values: object) -> _T:
-    """Return an instance made by the `constructor` of its class."""
-    made: _T = constructor(cls)(**values)  # type: ignore[arg-type]  # mypy takes the hash of instances for that of cls
-    return made
-
-
 def construction(cls: type) -> tuple[list[str], dict[str, Any]]:
     """Return the statements that make `made` of variables with the names of the fields, and the globals they need."""
     fields: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)
