@@ -30,7 +30,7 @@ from assistant_events.values import Citation, JsonObject, State, valid_text
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.construct import constructor
 from assistant_events.values.info import as_citations
-from assistant_events.values.json_values import same_json
+from assistant_events.values.json_values import own, same_json
 from assistant_events.values.text import has_surrogates, is_high_surrogate
 from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_details, as_state
 
@@ -56,7 +56,9 @@ class ItemNumbers:
         """Return *state* with the number of the item *key*; unchanged for items without a key."""
         if self.state_key is None or key is None:
             return as_state(state)
-        return State({self.state_key: self._numbers.setdefault(key, len(self._numbers)), **as_state(state)})
+        number = self._numbers.setdefault(key, len(self._numbers))
+        numbered: State = own({self.state_key: number, **as_state(state)}, State)  # of frozen values
+        return numbered
 
     def clear(self) -> None:
         """Start again at 0."""
@@ -101,7 +103,8 @@ class OpenFragment:
                 return self.state
             if not self.state:
                 return more
-        return State({**self.state, **self.known, **more})
+        state: State = own({**self.state, **self.known, **more}, State)  # of frozen values
+        return state
 
     def has_news(self, state: State) -> bool:
         """Whether an end with *state* adds facts to the earlier fragments of the item."""
