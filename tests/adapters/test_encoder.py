@@ -376,8 +376,8 @@ def test_a_chain_behind_a_summary():
 
 
 UNCHAINED = {
-    "no answer": ([prompt("Hi")], {}, "there is no answer to go on from"),
-    "a summary since": ([*TURN, compaction("So far")], {}, "there is no answer to go on from"),
+    "no answer": ([prompt("Hi")], {}, "the conversation has no answer"),
+    "a summary since": ([*TURN, compaction("So far")], {}, "the conversation has no answer"),
     "store is off": ([*TURN], {"store": False}, "store is off"),
     "failed": (
         [prompt("Hi"), answer("Half", origin=GEMINI, error=error())],

@@ -337,7 +337,7 @@ class EncoderBase(ABC):
                 chain = _Chain(message, [*hops, encoded], new[::-1])
                 return self._obstacle(chain, first, at) or chain
             new.append(encoded)
-        return "there is no answer to go on from"
+        return "the conversation has no answer"
 
     def _obstacle(self, chain: _Chain, first: int, at: int) -> str | None:
         """Return why a request cannot be chained; `None` when it can."""
