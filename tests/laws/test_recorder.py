@@ -11,9 +11,17 @@ from assistant_events.errors import LocalProtocolError
 from assistant_events.messages import PartStatus
 from assistant_events.recorder import Recorder
 from assistant_events.testing import origin
-from assistant_events.testing.strategies import broken_sessions, loose_events, sessions, starts, states, texts, verbs
+from assistant_events.testing.strategies import (
+    VERBS,
+    broken_sessions,
+    loose_events,
+    sessions,
+    states,
+    texts,
+    verbs,
+)
 
-ANY_VERBS = st.lists(st.one_of(verbs(), verbs(), starts()), max_size=30)
+ANY_VERBS = st.lists(st.one_of(verbs(), verbs(), VERBS["start"]), max_size=30)
 
 
 def performed(chosen):
@@ -94,7 +102,7 @@ def test_close_settles_everything(chosen, cause):
     assert [] == recorder.close(cause)
 
 
-@given(starts(), st.lists(verbs(terminals=False), max_size=20))
+@given(VERBS["start"], st.lists(verbs(terminals=False), max_size=20))
 def test_close_says_what_reconcile_would_say(start, chosen):
     """
     A step closed by its recorder and one closed after a crash have the same parts, apart from what came late.

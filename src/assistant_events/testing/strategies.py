@@ -143,16 +143,7 @@ def events(
     message_ids: SearchStrategy[str] | None = None,
     call_ids: SearchStrategy[str] | None = None,
 ) -> SearchStrategy[Event]:
-    """
-    Return single events with any values in their fields.
-
-    Args:
-        classes: Of these classes; of all when none is given.
-
-        message_ids: What `message_id` is drawn from.
-
-        call_ids: What `call_id` is drawn from.
-    """
+    """Return single events of *classes* (all by default) with any values in their fields."""
     messages = names() if message_ids is None else message_ids
     calls = names() if call_ids is None else call_ids
     return st.one_of(
@@ -193,12 +184,7 @@ class Verb:
     arguments: Mapping[str, object]
 
     def __call__(self, recorder: Recorder) -> list[Event]:
-        """
-        Call the method.
-
-        Raises:
-            LocalProtocolError: When the recorder does.
-        """
+        """Call the method; the recorder may raise `LocalProtocolError`."""
         method: Callable[..., list[Event]] = getattr(recorder, self.name)
         return method(**self.arguments)
 
@@ -211,18 +197,8 @@ class Verb:
 
 
 def verbs(*, terminals: bool = True) -> SearchStrategy[Verb]:
-    """
-    Return single verbs.
-
-    Args:
-        terminals: Whether they may end, fail or restart the step.
-    """
+    """Return single verbs; without *terminals* none ends, fails or restarts the step."""
     return _VERB if terminals else _CONTENT_VERB
-
-
-def starts() -> SearchStrategy[Verb]:
-    """Return the verb that begins a step."""
-    return VERBS["start"]
 
 
 @st.composite
@@ -230,7 +206,7 @@ def steps(draw: DrawFn, *, max_size: int = 15) -> list[Verb]:
     """Return the verbs of a whole step: start, any content, end. The recorder may refuse some of them."""
     body = draw(st.lists(verbs(terminals=False), max_size=max_size))
     end = draw(st.one_of([VERBS[name] for name in ("finish", "finish", "fail", "close")]))
-    return [draw(starts()), *body, end]
+    return [draw(VERBS["start"]), *body, end]
 
 
 # -- whole sessions
@@ -241,12 +217,7 @@ def sessions(draw: DrawFn, *, max_moves: int = 30, settled: bool = False) -> lis
     """
     Return a legal session: prompts, parallel answers, late results, restarts, compactions, rewinds, crashes.
 
-    Args:
-        draw: Given by Hypothesis.
-
-        max_moves: How much happens at most.
-
-        settled: Whether everything is settled at the end.
+    At most *max_moves* happen; with *settled* nothing is left open at the end.
     """
     session = _Session(draw)
     for _ in range(draw(st.integers(0, max_moves))):
@@ -338,7 +309,7 @@ class _Session:
     def _answer(self) -> None:
         message_id = self._id()
         recorder = self._recorders[message_id] = Recorder(message_id, sink=self.events)
-        self.draw(starts())(recorder)
+        self.draw(VERBS["start"])(recorder)
 
     def _verb(self) -> None:
         recorder = self._recorders[self.draw(st.sampled_from(sorted(self._recorders)))]
