@@ -277,7 +277,7 @@ CALL: Final[Mapping[CallPhase, Mapping[KnownType, CallPhase | Rejection]]] = Map
         ),
     }
 )
-"""Phase of a call x event. It never goes back; the first answer wins."""
+"""Phase of a call x event. It never moves back; the first answer wins."""
 
 GUARDS: Final[Mapping[KnownType, str]] = MappingProxyType(
     {
@@ -332,13 +332,13 @@ class _Call:
 
 
 def _keeps_open(call: _Call) -> bool:
-    """Tell whether a step cannot end: the call has no input yet, or the provider runs it."""
+    """Whether the call keeps its step from ending: it has no input yet, or the provider runs it."""
     phase = call.phase
     return phase is _INPUT_OPEN or phase is _INPUT_ENDED or (phase is _CALLED and call.provider_executed)
 
 
 class MessageLifecycle:
-    """Where one message and everything inside it stand. Mutable; `step` is the only way to move it."""
+    """The phases of one message and of everything inside it. Mutable; `advance` moves them by events."""
 
     __slots__ = ("_answered", "_calls", "_fragments", "_unsettled", "phase")
 
@@ -360,7 +360,7 @@ class MessageLifecycle:
         # For an enum, `isinstance` takes longer than the rest of a step.
         if type(after) is Rejection:
             return self._refused(event, after)
-        # What stands inside a message never moves the message itself.
+        # Parts of a message never change the phase of the message.
         if fragment_moves is not None:
             moved = fragment_moves[self._fragments[kind]]
             if type(moved) is Rejection:
@@ -417,7 +417,7 @@ class MessageLifecycle:
         self._fragments[kind] = phase
 
     def adopt_call(self, call_id: str, name: str, phase: CallPhase, *, provider_executed: bool, answered: bool) -> None:
-        """Set where a call stands from a message that is known already."""
+        """Set the phase of a call from a message that is known already."""
         call = self._calls[call_id] = _Call(name)
         call.phase = phase
         call.provider_executed = provider_executed
@@ -453,7 +453,7 @@ class MessageLifecycle:
         return None
 
     def _refused(self, event: KnownEvent, why: Rejection) -> Rejection:
-        # A closed message still tells an equal second end of a fragment or call from a stranger.
+        # In a closed message an equal second end of a fragment or call is still a duplicate.
         if why is Rejection.LATE and self.phase is not MessagePhase.REWOUND:
             kind = _KIND_OF.get(event.__class__)
             if kind is not None and FRAGMENT[kind][self.fragment(kind)][event.__class__] is Rejection.AGAIN:

@@ -206,7 +206,7 @@ def test_a_call_with_input_that_is_not_an_object(arguments):
     """
     What the model wrote is sent as it is.
     """
-    reason = "the input is no JSON object but an array"
+    reason = "the input is not a JSON object but an array"
     events = [*input_of("c1", "[1]"), failure("c1", "invalid-input", reason, provider=False)]
 
     assert [S(0, fc()), D(0, args("[1]")), X(0)] == inner(*events, arguments=arguments)

@@ -1036,7 +1036,7 @@ def test_a_call_that_never_was_one(mode, before):
         prompt("Hi"), said({**fc(), "arguments": "[1]"}, status="requires_action"), prompt("Hm", message_id="u2")
     )
     encoded = encode(transcript, BODY, mode=mode)
-    answered = result(result="The call was not run: the input is no JSON object but an array", is_error=True)
+    answered = result(result="The call was not run: the input is not a JSON object but an array", is_error=True)
 
     assert [*before, answered, user("Hm")] == encoded.body["input"]
     assert [("a1", 0, "uncalled", False)] == reasons(encoded)

@@ -166,7 +166,7 @@ class DecoderBase(FrameReader):
     @final
     def rejoin(self) -> None:
         """
-        Say that the connection was lost and that the provider's stream will be fed once more from its start.
+        Prepare for a replay after a lost connection: the provider's stream will be fed again from its start.
 
         Only what is new comes out then. To rejoin in another decoder or process, pass `prior`.
 
@@ -182,7 +182,7 @@ class DecoderBase(FrameReader):
     @final
     def reconnect(self) -> None:
         """
-        Say that the connection was lost and that the provider's stream will go on behind the last event it gave.
+        Prepare for the rest of the stream after a lost connection, from the event after the last one.
 
         That takes a provider that can be asked to go on from a cursor. What had come of an event that was not whole is
         forgotten. Only the decoder that lived through the stream can go on in this way; any other rejoins.
@@ -260,11 +260,11 @@ class DecoderBase(FrameReader):
         """Forget what was read: the stream begins again. Nothing by default."""
 
     def interruption(self) -> ErrorInfo:
-        """Say what is wrong with a stream that is over without an end."""
+        """Return the error of a stream that was cut."""
         return ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the stream stopped before its end", retryable=True)
 
     def origin(self, *, served_model: str | None = None) -> Origin:
-        """Return the origin of the step, with the reported model where the request does not say which was asked for."""
+        """Return the origin of the step, with the reported model where the request names none."""
         return Origin(
             provider=self.provider,
             model=self.requested_model() or served_model,
@@ -283,7 +283,7 @@ class DecoderBase(FrameReader):
             self.recorder.start(self.origin())
 
     def end_answer(self) -> None:
-        """Say that the answer has come to its end. `finish_step` and `fail_step` say it too."""
+        """End the answer. `finish_step` and `fail_step` do it too."""
         self.terminal = True
 
     def next_hop(self) -> None:

@@ -75,7 +75,7 @@ class Dialect:
 
     detect: Callable[[Fields], bool] | None = None
     """
-    Tells from the first frame of a stream, or from a document, whether it is of this wire; `None` when nothing can.
+    Whether the first frame of a stream, or a document, is of this wire; `None` when that cannot be detected.
     """
 
     policy: Policy = DEFAULT_POLICY

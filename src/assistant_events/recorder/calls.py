@@ -443,5 +443,5 @@ def parse_input(text: str) -> tuple[JsonObject | None, str]:
     except JsonError:
         return None, f"the input is nested deeper than {MAX_DEPTH} levels"
     if not isinstance(frozen, JsonObject):
-        return None, f"the input is no JSON object but {json_type(value)}"
+        return None, f"the input is not a JSON object but {json_type(value)}"
     return frozen, ""

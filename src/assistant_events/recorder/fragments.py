@@ -283,7 +283,7 @@ class Fragments:
         self._collectors.pop((kind, key), None)
 
     def end_unkeyed(self, kind: str | None = None) -> None:
-        """End what is open without a key, but not of *kind*: without a key only the channel tells fragments apart."""
+        """End what is open without a key, but not of *kind*: without a key only the channel separates fragments."""
         for other in list(self.open.values()):
             if other.key is None and other.kind != kind:
                 self._close(other, complete=True)

@@ -313,7 +313,7 @@ class Recorder(Delivery):
         End the visible text.
 
         Args:
-            state: What goes back to the provider with it; added to what is known, and wins over it.
+            state: State of the item; added to what is known, and wins over it.
 
             text: The whole text, when the provider repeats it; it wins over the deltas. `None` otherwise.
 
@@ -359,7 +359,7 @@ class Recorder(Delivery):
         End a media item, or record one that came whole.
 
         Args:
-            state: What goes back to the provider with it; added to what is known, and wins over it.
+            state: State of the item; added to what is known, and wins over it.
 
             data: All of its bytes, when it came whole; `None` for those of the deltas.
 
@@ -520,13 +520,13 @@ class Recorder(Delivery):
             name: Name of the tool, for a result whose call has not come: the result waits for it, and at the end of the
                 step a call of the provider is made up. Without a name an unknown call is refused.
 
-            state: What goes back to the provider with the result.
+            state: State of the result.
 
             details: Facts of the provider that are never sent back.
 
             key: The adapter's name of the call; or, where it began no call, of the result's own item.
 
-            provider_executed: Whether the provider ran the call, where its start did not say so.
+            provider_executed: Whether the provider ran the call, where that was not known at its start.
 
             call_state: State of the call that is made up, beside `orphan`.
         """
@@ -596,4 +596,4 @@ class Recorder(Delivery):
 
 
 def _ignore(code: str, message: str) -> None:
-    """Take a note that nobody wants."""
+    """Discard a note."""

@@ -2,12 +2,12 @@
 A replay of a step that was recorded before, at least in part.
 
 The recorder is driven from the start of the step as if nothing had been. What comes out is compared with the message
-as it stands, and only what is new goes on:
+as it was recorded, and only new events are returned:
 
-- A running message is continued. Where the replay says something else than what was recorded, the message is restarted.
-- A message that failed was closed by a cut. Nothing goes on until the replay has passed all that was recorded, then the
-  message is restarted and the whole of the replay follows. So a replay that fails never leaves less than there was. The
-  same holds when the closing itself was cut.
+- A running message is continued. Where the replay differs from what was recorded, the message is restarted.
+- A message that failed was closed by a cut. Nothing is returned until the replay has passed everything recorded, then the
+  message is restarted and the whole replay follows. So a replay that fails never leaves less than there was. The same
+  holds when the closing itself was cut.
 - A message that completed needs nothing.
 - A message with a call that the app has answered is never restarted.
 """
@@ -61,7 +61,7 @@ _CONTRADICTED = "the replay differs from what was recorded"
 
 
 class _ContradictionError(Exception):
-    """The replay says something else than what was recorded."""
+    """The replay differs from what was recorded."""
 
 
 class ReplayFilter:
@@ -96,7 +96,7 @@ class ReplayFilter:
         """Whether the replay has passed what was recorded: everything from now on is new."""
 
     def admit(self, events: Sequence[Event]) -> list[Event]:
-        """Return what of *events* goes on."""
+        """Return the events that are new."""
         admitted: list[Event] = []
         for at, event in enumerate(events):
             admitted += self._admit(event)
@@ -131,7 +131,7 @@ class ReplayFilter:
         self._size += _said(event)
         ended = isinstance(event, StepEnded)
         if self._contradicted:
-            # What was recorded cannot be matched any more; only a replay that says at least as much may replace it.
+            # What was recorded cannot be matched any more; only a replay with at least as much content may replace it.
             return self._restart(_CONTRADICTED) if ended or self._size >= self._recorded_size else []
         if len(self._passed) < len(self._parts) and not ended:
             return []
@@ -212,7 +212,7 @@ class ReplayFilter:
             return
         part = cast("TextPart | ReasoningPart | MediaPart", self._parts[place])
         if self._is_final(part):
-            return  # its end says all of it once more
+            return  # its end repeats all of it
         rest = _beyond(_content(part), event.offset, event.delta)
         if rest:
             length = len(_content(part))
@@ -242,7 +242,7 @@ class ReplayFilter:
         self._passed.add(place)
 
     def _is_final(self, part: TextPart | ReasoningPart | MediaPart) -> bool:
-        """Tell whether the provider ended this part. In a failed message, an incomplete one was ended by the cut."""
+        """Whether the provider ended this part. In a failed message, an incomplete one was ended by the cut."""
         return part.status is PartStatus.COMPLETED or (
             part.status is PartStatus.INCOMPLETE and self._status is MessageStatus.RUNNING
         )
@@ -340,7 +340,7 @@ def _content(part: TextPart | ReasoningPart | MediaPart) -> str | bytes:
 
 
 def _half_closed(message: AssistantMessage) -> bool:
-    """Tell whether a running message was being closed when the log was cut: only a closing leaves such parts."""
+    """Whether a running message was being closed when the log was cut: only a closing leaves such parts."""
     return message.status is MessageStatus.RUNNING and any(
         (part.input_status is PartStatus.INCOMPLETE and not part.settled) or _was_cut(part)
         if isinstance(part, ToolPart)

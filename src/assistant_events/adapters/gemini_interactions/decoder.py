@@ -2,7 +2,7 @@
 Gemini Interactions to events.
 
 All generations of the wire: 1.x (`content.*`, until June 2026), 2.x (`step.*`), and long decode, where one answer
-comes as several interactions. The names of both generations may stand in one stream. Facts: SDK types of google-genai
+comes as several interactions. One stream may use the names of both generations. Facts: SDK types of google-genai
 1.75, 2.19 and 3.4, recordings of 2026-01 to 2026-09, Google's migration page of May 2026.
 
 A *wire step* is one item of an interaction's `steps`; the step of the events is the whole interaction.
@@ -274,7 +274,7 @@ class GeminiInteractionsDecoder(DecoderBase):
     def _on_error(self, event: Fields) -> None:
         error = vocabulary.stream_error(error_of(event))
         if error is None:
-            # Seen live in runs that went on to their end (big-AGI, 2026).
+            # Seen live in runs that later completed (big-AGI, 2026).
             self.note("empty-error", "an error event without code and message was left out")
         else:
             self.fail_step(error)

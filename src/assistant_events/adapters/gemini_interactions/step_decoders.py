@@ -424,7 +424,7 @@ class CallStep(StepDecoder):
             self._add(None)
         elif self.recorder.open_of(self) is None:
             return  # its result has ended it
-        # Of a call that the provider runs the result says what became of it.
+        # A call that the provider runs is settled by its result.
         unread = self._unread and not self._has_input and not self.provider_executed
         self.recorder.end_tool_input(key=self, fault=_UNREAD if unread else None)
 
@@ -463,10 +463,12 @@ class CallStep(StepDecoder):
             self.keep({"extra": {key: arguments}})
 
     def cut(self) -> None:
-        """Keep the type of a call without a name: such a call becomes an opaque item."""
-        if not self._name and not self.ended:
+        """Open a call whose id has not come; keep the type of one without a name, which becomes an opaque item."""
+        if not self.ended:
+            self._opened = bool(self._name)
             self._add(None)
-            self.keep({"type": self.type})
+            if not self._name:
+                self.keep({"type": self.type})
 
     def _add(self, arguments: Mapping[str, object] | None, text: str = "") -> None:
         self.recorder.tool_input(
