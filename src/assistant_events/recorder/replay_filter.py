@@ -5,7 +5,7 @@ The recorder is driven from the start of the step as if nothing had been. What c
 as it was recorded, and only new events are returned:
 
 - A running message is continued. Where the replay differs from what was recorded, the message is restarted.
-- A message that failed was closed by a cut. Nothing is returned until the replay has passed everything recorded, then the
+- A message that failed was closed by a cut. Nothing is returned until the replay has passed all of it, then the
   message is restarted and the whole replay follows. So a replay that fails never leaves less than there was. The same
   holds when the closing itself was cut.
 - A message that completed needs nothing.
