@@ -43,11 +43,9 @@ class Interaction(Protocol):
     recorder: Recorder
     request: Fields
     output_error: Fields | None
-    """Error of a `model_output` step; it counts when the interaction has failed."""
 
     def note(self, code: str, message: str) -> None:
         """Record something that could not be used."""
-        ...
 
 
 class StepDecoder:
@@ -57,13 +55,9 @@ class StepDecoder:
     """Documented fields. Others are kept under `extra` for the way back."""
 
     usual_delta: ClassVar[str] = ""
-    """Type of the deltas that make up most of the step."""
-
     text_path: ClassVar[Path] = ()
-    """Place of the text in such a delta's frame."""
-
     texts: list[Any] | None = None
-    """A list that gets the text of each such delta, where the step has to know how it was cut."""
+    """The type of most of its deltas, the place of their text, and (where needed) a list that gets each text."""
 
     def __init__(self, decoder: Interaction, kind: str) -> None:
         self.decoder = decoder
@@ -275,8 +269,8 @@ class OutputStep(StepDecoder):
 
     def _end_audio(self) -> None:
         if self._part not in (None, "text"):
-            self.recorder.end_media(key=self)
             self._part = None
+            self.recorder.end_media(key=self)
 
     def _add_media(self, kind: str, data: bytes | None, block: Fields) -> None:
         raw, uri = string(block, "data"), string(block, "uri")
@@ -602,7 +596,5 @@ def _media_extra(block: Fields, data: bytes | None) -> dict[str, Any]:
 def _is_special(item: Fields | str) -> bool:
     """Whether a summary item holds more than its text."""
     if isinstance(item, str):
-        return False
-    if len(item) == 2 and item.get("type") == "text" and "text" in item:
         return False
     return (string(item, "type") or "text") != "text" or bool(set(item) - {"type", "text"})
