@@ -600,7 +600,7 @@ def test_b49_two_fragments_of_one_item():
 
 def test_b56_places_in_the_log():
     """
-    A record is applied in its place, a duplicate when that has passed, a gap beyond it; a snapshot holds where to continue.
+    A record is applied in its place, a duplicate when that has passed, a gap beyond it; a snapshot holds its place.
     """
     log = records([prompt(), *durable(answer("Hi"))])
 

@@ -1,9 +1,9 @@
 """
 Puts generated Markdown into pages, behind a comment `<!-- generated: name -->`, up to a comment with its end.
 
-The text is part of the pages, so that they can be read in the repository. `make pages` writes it, a test fails when it is
-stale, and Sphinx reads what the generators return now. Diagrams are drawn by Sphinx alone, for `<!-- drawn: name -->`.
-`GENERATORS` also runs without Sphinx.
+The text is part of the pages, so that they can be read in the repository. `make pages` writes it, a test fails when
+it is stale, and Sphinx reads what the generators return now. Diagrams are drawn by Sphinx alone, for
+`<!-- drawn: name -->`. `GENERATORS` also runs without Sphinx.
 """
 
 from __future__ import annotations

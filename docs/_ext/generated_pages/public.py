@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from generated_pages.reading import data_doc, origin_of
@@ -35,7 +35,7 @@ def _data(module: str) -> Iterator[str]:
     offered = import_module(module)
     for name in getattr(offered, "__all__", ()):
         origin = origin_of(module, name)
-        if origin != module and not isinstance(getattr(offered, name), type | FunctionType):
+        if origin != module and not isinstance(getattr(offered, name), type | FunctionType | MethodType):
             doc = data_doc(origin, name)
             option = ["   :no-value:"] if doc else []
             yield "\n".join(
@@ -59,7 +59,7 @@ def _defined_in(module: ModuleType) -> list[str]:
 
 
 def _is_ours(cls: type[Any], member: str) -> bool:
-    """Tell whether a member is public and comes from a class of this package."""
+    """Return whether a member is public and comes from a class of this package."""
     if member.startswith("_"):
         return False
     owner = next((base for base in cls.__mro__ if member in vars(base)), None)

@@ -25,7 +25,9 @@ _NONE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({})
 @attrs.frozen(kw_only=True)
 class UsageTable:
     """
-    Fields of a wire's usage object. A field inside an object is a path with dots: `input_tokens_details.cached_tokens`.
+    Fields of a wire's usage object, for reading and writing.
+
+    A field inside an object is a path with dots, such as `details.cached_tokens`. For example:
 
         UsageTable(
             counts={"input_tokens": "input_tokens", "cache_read_tokens": "cache_read_input_tokens", …},

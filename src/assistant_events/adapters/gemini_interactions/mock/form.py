@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Mapping
+from os import PathLike
 from typing import Final
 
 from assistant_events.adapters.gemini_interactions.mock.aimock import read_aimock
 from assistant_events.adapters.gemini_interactions.mock.answers import AnswerEntry
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match
 from assistant_events.mock import fixture_files
-from assistant_events.mock.fixture_files import FixtureFormat
+from assistant_events.mock.fixture_files import FixtureFormat, FixtureSource
+from assistant_events.mock.fixtures import Fixtures
 
 FORM: Final = FixtureFormat(match=Match, entry=AnswerEntry, read_other=read_aimock)
 
-load_fixtures = partial(fixture_files.load_fixtures, FORM)
-"""Return the fixtures of files, folders and parsed documents, see `fixture_files.load_fixtures`."""
 
-fixtures_of = partial(fixture_files.fixtures_of, FORM)
-"""Return fixtures from any source, see `fixture_files.fixtures_of`."""
+def load_fixtures(*sources: str | PathLike[str] | Mapping[str, object]) -> Fixtures:
+    """Return the fixtures of files, folders and parsed documents; see `assistant_events.mock.load_fixtures`."""
+    return fixture_files.load_fixtures(FORM, *sources)
+
+
+def fixtures_of(source: FixtureSource) -> Fixtures:
+    """Return the fixtures of any source; see `assistant_events.mock.fixtures_of`."""
+    return fixture_files.fixtures_of(FORM, source)
