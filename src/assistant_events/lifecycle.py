@@ -13,37 +13,7 @@ from enum import Enum, StrEnum
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar
 
-from assistant_events.events import (
-    CompactionDelta,
-    CompactionEnded,
-    CompactionFailed,
-    CompactionStarted,
-    DurableEvent,
-    HistoryRewound,
-    LiveEvent,
-    MediaDelta,
-    MediaEnded,
-    MediaStarted,
-    OpaqueReceived,
-    PromptSubmitted,
-    ReasoningDelta,
-    ReasoningEnded,
-    ReasoningStarted,
-    StepEnded,
-    StepFailed,
-    StepRestarted,
-    StepStarted,
-    TextDelta,
-    TextEnded,
-    TextStarted,
-    ToolCalled,
-    ToolFailed,
-    ToolInputDelta,
-    ToolInputEnded,
-    ToolInputStarted,
-    ToolProgress,
-    ToolSuccess,
-)
+from assistant_events import events as ev
 from assistant_events.values.info import is_answer
 
 
@@ -118,30 +88,30 @@ class Rejection(_Phase):
     ORPHAN = "orphan"
 
 
-KnownEvent: TypeAlias = DurableEvent | LiveEvent
+KnownEvent: TypeAlias = ev.DurableEvent | ev.LiveEvent
 KnownType: TypeAlias = type[KnownEvent]
 
 _P = TypeVar("_P", MessagePhase, FragmentPhase, CallPhase)
 
 _FRAGMENTS: Final[dict[str, tuple[KnownType, KnownType, KnownType]]] = {
-    "text": (TextStarted, TextDelta, TextEnded),
-    "reasoning": (ReasoningStarted, ReasoningDelta, ReasoningEnded),
-    "media": (MediaStarted, MediaDelta, MediaEnded),
+    "text": (ev.TextStarted, ev.TextDelta, ev.TextEnded),
+    "reasoning": (ev.ReasoningStarted, ev.ReasoningDelta, ev.ReasoningEnded),
+    "media": (ev.MediaStarted, ev.MediaDelta, ev.MediaEnded),
 }
 FRAGMENT_KINDS: Final[tuple[str, ...]] = tuple(_FRAGMENTS)
 """Kinds of which a message has at most one open."""
 
 _FRAGMENT_EVENTS: Final = frozenset(cls for three in _FRAGMENTS.values() for cls in three)
-_INPUT_EVENTS: Final = frozenset[KnownType]({ToolInputStarted, ToolInputDelta, ToolInputEnded, ToolCalled})
-_ANSWERS: Final = frozenset[KnownType]({ToolProgress, ToolSuccess, ToolFailed})
+_INPUT_EVENTS: Final = frozenset[KnownType]({ev.ToolInputStarted, ev.ToolInputDelta, ev.ToolInputEnded, ev.ToolCalled})
+_ANSWERS: Final = frozenset[KnownType]({ev.ToolProgress, ev.ToolSuccess, ev.ToolFailed})
 _CALL_EVENTS: Final = _INPUT_EVENTS | _ANSWERS
-_CONTENT: Final = _FRAGMENT_EVENTS | _CALL_EVENTS | {OpaqueReceived}
-_STEP_TERMINALS: Final = frozenset[KnownType]({StepEnded, StepFailed})
-_STARTS: Final = frozenset[KnownType]({PromptSubmitted, StepStarted, CompactionStarted})
-_COMPACTION: Final = frozenset[KnownType]({CompactionDelta, CompactionEnded, CompactionFailed})
-_STEP: Final = _CONTENT | _STEP_TERMINALS | {StepRestarted}
+_CONTENT: Final = _FRAGMENT_EVENTS | _CALL_EVENTS | {ev.OpaqueReceived}
+_STEP_TERMINALS: Final = frozenset[KnownType]({ev.StepEnded, ev.StepFailed})
+_STARTS: Final = frozenset[KnownType]({ev.PromptSubmitted, ev.StepStarted, ev.CompactionStarted})
+_COMPACTION: Final = frozenset[KnownType]({ev.CompactionDelta, ev.CompactionEnded, ev.CompactionFailed})
+_STEP: Final = _CONTENT | _STEP_TERMINALS | {ev.StepRestarted}
 
-ALL_EVENTS: Final[tuple[KnownType, ...]] = (*DurableEvent.__args__, *LiveEvent.__args__)
+ALL_EVENTS: Final[tuple[KnownType, ...]] = (*ev.DurableEvent.__args__, *ev.LiveEvent.__args__)
 
 
 def _row(
@@ -159,26 +129,26 @@ def _refuse(events: frozenset[KnownType], why: Rejection) -> dict[KnownType, Rej
 
 
 _AGAIN, _CONFLICT, _LATE, _ORPHAN = Rejection.AGAIN, Rejection.CONFLICT, Rejection.LATE, Rejection.ORPHAN
-_REWIND: Final[dict[KnownType, MessagePhase]] = {HistoryRewound: MessagePhase.REWOUND}
+_REWIND: Final[dict[KnownType, MessagePhase]] = {ev.HistoryRewound: MessagePhase.REWOUND}
 
 MESSAGE: Final[Mapping[MessagePhase, Mapping[KnownType, MessagePhase | Rejection]]] = MappingProxyType(
     {
         MessagePhase.UNKNOWN: _row(
             {
-                PromptSubmitted: MessagePhase.PROMPT,
-                StepStarted: MessagePhase.RUNNING,
-                CompactionStarted: MessagePhase.COMPACTING,
+                ev.PromptSubmitted: MessagePhase.PROMPT,
+                ev.StepStarted: MessagePhase.RUNNING,
+                ev.CompactionStarted: MessagePhase.COMPACTING,
             },
             {},
             _ORPHAN,
         ),
-        MessagePhase.PROMPT: _row(_REWIND, {PromptSubmitted: _AGAIN}, _CONFLICT),
+        MessagePhase.PROMPT: _row(_REWIND, {ev.PromptSubmitted: _AGAIN}, _CONFLICT),
         MessagePhase.RUNNING: _row(
             {
                 **_each(_CONTENT, MessagePhase.RUNNING),
-                StepRestarted: MessagePhase.RUNNING,
-                StepEnded: MessagePhase.ENDED,
-                StepFailed: MessagePhase.FAILED,
+                ev.StepRestarted: MessagePhase.RUNNING,
+                ev.StepEnded: MessagePhase.ENDED,
+                ev.StepFailed: MessagePhase.FAILED,
                 **_REWIND,
             },
             {},
@@ -192,22 +162,22 @@ MESSAGE: Final[Mapping[MessagePhase, Mapping[KnownType, MessagePhase | Rejection
         ),
         # Calls of a failed step are not to be run; one that was left open may still be failed.
         MessagePhase.FAILED: _row(
-            {StepRestarted: MessagePhase.RUNNING, ToolFailed: MessagePhase.FAILED, **_REWIND},
+            {ev.StepRestarted: MessagePhase.RUNNING, ev.ToolFailed: MessagePhase.FAILED, **_REWIND},
             {**_refuse(_STEP, _LATE), **_refuse(_STEP_TERMINALS, _AGAIN)},
             _CONFLICT,
         ),
         MessagePhase.COMPACTING: _row(
             {
-                CompactionDelta: MessagePhase.COMPACTING,
-                CompactionEnded: MessagePhase.COMPACTED,
-                CompactionFailed: MessagePhase.COMPACTED,
+                ev.CompactionDelta: MessagePhase.COMPACTING,
+                ev.CompactionEnded: MessagePhase.COMPACTED,
+                ev.CompactionFailed: MessagePhase.COMPACTED,
                 **_REWIND,
             },
             {},
             _CONFLICT,
         ),
-        MessagePhase.COMPACTED: _row(_REWIND, {**_refuse(_COMPACTION, _AGAIN), CompactionDelta: _LATE}, _CONFLICT),
-        MessagePhase.REWOUND: _row({}, {HistoryRewound: _AGAIN}, _LATE),
+        MessagePhase.COMPACTED: _row(_REWIND, {**_refuse(_COMPACTION, _AGAIN), ev.CompactionDelta: _LATE}, _CONFLICT),
+        MessagePhase.REWOUND: _row({}, {ev.HistoryRewound: _AGAIN}, _LATE),
     }
 )
 """Phase of a message x event. Content that is allowed here is then looked up in `FRAGMENT` or `CALL`."""
@@ -233,46 +203,46 @@ CALL: Final[Mapping[CallPhase, Mapping[KnownType, CallPhase | Rejection]]] = Map
         CallPhase.UNKNOWN: MappingProxyType(
             {
                 **_refuse(_CALL_EVENTS, _ORPHAN),
-                ToolInputStarted: CallPhase.INPUT_OPEN,
-                ToolCalled: CallPhase.CALLED,
+                ev.ToolInputStarted: CallPhase.INPUT_OPEN,
+                ev.ToolCalled: CallPhase.CALLED,
             }
         ),
         CallPhase.INPUT_OPEN: MappingProxyType(
             {
                 **_refuse(_CALL_EVENTS, _CONFLICT),
-                ToolInputDelta: CallPhase.INPUT_OPEN,
-                ToolInputEnded: CallPhase.INPUT_ENDED,
+                ev.ToolInputDelta: CallPhase.INPUT_OPEN,
+                ev.ToolInputEnded: CallPhase.INPUT_ENDED,
             }
         ),
         CallPhase.INPUT_ENDED: MappingProxyType(
             {
                 **_refuse(_CALL_EVENTS, _CONFLICT),
-                ToolInputDelta: _LATE,
-                ToolInputEnded: _AGAIN,
-                ToolCalled: CallPhase.CALLED,
-                ToolFailed: CallPhase.SETTLED,
+                ev.ToolInputDelta: _LATE,
+                ev.ToolInputEnded: _AGAIN,
+                ev.ToolCalled: CallPhase.CALLED,
+                ev.ToolFailed: CallPhase.SETTLED,
             }
         ),
         CallPhase.CALLED: MappingProxyType(
             {
-                ToolInputStarted: _CONFLICT,
-                ToolInputDelta: _LATE,
-                ToolInputEnded: _AGAIN,
-                ToolCalled: _AGAIN,
-                ToolProgress: CallPhase.CALLED,
-                ToolSuccess: CallPhase.SETTLED,
-                ToolFailed: CallPhase.SETTLED,
+                ev.ToolInputStarted: _CONFLICT,
+                ev.ToolInputDelta: _LATE,
+                ev.ToolInputEnded: _AGAIN,
+                ev.ToolCalled: _AGAIN,
+                ev.ToolProgress: CallPhase.CALLED,
+                ev.ToolSuccess: CallPhase.SETTLED,
+                ev.ToolFailed: CallPhase.SETTLED,
             }
         ),
         CallPhase.SETTLED: MappingProxyType(
             {
-                ToolInputStarted: _CONFLICT,
-                ToolInputDelta: _LATE,
-                ToolInputEnded: _AGAIN,
-                ToolCalled: _AGAIN,
-                ToolProgress: _LATE,
-                ToolSuccess: _AGAIN,
-                ToolFailed: _AGAIN,
+                ev.ToolInputStarted: _CONFLICT,
+                ev.ToolInputDelta: _LATE,
+                ev.ToolInputEnded: _AGAIN,
+                ev.ToolCalled: _AGAIN,
+                ev.ToolProgress: _LATE,
+                ev.ToolSuccess: _AGAIN,
+                ev.ToolFailed: _AGAIN,
             }
         ),
     }
@@ -281,9 +251,9 @@ CALL: Final[Mapping[CallPhase, Mapping[KnownType, CallPhase | Rejection]]] = Map
 
 GUARDS: Final[Mapping[KnownType, str]] = MappingProxyType(
     {
-        StepEnded: "every fragment has ended and every call the provider runs is settled",
-        StepFailed: "every fragment has ended and every call the provider runs is settled",
-        StepRestarted: "no call of the app has been answered",
+        ev.StepEnded: "every fragment has ended and every call the provider runs is settled",
+        ev.StepFailed: "every fragment has ended and every call the provider runs is settled",
+        ev.StepRestarted: "no call of the app has been answered",
     }
 )
 """What must hold across a message for these events, beside the tables; else they are a conflict."""
@@ -372,7 +342,7 @@ class MessageLifecycle:
         if cls in _STEP_TERMINALS:
             if self._unsettled or _OPEN in self._fragments.values():
                 return Rejection.CONFLICT
-        elif cls is StepRestarted:
+        elif cls is ev.StepRestarted:
             if self._answered:
                 return Rejection.CONFLICT
             self._fragments = _NO_FRAGMENTS.copy()
@@ -436,14 +406,14 @@ class MessageLifecycle:
             # Only events with a name begin a call.
             call = self._calls[event.call_id] = _Call(event.name)
             call.provider_executed = event.provider_executed
-        elif cls is ToolCalled:
+        elif cls is ev.ToolCalled:
             if call.name != event.name:
                 return Rejection.CONFLICT
             call.provider_executed = call.provider_executed or event.provider_executed
-        elif cls is ToolSuccess or cls is ToolFailed:
+        elif cls is ev.ToolSuccess or cls is ev.ToolFailed:
             call.provider_executed = call.provider_executed or event.provider_executed
             if not call.provider_executed and call.phase is _CALLED:
-                self._answered = self._answered or cls is ToolSuccess or is_answer(event.error)
+                self._answered = self._answered or cls is ev.ToolSuccess or is_answer(event.error)
         if after is not call.phase:
             call.phase = after  # type: ignore[assignment]
             if _keeps_open(call):
@@ -459,7 +429,7 @@ class MessageLifecycle:
             if kind is not None and FRAGMENT[kind][self.fragment(kind)][event.__class__] is Rejection.AGAIN:
                 return Rejection.AGAIN
             if (
-                isinstance(event, (ToolInputEnded, ToolCalled, ToolSuccess))
+                isinstance(event, (ev.ToolInputEnded, ev.ToolCalled, ev.ToolSuccess))
                 and CALL[self.call(event.call_id)][event.__class__] is Rejection.AGAIN
             ):
                 return Rejection.AGAIN

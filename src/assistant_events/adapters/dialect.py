@@ -8,11 +8,12 @@ from typing import Any, Protocol, TypeVar, Unpack, final
 
 import attrs
 
-from assistant_events.adapters.base import DecoderBase, DecoderOptions, Prior
+from assistant_events.adapters.base import DecoderBase, DecoderOptions
 from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.encoder import Encode
 from assistant_events.adapters.frame_reader import Note
 from assistant_events.adapters.framing import Framing
+from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import AdapterError, UnknownDialectError
 from assistant_events.events import Event

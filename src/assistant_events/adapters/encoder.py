@@ -14,23 +14,10 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlia
 
 import attrs
 
+from assistant_events import messages as msg
 from assistant_events.adapters.json_fields import string
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, select
-from assistant_events.messages import (
-    MESSAGE_CLASSES,
-    AssistantMessage,
-    CallStatus,
-    CompactionMessage,
-    MediaPart,
-    Message,
-    MessageStatus,
-    Part,
-    Times,
-    ToolPart,
-    Transcript,
-    UserMessage,
-)
 from assistant_events.values import (
     Content,
     FinishReason,
@@ -86,7 +73,7 @@ class Encode(Protocol):
 
     def __call__(
         self,
-        transcript: Transcript | Iterable[Message],
+        transcript: msg.Transcript | Iterable[msg.Message],
         body: Mapping[str, Any],
         *,
         mode: EncodeMode = "auto",
@@ -112,7 +99,7 @@ class EncodedMessage(NamedTuple):
 class _Chain(NamedTuple):
     """A stored answer, its hops (that answer included), and the messages after it."""
 
-    answer: AssistantMessage
+    answer: msg.AssistantMessage
     hops: list[EncodedMessage]
     new: list[EncodedMessage]
 
@@ -144,7 +131,7 @@ class EncoderBase(ABC):
     """Keys of state that are sent, by `type` of the part, and `result` for results of the provider's calls."""
 
     def __init__(
-        self, messages: tuple[Message, ...], body: dict[str, Any], *, provider: str, policy: Policy, strip: bool
+        self, messages: tuple[msg.Message, ...], body: dict[str, Any], *, provider: str, policy: Policy, strip: bool
     ) -> None:
         self.target = Origin(provider=provider, model=self.model_of(body), dialect=self.dialect)
         for key in self.conversation_fields:
@@ -158,7 +145,7 @@ class EncoderBase(ABC):
     @classmethod
     def encode(
         cls,
-        transcript: Transcript | Iterable[Message],
+        transcript: msg.Transcript | Iterable[msg.Message],
         body: Mapping[str, Any],
         *,
         mode: EncodeMode = "auto",
@@ -228,11 +215,11 @@ class EncoderBase(ABC):
         """Return the item of a prompt."""
 
     @abstractmethod
-    def answer_items(self, message: AssistantMessage) -> list[Item]:
+    def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the items of an answer; *message* has the parts and the state that are sent."""
 
     @abstractmethod
-    def result_item(self, call: ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
+    def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the item of a result of the app: *content* is the error, if any, then the output."""
 
     @abstractmethod
@@ -243,28 +230,28 @@ class EncoderBase(ABC):
         """Return the body that is sent."""
         return body
 
-    def unsendable(self, part: Part) -> DropReason | None:
+    def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why no item can hold *part*; `None` when one can."""
-        is_empty = isinstance(part, MediaPart) and not part.data and part.uri is None
+        is_empty = isinstance(part, msg.MediaPart) and not part.data and part.uri is None
         return DropReason.EMPTY if is_empty else None
 
-    def has_place(self, part: Part) -> bool:
+    def has_place(self, part: msg.Part) -> bool:
         """Return whether all state of *part* is sent."""
         placed = part.state.keys() - {"id"} <= self.placed_state.get(part.type, frozenset())
-        if isinstance(part, ToolPart):
+        if isinstance(part, msg.ToolPart):
             keys = self.placed_state.get("result", frozenset[str]()) if part.provider_executed else frozenset[str]()
             placed = placed and part.result_state.keys() <= keys
         return placed
 
-    def needs_result(self, call: ToolPart) -> bool:
+    def needs_result(self, call: msg.ToolPart) -> bool:
         """Return whether the app has to send a result of *call*."""
         return not call.provider_executed
 
-    def refused_calls(self, message: AssistantMessage, parts: Sequence[tuple[int, Part]]) -> Collection[int]:
+    def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> Collection[int]:
         """Return the places of calls that the provider refuses as calls; they are sent as text of the user."""
         return ()
 
-    def resumed(self, hops: Sequence[AssistantMessage]) -> tuple[dict[str, Any], bool] | None:
+    def resumed(self, hops: Sequence[msg.AssistantMessage]) -> tuple[dict[str, Any], bool] | None:
         """
         Return the fields that resume a paused answer, and whether the conversation before it is sent.
 
@@ -274,18 +261,18 @@ class EncoderBase(ABC):
 
     # -- called by subclasses
 
-    def is_own(self, message: AssistantMessage) -> bool:
+    def is_own(self, message: msg.AssistantMessage) -> bool:
         """Return whether *message* is of the model that is asked."""
         return self._policy.relation(message.origin, self.target) is Relation.SAME_ORIGIN
 
-    def is_of_provider(self, message: AssistantMessage) -> bool:
+    def is_of_provider(self, message: msg.AssistantMessage) -> bool:
         """Return whether *message* is of the provider that is asked, in this dialect."""
         return self._policy.relation(message.origin, self.target) is not Relation.OTHER_PROVIDER
 
     def last_state(self, key: str) -> str | None:
         """Return the last text under *key* in the state of a completed answer of the model that is asked."""
         for message in reversed(self.messages):
-            if isinstance(message, AssistantMessage) and _is_completed(message) and self.is_own(message):
+            if isinstance(message, msg.AssistantMessage) and _is_completed(message) and self.is_own(message):
                 value = string(message.state, key)
                 if value and not self.strip:
                     return value
@@ -301,7 +288,7 @@ class EncoderBase(ABC):
         """Return a hop, a chained or a full request, the first of them that is possible."""
         if self.messages and self._is_hop(self.messages[-1]):
             first = self._first_hop(len(self.messages) - 1)
-            resumed = self.resumed([hop for hop in self.messages[first:] if isinstance(hop, AssistantMessage)])
+            resumed = self.resumed([hop for hop in self.messages[first:] if isinstance(hop, msg.AssistantMessage)])
             if resumed is not None:
                 fields, is_full = resumed
                 items, drops = self._items(self.messages[:first]) if is_full else ([], [])
@@ -328,10 +315,12 @@ class EncoderBase(ABC):
         for at in range(len(self.messages) - 1, -1, -1):
             message = self.messages[at]
             encoded = self._message(message)
-            if isinstance(message, CompactionMessage) and encoded.items:
+            if isinstance(message, msg.CompactionMessage) and encoded.items:
                 break
             # A failed answer of which nothing is sent might as well not be there.
-            if isinstance(message, AssistantMessage) and (_is_completed(message) or encoded.items or encoded.results):
+            if isinstance(message, msg.AssistantMessage) and (
+                _is_completed(message) or encoded.items or encoded.results
+            ):
                 first = self._first_hop(at)
                 hops = [self._message(hop) for hop in self.messages[first:at]]
                 chain = _Chain(message, [*hops, encoded], new[::-1])
@@ -362,9 +351,9 @@ class EncoderBase(ABC):
         ]
         return next((reason for found, reason in obstacles if found), None)
 
-    def _is_hop(self, message: Message) -> bool:
+    def _is_hop(self, message: msg.Message) -> bool:
         return (
-            isinstance(message, AssistantMessage)
+            isinstance(message, msg.AssistantMessage)
             and _is_completed(message)
             and message.finish_reason is FinishReason.PAUSE
             and self.is_own(message)
@@ -376,7 +365,7 @@ class EncoderBase(ABC):
             at -= 1
         return at
 
-    def _items(self, messages: tuple[Message, ...]) -> tuple[list[Item], list[Drop]]:
+    def _items(self, messages: tuple[msg.Message, ...]) -> tuple[list[Item], list[Drop]]:
         """Return all items. Results of the app follow the answer with the calls, with all its hops."""
         items: list[Item] = []
         results: list[Item] = []
@@ -386,7 +375,7 @@ class EncoderBase(ABC):
             items += encoded.items
             results += encoded.results
             drops += encoded.drops
-            if at == len(messages) or not (self._is_hop(message) and isinstance(messages[at], AssistantMessage)):
+            if at == len(messages) or not (self._is_hop(message) and isinstance(messages[at], msg.AssistantMessage)):
                 items += results
                 results = []
         return items, drops
@@ -396,13 +385,13 @@ class EncoderBase(ABC):
 
     # -- messages
 
-    def _message(self, message: Message) -> EncodedMessage:
+    def _message(self, message: msg.Message) -> EncodedMessage:
         match message:
-            case UserMessage():
+            case msg.UserMessage():
                 return self._user(message.id, message.content)
-            case CompactionMessage():
+            case msg.CompactionMessage():
                 return self._summary(message)
-            case AssistantMessage():
+            case msg.AssistantMessage():
                 return self._answer(message)
             case _ as never:
                 assert_never(never)
@@ -417,13 +406,13 @@ class EncoderBase(ABC):
     def _blocks(self, content: Iterable[Content]) -> list[Item | None]:
         return [self.content(item) for item in content if not (isinstance(item, TextContent) and not item.text)]
 
-    def _summary(self, message: CompactionMessage) -> EncodedMessage:
+    def _summary(self, message: msg.CompactionMessage) -> EncodedMessage:
         """Return a summary of the app as a prompt."""
         selection = select([message], self.target, policy=self._policy, strip=self.strip)
         items: list[Item] = []
         drops = list(selection.drops)
         for kept in selection.messages:
-            assert isinstance(kept, CompactionMessage)
+            assert isinstance(kept, msg.CompactionMessage)
             if kept.state:
                 drops.append(Drop(message.id, None, DropReason.UNPLACED))
             encoded = self._user(message.id, (TextContent(kept.text),))
@@ -431,14 +420,14 @@ class EncoderBase(ABC):
             drops += encoded.drops
         return EncodedMessage(items, [], drops)
 
-    def _answer(self, message: AssistantMessage) -> EncodedMessage:
+    def _answer(self, message: msg.AssistantMessage) -> EncodedMessage:
         selection = select([message], self.target, policy=self._policy, strip=self.strip)
         [kept], [places] = selection.messages, selection.places
-        assert isinstance(kept, AssistantMessage)
+        assert isinstance(kept, msg.AssistantMessage)
         drops = list(selection.drops)
         parts = [(place, self._with_id(message, place, part)) for place, part in zip(places, kept.parts, strict=True)]
         refused = self.refused_calls(message, parts)
-        sent: list[Part] = []
+        sent: list[msg.Part] = []
         results: list[Item] = []
         reworded: list[Item] = []
         for place, part in parts:
@@ -447,16 +436,16 @@ class EncoderBase(ABC):
                 drops.append(Drop(message.id, place, reason, whole=True))
                 continue
             reasons: list[DropReason] = []
-            if isinstance(part, ToolPart) and place in refused:
+            if isinstance(part, msg.ToolPart) and place in refused:
                 reasons = [DropReason.REWORDED, *_repairs(part)]
                 reworded += [block for block in self._blocks(_in_words(part)) if block is not None]
             else:
                 if not self.has_place(part):
                     reasons.append(DropReason.UNPLACED)
-                if isinstance(part, ToolPart) and self.needs_result(part):
+                if isinstance(part, msg.ToolPart) and self.needs_result(part):
                     reasons += _repairs(part)
                     results.append(self.result_item(part, _result(part), failed=_is_failed(part)))
-                elif isinstance(part, ToolPart) and part.input is None:
+                elif isinstance(part, msg.ToolPart) and part.input is None:
                     reasons.append(DropReason.UNPLACED)
                 sent.append(_with_input(part))
             drops += [Drop(message.id, place, each) for each in reasons]
@@ -466,15 +455,15 @@ class EncoderBase(ABC):
         drops.sort(key=lambda drop: -1 if drop.part is None else drop.part)
         return EncodedMessage(items, results, drops)
 
-    def _with_id(self, message: AssistantMessage, place: int, part: Part) -> Part:
+    def _with_id(self, message: msg.AssistantMessage, place: int, part: msg.Part) -> msg.Part:
         """Return a call that is sent without its state with the id that the provider gave: that is its name."""
         state = message.parts[place].state
-        if isinstance(part, ToolPart) and self.is_of_provider(message) and "id" in state and "id" not in part.state:
+        if isinstance(part, msg.ToolPart) and self.is_of_provider(message) and "id" in state and "id" not in part.state:
             return attrs.evolve(part, state=State({**part.state, "id": state["id"]}))
         return part
 
 
-def wire_id(call: ToolPart) -> str | None:
+def wire_id(call: msg.ToolPart) -> str | None:
     """Return the id that the provider gave a call; `None` when it gave none. The state has it when it is another."""
     if "id" not in call.state:
         return call.call_id
@@ -482,61 +471,61 @@ def wire_id(call: ToolPart) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def _messages(transcript: Transcript | Iterable[Message]) -> tuple[Message, ...]:
-    if isinstance(transcript, Transcript):
+def _messages(transcript: msg.Transcript | Iterable[msg.Message]) -> tuple[msg.Message, ...]:
+    if isinstance(transcript, msg.Transcript):
         return transcript.context()
     if not isinstance(transcript, Iterable):
         raise TypeError(f"transcript: expected a Transcript or messages, got {type(transcript).__name__}")
     messages = tuple(transcript)
     for message in messages:
-        if not isinstance(message, MESSAGE_CLASSES):
+        if not isinstance(message, msg.MESSAGE_CLASSES):
             raise TypeError(f"transcript: expected messages, got {type(message).__name__}")
     return messages
 
 
-def _is_newer(messages: Iterable[Message], answer: Message) -> bool:
+def _is_newer(messages: Iterable[msg.Message], answer: msg.Message) -> bool:
     """Return whether something in *messages* ended after *answer* started, which was asked for without it."""
     if answer.times is None or answer.times.started is None:
         return False  # not known
-    times: list[Times | None] = []
+    times: list[msg.Times | None] = []
     for message in messages:
         times.append(message.times)
-        if isinstance(message, AssistantMessage):
+        if isinstance(message, msg.AssistantMessage):
             times += [call.times for call in message.tool_calls]
     started = answer.times.started
     return any(each is not None and each.ended is not None and each.ended > started for each in times)
 
 
-def _is_completed(message: AssistantMessage) -> bool:
-    return message.status is MessageStatus.COMPLETED
+def _is_completed(message: msg.AssistantMessage) -> bool:
+    return message.status is msg.MessageStatus.COMPLETED
 
 
 # -- calls and their results
 
 
-def _is_answered(call: ToolPart) -> bool:
+def _is_answered(call: msg.ToolPart) -> bool:
     return call.settled and not call.provider_executed
 
 
-def _is_failed(call: ToolPart) -> bool:
-    return call.status is CallStatus.FAILED or not _is_answered(call)
+def _is_failed(call: msg.ToolPart) -> bool:
+    return call.status is msg.CallStatus.FAILED or not _is_answered(call)
 
 
-def _repairs(call: ToolPart) -> list[DropReason]:
+def _repairs(call: msg.ToolPart) -> list[DropReason]:
     """Return what the request repairs in the result of a call."""
     if not _is_answered(call):
         return [DropReason.NO_ANSWER]
     return [DropReason.UNCALLED] if call.input is None else []
 
 
-def _with_input(part: Part) -> Part:
+def _with_input(part: msg.Part) -> msg.Part:
     """Return a call whose input is not an object with an empty one; its result has the fault."""
-    if isinstance(part, ToolPart) and part.input is None:
+    if isinstance(part, msg.ToolPart) and part.input is None:
         return attrs.evolve(part, input=JsonObject())
     return part
 
 
-def _result(call: ToolPart) -> tuple[Content, ...]:
+def _result(call: msg.ToolPart) -> tuple[Content, ...]:
     """Return the output of a call after its fault; one text or JSON value is one text."""
     fault = _fault(call)
     match call.output:
@@ -549,17 +538,17 @@ def _result(call: ToolPart) -> tuple[Content, ...]:
             return (TextContent(fault), *output) if fault else output
 
 
-def _fault(call: ToolPart) -> str:
+def _fault(call: msg.ToolPart) -> str:
     """Return what is wrong with a call; empty when it succeeded."""
     if not _is_answered(call):
         return NO_ANSWER
-    if call.status is not CallStatus.FAILED:
+    if call.status is not msg.CallStatus.FAILED:
         return ""
     fault = "" if call.error is None else call.error.message or str(call.error.kind)
     return f"The call was not run: {fault}" if call.input is None else fault
 
 
-def _in_words(call: ToolPart) -> tuple[Content, ...]:
+def _in_words(call: msg.ToolPart) -> tuple[Content, ...]:
     """Return a call and its result as content of the user."""
     arguments = call.raw_input if call.input is None else write_json(call.input).decode()
     fault = _fault(call)

@@ -10,20 +10,10 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Final, TextIO, final
 
+from assistant_events import events as ev
 from assistant_events.cli.output import print_json
 from assistant_events.cli.terminal_safe import one_line, shortened, size_of, visible
 from assistant_events.converters import unstructure
-from assistant_events.events import (
-    Event,
-    MediaEnded,
-    ReasoningDelta,
-    ReasoningEnded,
-    StepRestarted,
-    TextDelta,
-    TextEnded,
-    ToolCalled,
-    ToolFailed,
-)
 from assistant_events.messages import AssistantMessage, PartStatus, ReasoningPart, TextPart, ToolPart, redact
 from assistant_events.values import write_json
 
@@ -57,28 +47,28 @@ class Live:
         self._any = False
         """Whether any part of the answer was shown."""
 
-    def event(self, event: Event) -> None:
+    def event(self, event: ev.Event) -> None:
         """Show one event, if it is visible."""
         if self._json:
             print_json(unstructure(redact(event)))
             sys.stdout.flush()
             return
         match event:
-            case TextDelta():
+            case ev.TextDelta():
                 self._grow("text", event.delta, event.offset)
-            case ReasoningDelta():
+            case ev.ReasoningDelta():
                 self._grow("reasoning", event.delta, event.offset)
-            case TextEnded():
+            case ev.TextEnded():
                 self._end("text", event.text)
-            case ReasoningEnded():
+            case ev.ReasoningEnded():
                 self._end("reasoning", event.text)
-            case ToolCalled():
+            case ev.ToolCalled():
                 self._call(event.name, write_json(event.input).decode())
-            case ToolFailed():
+            case ev.ToolFailed():
                 self.note(f"{event.call_id} failed: {event.error.message}")
-            case MediaEnded():
+            case ev.MediaEnded():
                 self._aside(f"[{event.media_type}{'' if event.data is None else f', {size_of(len(event.data))}'}]")
-            case StepRestarted():
+            case ev.StepRestarted():
                 self._start_over()
             case _:
                 pass

@@ -11,23 +11,8 @@ from typing import Final, assert_never, final
 
 import attrs
 
+from assistant_events import messages as msg
 from assistant_events.cli.terminal_safe import shortened, size_of
-from assistant_events.messages import (
-    AssistantMessage,
-    CallStatus,
-    CompactionMessage,
-    MediaPart,
-    Message,
-    MessageStatus,
-    OpaquePart,
-    Part,
-    PartStatus,
-    ReasoningPart,
-    TextPart,
-    ToolPart,
-    Transcript,
-    UserMessage,
-)
 from assistant_events.values import (
     Citation,
     Content,
@@ -64,18 +49,18 @@ class Row:
     """Whether a message begins."""
 
 
-def rows_of(transcript: Transcript) -> Iterator[Row]:
+def rows_of(transcript: msg.Transcript) -> Iterator[Row]:
     """Return everything that there is to see of a transcript."""
     for message in transcript.messages:
         match message:
-            case UserMessage():
+            case msg.UserMessage():
                 yield Row(message.id, "user", heading=True)
                 yield from [Row("text", _content(item)) for item in message.content]
-            case AssistantMessage():
+            case msg.AssistantMessage():
                 yield from _assistant(message)
-            case CompactionMessage():
+            case msg.CompactionMessage():
                 yield Row(message.id, f"compaction ({message.reason}) · {message.status.value}", heading=True)
-                yield Row("text", message.text + _cut(message.status is MessageStatus.FAILED))
+                yield Row("text", message.text + _cut(message.status is msg.MessageStatus.FAILED))
                 yield from _error(message.error)
             case _ as never:
                 assert_never(never)
@@ -89,21 +74,21 @@ def usage_text(usage: Usage) -> str:
     return " · ".join([*known, *total]) or "unknown"
 
 
-def state_sizes(message: Message) -> list[tuple[str, int]]:
+def state_sizes(message: msg.Message) -> list[tuple[str, int]]:
     """Return how many bytes of state a message holds, and where."""
-    if isinstance(message, UserMessage):
+    if isinstance(message, msg.UserMessage):
         return []
     held: list[tuple[str, State]] = [("message", message.state)]
-    if isinstance(message, AssistantMessage):
+    if isinstance(message, msg.AssistantMessage):
         for part in message.parts:
-            name = part.name if isinstance(part, ToolPart) else part.type
+            name = part.name if isinstance(part, msg.ToolPart) else part.type
             held.append((name, part.state))
-            if isinstance(part, ToolPart):
+            if isinstance(part, msg.ToolPart):
                 held.append((f"result of {name}", part.result_state))
     return [(name, len(write_json(state))) for name, state in held if state]
 
 
-def _assistant(message: AssistantMessage) -> Iterator[Row]:
+def _assistant(message: msg.AssistantMessage) -> Iterator[Row]:
     origin = message.origin
     who = " ".join(filter(None, [origin.provider, origin.served_model or origin.model]))
     how = (
@@ -111,7 +96,7 @@ def _assistant(message: AssistantMessage) -> Iterator[Row]:
         if message.finish_reason is None
         else f"{message.status.value} ({message.finish_reason.value})"
     )
-    failed = message.status is MessageStatus.FAILED
+    failed = message.status is msg.MessageStatus.FAILED
     yield Row(message.id, f"assistant · {who} · {how}", "bad" if failed else "", heading=True)
     for part in message.parts:
         yield from _part(part)
@@ -123,28 +108,28 @@ def _assistant(message: AssistantMessage) -> Iterator[Row]:
         yield Row("state", ", ".join([f"{name} {size_of(size)}" for name, size in sizes]), "dim")
 
 
-def _part(part: Part) -> Iterator[Row]:
+def _part(part: msg.Part) -> Iterator[Row]:
     match part:
-        case TextPart():
+        case msg.TextPart():
             yield Row("text", part.text + _unfinished(part.status))
             yield from [Row("cites", _citation(citation), "dim", deeper=True) for citation in part.citations]
-        case ReasoningPart():
+        case msg.ReasoningPart():
             yield Row("reasoning", (part.text or "(without text)") + _unfinished(part.status), "dim")
-        case MediaPart():
+        case msg.MediaPart():
             where = part.uri or size_of(len(part.data or b""))
             yield Row("media", f"{part.media_type} · {where}{_unfinished(part.status)}")
-        case ToolPart():
+        case msg.ToolPart():
             yield from _call(part)
-        case OpaquePart():
+        case msg.OpaquePart():
             yield Row("opaque", "an item of the provider, kept as it came", "dim")
         case _ as never:
             assert_never(never)
 
 
-def _call(call: ToolPart) -> Iterator[Row]:
+def _call(call: msg.ToolPart) -> Iterator[Row]:
     by = " · run by the provider" if call.provider_executed else ""
     status = "waits for the app" if call.pending else call.status.value
-    tone = "bad" if call.status is CallStatus.FAILED else "call"
+    tone = "bad" if call.status is msg.CallStatus.FAILED else "call"
     yield Row("call", f"{call.name} {call.call_id} · {status}{by}", tone)
     text = call.raw_input if call.input is None else write_json(call.input).decode()
     if text:
@@ -177,8 +162,8 @@ def _content(content: Content) -> str:
             assert_never(never)
 
 
-def _unfinished(status: PartStatus) -> str:
-    return " (still open)" if status is PartStatus.STREAMING else _cut(status is PartStatus.INCOMPLETE)
+def _unfinished(status: msg.PartStatus) -> str:
+    return " (still open)" if status is msg.PartStatus.STREAMING else _cut(status is msg.PartStatus.INCOMPLETE)
 
 
 def _cut(is_cut: bool) -> str:

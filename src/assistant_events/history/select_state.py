@@ -9,6 +9,7 @@ from typing import Final, TypeAlias, assert_never, final
 
 import attrs
 
+from assistant_events import messages as msg
 from assistant_events.history.policy import (
     CONTENT_ONLY,
     DEFAULT_POLICY,
@@ -18,19 +19,6 @@ from assistant_events.history.policy import (
     Subject,
     Treatment,
     Treatments,
-)
-from assistant_events.messages import (
-    AssistantMessage,
-    CompactionMessage,
-    Message,
-    MessageStatus,
-    Part,
-    PartStatus,
-    ReasoningPart,
-    TextPart,
-    ToolPart,
-    Transcript,
-    UserMessage,
 )
 from assistant_events.values import ErrorKind, JsonValue, Origin, State
 from assistant_events.values.validators import NO_STATE, Frozen
@@ -111,7 +99,7 @@ class Drop(Frozen):
 class Selection(Frozen):
     """What may be sent to a model."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[msg.Message, ...]
     """The messages of the conversation, without the parts and the state that may not be sent."""
 
     places: tuple[tuple[int, ...], ...]
@@ -122,7 +110,7 @@ class Selection(Frozen):
 
 
 def select(
-    conversation: Transcript | Iterable[Message],
+    conversation: msg.Transcript | Iterable[msg.Message],
     target: Origin,
     *,
     policy: Policy = DEFAULT_POLICY,
@@ -149,10 +137,10 @@ def select(
 
         strip: Drop all state, of every issuer. For a conversation that its own provider refuses.
     """
-    messages: list[Message] = []
+    messages: list[msg.Message] = []
     places: list[tuple[int, ...]] = []
     drops: list[Drop] = []
-    for message in conversation.context() if isinstance(conversation, Transcript) else conversation:
+    for message in conversation.context() if isinstance(conversation, msg.Transcript) else conversation:
         kept, kept_places, dropped = _choose(message, target, policy, strip=strip)
         drops += dropped
         if kept is not None:
@@ -161,7 +149,7 @@ def select(
     return Selection(messages=tuple(messages), places=tuple(places), drops=tuple(drops))
 
 
-def has_result(part: ToolPart) -> bool:
+def has_result(part: msg.ToolPart) -> bool:
     """Return whether the provider gave a result for a call of its own."""
     if not part.provider_executed or not part.settled:
         return False
@@ -177,10 +165,10 @@ class _Limit(Frozen):
     reason: DropReason
 
 
-_PartChoice: TypeAlias = tuple[Part | None, DropReason | None]
+_PartChoice: TypeAlias = tuple[msg.Part | None, DropReason | None]
 # What is sent of a part, and why the rest is not.
 
-_MessageChoice: TypeAlias = tuple[Message | None, tuple[int, ...], list[Drop]]
+_MessageChoice: TypeAlias = tuple[msg.Message | None, tuple[int, ...], list[Drop]]
 # What is sent of a message, the indexes of its parts, and what is not sent.
 
 _RELATED: Final = MappingProxyType(
@@ -195,26 +183,26 @@ _CUT: Final = _Limit(attrs.evolve(WITHOUT_STATE, media=Treatment.LEFT_OUT), Drop
 _STRICTNESS: Final = MappingProxyType({treatment: strictness for strictness, treatment in enumerate(Treatment)})
 
 
-def _choose(message: Message, target: Origin, policy: Policy, *, strip: bool) -> _MessageChoice:
+def _choose(message: msg.Message, target: Origin, policy: Policy, *, strip: bool) -> _MessageChoice:
     match message:
-        case UserMessage():
+        case msg.UserMessage():
             return message, (), []
-        case CompactionMessage():
+        case msg.CompactionMessage():
             return _choose_summary(message, _limits(message, target, policy, strip=strip), policy)
-        case AssistantMessage():
+        case msg.AssistantMessage():
             return _choose_answer(message, _limits(message, target, policy, strip=strip), policy)
         case _ as never:
             assert_never(never)
 
 
 def _limits(
-    message: AssistantMessage | CompactionMessage, target: Origin, policy: Policy, *, strip: bool
+    message: msg.AssistantMessage | msg.CompactionMessage, target: Origin, policy: Policy, *, strip: bool
 ) -> list[_Limit]:
     limits: list[_Limit] = []
     relation = policy.relation(message.origin, target)
     if relation in _RELATED:
         limits.append(_Limit(policy.treatments(relation), _RELATED[relation]))
-    if message.status is not MessageStatus.COMPLETED:
+    if message.status is not msg.MessageStatus.COMPLETED:
         limits.append(_UNFINISHED)
     if strip:
         limits.append(_STRIPPED)
@@ -232,8 +220,8 @@ def _strictest(subject: Subject, limits: Iterable[_Limit]) -> tuple[Treatment, D
     return found, reason
 
 
-def _choose_summary(message: CompactionMessage, limits: list[_Limit], policy: Policy) -> _MessageChoice:
-    if message.status is not MessageStatus.COMPLETED:
+def _choose_summary(message: msg.CompactionMessage, limits: list[_Limit], policy: Policy) -> _MessageChoice:
+    if message.status is not msg.MessageStatus.COMPLETED:
         return None, (), [Drop(message.id, None, DropReason.UNFINISHED, whole=True)]
     treatment, reason = _strictest(Subject.STEP, limits)
     state = _kept(message.state, treatment, policy)
@@ -242,7 +230,7 @@ def _choose_summary(message: CompactionMessage, limits: list[_Limit], policy: Po
     return attrs.evolve(message, state=state), (), [Drop(message.id, None, reason)]
 
 
-def _choose_answer(message: AssistantMessage, limits: list[_Limit], policy: Policy) -> _MessageChoice:
+def _choose_answer(message: msg.AssistantMessage, limits: list[_Limit], policy: Policy) -> _MessageChoice:
     choices = _choose_parts(message, limits, policy)
     if policy.items_reference_each_other and any(why is not None and why is not DropReason.EMPTY for _, why in choices):
         linked = _choose_parts(message, [*limits, _Limit(policy.other_model, DropReason.LINKED)], policy)
@@ -260,58 +248,58 @@ def _choose_answer(message: AssistantMessage, limits: list[_Limit], policy: Poli
     return attrs.evolve(message, parts=parts) if drops else message, places, drops
 
 
-def _choose_parts(message: AssistantMessage, limits: list[_Limit], policy: Policy) -> list[_PartChoice]:
+def _choose_parts(message: msg.AssistantMessage, limits: list[_Limit], policy: Policy) -> list[_PartChoice]:
     signed = {
         part.state.get(policy.item_key or "")
         for part in message.parts
-        if isinstance(part, ReasoningPart) and not _is_cut(part) and _signs(part, policy)
+        if isinstance(part, msg.ReasoningPart) and not _is_cut(part) and _signs(part, policy)
     }
-    completed = message.status is MessageStatus.COMPLETED
+    completed = message.status is msg.MessageStatus.COMPLETED
     return [
         (None, DropReason.UNANSWERED)
-        if not completed and isinstance(part, ToolPart) and not part.provider_executed and not part.answered
+        if not completed and isinstance(part, msg.ToolPart) and not part.provider_executed and not part.answered
         else _choose_part(part, [*limits, _CUT] if _is_cut(part) else limits, policy, signed)
         for part in message.parts
     ]
 
 
-def _choose_part(part: Part, limits: list[_Limit], policy: Policy, signed: Collection[JsonValue]) -> _PartChoice:
+def _choose_part(part: msg.Part, limits: list[_Limit], policy: Policy, signed: Collection[JsonValue]) -> _PartChoice:
     treatment, reason = _strictest(_subject(part), limits)
     if treatment is Treatment.LEFT_OUT:
         return None, reason
     kept = part if treatment is Treatment.WHOLE else _without(part, treatment, policy)
     why = None if kept == part else reason
-    if isinstance(kept, ReasoningPart) and policy.reasoning_needs_any and not _is_signed(kept, policy, signed):
+    if isinstance(kept, msg.ReasoningPart) and policy.reasoning_needs_any and not _is_signed(kept, policy, signed):
         return None, why or DropReason.UNSIGNED
-    if isinstance(kept, (TextPart, ReasoningPart)) and not kept.text and kept.state.keys() <= {policy.item_key}:
+    if isinstance(kept, (msg.TextPart, msg.ReasoningPart)) and not kept.text and kept.state.keys() <= {policy.item_key}:
         return None, why or DropReason.EMPTY
     return kept, why
 
 
-def _subject(part: Part) -> Subject:
-    if isinstance(part, ToolPart):
+def _subject(part: msg.Part) -> Subject:
+    if isinstance(part, msg.ToolPart):
         return Subject.PROVIDER_CALL if part.provider_executed else Subject.CALL
     return Subject(part.type)
 
 
-def _is_cut(part: Part) -> bool:
-    status = part.input_status if isinstance(part, ToolPart) else part.status
-    return status is PartStatus.INCOMPLETE or status is PartStatus.STREAMING
+def _is_cut(part: msg.Part) -> bool:
+    status = part.input_status if isinstance(part, msg.ToolPart) else part.status
+    return status is msg.PartStatus.INCOMPLETE or status is msg.PartStatus.STREAMING
 
 
-def _is_signed(part: ReasoningPart, policy: Policy, signed: Collection[JsonValue]) -> bool:
+def _is_signed(part: msg.ReasoningPart, policy: Policy, signed: Collection[JsonValue]) -> bool:
     if policy.item_key is None or policy.item_key not in part.state:
         return _signs(part, policy)
     return _signs(part, policy) or part.state[policy.item_key] in signed
 
 
-def _signs(part: ReasoningPart, policy: Policy) -> bool:
+def _signs(part: msg.ReasoningPart, policy: Policy) -> bool:
     return any(part.state.get(key) for key in policy.reasoning_needs_any)
 
 
-def _without(part: Part, treatment: Treatment, policy: Policy) -> Part:
+def _without(part: msg.Part, treatment: Treatment, policy: Policy) -> msg.Part:
     state = _kept(part.state, treatment, policy)
-    if isinstance(part, ToolPart):
+    if isinstance(part, msg.ToolPart):
         return attrs.evolve(part, state=state, result_state=_kept(part.result_state, treatment, policy))
     return attrs.evolve(part, state=state)
 

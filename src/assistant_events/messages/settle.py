@@ -6,24 +6,7 @@ from typing import assert_never
 
 import attrs
 
-from assistant_events.events import (
-    CompactionFailed,
-    DurableEvent,
-    MediaEnded,
-    MediaStarted,
-    OpaqueReceived,
-    ReasoningEnded,
-    ReasoningStarted,
-    StepFailed,
-    StepRestarted,
-    TextEnded,
-    TextStarted,
-    ToolCalled,
-    ToolFailed,
-    ToolInputEnded,
-    ToolInputStarted,
-    ToolSuccess,
-)
+from assistant_events import events as ev
 from assistant_events.messages.messages import (
     AssistantMessage,
     CompactionMessage,
@@ -39,7 +22,7 @@ from assistant_events.messages.messages import (
 from assistant_events.values import ErrorInfo, ErrorKind
 
 
-def close_message(message: AssistantMessage | CompactionMessage, error: ErrorInfo) -> list[DurableEvent]:
+def close_message(message: AssistantMessage | CompactionMessage, error: ErrorInfo) -> list[ev.DurableEvent]:
     """
     Return the events that close a running message: ends of its fragments, failures of its calls, end of the step.
 
@@ -49,27 +32,27 @@ def close_message(message: AssistantMessage | CompactionMessage, error: ErrorInf
     if message.status is not MessageStatus.RUNNING:
         return []
     if isinstance(message, CompactionMessage):
-        return [CompactionFailed(message_id=message.id, error=error)]
+        return [ev.CompactionFailed(message_id=message.id, error=error)]
     ends = [end for part in message.parts if (end := _incomplete_end(message.id, part)) is not None]
     failures = [call.fail(interrupted()) for call in message.tool_calls if not call.settled]
-    return [*ends, *failures, StepFailed(message_id=message.id, error=error)]
+    return [*ends, *failures, ev.StepFailed(message_id=message.id, error=error)]
 
 
-def _incomplete_end(message_id: str, part: Part) -> DurableEvent | None:
+def _incomplete_end(message_id: str, part: Part) -> ev.DurableEvent | None:
     match part:
         case TextPart() if part.status is PartStatus.STREAMING:
-            return TextEnded(message_id=message_id, text=part.text, complete=False)
+            return ev.TextEnded(message_id=message_id, text=part.text, complete=False)
         case ReasoningPart() if part.status is PartStatus.STREAMING:
-            return ReasoningEnded(message_id=message_id, text=part.text, complete=False)
+            return ev.ReasoningEnded(message_id=message_id, text=part.text, complete=False)
         case MediaPart() if part.status is PartStatus.STREAMING:
-            return MediaEnded(message_id=message_id, media_type=part.media_type, data=part.data, complete=False)
+            return ev.MediaEnded(message_id=message_id, media_type=part.media_type, data=part.data, complete=False)
         case ToolPart() if part.input_status is PartStatus.STREAMING:
-            return ToolInputEnded(message_id=message_id, call_id=part.call_id, text=part.raw_input, complete=False)
+            return ev.ToolInputEnded(message_id=message_id, call_id=part.call_id, text=part.raw_input, complete=False)
         case _:
             return None
 
 
-def fail_again(message: AssistantMessage, error: ErrorInfo, reason: str) -> list[DurableEvent]:
+def fail_again(message: AssistantMessage, error: ErrorInfo, reason: str) -> list[ev.DurableEvent]:
     """
     Return the events that replace the error of a failed message by *error*, with the same content.
 
@@ -87,22 +70,24 @@ def fail_again(message: AssistantMessage, error: ErrorInfo, reason: str) -> list
     if message.status is not MessageStatus.FAILED or any(call.answered for call in message.tool_calls):
         return []
     run = None if message.run is None else attrs.evolve(message.run, resumable=False)
-    again: list[DurableEvent] = [StepRestarted(message_id=message.id, reason=reason, run=run, state=message.state)]
+    again: list[ev.DurableEvent] = [
+        ev.StepRestarted(message_id=message.id, reason=reason, run=run, state=message.state)
+    ]
     for part in message.parts:
         again += _events_of(message.id, part)
-    failed = StepFailed(
+    failed = ev.StepFailed(
         message_id=message.id, error=error, usage=message.usage, run=run, details=message.details, state=message.state
     )
     return [*again, failed]
 
 
-def _events_of(message_id: str, part: Part) -> list[DurableEvent]:
+def _events_of(message_id: str, part: Part) -> list[ev.DurableEvent]:
     """Return the durable events of an ended part."""
     match part:
         case TextPart():
             return [
-                TextStarted(message_id=message_id),
-                TextEnded(
+                ev.TextStarted(message_id=message_id),
+                ev.TextEnded(
                     message_id=message_id,
                     text=part.text,
                     complete=part.status is PartStatus.COMPLETED,
@@ -113,8 +98,8 @@ def _events_of(message_id: str, part: Part) -> list[DurableEvent]:
             ]
         case ReasoningPart():
             return [
-                ReasoningStarted(message_id=message_id),
-                ReasoningEnded(
+                ev.ReasoningStarted(message_id=message_id),
+                ev.ReasoningEnded(
                     message_id=message_id,
                     text=part.text,
                     complete=part.status is PartStatus.COMPLETED,
@@ -123,8 +108,8 @@ def _events_of(message_id: str, part: Part) -> list[DurableEvent]:
             ]
         case MediaPart():
             return [
-                MediaStarted(message_id=message_id, media_type=part.media_type),
-                MediaEnded(
+                ev.MediaStarted(message_id=message_id, media_type=part.media_type),
+                ev.MediaEnded(
                     message_id=message_id,
                     media_type=part.media_type,
                     data=part.data,
@@ -134,26 +119,26 @@ def _events_of(message_id: str, part: Part) -> list[DurableEvent]:
                 ),
             ]
         case OpaquePart():
-            return [OpaqueReceived(message_id=message_id, state=part.state)]
+            return [ev.OpaqueReceived(message_id=message_id, state=part.state)]
         case ToolPart():
             return _events_of_call(part)
         case _ as never:
             assert_never(never)
 
 
-def _events_of_call(call: ToolPart) -> list[DurableEvent]:
+def _events_of_call(call: ToolPart) -> list[ev.DurableEvent]:
     message_id, call_id, hosted = call.message_id, call.call_id, call.provider_executed
-    again: list[DurableEvent] = []
+    again: list[ev.DurableEvent] = []
     if call.input_status is not None:
         complete = call.input_status is PartStatus.COMPLETED
         again += [
-            ToolInputStarted(message_id=message_id, call_id=call_id, name=call.name, provider_executed=hosted),
-            ToolInputEnded(
+            ev.ToolInputStarted(message_id=message_id, call_id=call_id, name=call.name, provider_executed=hosted),
+            ev.ToolInputEnded(
                 message_id=message_id, call_id=call_id, text=call.raw_input, complete=complete, state=call.state
             ),
         ]
     if call.input is not None:
-        called = ToolCalled(
+        called = ev.ToolCalled(
             message_id=message_id,
             call_id=call_id,
             name=call.name,
@@ -165,7 +150,7 @@ def _events_of_call(call: ToolPart) -> list[DurableEvent]:
     if call.settled:
         output, state = call.output, call.result_state
         if call.error is None:
-            end: ToolSuccess | ToolFailed = call.succeed(output, state=state)
+            end: ev.ToolSuccess | ev.ToolFailed = call.succeed(output, state=state)
         else:
             end = call.fail(call.error, output=output, state=state)
         again.append(attrs.evolve(end, details=call.details))

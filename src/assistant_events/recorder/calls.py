@@ -11,17 +11,8 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from assistant_events import events as ev
 from assistant_events.errors import JsonError, LocalProtocolError
-from assistant_events.events import (
-    Event,
-    OpaqueReceived,
-    ToolCalled,
-    ToolFailed,
-    ToolInputDelta,
-    ToolInputEnded,
-    ToolInputStarted,
-    ToolSuccess,
-)
 from assistant_events.lifecycle import CallPhase, KnownEvent, MessageLifecycle
 from assistant_events.recorder.fragments import Fragments, JsonMap, join_surrogates, merge_state
 from assistant_events.values import (
@@ -41,10 +32,10 @@ from assistant_events.values.json_values import json_type
 from assistant_events.values.text import has_surrogates
 from assistant_events.values.validators import NO_STATE, as_input, as_state
 
-_input_delta: Callable[..., ToolInputDelta] = constructor(ToolInputDelta)
-_input_ended: Callable[..., ToolInputEnded] = constructor(ToolInputEnded)
-_called: Callable[..., ToolCalled] = constructor(ToolCalled)
-_success: Callable[..., ToolSuccess] = constructor(ToolSuccess)
+_input_delta: Callable[..., ev.ToolInputDelta] = constructor(ev.ToolInputDelta)
+_input_ended: Callable[..., ev.ToolInputEnded] = constructor(ev.ToolInputEnded)
+_called: Callable[..., ev.ToolCalled] = constructor(ev.ToolCalled)
+_success: Callable[..., ev.ToolSuccess] = constructor(ev.ToolSuccess)
 
 _INCOMPLETE = "the provider marked the input as incomplete"
 
@@ -178,7 +169,7 @@ class Calls:
         """Whether a call has its result, and not only from before a replay."""
         return self.phase(call) is CallPhase.SETTLED and call.call_id not in self.answered_before
 
-    def open_deltas(self) -> Iterator[Event]:
+    def open_deltas(self) -> Iterator[ev.Event]:
         """Yield the text of each open input as one delta."""
         for call in self.by_id.values():
             if self.is_open(call) and call.buffer.length:
@@ -267,7 +258,7 @@ class Calls:
             self._keep_raw(call, NO_STATE, as_input(input))
             return
         call_id, known = self._identify(call)
-        called = ToolCalled(
+        called = ev.ToolCalled(
             message_id=self._message_id,
             call_id=call_id,
             name=name,
@@ -311,7 +302,7 @@ class Calls:
             "details": result.details,
         }
         self._emit(
-            _success(**values) if result.error is None else ToolFailed(**values, error=result.error)  # type: ignore[arg-type]  # as the fields are
+            _success(**values) if result.error is None else ev.ToolFailed(**values, error=result.error)  # type: ignore[arg-type]  # as the fields are
         )
 
     def answer_held(self) -> None:
@@ -352,7 +343,7 @@ class Calls:
 
     def _open_input(self, call: OpenCall) -> None:
         call_id, known = self._identify(call)
-        started = ToolInputStarted(
+        started = ev.ToolInputStarted(
             message_id=self._message_id, call_id=call_id, name=call.name, provider_executed=call.provider_executed
         )
         self._fragments.end_unkeyed()
@@ -394,7 +385,7 @@ class Calls:
         raw = {"id": call.provider_id, "arguments": call.buffer.value() or input or call.input}
         known = self._numbers.add_to(call.key, {**call.state, **state, **raw})
         self._fragments.end_unkeyed()
-        self._emit(OpaqueReceived(message_id=self._message_id, state=known))
+        self._emit(ev.OpaqueReceived(message_id=self._message_id, state=known))
 
     def _delta(self, call: OpenCall, offset: int, delta: str) -> KnownEvent:
         return _input_delta(message_id=self._message_id, call_id=call.call_id, offset=offset, delta=delta)
@@ -410,7 +401,7 @@ class Calls:
 
     def _fail(self, call: OpenCall, error: ErrorInfo) -> None:
         self._emit(
-            ToolFailed(
+            ev.ToolFailed(
                 message_id=self._message_id,
                 call_id=call.call_id,
                 error=error,

@@ -13,18 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
-from assistant_events.events import (
-    Event,
-    MediaDelta,
-    MediaEnded,
-    MediaStarted,
-    ReasoningDelta,
-    ReasoningEnded,
-    ReasoningStarted,
-    TextDelta,
-    TextEnded,
-    TextStarted,
-)
+from assistant_events import events as ev
 from assistant_events.lifecycle import FRAGMENT_KINDS, KnownEvent
 from assistant_events.values import Citation, JsonObject, State, valid_text
 from assistant_events.values.buffers import Buffer
@@ -34,12 +23,12 @@ from assistant_events.values.json_values import own, same_json
 from assistant_events.values.text import has_surrogates, is_high_surrogate
 from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_details, as_state
 
-_text_started: Callable[..., TextStarted] = constructor(TextStarted)
-_text_delta: Callable[..., TextDelta] = constructor(TextDelta)
-_text_ended: Callable[..., TextEnded] = constructor(TextEnded)
-_reasoning_started: Callable[..., ReasoningStarted] = constructor(ReasoningStarted)
-_reasoning_delta: Callable[..., ReasoningDelta] = constructor(ReasoningDelta)
-_reasoning_ended: Callable[..., ReasoningEnded] = constructor(ReasoningEnded)
+_text_started: Callable[..., ev.TextStarted] = constructor(ev.TextStarted)
+_text_delta: Callable[..., ev.TextDelta] = constructor(ev.TextDelta)
+_text_ended: Callable[..., ev.TextEnded] = constructor(ev.TextEnded)
+_reasoning_started: Callable[..., ev.ReasoningStarted] = constructor(ev.ReasoningStarted)
+_reasoning_delta: Callable[..., ev.ReasoningDelta] = constructor(ev.ReasoningDelta)
+_reasoning_ended: Callable[..., ev.ReasoningEnded] = constructor(ev.ReasoningEnded)
 
 JsonMap = Mapping[str, object]
 Emit = Callable[[KnownEvent], None]
@@ -115,7 +104,7 @@ class OpenFragment:
     def started(self, message_id: str) -> KnownEvent:
         """Return the event that opens it."""
         if self.kind == "media":
-            return MediaStarted(message_id=message_id, media_type=self.media_type)
+            return ev.MediaStarted(message_id=message_id, media_type=self.media_type)
         if self.kind == "text":
             return _text_started(message_id=message_id)
         return _reasoning_started(message_id=message_id)
@@ -127,7 +116,7 @@ class OpenFragment:
             return _text_delta(message_id=message_id, offset=offset, delta=delta)
         if self.kind == "reasoning":
             return _reasoning_delta(message_id=message_id, offset=offset, delta=delta)
-        return MediaDelta(message_id=message_id, offset=offset, delta=delta)
+        return ev.MediaDelta(message_id=message_id, offset=offset, delta=delta)
 
     def ended(self, message_id: str, state: State, value: Any, uri: str | None, *, complete: bool) -> KnownEvent:
         """Return the event that ends it, with *value* or *uri*, or with the content of the deltas."""
@@ -142,7 +131,7 @@ class OpenFragment:
             case "reasoning":
                 return _reasoning_ended(**values, text=value)
             case _:
-                return MediaEnded(
+                return ev.MediaEnded(
                     message_id=message_id,
                     media_type=self.media_type,
                     data=value or None,
@@ -174,7 +163,7 @@ class Fragments:
         self._delayed.clear()
         self._items.clear()
 
-    def open_deltas(self) -> Iterator[Event]:
+    def open_deltas(self) -> Iterator[ev.Event]:
         """Yield the content of each open fragment as one delta."""
         for fragment in self.open.values():
             if fragment.buffer.length:

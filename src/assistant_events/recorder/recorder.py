@@ -18,17 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
+from assistant_events import events as ev
 from assistant_events.errors import LocalProtocolError
-from assistant_events.events import (
-    Event,
-    OpaqueReceived,
-    StepEnded,
-    StepFailed,
-    StepRestarted,
-    StepStarted,
-    ToolFailed,
-    ToolProgress,
-)
 from assistant_events.lifecycle import CallPhase
 from assistant_events.messages import AssistantMessage, interrupted
 from assistant_events.recorder.calls import Calls, OpenCall, Result
@@ -72,7 +63,7 @@ class Recorder(Delivery):
         message_id: str,
         *,
         prior: AssistantMessage | None = None,
-        sink: list[Event] | None = None,
+        sink: list[ev.Event] | None = None,
         item_key: str | None = None,
         note: Callable[[str, str], None] | None = None,
     ) -> None:
@@ -100,7 +91,7 @@ class Recorder(Delivery):
             if call.provider_executed is provider_executed and self._calls.phase(call) is CallPhase.CALLED
         ]
 
-    def so_far(self) -> list[Event]:
+    def so_far(self) -> list[ev.Event]:
         """Return events that give the message so far: the durable ones, and each open fragment as one delta."""
         events = list(self._recorded)
         if self._replay is None:
@@ -116,16 +107,16 @@ class Recorder(Delivery):
 
     # -- the step
 
-    def start(self, origin: Origin, run: RemoteRun | None = None, state: JsonMap = NO_STATE) -> list[Event]:
+    def start(self, origin: Origin, run: RemoteRun | None = None, state: JsonMap = NO_STATE) -> list[ev.Event]:
         """Start the step."""
-        self._emit(StepStarted(message_id=self.message_id, origin=origin, run=run, state=state))
+        self._emit(ev.StepStarted(message_id=self.message_id, origin=origin, run=run, state=state))
         return self._deliver()
 
     def restart(
         self, reason: str, origin: Origin | None = None, run: RemoteRun | None = None, state: JsonMap = NO_STATE
-    ) -> list[Event]:
+    ) -> list[ev.Event]:
         """Void what was received; the same message starts over. *origin* fills in what the start did not know."""
-        self._emit(StepRestarted(message_id=self.message_id, reason=reason, origin=origin, run=run, state=state))
+        self._emit(ev.StepRestarted(message_id=self.message_id, reason=reason, origin=origin, run=run, state=state))
         for each in (self._fragments, self._calls, self._numbers, self._opaque):
             each.clear()
         return self._deliver()
@@ -139,7 +130,7 @@ class Recorder(Delivery):
         state: JsonMap = NO_STATE,
         *,
         details: JsonMap = NO_FIELDS,
-    ) -> list[Event]:
+    ) -> list[ev.Event]:
         """
         End the step as the provider does, and before it everything that is open.
 
@@ -159,9 +150,11 @@ class Recorder(Delivery):
             else interrupted("the provider's answer ended before a result of this call")
         )
         for call_id in self._lifecycle.unsettled_calls():
-            self._emit(ToolFailed(message_id=self.message_id, call_id=call_id, error=missing, provider_executed=True))
+            self._emit(
+                ev.ToolFailed(message_id=self.message_id, call_id=call_id, error=missing, provider_executed=True)
+            )
         self._emit(
-            StepEnded(
+            ev.StepEnded(
                 message_id=self.message_id,
                 finish_reason=finish_reason,
                 raw_finish_reason=raw_finish_reason,
@@ -180,7 +173,7 @@ class Recorder(Delivery):
         run: RemoteRun | None = None,
         state: JsonMap = NO_STATE,
         details: JsonMap = NO_FIELDS,
-    ) -> list[Event]:
+    ) -> list[ev.Event]:
         """
         End the step without a valid end, and before it everything that is open, marked incomplete.
 
@@ -195,7 +188,7 @@ class Recorder(Delivery):
             if not self._replay.sealed:
                 self._replay = None
             return self._hand_out(closing)
-        failed = StepFailed(
+        failed = ev.StepFailed(
             message_id=self.message_id,
             error=error,
             usage=usage,
@@ -211,7 +204,7 @@ class Recorder(Delivery):
         self._emit(failed)
         return self._deliver()
 
-    def close(self, error: ErrorInfo | None = None) -> list[Event]:
+    def close(self, error: ErrorInfo | None = None) -> list[ev.Event]:
         """
         Settle everything: fail the step unless it has ended, or never started. Has no effect the second time.
 
@@ -224,7 +217,7 @@ class Recorder(Delivery):
 
     # -- items by key
 
-    def begin(self, key: Hashable, kind: str, state: JsonMap = NO_STATE) -> list[Event]:
+    def begin(self, key: Hashable, kind: str, state: JsonMap = NO_STATE) -> list[ev.Event]:
         """
         Begin an item before any of its content has come.
 
@@ -251,7 +244,7 @@ class Recorder(Delivery):
         state: JsonMap = NO_STATE,
         citations: Sequence[Citation] = (),
         details: JsonMap = NO_FIELDS,
-    ) -> list[Event]:
+    ) -> list[ev.Event]:
         """
         Keep facts of an item that are known before its end; the item ends with them, however it ends.
 
@@ -281,7 +274,7 @@ class Recorder(Delivery):
             raise LocalProtocolError(f"keep: no item {key!r} has begun")
         return self._deliver()
 
-    def end(self, key: Hashable) -> list[Event]:
+    def end(self, key: Hashable) -> list[ev.Event]:
         """End the item of a key, of whatever kind, with what is known of it. Has no effect for unknown keys."""
         self._require_running()
         call = self._calls.of_key(key)
@@ -296,7 +289,7 @@ class Recorder(Delivery):
 
     # -- text, reasoning, media
 
-    def text(self, delta: str, *, key: Hashable = None, state: JsonMap = NO_STATE) -> list[Event]:
+    def text(self, delta: str, *, key: Hashable = None, state: JsonMap = NO_STATE) -> list[ev.Event]:
         """Add to the visible text. *state* is the state of the item, repeated in each of its fragments."""
         return self._add_text("text", delta, key, state)
 
@@ -308,7 +301,7 @@ class Recorder(Delivery):
         details: JsonMap = NO_FIELDS,
         *,
         key: Hashable = None,
-    ) -> list[Event]:
+    ) -> list[ev.Event]:
         """
         End the visible text.
 
@@ -327,17 +320,21 @@ class Recorder(Delivery):
         self._fragments.end("text", key, state, text, citations=citations, details=details)
         return self._deliver()
 
-    def reasoning(self, delta: str, *, key: Hashable = None, state: JsonMap = NO_STATE) -> list[Event]:
+    def reasoning(self, delta: str, *, key: Hashable = None, state: JsonMap = NO_STATE) -> list[ev.Event]:
         """Add to the reasoning. *state* is the state of the item, repeated in each of its fragments."""
         return self._add_text("reasoning", delta, key, state)
 
-    def end_reasoning(self, state: JsonMap = NO_STATE, text: str | None = None, *, key: Hashable = None) -> list[Event]:
+    def end_reasoning(
+        self, state: JsonMap = NO_STATE, text: str | None = None, *, key: Hashable = None
+    ) -> list[ev.Event]:
         """End the reasoning; like `end_text`. With a state and no text at all, an empty reasoning keeps the state."""
         self._require_running()
         self._fragments.end("reasoning", key, state, text)
         return self._deliver()
 
-    def media(self, delta: bytes, media_type: str, *, key: Hashable = None, state: JsonMap = NO_STATE) -> list[Event]:
+    def media(
+        self, delta: bytes, media_type: str, *, key: Hashable = None, state: JsonMap = NO_STATE
+    ) -> list[ev.Event]:
         """Add to a media item that comes in pieces."""
         if not delta:
             return []
@@ -354,7 +351,7 @@ class Recorder(Delivery):
         media_type: str | None = None,
         key: Hashable = None,
         complete: bool = True,
-    ) -> list[Event]:
+    ) -> list[ev.Event]:
         """
         End a media item, or record one that came whole.
 
@@ -391,7 +388,7 @@ class Recorder(Delivery):
         provider_executed: bool = False,
         state: JsonMap = NO_STATE,
         input: Mapping[str, object] | None = None,
-    ) -> list[Event]:
+    ) -> list[ev.Event]:
         """
         Begin the input of a call, or add to it. Nothing is emitted until the name is known, or after the input's end.
 
@@ -439,7 +436,7 @@ class Recorder(Delivery):
         *,
         key: Hashable = None,
         fault: str | None = None,
-    ) -> list[Event]:
+    ) -> list[ev.Event]:
         """
         End the input of a call: an object gives `tool.called`, anything else `tool.failed` of kind `invalid-input`.
 
@@ -474,7 +471,7 @@ class Recorder(Delivery):
         key: Hashable = None,
         provider_executed: bool = False,
         state: JsonMap = NO_STATE,
-    ) -> list[Event]:
+    ) -> list[ev.Event]:
         """Record a call that came whole. A `str` is JSON text and is parsed like streamed input."""
         self._require_running()
         if isinstance(input, str):
@@ -486,10 +483,10 @@ class Recorder(Delivery):
             self._calls.add_whole(call_id, name or "", input, key, state, provider_executed=provider_executed)
         return self._deliver()
 
-    def tool_progress(self, call_id: str | None, output: ContentInput = (), *, key: Hashable = None) -> list[Event]:
+    def tool_progress(self, call_id: str | None, output: ContentInput = (), *, key: Hashable = None) -> list[ev.Event]:
         """Show the output of a running call so far; replaces the last one."""
         call = self._known_call("tool_progress", call_id, key)
-        self._emit(ToolProgress(message_id=self.message_id, call_id=call.call_id, output=output))
+        self._emit(ev.ToolProgress(message_id=self.message_id, call_id=call.call_id, output=output))
         return self._deliver()
 
     def result(
@@ -504,7 +501,7 @@ class Recorder(Delivery):
         key: Hashable = None,
         provider_executed: bool = False,
         call_state: JsonMap = NO_STATE,
-    ) -> list[Event]:
+    ) -> list[ev.Event]:
         """
         Record the result of a call: `tool.success`, or `tool.failed` with an *error*.
 
@@ -553,7 +550,7 @@ class Recorder(Delivery):
         self._calls.answer(call, result)
         return self._deliver()
 
-    def opaque(self, state: JsonMap, key: Hashable = None) -> list[Event]:
+    def opaque(self, state: JsonMap, key: Hashable = None) -> list[ev.Event]:
         """Record an item of the provider that has no event of ours."""
         self._require_running()
         self._emit_opaque(state, key)
@@ -564,7 +561,7 @@ class Recorder(Delivery):
     def _on_replayed(self, answered: list[str]) -> None:
         self._calls.answered_before.update(answered)
 
-    def _add_text(self, kind: str, delta: str, key: Hashable, state: JsonMap) -> list[Event]:
+    def _add_text(self, kind: str, delta: str, key: Hashable, state: JsonMap) -> list[ev.Event]:
         check_str(kind, delta)
         if not delta:
             return []
@@ -592,7 +589,7 @@ class Recorder(Delivery):
     def _emit_opaque(self, state: JsonMap, key: Hashable) -> None:
         numbered = self._numbers.add_to(key, state)
         self._fragments.end_unkeyed()
-        self._emit(OpaqueReceived(message_id=self.message_id, state=numbered))
+        self._emit(ev.OpaqueReceived(message_id=self.message_id, state=numbered))
 
 
 def _ignore(code: str, message: str) -> None:

@@ -10,18 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, assert_never
 
-from assistant_events.events import (
-    CompactionStarted,
-    Event,
-    HistoryRewound,
-    PromptSubmitted,
-    ReasoningDelta,
-    Record,
-    StepStarted,
-    TextDelta,
-    ToolInputDelta,
-    UnknownEvent,
-)
+from assistant_events import events as ev
 from assistant_events.lifecycle import MESSAGE, KnownEvent, MessageLifecycle, MessagePhase, Outcome, Rejection
 from assistant_events.messages import AssistantMessage, CompactionMessage, Message, Transcript, UserMessage
 from assistant_events.reducer.open_answer import OpenAnswer
@@ -33,7 +22,7 @@ from assistant_events.values.construct import constructor
 _transcript: Callable[..., Transcript] = constructor(Transcript)
 _user_message: Callable[..., UserMessage] = constructor(UserMessage)
 
-_STREAMED = frozenset[type]({TextDelta, ReasoningDelta, ToolInputDelta})
+_STREAMED = frozenset[type]({ev.TextDelta, ev.ReasoningDelta, ev.ToolInputDelta})
 
 # Reading a member of an enum takes as long as a look-up in a table.
 _APPLIED, _IGNORED, _RUNNING = Outcome.APPLIED, Outcome.IGNORED, MessagePhase.RUNNING
@@ -76,7 +65,7 @@ class Builder:
         """Place of the last record that was folded; 0 when there was none."""
         return self._seq
 
-    def extend(self, items: Iterable[Event | Record]) -> None:
+    def extend(self, items: Iterable[ev.Event | ev.Record]) -> None:
         """Apply all of *items*; events that are out of place change nothing."""
         # Any: a delta is recognised by its class.
         item: Any
@@ -93,7 +82,7 @@ class Builder:
                     kind is not cls
                     or item.offset != length
                     or item.message_id != message_id
-                    or (kind is ToolInputDelta and item.call_id != call_id)
+                    or (kind is ev.ToolInputDelta and item.call_id != call_id)
                 ):
                     if buffer is not None:
                         buffer.length = length
@@ -103,7 +92,7 @@ class Builder:
                         apply(item)
                         continue
                     cls, length, message_id = kind, buffer.length, item.message_id
-                    call_id = item.call_id if kind is ToolInputDelta else ""
+                    call_id = item.call_id if kind is ev.ToolInputDelta else ""
                     keep, room = buffer.pieces.append, COMPACT_AT - len(buffer.pieces)
                 text = item.delta
                 keep(text)  # type: ignore[misc]  # both are set while `cls` is
@@ -122,10 +111,10 @@ class Builder:
         current = self._current
         if current is None or current.id != delta.message_id:
             return None
-        buffer = current.buffers.get(delta.call_id if cls is ToolInputDelta else cls)
+        buffer = current.buffers.get(delta.call_id if cls is ev.ToolInputDelta else cls)
         return buffer if buffer is not None and buffer.length == delta.offset else None
 
-    def apply(self, item: Event | Record) -> Outcome:
+    def apply(self, item: ev.Event | ev.Record) -> Outcome:
         """
         Apply one event or record.
 
@@ -138,7 +127,7 @@ class Builder:
         # Any: recognised by its class, or refused below for what it lacks.
         event: Any = item
         moment = NO_MOMENT
-        if event.__class__ is Record:
+        if event.__class__ is ev.Record:
             record, event = event, event.event
             if record.seq != self._seq + 1:
                 return Outcome.DUPLICATE if record.seq <= self._seq else Outcome.GAP
@@ -147,7 +136,7 @@ class Builder:
             if record.at is not moment.at:
                 moment = self._moment = Moment(record.at)
         cls = event.__class__
-        if cls is UnknownEvent:
+        if cls is ev.UnknownEvent:
             return _IGNORED
         try:
             message_id = event.message_id
@@ -159,7 +148,7 @@ class Builder:
             if found.__class__ is MessagePhase:
                 return self._begin(event, moment, found)
             current = self._current = found
-        if cls is HistoryRewound:
+        if cls is ev.HistoryRewound:
             return self._rewind(current.at)
         rejection = current.life.advance(event)
         if rejection is not None:
@@ -209,16 +198,16 @@ class Builder:
         position = len(self._messages)
         assert self._index is not None  # the message has been looked for
         self._index[event.message_id] = position
-        if isinstance(event, PromptSubmitted):
+        if isinstance(event, ev.PromptSubmitted):
             self._messages.append(_user_message(id=event.message_id, content=event.content, times=moment.began))
             return _APPLIED
         opened: OpenMessage
-        if isinstance(event, StepStarted):
+        if isinstance(event, ev.StepStarted):
             draft = answer_draft(event.message_id, event.origin, event.run, event.state)
             draft.times = moment.began
             opened = OpenAnswer(position, draft, MessageLifecycle(_RUNNING))
         else:
-            assert isinstance(event, CompactionStarted)  # the table lets nothing else begin a message
+            assert isinstance(event, ev.CompactionStarted)  # the table lets nothing else begin a message
             base = CompactionMessage(id=event.message_id, reason=event.reason, origin=event.origin, times=moment.began)
             opened = OpenCompaction(position, base)
         opened.new = True

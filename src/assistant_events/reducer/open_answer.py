@@ -9,19 +9,8 @@ import attrs
 from typing_extensions import override
 
 from assistant_events import events as ev
+from assistant_events import messages as msg
 from assistant_events.lifecycle import FragmentPhase, KnownEvent, MessageLifecycle, MessagePhase, Outcome
-from assistant_events.messages import (
-    AssistantMessage,
-    CallStatus,
-    MediaPart,
-    MessageStatus,
-    OpaquePart,
-    PartStatus,
-    ReasoningPart,
-    TextPart,
-    Times,
-    ToolPart,
-)
 from assistant_events.reducer import parts
 from assistant_events.reducer.open_message import Change, Moment, OpenMessage, append
 from assistant_events.reducer.parts import call_draft, media_part, reasoning_part, text_part
@@ -29,20 +18,20 @@ from assistant_events.values.buffers import Buffer
 from assistant_events.values.construct import constructor
 from assistant_events.values.validators import NO_STATE
 
-_opaque_part: Callable[..., OpaquePart] = constructor(OpaquePart)
+_opaque_part: Callable[..., msg.OpaquePart] = constructor(msg.OpaquePart)
 
 _DELTAS: dict[str, type] = {"text": ev.TextDelta, "reasoning": ev.ReasoningDelta, "media": ev.MediaDelta}
 _PHASES = {
-    MessageStatus.RUNNING: MessagePhase.RUNNING,
-    MessageStatus.COMPLETED: MessagePhase.ENDED,
-    MessageStatus.FAILED: MessagePhase.FAILED,
+    msg.MessageStatus.RUNNING: MessagePhase.RUNNING,
+    msg.MessageStatus.COMPLETED: MessagePhase.ENDED,
+    msg.MessageStatus.FAILED: MessagePhase.FAILED,
 }
 
 # Reading a member of an enum takes as long as a look-up in a table.
 _APPLIED = Outcome.APPLIED
-_STEP_COMPLETED = MessageStatus.COMPLETED
-_STREAMING, _COMPLETED, _INCOMPLETE = PartStatus.STREAMING, PartStatus.COMPLETED, PartStatus.INCOMPLETE
-_CALL_STREAMING, _CALLED, _CALL_SUCCESS = CallStatus.STREAMING, CallStatus.CALLED, CallStatus.SUCCESS
+_STEP_COMPLETED = msg.MessageStatus.COMPLETED
+_STREAMING, _COMPLETED, _INCOMPLETE = msg.PartStatus.STREAMING, msg.PartStatus.COMPLETED, msg.PartStatus.INCOMPLETE
+_CALL_STREAMING, _CALLED, _CALL_SUCCESS = msg.CallStatus.STREAMING, msg.CallStatus.CALLED, msg.CallStatus.SUCCESS
 
 
 class OpenAnswer(OpenMessage):
@@ -59,24 +48,24 @@ class OpenAnswer(OpenMessage):
         self.calls: dict[str, int] = {}
         """The place of each call among the parts, by its id."""
 
-        self.fragments: dict[str, tuple[int, Times | None, str]] = {}
+        self.fragments: dict[str, tuple[int, msg.Times | None, str]] = {}
         """Open fragments by kind: their place, their times, and the media type of media."""
 
         self.ended: dict[type, int] = {}
         """The place of the part that ended last, by its class: its end may come again."""
 
     @classmethod
-    def reopen(cls, at: int, base: AssistantMessage) -> OpenAnswer:
+    def reopen(cls, at: int, base: msg.AssistantMessage) -> OpenAnswer:
         """Open a folded message, with the phases that its parts show."""
         life = MessageLifecycle(_PHASES[base.status])
         made = cls(at, parts.copy_of(base), life)
         made.frozen = base
         for place, part in enumerate(base.parts):
-            if isinstance(part, ToolPart):
+            if isinstance(part, msg.ToolPart):
                 made.calls[part.call_id] = place
                 if not part.settled:
                     made.parts[place] = parts.copy_of(part)
-                if part.input_status is PartStatus.STREAMING:
+                if part.input_status is msg.PartStatus.STREAMING:
                     made.buffers[part.call_id] = Buffer("", part.raw_input)
                 life.adopt_call(
                     part.call_id,
@@ -85,8 +74,8 @@ class OpenAnswer(OpenMessage):
                     provider_executed=part.provider_executed,
                     answered=part.answered,
                 )
-            elif not isinstance(part, OpaquePart):
-                is_open = part.status is PartStatus.STREAMING
+            elif not isinstance(part, msg.OpaquePart):
+                is_open = part.status is msg.PartStatus.STREAMING
                 life.adopt_fragment(part.type, FragmentPhase.OPEN if is_open else FragmentPhase.CLOSED)
                 if is_open:
                     made._reopen_fragment(place, part)
@@ -94,8 +83,8 @@ class OpenAnswer(OpenMessage):
                     made.ended[part.__class__] = place
         return made
 
-    def _reopen_fragment(self, place: int, part: TextPart | ReasoningPart | MediaPart) -> None:
-        if isinstance(part, MediaPart):
+    def _reopen_fragment(self, place: int, part: msg.TextPart | msg.ReasoningPart | msg.MediaPart) -> None:
+        if isinstance(part, msg.MediaPart):
             self.fragments[part.type] = (place, part.times, part.media_type)
             self.buffers[ev.MediaDelta] = cast("Buffer[str]", Buffer(b"", part.data))
         else:
@@ -133,21 +122,21 @@ class OpenAnswer(OpenMessage):
         place, times, _ = self.fragments.pop("text")
         self.buffers.pop(ev.TextDelta, None)
         self.parts[place] = text_part(event, moment.ends(times))
-        self.ended[TextPart] = place
+        self.ended[msg.TextPart] = place
         return _APPLIED
 
     def _end_reasoning(self, event: ev.ReasoningEnded, moment: Moment) -> Outcome:
         place, times, _ = self.fragments.pop("reasoning")
         self.buffers.pop(ev.ReasoningDelta, None)
         self.parts[place] = reasoning_part(event, moment.ends(times))
-        self.ended[ReasoningPart] = place
+        self.ended[msg.ReasoningPart] = place
         return _APPLIED
 
     def _end_media(self, event: ev.MediaEnded, moment: Moment) -> Outcome:
         place, times, _ = self.fragments.pop("media")
         self.buffers.pop(ev.MediaDelta, None)
         self.parts[place] = media_part(event, moment.ends(times))
-        self.ended[MediaPart] = place
+        self.ended[msg.MediaPart] = place
         return _APPLIED
 
     def _add_opaque(self, event: ev.OpaqueReceived, moment: Moment) -> Outcome:
@@ -194,11 +183,11 @@ class OpenAnswer(OpenMessage):
         part.result_state = event.state
         part.times = moment.ends(part.times)
         if isinstance(event, ev.ToolFailed):
-            part.status = CallStatus.FAILED
+            part.status = msg.CallStatus.FAILED
             part.error = event.error
         else:
             part.status = _CALL_SUCCESS
-        part.__class__ = ToolPart
+        part.__class__ = msg.ToolPart
         return _APPLIED
 
     def _end_step(self, event: ev.StepEnded, moment: Moment) -> Outcome:
@@ -211,7 +200,7 @@ class OpenAnswer(OpenMessage):
 
     def _fail_step(self, event: ev.StepFailed, moment: Moment) -> Outcome:
         base = self.base
-        base.status = MessageStatus.FAILED
+        base.status = msg.MessageStatus.FAILED
         base.finish_reason = base.raw_finish_reason = None
         base.error = event.error
         return self._close_step(event, moment)
@@ -275,9 +264,9 @@ class OpenAnswer(OpenMessage):
             case ev.ToolInputEnded() | ev.ToolCalled() | ev.ToolSuccess() | ev.ToolFailed():
                 return parts.agrees(self.parts[self.calls[event.call_id]], event)
             case ev.StepEnded():
-                ended = (MessageStatus.COMPLETED, event.finish_reason, event.raw_finish_reason, None)
+                ended = (msg.MessageStatus.COMPLETED, event.finish_reason, event.raw_finish_reason, None)
             case ev.StepFailed():
-                ended = (MessageStatus.FAILED, None, None, event.error)
+                ended = (msg.MessageStatus.FAILED, None, None, event.error)
             case _:  # pragma: no cover - the table has `AGAIN` for nothing else
                 raise AssertionError(event.type)
         return (
@@ -288,28 +277,28 @@ class OpenAnswer(OpenMessage):
         )
 
     @override
-    def _freeze(self) -> AssistantMessage:
+    def _freeze(self) -> msg.AssistantMessage:
         message = self.base
         now = self.parts
         if self.closed:
             # The builder drops a closed message once it has been read, so nothing else holds its drafts.
             for place in self.calls.values():
                 if now[place].__class__ is parts.CallDraft:
-                    now[place].__class__ = ToolPart
+                    now[place].__class__ = msg.ToolPart
         else:
             message = parts.copy_of(message)
             now = [self._call_so_far(part) if part.__class__ is parts.CallDraft else part for part in now]
             for kind, (place, times, media_type) in self.fragments.items():
                 now[place] = parts.streaming_part(kind, self.buffers.get(_DELTAS[kind]), times, media_type)
         message.parts = tuple(now)
-        message.__class__ = AssistantMessage
-        return cast(AssistantMessage, message)
+        message.__class__ = msg.AssistantMessage
+        return cast(msg.AssistantMessage, message)
 
-    def _call_so_far(self, draft: Any) -> ToolPart:
+    def _call_so_far(self, draft: Any) -> msg.ToolPart:
         # Any: a draft.
         part = parts.copy_of(draft)
         buffer = self.buffers.get(draft.call_id)
         if buffer is not None:
             part.raw_input = buffer.value()
-        part.__class__ = ToolPart
-        return cast(ToolPart, part)
+        part.__class__ = msg.ToolPart
+        return cast(msg.ToolPart, part)

@@ -11,45 +11,34 @@ from collections.abc import Callable
 from typing import Any, assert_never
 
 from assistant_events import events as ev
+from assistant_events import messages as msg
 from assistant_events.lifecycle import CallPhase
-from assistant_events.messages import (
-    AssistantMessage,
-    CallStatus,
-    MediaPart,
-    MessageStatus,
-    Part,
-    PartStatus,
-    ReasoningPart,
-    TextPart,
-    Times,
-    ToolPart,
-)
 from assistant_events.values import Origin, RemoteRun, State
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.construct import constructor, draft_of
 from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
 # Any: drafts are filled by plain assignment.
-_AnswerDraft: Any = draft_of(AssistantMessage)
-_TextDraft: Any = draft_of(TextPart)
-_ReasoningDraft: Any = draft_of(ReasoningPart)
-CallDraft: Any = draft_of(ToolPart)
+_AnswerDraft: Any = draft_of(msg.AssistantMessage)
+_TextDraft: Any = draft_of(msg.TextPart)
+_ReasoningDraft: Any = draft_of(msg.ReasoningPart)
+CallDraft: Any = draft_of(msg.ToolPart)
 _DRAFTS: dict[type, Any] = {
-    AssistantMessage: _AnswerDraft,
+    msg.AssistantMessage: _AnswerDraft,
     _AnswerDraft: _AnswerDraft,
-    ToolPart: CallDraft,
+    msg.ToolPart: CallDraft,
     CallDraft: CallDraft,
 }
-_text_part: Callable[..., TextPart] = constructor(TextPart)
-_reasoning_part: Callable[..., ReasoningPart] = constructor(ReasoningPart)
-_media_part: Callable[..., MediaPart] = constructor(MediaPart)
+_text_part: Callable[..., msg.TextPart] = constructor(msg.TextPart)
+_reasoning_part: Callable[..., msg.ReasoningPart] = constructor(msg.ReasoningPart)
+_media_part: Callable[..., msg.MediaPart] = constructor(msg.MediaPart)
 
 # Reading a member of an enum takes as long as a look-up in a table.
-_RUNNING = MessageStatus.RUNNING
-_STREAMING, _COMPLETED, _INCOMPLETE = PartStatus.STREAMING, PartStatus.COMPLETED, PartStatus.INCOMPLETE
+_RUNNING = msg.MessageStatus.RUNNING
+_STREAMING, _COMPLETED, _INCOMPLETE = msg.PartStatus.STREAMING, msg.PartStatus.COMPLETED, msg.PartStatus.INCOMPLETE
 
 
-def copy_of(value: AssistantMessage | ToolPart) -> Any:
+def copy_of(value: msg.AssistantMessage | msg.ToolPart) -> Any:
     """Return a draft with the values of a message, a call or another draft."""
     # Any: a draft.
     draft = _DRAFTS[value.__class__]()
@@ -76,9 +65,9 @@ def answer_draft(message_id: str, origin: Origin, run: RemoteRun | None, state: 
 def call_draft(
     message_id: str,
     event: ev.ToolInputStarted | ev.ToolCalled,
-    status: CallStatus,
-    input_status: PartStatus | None,
-    times: Times | None,
+    status: msg.CallStatus,
+    input_status: msg.PartStatus | None,
+    times: msg.Times | None,
 ) -> Any:
     """Return the draft of the call that an event begins."""
     # Any: a draft.
@@ -99,7 +88,7 @@ def call_draft(
     return draft
 
 
-def text_part(event: ev.TextEnded, times: Times | None) -> TextPart:
+def text_part(event: ev.TextEnded, times: msg.Times | None) -> msg.TextPart:
     """Return the part that a text has become."""
     draft: Any = _TextDraft()  # Any: see above
     draft.text = event.text
@@ -108,22 +97,22 @@ def text_part(event: ev.TextEnded, times: Times | None) -> TextPart:
     draft.details = event.details
     draft.state = event.state
     draft.times = times
-    draft.__class__ = TextPart
+    draft.__class__ = msg.TextPart
     return draft  # type: ignore[no-any-return]
 
 
-def reasoning_part(event: ev.ReasoningEnded, times: Times | None) -> ReasoningPart:
+def reasoning_part(event: ev.ReasoningEnded, times: msg.Times | None) -> msg.ReasoningPart:
     """Return the part that a reasoning has become."""
     draft: Any = _ReasoningDraft()  # Any: see above
     draft.text = event.text
     draft.status = _COMPLETED if event.complete else _INCOMPLETE
     draft.state = event.state
     draft.times = times
-    draft.__class__ = ReasoningPart
+    draft.__class__ = msg.ReasoningPart
     return draft  # type: ignore[no-any-return]
 
 
-def media_part(event: ev.MediaEnded, times: Times | None) -> MediaPart:
+def media_part(event: ev.MediaEnded, times: msg.Times | None) -> msg.MediaPart:
     """Return the part that media have become."""
     status = _COMPLETED if event.complete else _INCOMPLETE
     return _media_part(
@@ -131,14 +120,14 @@ def media_part(event: ev.MediaEnded, times: Times | None) -> MediaPart:
     )
 
 
-def ended_part(event: ev.TextEnded | ev.ReasoningEnded | ev.MediaEnded) -> Part:
+def ended_part(event: ev.TextEnded | ev.ReasoningEnded | ev.MediaEnded) -> msg.Part:
     """Return the part that a fragment has become, without times."""
     if isinstance(event, ev.TextEnded):
         return text_part(event, None)
     return reasoning_part(event, None) if isinstance(event, ev.ReasoningEnded) else media_part(event, None)
 
 
-def streaming_part(kind: str, buffer: Buffer[str] | None, times: Times | None, media_type: str) -> Part:
+def streaming_part(kind: str, buffer: Buffer[str] | None, times: msg.Times | None, media_type: str) -> msg.Part:
     """Return the part that an open fragment is so far."""
     value: Any = None if buffer is None else buffer.value()  # Any: bytes for media
     if kind == "media":
@@ -147,16 +136,16 @@ def streaming_part(kind: str, buffer: Buffer[str] | None, times: Times | None, m
     return make(text=value or "", status=_STREAMING, times=times)
 
 
-def call_phase(part: ToolPart) -> CallPhase:
+def call_phase(part: msg.ToolPart) -> CallPhase:
     """Return the phase of a call of a folded message."""
-    if part.status is CallStatus.CALLED:
+    if part.status is msg.CallStatus.CALLED:
         return CallPhase.CALLED
-    if part.status is not CallStatus.STREAMING:
+    if part.status is not msg.CallStatus.STREAMING:
         return CallPhase.SETTLED
-    return CallPhase.INPUT_OPEN if part.input_status is PartStatus.STREAMING else CallPhase.INPUT_ENDED
+    return CallPhase.INPUT_OPEN if part.input_status is msg.PartStatus.STREAMING else CallPhase.INPUT_ENDED
 
 
-def agrees(part: ToolPart, event: ev.ToolInputEnded | ev.ToolCalled | ev.ToolSuccess | ev.ToolFailed) -> bool:
+def agrees(part: msg.ToolPart, event: ev.ToolInputEnded | ev.ToolCalled | ev.ToolSuccess | ev.ToolFailed) -> bool:
     """Return whether a repeated event of a call equals the one that made the part what it is."""
     match event:
         case ev.ToolInputEnded():
@@ -169,11 +158,11 @@ def agrees(part: ToolPart, event: ev.ToolInputEnded | ev.ToolCalled | ev.ToolSuc
                 not event.state or event.state == part.state
             )
         case ev.ToolSuccess():
-            return part.status is CallStatus.SUCCESS and (
+            return part.status is msg.CallStatus.SUCCESS and (
                 (part.output, part.details, part.result_state) == (event.output, event.details, event.state)
             )
         case ev.ToolFailed():
-            return part.status is CallStatus.FAILED and (
+            return part.status is msg.CallStatus.FAILED and (
                 (part.error, part.output, part.details, part.result_state)
                 == (event.error, event.output, event.details, event.state)
             )

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from assistant_events import messages as msg
 from assistant_events.events import DurableEvent
-from assistant_events.messages import (
-    AssistantMessage,
-    MessageStatus,
-    Transcript,
-    UserMessage,
-    close_message,
-    interrupted,
-)
 
 
-def reconcile(transcript: Transcript, *, abandon_calls: bool = False, abandon_runs: bool = False) -> list[DurableEvent]:
+def reconcile(
+    transcript: msg.Transcript, *, abandon_calls: bool = False, abandon_runs: bool = False
+) -> list[DurableEvent]:
     """
     Return the events to append after a crash, so that only what can still end stays open.
 
@@ -29,16 +24,16 @@ def reconcile(transcript: Transcript, *, abandon_calls: bool = False, abandon_ru
     """
     events: list[DurableEvent] = []
     for message in transcript.messages:
-        if isinstance(message, UserMessage):
+        if isinstance(message, msg.UserMessage):
             continue
-        if message.status is MessageStatus.RUNNING:
-            resumable = isinstance(message, AssistantMessage) and message.run is not None and message.run.resumable
+        if message.status is msg.MessageStatus.RUNNING:
+            resumable = isinstance(message, msg.AssistantMessage) and message.run is not None and message.run.resumable
             if abandon_runs or not resumable:
-                events += close_message(message, interrupted("the process that wrote it is gone"))
-        elif isinstance(message, AssistantMessage):
-            failed = message.status is MessageStatus.FAILED
+                events += msg.close_message(message, msg.interrupted("the process that wrote it is gone"))
+        elif isinstance(message, msg.AssistantMessage):
+            failed = message.status is msg.MessageStatus.FAILED
             events += [
-                call.fail(interrupted("this call will not be answered"))
+                call.fail(msg.interrupted("this call will not be answered"))
                 for call in message.tool_calls
                 if (call.pending and (failed or abandon_calls))
             ]

@@ -7,22 +7,9 @@ from typing import final
 
 import attrs
 
+from assistant_events import messages as msg
 from assistant_events.events import Event, Record
 from assistant_events.lifecycle import Outcome
-from assistant_events.messages import (
-    AssistantMessage,
-    CallStatus,
-    CompactionMessage,
-    MediaPart,
-    Message,
-    MessageStatus,
-    Part,
-    PartStatus,
-    ReasoningPart,
-    TextPart,
-    ToolPart,
-    Transcript,
-)
 from assistant_events.reducer import Builder
 from assistant_events.stores.contract import StoredEvent
 
@@ -47,11 +34,11 @@ class Projection:
 
     def __init__(self) -> None:
         self._builder = Builder()
-        self._transcript: Transcript | None = None
+        self._transcript: msg.Transcript | None = None
         self._reusable: tuple[int, Builder] | None = None
 
     @property
-    def transcript(self) -> Transcript:
+    def transcript(self) -> msg.Transcript:
         """The current transcript; the same object until the next update."""
         if self._transcript is None:
             self._transcript = self._builder.transcript
@@ -62,7 +49,7 @@ class Projection:
         """`seq` of the last record; 0 when there was none."""
         return self._builder.seq
 
-    def start_from(self, snapshot: Transcript) -> None:
+    def start_from(self, snapshot: msg.Transcript) -> None:
         """Replace everything by *snapshot*."""
         self._builder = Builder(snapshot)
         self._transcript = None
@@ -91,28 +78,28 @@ class Projection:
         """Keep the builder of *batch* for the next dry run: its records were stored and applied here."""
         self._reusable = (self.seq, batch.dry_run)
 
-    def recorded(self) -> Transcript:
+    def recorded(self) -> msg.Transcript:
         """Return the transcript of the records alone, without the live events since."""
         return attrs.evolve(
             self.transcript, messages=tuple([_recorded(message) for message in self.transcript.messages])
         )
 
 
-def _recorded(message: Message) -> Message:
-    if isinstance(message, AssistantMessage):
+def _recorded(message: msg.Message) -> msg.Message:
+    if isinstance(message, msg.AssistantMessage):
         return attrs.evolve(message, parts=tuple([_recorded_part(part) for part in message.parts]))
-    if isinstance(message, CompactionMessage) and message.status is MessageStatus.RUNNING:
+    if isinstance(message, msg.CompactionMessage) and message.status is msg.MessageStatus.RUNNING:
         return attrs.evolve(message, text="")
     return message
 
 
-def _recorded_part(part: Part) -> Part:
-    if isinstance(part, TextPart | ReasoningPart) and part.status is PartStatus.STREAMING:
+def _recorded_part(part: msg.Part) -> msg.Part:
+    if isinstance(part, msg.TextPart | msg.ReasoningPart) and part.status is msg.PartStatus.STREAMING:
         return attrs.evolve(part, text="")
-    if isinstance(part, MediaPart) and part.status is PartStatus.STREAMING:
+    if isinstance(part, msg.MediaPart) and part.status is msg.PartStatus.STREAMING:
         return attrs.evolve(part, data=None)
-    if isinstance(part, ToolPart) and part.input_status is PartStatus.STREAMING:
+    if isinstance(part, msg.ToolPart) and part.input_status is msg.PartStatus.STREAMING:
         return attrs.evolve(part, raw_input="")
-    if isinstance(part, ToolPart) and part.status is CallStatus.CALLED:
+    if isinstance(part, msg.ToolPart) and part.status is msg.CallStatus.CALLED:
         return attrs.evolve(part, output=())  # progress
     return part

@@ -11,17 +11,8 @@ import logging
 from collections.abc import Sequence
 from typing import Final, Protocol, cast, final, runtime_checkable
 
+from assistant_events import events as ev
 from assistant_events.errors import ConflictError, LocalProtocolError
-from assistant_events.events import (
-    DURABLE_EVENTS,
-    Event,
-    HistoryRewound,
-    Record,
-    StepStarted,
-    ToolFailed,
-    ToolSuccess,
-    UnknownEvent,
-)
 from assistant_events.lifecycle import Outcome
 from assistant_events.session.chunks import BYTES
 from assistant_events.session.projection import Batch, Projection
@@ -30,13 +21,13 @@ from assistant_events.stores.contract import StoredEvent
 from assistant_events.values import ErrorInfo, ErrorKind
 from assistant_events.values.credentials import traceback_text
 
-STORED: Final = (*DURABLE_EVENTS, UnknownEvent)
+STORED: Final = (*ev.DURABLE_EVENTS, ev.UnknownEvent)
 """Classes of events that a log can contain."""
 
 KEPT: Final = frozenset({Outcome.APPLIED, Outcome.IGNORED})
 """Outcomes of events that are stored: events in place, and events unknown to this version."""
 
-_FROM_OUTSIDE: Final = (ToolSuccess, ToolFailed, HistoryRewound)
+_FROM_OUTSIDE: Final = (ev.ToolSuccess, ev.ToolFailed, ev.HistoryRewound)
 """Events that other writers may append to a message while it is being received."""
 
 _log = logging.getLogger("assistant_events.session")
@@ -55,7 +46,7 @@ class Answer(Protocol):
         """Whether the answer has ended."""
         ...
 
-    def close(self, error: ErrorInfo | None = None) -> list[Event]:
+    def close(self, error: ErrorInfo | None = None) -> list[ev.Event]:
         """End the answer, with the reason, and return the events that close the message. Again it does nothing."""
         ...
 
@@ -63,11 +54,11 @@ class Answer(Protocol):
 class Decoder(Answer, Protocol):
     """Turns the stream of a provider into events. Every decoder of `assistant_events.adapters` implements it."""
 
-    def feed(self, data: bytes, /) -> list[Event]:
+    def feed(self, data: bytes, /) -> list[ev.Event]:
         """Decode bytes and return their events. Never raises for the data of a provider."""
         ...
 
-    def feed_event(self, event: object, /) -> list[Event]:
+    def feed_event(self, event: object, /) -> list[ev.Event]:
         """Decode one parsed event of the provider and return its events."""
         ...
 
@@ -76,7 +67,7 @@ class Decoder(Answer, Protocol):
 class AsyncAnswer(Answer, Protocol):
     """An answer for `Session`."""
 
-    async def read(self) -> list[Event]:
+    async def read(self) -> list[ev.Event]:
         """Return the next group of events; raise `StopAsyncIteration` after the last."""
         ...
 
@@ -89,7 +80,7 @@ class AsyncAnswer(Answer, Protocol):
 class SyncAnswer(Answer, Protocol):
     """An answer for `SyncSession`."""
 
-    def read(self) -> list[Event]:
+    def read(self) -> list[ev.Event]:
         """Return the next group of events; raise `StopIteration` after the last."""
         ...
 
@@ -133,7 +124,7 @@ class StreamReceiver:
         """Ids of its messages: several for an answer of several hops."""
 
         self._projection = projection
-        self._pending: list[Event] = []
+        self._pending: list[ev.Event] = []
         self._stored = 0
         """Number of pending durable events, from the first, that are known to be in the log."""
 
@@ -150,7 +141,7 @@ class StreamReceiver:
             TypeError: *item* is a str, or the decoder refuses it.
         """
         if self._decoder is None:
-            self._pending += cast("list[Event]", item)  # the result of `read`
+            self._pending += cast("list[ev.Event]", item)  # the result of `read`
         elif isinstance(item, BYTES):
             # cast: bytes-like.
             self._pending += self._decoder.feed(bytes(cast("bytes", item)))
@@ -210,7 +201,7 @@ class StreamReceiver:
                 "to continue it, pass the message as prior to a new decoder"
             )
         trial = self._projection.dry_run()
-        planned: list[Event] = []
+        planned: list[ev.Event] = []
         sent: list[StoredEvent] = []
         stored = self._stored
         for event in self._pending:
@@ -219,7 +210,7 @@ class StreamReceiver:
                     stored -= 1
                 elif trial.apply(event) in KEPT:
                     sent.append(event)
-                elif isinstance(event, StepStarted):
+                elif isinstance(event, ev.StepStarted):
                     raise LocalProtocolError(
                         f"message {event.message_id!r} exists already; "
                         "to continue it, pass the message as prior to the decoder; otherwise use another id"
@@ -231,10 +222,10 @@ class StreamReceiver:
         self._sent = Batch(tuple(sent), self._projection.seq, trial)
         return self._sent
 
-    def accept(self, batch: Batch, records: Sequence[Record]) -> list[Event]:
+    def accept(self, batch: Batch, records: Sequence[ev.Record]) -> list[ev.Event]:
         """Apply the stored *records* of *batch* and return the events to pass on."""
         stored, new = self._stored, iter(records)
-        passed_on: list[Event] = []
+        passed_on: list[ev.Event] = []
         for event in self._pending:
             if not isinstance(event, STORED):
                 if self._projection.apply(event) is Outcome.APPLIED:
@@ -252,7 +243,7 @@ class StreamReceiver:
         self._projection.committed(batch)
         return passed_on
 
-    def pass_live(self) -> list[Event]:
+    def pass_live(self) -> list[ev.Event]:
         """Return the events to pass on when all pending ones are live."""
         apply = self._projection.apply
         passed_on = [event for event in self._pending if apply(event) is Outcome.APPLIED]
@@ -265,7 +256,7 @@ class StreamReceiver:
         if isinstance(error, ConflictError):
             self._sent = None
 
-    def match_log(self, records: Sequence[Record], *, after: int, known: int) -> None:
+    def match_log(self, records: Sequence[ev.Record], *, after: int, known: int) -> None:
         """
         Find out from the log whether an unconfirmed batch was stored, and whether another writer writes the message.
 

@@ -12,6 +12,7 @@ from itertools import islice
 from random import Random
 from typing import Any, Final, TypeAlias, cast
 
+from assistant_events import messages as msg
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.hops import Prior
@@ -19,16 +20,6 @@ from assistant_events.adapters.json_fields import Fields
 from assistant_events.converters import dumps, loads
 from assistant_events.errors import JsonError, LocalProtocolError
 from assistant_events.events import EVENT_TYPES, Event
-from assistant_events.messages import (
-    AssistantMessage,
-    MediaPart,
-    MessageStatus,
-    OpaquePart,
-    Part,
-    PartStatus,
-    ToolPart,
-    Transcript,
-)
 from assistant_events.reducer import find_problems, fold, reconcile
 from assistant_events.testing.mutations import mutated
 from assistant_events.values import ErrorInfo, ErrorKind, read_json
@@ -153,7 +144,7 @@ class Trial:
     def ended(self) -> bool:
         """Whether the provider ended the answer; if not, nothing can be uncut."""
         last = self.transcript.last
-        return isinstance(last, AssistantMessage) and last.status is MessageStatus.COMPLETED
+        return isinstance(last, msg.AssistantMessage) and last.status is msg.MessageStatus.COMPLETED
 
     def positions(self) -> Iterator[int]:
         """Yield where the stream is cut."""
@@ -251,8 +242,8 @@ class Trial:
         _require(not strangers, f"{name}: events of message {sorted(strangers)}, expected {_MESSAGE_ID!r} or its hops")
         transcript = fold(events)
         for message in transcript.messages:
-            assert isinstance(message, AssistantMessage)
-            _require(message.status is not MessageStatus.RUNNING, f"{name}: message {message.id!r} has no end")
+            assert isinstance(message, msg.AssistantMessage)
+            _require(message.status is not msg.MessageStatus.RUNNING, f"{name}: message {message.id!r} has no end")
         left = reconcile(transcript)
         _require(not left, f"{name}: left open: {', '.join([event.type for event in left])}")
         kept = fold([event for event in events if event.durable])
@@ -326,9 +317,9 @@ class Trial:
         else:
             self._check_kept(fold(before), after, where)
 
-    def _check_kept(self, before: Transcript, after: Transcript, where: str) -> None:
+    def _check_kept(self, before: msg.Transcript, after: msg.Transcript, where: str) -> None:
         for message in before.messages:
-            assert isinstance(message, AssistantMessage)
+            assert isinstance(message, msg.AssistantMessage)
             parts = [part for kept in _same(after, message.id) for part in kept.parts]
             _require(
                 len(parts) >= len(message.parts) and all(map(_says_as_much, message.parts, parts)),
@@ -368,8 +359,8 @@ def _require(holds: bool, sentence: str) -> None:
         raise AssertionError(sentence)
 
 
-def _same(transcript: Transcript, message_id: str) -> list[AssistantMessage]:
-    return [each for each in transcript.messages if isinstance(each, AssistantMessage) and each.id == message_id]
+def _same(transcript: msg.Transcript, message_id: str) -> list[msg.AssistantMessage]:
+    return [each for each in transcript.messages if isinstance(each, msg.AssistantMessage) and each.id == message_id]
 
 
 def _is_ours(message_id: str) -> bool:
@@ -377,26 +368,26 @@ def _is_ours(message_id: str) -> bool:
     return message_id == _MESSAGE_ID or (hop != message_id and hop.isdecimal() and int(hop) > 1)
 
 
-def _messages(events: Iterable[Event]) -> list[AssistantMessage]:
-    return [message for message in fold(events).messages if isinstance(message, AssistantMessage)]
+def _messages(events: Iterable[Event]) -> list[msg.AssistantMessage]:
+    return [message for message in fold(events).messages if isinstance(message, msg.AssistantMessage)]
 
 
-def _says_as_much(before: Part, after: Part) -> bool:
+def _says_as_much(before: msg.Part, after: msg.Part) -> bool:
     """Return whether a part is still there, with at least its content."""
     if type(before) is not type(after):
         return False
-    if isinstance(before, OpaquePart):
+    if isinstance(before, msg.OpaquePart):
         return before == after
-    if isinstance(before, ToolPart):
-        assert isinstance(after, ToolPart)
+    if isinstance(before, msg.ToolPart):
+        assert isinstance(after, msg.ToolPart)
         return (before.call_id, before.name) == (after.call_id, after.name) and (
             after.raw_input.startswith(before.raw_input) or before.status is not before.status.STREAMING
         )
-    if isinstance(before, MediaPart):
-        assert isinstance(after, MediaPart)
+    if isinstance(before, msg.MediaPart):
+        assert isinstance(after, msg.MediaPart)
         return (after.data or b"").startswith(before.data or b"") and before.uri in (None, after.uri)
-    assert not isinstance(after, (OpaquePart, ToolPart, MediaPart))
-    if before.status is PartStatus.COMPLETED:
+    assert not isinstance(after, (msg.OpaquePart, msg.ToolPart, msg.MediaPart))
+    if before.status is msg.PartStatus.COMPLETED:
         return before == after
     return after.text.startswith(before.text)
 

@@ -13,21 +13,7 @@ from typing import Literal, final, overload
 
 import attrs
 
-from assistant_events.events import (
-    CompactionDelta,
-    CompactionEnded,
-    CompactionStarted,
-    DurableEvent,
-    Event,
-    HistoryRewound,
-    PromptSubmitted,
-    ReasoningDelta,
-    Record,
-    TextDelta,
-    ToolInputDelta,
-    UnknownEvent,
-    is_durable,
-)
+from assistant_events import events as ev
 from assistant_events.messages import AssistantMessage
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import fold
@@ -70,14 +56,14 @@ def error(kind: ErrorKind | str = ErrorKind.PROVIDER, message: str = "it broke")
     return ErrorInfo(kind=kind, message=message)
 
 
-def prompt(content: ContentInput = "hi", *, message_id: str = "u1") -> PromptSubmitted:
+def prompt(content: ContentInput = "hi", *, message_id: str = "u1") -> ev.PromptSubmitted:
     """Return a prompt; *content* is converted by `as_content`."""
-    return PromptSubmitted(message_id=message_id, content=content)
+    return ev.PromptSubmitted(message_id=message_id, content=content)
 
 
-def rewind(message_id: str) -> HistoryRewound:
+def rewind(message_id: str) -> ev.HistoryRewound:
     """Return the event that takes a message and all after it out of the transcript."""
-    return HistoryRewound(message_id=message_id)
+    return ev.HistoryRewound(message_id=message_id)
 
 
 @final
@@ -120,7 +106,7 @@ def answer(
     text_state: _Json = NO_STATE,
     reasoning_state: _Json = NO_STATE,
     size: int = 4,
-) -> list[Event]:
+) -> list[ev.Event]:
     """
     Return a whole step as events, live ones included: reasoning, text, calls, the step's end, then the app's answers.
 
@@ -153,7 +139,7 @@ def answer(
 
         size: Characters in each delta.
     """
-    sink: list[Event] = []
+    sink: list[ev.Event] = []
     recorder = Recorder(message_id, sink=sink)
     recorder.start(_ORIGIN if origin is None else origin, run, state)
     for piece in _pieces(reasoning, size):
@@ -176,7 +162,7 @@ def answer(
     return sink
 
 
-def message(events: Iterable[Event]) -> AssistantMessage:
+def message(events: Iterable[ev.Event]) -> AssistantMessage:
     """Return the one answer that *events* fold to."""
     last = fold(events, strict=True).last
     assert isinstance(last, AssistantMessage)
@@ -184,17 +170,17 @@ def message(events: Iterable[Event]) -> AssistantMessage:
 
 
 @overload
-def deltas(text: str, *, message_id: str = ..., size: int = ...) -> list[TextDelta]: ...
+def deltas(text: str, *, message_id: str = ..., size: int = ...) -> list[ev.TextDelta]: ...
 @overload
 def deltas(
     text: str, *, kind: Literal["reasoning"], message_id: str = ..., size: int = ...
-) -> list[ReasoningDelta]: ...
+) -> list[ev.ReasoningDelta]: ...
 @overload
 def deltas(
     text: str, *, kind: Literal["compaction"], message_id: str = ..., size: int = ...
-) -> list[CompactionDelta]: ...
+) -> list[ev.CompactionDelta]: ...
 @overload
-def deltas(text: str, *, call_id: str, message_id: str = ..., size: int = ...) -> list[ToolInputDelta]: ...
+def deltas(text: str, *, call_id: str, message_id: str = ..., size: int = ...) -> list[ev.ToolInputDelta]: ...
 def deltas(
     text: str,
     *,
@@ -202,16 +188,18 @@ def deltas(
     call_id: str | None = None,
     message_id: str = "a1",
     size: int = 4,
-) -> list[TextDelta] | list[ReasoningDelta] | list[CompactionDelta] | list[ToolInputDelta]:
+) -> list[ev.TextDelta] | list[ev.ReasoningDelta] | list[ev.CompactionDelta] | list[ev.ToolInputDelta]:
     """Return *text* as deltas of *size* characters each: of the text, or of another kind, or of the input of a call."""
     places = [(at, text[at : at + size]) for at in range(0, len(text), size)]
     if call_id is not None:
-        return [ToolInputDelta(message_id=message_id, call_id=call_id, offset=at, delta=piece) for at, piece in places]
+        return [
+            ev.ToolInputDelta(message_id=message_id, call_id=call_id, offset=at, delta=piece) for at, piece in places
+        ]
     if kind == "reasoning":
-        return [ReasoningDelta(message_id=message_id, offset=at, delta=piece) for at, piece in places]
+        return [ev.ReasoningDelta(message_id=message_id, offset=at, delta=piece) for at, piece in places]
     if kind == "compaction":
-        return [CompactionDelta(message_id=message_id, offset=at, delta=piece) for at, piece in places]
-    return [TextDelta(message_id=message_id, offset=at, delta=piece) for at, piece in places]
+        return [ev.CompactionDelta(message_id=message_id, offset=at, delta=piece) for at, piece in places]
+    return [ev.TextDelta(message_id=message_id, offset=at, delta=piece) for at, piece in places]
 
 
 def compaction(
@@ -221,28 +209,28 @@ def compaction(
     message_id: str = "c1",
     origin: Origin | None = None,
     size: int = 4,
-) -> list[Event]:
+) -> list[ev.Event]:
     """Return a summary that the app wrote, as events, live ones included."""
     return [
-        CompactionStarted(message_id=message_id, reason=reason, origin=origin),
+        ev.CompactionStarted(message_id=message_id, reason=reason, origin=origin),
         *deltas(text, kind="compaction", message_id=message_id, size=size),
-        CompactionEnded(message_id=message_id, text=text),
+        ev.CompactionEnded(message_id=message_id, text=text),
     ]
 
 
-def durable(events: Iterable[Event]) -> list[DurableEvent | UnknownEvent]:
+def durable(events: Iterable[ev.Event]) -> list[ev.DurableEvent | ev.UnknownEvent]:
     """Return the durable ones of *events*."""
-    return list(filter(is_durable, events))
+    return list(filter(ev.is_durable, events))
 
 
 def records(
-    events: Iterable[Event],
+    events: Iterable[ev.Event],
     *,
     session_id: str = "s1",
     after: int = 0,
     clock: Callable[[], datetime] | None = None,
     meta: _Json = NO_FIELDS,
-) -> list[Record]:
+) -> list[ev.Record]:
     """
     Return the durable ones of *events* as a log holds them.
 
@@ -258,9 +246,9 @@ def records(
         meta: `meta` of every record.
     """
     now = Clock() if clock is None else clock
-    kept = [event for event in events if isinstance(event, UnknownEvent) or event.durable is True]
+    kept = [event for event in events if isinstance(event, ev.UnknownEvent) or event.durable is True]
     return [
-        Record(session_id=session_id, seq=seq, at=now(), event=event, meta=JsonObject(meta))
+        ev.Record(session_id=session_id, seq=seq, at=now(), event=event, meta=JsonObject(meta))
         for seq, event in enumerate(kept, after + 1)
     ]
 

@@ -4,36 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assistant_events.events import (
-    CompactionDelta,
-    CompactionEnded,
-    CompactionFailed,
-    CompactionStarted,
-    Event,
-    MediaDelta,
-    MediaEnded,
-    MediaStarted,
-    OpaqueReceived,
-    PromptSubmitted,
-    ReasoningDelta,
-    ReasoningEnded,
-    ReasoningStarted,
-    StepEnded,
-    StepFailed,
-    StepRestarted,
-    StepStarted,
-    TextDelta,
-    TextEnded,
-    TextStarted,
-    ToolCalled,
-    ToolFailed,
-    ToolInputDelta,
-    ToolInputEnded,
-    ToolInputStarted,
-    ToolProgress,
-    ToolSuccess,
-    UnknownEvent,
-)
+from assistant_events import events as ev
 from assistant_events.testing.builders import Call, answer, compaction, durable, error, origin, prompt, rewind, run
 from assistant_events.values import (
     Citation,
@@ -60,48 +31,48 @@ _EXTRA: Final = JsonObject({"of a newer version": [1, "\udc00"]})
 _IMAGE: Final = MediaContent(media_type="image/png", data=PICTURE)
 _DOT: Final = MediaContent(media_type="image/gif", data=b"GIF89a")
 
-LIVE: Final[tuple[Event, ...]] = (
-    TextDelta(message_id="m1", offset=0, delta="a"),
-    ReasoningDelta(message_id="m1", offset=0, delta="a"),
-    MediaDelta(message_id="m1", offset=0, delta=b"a"),
-    ToolInputDelta(message_id="m1", call_id="c1", offset=0, delta="a"),
-    ToolProgress(message_id="m1", call_id="c1", output=as_content("half")),
-    CompactionDelta(message_id="m1", offset=0, delta="a"),
+LIVE: Final[tuple[ev.Event, ...]] = (
+    ev.TextDelta(message_id="m1", offset=0, delta="a"),
+    ev.ReasoningDelta(message_id="m1", offset=0, delta="a"),
+    ev.MediaDelta(message_id="m1", offset=0, delta=b"a"),
+    ev.ToolInputDelta(message_id="m1", call_id="c1", offset=0, delta="a"),
+    ev.ToolProgress(message_id="m1", call_id="c1", output=as_content("half")),
+    ev.CompactionDelta(message_id="m1", offset=0, delta="a"),
 )
 """One event of each live class."""
 
-UNKNOWN: Final = UnknownEvent(
+UNKNOWN: Final = ev.UnknownEvent(
     type="later.event",
     version=3,
     data=State({"type": "later.event", "v": 3, "message_id": "m1", "state": {"z": 1, "a": "\udc00"}}),
 )
 
 
-def started(message_id: str = "m1") -> StepStarted:
+def started(message_id: str = "m1") -> ev.StepStarted:
     """Return the start of a step."""
-    return StepStarted(message_id=message_id, origin=origin(), run=run())
+    return ev.StepStarted(message_id=message_id, origin=origin(), run=run())
 
 
-def called(call_id: str = "c1", message_id: str = "m1") -> ToolCalled:
+def called(call_id: str = "c1", message_id: str = "m1") -> ev.ToolCalled:
     """Return a call of the app."""
-    return ToolCalled(message_id=message_id, call_id=call_id, name="look", input=JsonObject())
+    return ev.ToolCalled(message_id=message_id, call_id=call_id, name="look", input=JsonObject())
 
 
-def with_media(message_id: str) -> list[Event]:
+def with_media(message_id: str) -> list[ev.Event]:
     """Return a turn with the same picture in every event that can contain media."""
     return [
-        PromptSubmitted(message_id=f"{message_id}-prompt", content=(TextContent("look"), _IMAGE, _DOT, _IMAGE)),
+        ev.PromptSubmitted(message_id=f"{message_id}-prompt", content=(TextContent("look"), _IMAGE, _DOT, _IMAGE)),
         started(message_id),
-        MediaStarted(message_id=message_id, media_type="image/png"),
-        MediaEnded(message_id=message_id, media_type="image/png", data=PICTURE),
+        ev.MediaStarted(message_id=message_id, media_type="image/png"),
+        ev.MediaEnded(message_id=message_id, media_type="image/png", data=PICTURE),
         called("c1", message_id),
-        ToolSuccess(message_id=message_id, call_id="c1", output=(_IMAGE,)),
+        ev.ToolSuccess(message_id=message_id, call_id="c1", output=(_IMAGE,)),
         called("c2", message_id),
-        ToolFailed(message_id=message_id, call_id="c2", error=error("tool"), output=(_IMAGE,)),
+        ev.ToolFailed(message_id=message_id, call_id="c2", error=error("tool"), output=(_IMAGE,)),
     ]
 
 
-TURN: Final[tuple[Event, ...]] = tuple(
+TURN: Final[tuple[ev.Event, ...]] = tuple(
     durable(
         [
             prompt(),
@@ -127,40 +98,40 @@ TURN: Final[tuple[Event, ...]] = tuple(
 )
 """A legal log that ends in a running step."""
 
-ODD: Final[tuple[Event, ...]] = (
-    PromptSubmitted(message_id="o1", content=as_content({"deep": [1.5, None, 10**20]}), extra=_EXTRA),
-    StepStarted(message_id="o1", origin=origin(), run=run(), state=_ODD_STATE),
-    StepRestarted(message_id="o1", reason="r", run=run("run-2", resumable=False), state=_ODD_STATE),
-    TextStarted(message_id="o1"),
-    TextEnded(
+ODD: Final[tuple[ev.Event, ...]] = (
+    ev.PromptSubmitted(message_id="o1", content=as_content({"deep": [1.5, None, 10**20]}), extra=_EXTRA),
+    ev.StepStarted(message_id="o1", origin=origin(), run=run(), state=_ODD_STATE),
+    ev.StepRestarted(message_id="o1", reason="r", run=run("run-2", resumable=False), state=_ODD_STATE),
+    ev.TextStarted(message_id="o1"),
+    ev.TextEnded(
         message_id="o1",
         text="x" * 200_000,
         complete=False,
         citations=(Citation(url="https://example.org", title="t", start=0, end=3, cited_text="xxx"),),
         state=_ODD_STATE,
     ),
-    ReasoningStarted(message_id="o1"),
-    ReasoningEnded(message_id="o1", text="", state=_ODD_STATE),
-    MediaStarted(message_id="o1", media_type="image/png"),
-    MediaEnded(message_id="o1", media_type="image/png", data=PICTURE, state=_ODD_STATE),
-    MediaEnded(message_id="o1", media_type="image/png", uri="https://example.org/a.png"),
-    MediaEnded(message_id="o1", media_type="image/png", complete=False),
-    ToolInputStarted(message_id="o1", call_id="c\x00", name="look", provider_executed=True),
-    ToolInputEnded(message_id="o1", call_id="c\x00", text='{"a":', complete=False, state=_ODD_STATE),
-    ToolCalled(message_id="o1", call_id="c1", name="look", input=JsonObject({"n": 10**40}), state=_ODD_STATE),
-    ToolSuccess(message_id="o1", call_id="c1", output=as_content(None), state=_ODD_STATE),
-    ToolFailed(message_id="o1", call_id="c2", error=ErrorInfo(kind="newer-kind", message="m", code="c", status=503)),
-    OpaqueReceived(message_id="o1", state=_ODD_STATE),
-    StepEnded(
+    ev.ReasoningStarted(message_id="o1"),
+    ev.ReasoningEnded(message_id="o1", text="", state=_ODD_STATE),
+    ev.MediaStarted(message_id="o1", media_type="image/png"),
+    ev.MediaEnded(message_id="o1", media_type="image/png", data=PICTURE, state=_ODD_STATE),
+    ev.MediaEnded(message_id="o1", media_type="image/png", uri="https://example.org/a.png"),
+    ev.MediaEnded(message_id="o1", media_type="image/png", complete=False),
+    ev.ToolInputStarted(message_id="o1", call_id="c\x00", name="look", provider_executed=True),
+    ev.ToolInputEnded(message_id="o1", call_id="c\x00", text='{"a":', complete=False, state=_ODD_STATE),
+    ev.ToolCalled(message_id="o1", call_id="c1", name="look", input=JsonObject({"n": 10**40}), state=_ODD_STATE),
+    ev.ToolSuccess(message_id="o1", call_id="c1", output=as_content(None), state=_ODD_STATE),
+    ev.ToolFailed(message_id="o1", call_id="c2", error=ErrorInfo(kind="newer-kind", message="m", code="c", status=503)),
+    ev.OpaqueReceived(message_id="o1", state=_ODD_STATE),
+    ev.StepEnded(
         message_id="o1",
         finish_reason=FinishReason.STOP,
         raw_finish_reason="END",
         usage=Usage(input_tokens=1, details=_EXTRA),
     ),
-    StepFailed(message_id="o2", error=error(), usage=Usage(), run=run("run-2", resumable=False)),
-    CompactionStarted(message_id="s1", reason="manual", origin=origin()),
-    CompactionEnded(message_id="s1", text="so far", state=_ODD_STATE),
-    CompactionFailed(message_id="s2", error=error()),
+    ev.StepFailed(message_id="o2", error=error(), usage=Usage(), run=run("run-2", resumable=False)),
+    ev.CompactionStarted(message_id="s1", reason="manual", origin=origin()),
+    ev.CompactionEnded(message_id="s1", text="so far", state=_ODD_STATE),
+    ev.CompactionFailed(message_id="s2", error=error()),
     UNKNOWN,
 )
 """Events of every durable class, with values that are easily lost. Not a legal log."""

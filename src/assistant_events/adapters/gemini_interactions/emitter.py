@@ -11,6 +11,7 @@ from typing import Any, ClassVar, get_args
 
 import attrs
 
+from assistant_events import messages as msg
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.gemini_interactions.citations import annotations_of
@@ -29,15 +30,6 @@ from assistant_events.adapters.gemini_interactions.wire_steps import (
     write_step,
 )
 from assistant_events.adapters.json_fields import array, string
-from assistant_events.messages import (
-    AssistantMessage,
-    MediaPart,
-    OpaquePart,
-    Part,
-    PartStatus,
-    TextPart,
-    ToolPart,
-)
 from assistant_events.values import State
 from assistant_events.values.validators import NO_STATE
 
@@ -98,7 +90,7 @@ class GeminiInteractionsEmitter(EmitterBase):
 
     # -- the interaction
 
-    def on_start(self, message: AssistantMessage) -> None:
+    def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `interaction.created`, and before it a continuation token that is known already."""
         self._indexes, self._written_items, self._open, self._has_end = {}, {}, None, False
         self._id = _id_of(message)
@@ -109,7 +101,7 @@ class GeminiInteractionsEmitter(EmitterBase):
         if self._status_updates:
             self._update()
 
-    def on_end(self, message: AssistantMessage) -> None:
+    def on_end(self, message: msg.AssistantMessage) -> None:
         """Write the last interaction, or the error; nothing when the stream was cut."""
         self._stop_output()
         failure, usage = failure_of(message), usage_of(message)
@@ -138,7 +130,7 @@ class GeminiInteractionsEmitter(EmitterBase):
         """Return the mark `[DONE]`, unless the last interaction was cut."""
         return ["[DONE]"] if self._has_end else []
 
-    def _created(self, message: AssistantMessage) -> None:
+    def _created(self, message: msg.AssistantMessage) -> None:
         document = _interaction(message, Failure("in_progress"), agent=self._agent, fields=self._fields)
         self._frame("interaction.created", interaction=document)
 
@@ -148,7 +140,7 @@ class GeminiInteractionsEmitter(EmitterBase):
 
     # -- steps
 
-    def on_part(self, place: int, part: Part) -> None:
+    def on_part(self, place: int, part: msg.Part) -> None:
         """Write the step of a part, or continue the one that it belongs to."""
         kind = step_kind(part)
         if kind == "opaque" and opaque_step(part.state).get("type") == "model_output":
@@ -156,16 +148,16 @@ class GeminiInteractionsEmitter(EmitterBase):
         if kind is not None:
             self._write_part(kind, part, part.state)
 
-    def on_result(self, place: int, call: ToolPart) -> None:
+    def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the step of a result."""
         self._write_part("result", call, call.result_state)
 
-    def _write_part(self, kind: StepKind, part: Part, state: State) -> None:
+    def _write_part(self, kind: StepKind, part: msg.Part, state: State) -> None:
         number = place_of(state)
         key = (kind, len(self._indexes) if number is None else number)
         is_late = key in self._indexes
         index = self._indexes.setdefault(key, len(self._indexes))
-        media_type = part.media_type.partition("/")[0] if isinstance(part, MediaPart) else part.type
+        media_type = part.media_type.partition("/")[0] if isinstance(part, msg.MediaPart) else part.type
         # Without a stop between them, two texts are decoded to one, and unknown deltas belong to the part before.
         is_joined = media_type not in ("opaque", "" if self._open is None else self._open[1])
         if self._open is None or self._open[0] != index or not is_joined or deltas_of(state):
@@ -174,8 +166,8 @@ class GeminiInteractionsEmitter(EmitterBase):
         for frame in step_frames(
             self._step_of(kind, part, index),
             index,
-            arguments="whole" if isinstance(part, OpaquePart) else self._arguments,
-            raw_input=part.raw_input if isinstance(part, ToolPart) and part.input_status is not None else None,
+            arguments="whole" if isinstance(part, msg.OpaquePart) else self._arguments,
+            raw_input=part.raw_input if isinstance(part, msg.ToolPart) and part.input_status is not None else None,
             deltas=deltas_of(state),
             delta_chars=self._delta_chars,
             is_late=is_late,
@@ -186,8 +178,8 @@ class GeminiInteractionsEmitter(EmitterBase):
             else:
                 self._frame(**frame)
 
-    def _step_of(self, kind: StepKind, part: Part, index: int) -> dict[str, Any]:
-        if isinstance(part, OpaquePart):
+    def _step_of(self, kind: StepKind, part: msg.Part, index: int) -> dict[str, Any]:
+        if isinstance(part, msg.OpaquePart):
             return opaque_step(part.state)
         step = write_step(kind, [_in_our_words(part)])
         if kind == "thought":
@@ -209,7 +201,7 @@ class GeminiInteractionsEmitter(EmitterBase):
 
 
 def emit_resource(
-    message: AssistantMessage, *, agent: bool = False, fields: Mapping[str, Any] | None = None
+    message: msg.AssistantMessage, *, agent: bool = False, fields: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """
     Return an answer as one JSON document, as `GET` and a `POST` without `stream` do.
@@ -227,7 +219,7 @@ def emit_resource(
     Raises:
         TypeError: When *message* is not an `AssistantMessage`.
     """
-    if not isinstance(message, AssistantMessage):
+    if not isinstance(message, msg.AssistantMessage):
         raise TypeError(f"message: expected an AssistantMessage, got {type(message).__name__}")
     failure = failure_of(message)
     steps = wire_steps(attrs.evolve(message, parts=[_with_transcription(part) for part in message.parts]))
@@ -244,7 +236,7 @@ def emit_resource(
 
 
 def _interaction(
-    message: AssistantMessage, failure: Failure, *, agent: bool, fields: Mapping[str, Any] | None, **more: Any
+    message: msg.AssistantMessage, failure: Failure, *, agent: bool, fields: Mapping[str, Any] | None, **more: Any
 ) -> dict[str, Any]:
     origin = message.origin
     name = origin.served_model or (None if origin.dialect == _DIALECT else origin.model)
@@ -254,38 +246,38 @@ def _interaction(
     return interaction(_id_of(message), failure.status or "in_progress", name, is_agent=agent, fields=fields, **more)
 
 
-def _state_of(message: AssistantMessage) -> State:
+def _state_of(message: msg.AssistantMessage) -> State:
     return message.state if message.origin.dialect == _DIALECT else NO_STATE
 
 
-def _id_of(message: AssistantMessage) -> str:
+def _id_of(message: msg.AssistantMessage) -> str:
     return string(_state_of(message), "interaction_id") or "" if message.run is None else message.run.id
 
 
-def _with_transcription(part: Part) -> Part:
+def _with_transcription(part: msg.Part) -> msg.Part:
     """Return a text part with the annotations of its details behind those of its state."""
-    if not isinstance(part, TextPart) or "annotations" not in part.details:
+    if not isinstance(part, msg.TextPart) or "annotations" not in part.details:
         return part
     annotations = [each for facts in (part.state, part.details) for each in array(facts, "annotations")]
     return attrs.evolve(part, state=State({**part.state, "annotations": annotations}))
 
 
-def _in_our_words(part: Part) -> Part:
+def _in_our_words(part: msg.Part) -> msg.Part:
     """Return a part of another provider with what this one has in the state: annotations, the type of a tool."""
     part = _with_transcription(part)
-    if isinstance(part, TextPart) and part.citations and "annotations" not in part.state:
+    if isinstance(part, msg.TextPart) and part.citations and "annotations" not in part.state:
         annotations = annotations_of(part.citations, part.text)
         return attrs.evolve(part, state=State({**part.state, "annotations": annotations}))
-    if not isinstance(part, ToolPart) or not part.provider_executed or part.state.keys() & {"i", "type"}:
+    if not isinstance(part, msg.ToolPart) or not part.provider_executed or part.state.keys() & {"i", "type"}:
         return part
     if call_type(part) == "function_call" and part.name not in SANDBOX_TOOLS:
         return attrs.evolve(part, state=State({**part.state, "type": "mcp_server_tool_call"}))
     return part
 
 
-def _is_cut(part: Part) -> bool:
-    if isinstance(part, ToolPart):
-        return part.input_status is PartStatus.INCOMPLETE
-    if isinstance(part, OpaquePart):
+def _is_cut(part: msg.Part) -> bool:
+    if isinstance(part, msg.ToolPart):
+        return part.input_status is msg.PartStatus.INCOMPLETE
+    if isinstance(part, msg.OpaquePart):
         return bool(CALLS.get(str(part.state.get("type"))))  # a call that was cut before its id; a stop would make one
-    return part.status is PartStatus.INCOMPLETE and not (isinstance(part, MediaPart) and part.data is None)
+    return part.status is msg.PartStatus.INCOMPLETE and not (isinstance(part, msg.MediaPart) and part.data is None)

@@ -13,20 +13,11 @@ from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, assert_never
 
+from assistant_events import messages as msg
 from assistant_events.adapters.encoder import wire_id
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.adapters.json_fields import Fields, mapping, mappings
 from assistant_events.history import has_result
-from assistant_events.messages import (
-    AssistantMessage,
-    CallStatus,
-    MediaPart,
-    OpaquePart,
-    Part,
-    ReasoningPart,
-    TextPart,
-    ToolPart,
-)
 from assistant_events.values import Content, JsonContent, MediaContent, State, TextContent, thaw, write_json
 
 StepKind: TypeAlias = Literal["model_output", "thought", "call", "result", "opaque"]
@@ -38,10 +29,10 @@ class _Group(NamedTuple):
 
     rank: int
     kind: StepKind
-    parts: list[Part]
+    parts: list[msg.Part]
 
 
-def wire_steps(message: AssistantMessage) -> list[dict[str, Any]]:
+def wire_steps(message: msg.AssistantMessage) -> list[dict[str, Any]]:
     """
     Return the generated steps of an answer in the form of 2.x, as a document lists them. All of it is fresh.
 
@@ -77,19 +68,19 @@ def write_step(kind: StepKind, parts: Sequence[Any]) -> dict[str, Any]:
             assert_never(never)
 
 
-def step_kind(part: Part) -> StepKind | None:
+def step_kind(part: msg.Part) -> StepKind | None:
     """Return the kind of the step of a part; `None` when it has none. The result of a call is a step of its own."""
     match part:
-        case TextPart() | MediaPart():
+        case msg.TextPart() | msg.MediaPart():
             return "model_output"
-        case ReasoningPart():
+        case msg.ReasoningPart():
             return "thought"
-        case OpaquePart():
+        case msg.OpaquePart():
             if isinstance(part.state.get("content"), Mapping):
                 return "model_output"
             is_step = isinstance(part.state.get("step"), Mapping) or isinstance(part.state.get("type"), str)
             return "opaque" if is_step else None
-        case ToolPart():
+        case msg.ToolPart():
             return None if part.state.get("orphan") is True else "call"
         case _ as never:
             assert_never(never)
@@ -113,7 +104,7 @@ def has_unwritten_deltas(state: State) -> bool:
     return any(delta.get("type") != kind for delta in deltas_of(state))
 
 
-def call_type(part: ToolPart) -> str:
+def call_type(part: msg.ToolPart) -> str:
     """Return the type of the step of a call."""
     kind = part.state.get("type")
     if isinstance(kind, str):
@@ -148,7 +139,7 @@ def media_kind(media_type: str) -> str:
 # -- order
 
 
-def _groups(message: AssistantMessage) -> Collection[_Group]:
+def _groups(message: msg.AssistantMessage) -> Collection[_Group]:
     groups: dict[object, _Group] = {}
     latest = -1
     for place, part in enumerate(message.parts):
@@ -160,12 +151,12 @@ def _groups(message: AssistantMessage) -> Collection[_Group]:
     return groups.values()
 
 
-def _states(part: Part) -> Iterator[tuple[State, StepKind]]:
+def _states(part: msg.Part) -> Iterator[tuple[State, StepKind]]:
     """Yield the steps of a part: none, one, or two for a call with a result."""
     kind = step_kind(part)
     if kind is not None:
         yield part.state, kind
-    if isinstance(part, ToolPart) and has_result(part):
+    if isinstance(part, msg.ToolPart) and has_result(part):
         yield part.result_state, "result"
 
 
@@ -177,10 +168,10 @@ def _ordered(groups: Collection[_Group]) -> list[_Group]:
     followed that call: recordings whose ids were replaced have such pairs.
     """
     ordered: list[_Group] = []
-    orphans: list[tuple[ToolPart, _Group]] = []
+    orphans: list[tuple[msg.ToolPart, _Group]] = []
     waiting: dict[str, deque[int]] = {}
     for group in sorted(groups, key=lambda group: group.rank):
-        call = group.parts[0] if isinstance(group.parts[0], ToolPart) else None
+        call = group.parts[0] if isinstance(group.parts[0], msg.ToolPart) else None
         if call is not None and group.kind == "result" and call.state.get("orphan") is True:
             orphans.append((call, group))
             continue
@@ -201,7 +192,7 @@ def _ordered(groups: Collection[_Group]) -> list[_Group]:
 # -- steps
 
 
-def _thought(parts: Sequence[ReasoningPart]) -> dict[str, Any]:
+def _thought(parts: Sequence[msg.ReasoningPart]) -> dict[str, Any]:
     step: dict[str, Any] = {"type": "thought"}
     text = ""
     for part in parts:
@@ -215,24 +206,24 @@ def _thought(parts: Sequence[ReasoningPart]) -> dict[str, Any]:
     return _with_extra(step, *[part.state for part in parts])
 
 
-def _output(parts: Sequence[TextPart | MediaPart | OpaquePart]) -> dict[str, Any]:
+def _output(parts: Sequence[msg.TextPart | msg.MediaPart | msg.OpaquePart]) -> dict[str, Any]:
     step = {"type": "model_output", "content": [_block(part) for part in parts]}
     return _with_extra(step, *[part.state for part in parts])
 
 
-def _block(part: TextPart | MediaPart | OpaquePart) -> dict[str, Any]:
-    if isinstance(part, OpaquePart):
+def _block(part: msg.TextPart | msg.MediaPart | msg.OpaquePart) -> dict[str, Any]:
+    if isinstance(part, msg.OpaquePart):
         raw: dict[str, Any] = thaw(part.state["content"])
         return raw
     more = mapping({"block": thaw(part.state.get("block"))}, "block")
-    if isinstance(part, MediaPart):
+    if isinstance(part, msg.MediaPart):
         return {**_media_block(part), **more}
     block: dict[str, Any] = {"type": "text", "text": part.text}
     _take(block, part.state, ("annotations",))
     return {**block, **more}
 
 
-def _media_block(part: MediaPart) -> dict[str, Any]:
+def _media_block(part: msg.MediaPart) -> dict[str, Any]:
     kind = part.state.get("type")
     if not isinstance(kind, str):
         kind = media_kind(part.media_type)
@@ -248,7 +239,7 @@ def _media_block(part: MediaPart) -> dict[str, Any]:
     return block
 
 
-def _call(part: ToolPart) -> dict[str, Any]:
+def _call(part: msg.ToolPart) -> dict[str, Any]:
     kind = call_type(part)
     step: dict[str, Any] = {"type": kind}
     given = wire_id(part)
@@ -264,7 +255,7 @@ def _call(part: ToolPart) -> dict[str, Any]:
     return _with_extra(step, part.state)
 
 
-def _result(part: ToolPart) -> dict[str, Any]:
+def _result(part: msg.ToolPart) -> dict[str, Any]:
     kind = part.result_state.get("type")
     if not isinstance(kind, str):
         kind = call_type(part).removesuffix("_call") + "_result"
@@ -274,7 +265,7 @@ def _result(part: ToolPart) -> dict[str, Any]:
         step["call_id"] = given
     if part.output:
         step["result"] = _raw_output(part.output)
-    if part.status is CallStatus.FAILED:
+    if part.status is msg.CallStatus.FAILED:
         step["is_error"] = True
     _take(step, part.result_state, (*vocabulary.DETAILS, "name", "is_error", "signature"))
     return _with_extra(step, part.result_state)
