@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Mapping, Sequence
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, TypeAlias
 
-from assistant_events.values import MAX_DEPTH, JsonObject
+from assistant_events.values import MAX_DEPTH, JsonObject, thaw, write_json
 from assistant_events.values.text import joined_pairs, valid_text
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -121,6 +122,25 @@ def array(fields: Fields, key: str) -> Sequence[Any]:
     return value if isinstance(value, (list, tuple)) else ()
 
 
+def base64_bytes(data: str | None) -> bytes | None:
+    """Return the bytes of standard base64, padded or not; `None` for anything else."""
+    if not data:
+        return None
+    try:
+        return b64decode(data + "=" * (-len(data) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def distinct(objects: Iterable[Fields]) -> list[dict[str, Any]]:
+    """Return *objects* as plain JSON in their order, each once; the order of keys makes no difference."""
+    # By their text: the hashes of numbers can be chosen so that all are alike, those of text cannot.
+    kept: dict[bytes, Fields] = {}
+    for each in objects:
+        kept.setdefault(write_json(_sorted(each)), each)
+    return [thaw(each) for each in kept.values()]
+
+
 def valid_json(value: Any) -> Any:
     """Return plain JSON with valid text everywhere: what is half a surrogate pair becomes U+FFFD."""
     # Any: see `Fields`.
@@ -131,3 +151,10 @@ def valid_json(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [valid_json(item) for item in value]
     return value
+
+
+def _sorted(value: Any) -> Any:
+    # Any: plain JSON.
+    if isinstance(value, Mapping):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, (list, tuple)) else value

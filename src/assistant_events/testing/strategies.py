@@ -471,7 +471,7 @@ def _verbs() -> dict[str, SearchStrategy[Verb]]:
     found: dict[str, SearchStrategy[Verb]] = {}
     for name, method in inspect.getmembers(Recorder, inspect.isfunction):
         _, *parameters = inspect.signature(method).parameters.values()
-        if not name.startswith("_") and parameters and method.__annotations__["return"] == "list[Event]":
+        if not name.startswith("_") and parameters and get_type_hints(method).get("return") == list[ev.Event]:
             found[name] = _verb(name, parameters)
     return found
 

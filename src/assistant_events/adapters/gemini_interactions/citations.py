@@ -10,12 +10,12 @@ non-ASCII text; official clients pass them on as they are). Citations count code
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from assistant_events.adapters.json_fields import Fields, integer, string
 from assistant_events.adapters.text_places import byte_offsets, code_points
-from assistant_events.values import Citation, thaw, write_json
+from assistant_events.values import Citation
 
 _CITATIONS: Final = {
     # type of annotation: (field of the address, field of the title)
@@ -29,15 +29,6 @@ _INDEXES: Final = ("start_index", "end_index")
 def is_transcription(annotation: Fields) -> bool:
     """Return whether an annotation describes the words or speakers of audio: details, which are never sent back."""
     return string(annotation, "type") in ("word_info", "speech_metadata")
-
-
-def unique(annotations: Sequence[Fields]) -> list[dict[str, Any]]:
-    """Return *annotations* as plain JSON in their order, each once."""
-    # By their text: the hashes of numbers can be chosen so that all are alike, those of text cannot.
-    kept: dict[bytes, Fields] = {}
-    for annotation in annotations:
-        kept.setdefault(write_json(_sorted(annotation)), annotation)
-    return [thaw(annotation) for annotation in kept.values()]
 
 
 def shifted(annotations: Sequence[tuple[int, Fields]], text: str) -> list[Fields]:
@@ -84,10 +75,3 @@ def annotations_of(citations: Sequence[Citation], text: str) -> list[dict[str, A
         fields = {"type": "url_citation", "url": each.url, "title": each.title, "start_index": start, "end_index": end}
         annotations.append({key: field for key, field in fields.items() if field is not None})
     return annotations
-
-
-def _sorted(value: Any) -> Any:
-    # Any: plain JSON.
-    if isinstance(value, Mapping):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -17,14 +17,7 @@ from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFact
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_interactions import vocabulary
-from assistant_events.adapters.gemini_interactions.step_decoders import (
-    CallStep,
-    OpaqueStep,
-    OutputStep,
-    ResultStep,
-    StepDecoder,
-    ThoughtStep,
-)
+from assistant_events.adapters.gemini_interactions.step_decoders import OpaqueStep, StepDecoder, decoder_of
 from assistant_events.adapters.json_fields import Fields, integer, mapping, string
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
 
@@ -342,18 +335,9 @@ class GeminiInteractionsDecoder(DecoderBase):
         self.ensure_started()
         self._created_again = None
         kind = vocabulary.step_type(kind)
-        step: StepDecoder
-        if kind == "model_output":
-            step = OutputStep(self, kind)
-        elif kind == "thought":
-            step = ThoughtStep(self, kind)
-        elif kind in vocabulary.CALLS:
-            step = CallStep(self, kind)
-        elif kind in vocabulary.RESULTS:
-            step = ResultStep(self, kind)
-        else:
+        step = decoder_of(kind)(self, kind)
+        if isinstance(step, OpaqueStep):
             self.note("unknown-step", "a step of an unknown type was kept raw")
-            step = OpaqueStep(self, kind)
         step.implied = implied
         # A new step under an old index: the old one keeps its place in the order.
         self._steps[index] = step

@@ -14,21 +14,12 @@ import attrs
 from assistant_events import messages as msg
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.emitter import EmitterBase, Frame
+from assistant_events.adapters.gemini_interactions import wire_steps
 from assistant_events.adapters.gemini_interactions.citations import annotations_of
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
 from assistant_events.adapters.gemini_interactions.statuses import Failure, failure_of, interaction, usage_of
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
 from assistant_events.adapters.gemini_interactions.vocabulary import CALLS, SANDBOX_TOOLS
-from assistant_events.adapters.gemini_interactions.wire_steps import (
-    StepKind,
-    call_type,
-    deltas_of,
-    opaque_step,
-    place_of,
-    step_kind,
-    wire_steps,
-    write_step,
-)
 from assistant_events.adapters.json_fields import array, string
 from assistant_events.values import State
 from assistant_events.values.validators import NO_STATE
@@ -142,8 +133,8 @@ class GeminiInteractionsEmitter(EmitterBase):
 
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the step of a part, or continue the one that it belongs to."""
-        kind = step_kind(part)
-        if kind == "opaque" and opaque_step(part.state).get("type") == "model_output":
+        kind = wire_steps.step_kind(part)
+        if kind == "opaque" and wire_steps.opaque_step(part.state).get("type") == "model_output":
             kind = "model_output"  # fields and deltas of an output that no other part has
         if kind is not None:
             self._write_part(kind, part, part.state)
@@ -152,15 +143,15 @@ class GeminiInteractionsEmitter(EmitterBase):
         """Write the step of a result."""
         self._write_part("result", call, call.result_state)
 
-    def _write_part(self, kind: StepKind, part: msg.Part, state: State) -> None:
-        number = place_of(state)
+    def _write_part(self, kind: wire_steps.StepKind, part: msg.Part, state: State) -> None:
+        number = wire_steps.place_of(state)
         key = (kind, len(self._indexes) if number is None else number)
         is_late = key in self._indexes
         index = self._indexes.setdefault(key, len(self._indexes))
         media_type = part.media_type.partition("/")[0] if isinstance(part, msg.MediaPart) else part.type
         # Without a stop between them, two texts are decoded to one, and unknown deltas belong to the part before.
         is_joined = media_type not in ("opaque", "" if self._open is None else self._open[1])
-        if self._open is None or self._open[0] != index or not is_joined or deltas_of(state):
+        if self._open is None or self._open[0] != index or not is_joined or wire_steps.deltas_of(state):
             self._stop_output()
         self._open = None
         for frame in step_frames(
@@ -168,7 +159,7 @@ class GeminiInteractionsEmitter(EmitterBase):
             index,
             arguments="whole" if isinstance(part, msg.OpaquePart) else self._arguments,
             raw_input=part.raw_input if isinstance(part, msg.ToolPart) and part.input_status is not None else None,
-            deltas=deltas_of(state),
+            deltas=wire_steps.deltas_of(state),
             delta_chars=self._delta_chars,
             is_late=is_late,
             is_cut=_is_cut(part),
@@ -178,10 +169,10 @@ class GeminiInteractionsEmitter(EmitterBase):
             else:
                 self._frame(**frame)
 
-    def _step_of(self, kind: StepKind, part: msg.Part, index: int) -> dict[str, Any]:
+    def _step_of(self, kind: wire_steps.StepKind, part: msg.Part, index: int) -> dict[str, Any]:
         if isinstance(part, msg.OpaquePart):
-            return opaque_step(part.state)
-        step = write_step(kind, [_in_our_words(part)])
+            return wire_steps.opaque_step(part.state)
+        step = wire_steps.write_step(kind, [_in_our_words(part)])
         if kind == "thought":
             # The first summary in a state is the whole of it, also what earlier parts of the thought have written.
             written = self._written_items.pop(index, 0)
@@ -222,7 +213,7 @@ def emit_resource(
     if not isinstance(message, msg.AssistantMessage):
         raise TypeError(f"message: expected an AssistantMessage, got {type(message).__name__}")
     failure = failure_of(message)
-    steps = wire_steps(attrs.evolve(message, parts=[_with_transcription(part) for part in message.parts]))
+    steps = wire_steps.wire_steps(attrs.evolve(message, parts=[_with_transcription(part) for part in message.parts]))
     if failure.output_error is not None:
         steps.append({"type": "model_output", "error": failure.output_error})
     ending = {
@@ -270,7 +261,7 @@ def _in_our_words(part: msg.Part) -> msg.Part:
         return attrs.evolve(part, state=State({**part.state, "annotations": annotations}))
     if not isinstance(part, msg.ToolPart) or not part.provider_executed or part.state.keys() & {"i", "type"}:
         return part
-    if call_type(part) == "function_call" and part.name not in SANDBOX_TOOLS:
+    if wire_steps.call_type(part) == "function_call" and part.name not in SANDBOX_TOOLS:
         return attrs.evolve(part, state=State({**part.state, "type": "mcp_server_tool_call"}))
     return part
 

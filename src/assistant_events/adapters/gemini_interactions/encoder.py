@@ -26,7 +26,6 @@ from assistant_events.messages import AssistantMessage, MediaPart, OpaquePart, P
 from assistant_events.values import Content, State, TextContent
 
 _STEP: Final = frozenset({"i", "extra", "deltas"})
-_DETAILS: Final = frozenset(vocabulary.DETAILS)
 
 
 class GeminiInteractionsEncoder(EncoderBase):
@@ -48,9 +47,9 @@ class GeminiInteractionsEncoder(EncoderBase):
         "text": _STEP | {"annotations", "block"},
         "reasoning": _STEP | {"summary", "signature"},
         "media": _STEP | {"type", "block", "data"},
-        "tool": _STEP | _DETAILS | {"id", "type", "signature", "orphan"},
-        "result": _STEP | _DETAILS | {"type", "name", "is_error", "signature"},
-        "opaque": _STEP | _DETAILS | {"step", "content", "type", "id", "arguments", "signature"},
+        "tool": _STEP | {*vocabulary.DETAILS, "id", "type", "signature", "orphan"},
+        "result": _STEP | {*vocabulary.DETAILS, "type", "name", "is_error", "signature"},
+        "opaque": _STEP | {*vocabulary.DETAILS, "step", "content", "type", "id", "arguments", "signature"},
     }
 
     # -- the request
@@ -87,17 +86,11 @@ class GeminiInteractionsEncoder(EncoderBase):
         input of the first request.
         """
         *_, sent, token = ["", *[string(hop.state, "continuation_token") or "" for hop in hops]]
-        message_id = hops[-1].id
-        if not token:
-            raise LocalProtocolError(
-                f"message {message_id!r} was paused without a continuation token, nothing can go on with it; "
-                "ask something new, or use the mode 'full'"
-            )
-        if token == sent:
-            raise LocalProtocolError(
-                f"message {message_id!r} gave back the continuation token that was sent, so it made no progress; "
-                "ask something new, or use the mode 'full'"
-            )
+        fault = None if token else "was paused without a continuation token, nothing can go on with it"
+        if token and token == sent:
+            fault = "gave back the continuation token that was sent, so it made no progress"
+        if fault:
+            raise LocalProtocolError(f"message {hops[-1].id!r} {fault}; ask something new, or use the mode 'full'")
         interaction = string(hops[-1].state, self.stored_key)
         if self.body.get("store") is False or not interaction:
             return {"continuation_token": token}, True

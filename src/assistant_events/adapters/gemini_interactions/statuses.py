@@ -42,18 +42,8 @@ def interaction(
     """
     Return the document of an interaction.
 
-    Args:
-        interaction_id: Its id; empty when it is not stored.
-
-        status: Its status.
-
-        name: The model or agent; `None` when it is not known.
-
-        is_agent: Whether *name* is an agent.
-
-        fields: Fields that no message has, such as `created`.
-
-        more: `environment_id`, `steps`, `errors`, `continuation_token` and `usage`; `None` is left out.
+    The id is empty when the interaction is not stored; *name* is the model or agent. *fields* has what no message has,
+    such as `created`; *more* has steps, usage and other optional fields, of which `None` is left out.
     """
     document: dict[str, Any] = {"id": interaction_id, "status": status, "object": "interaction"}
     if name:

@@ -11,14 +11,12 @@ state) and keeps what is known of them.
 
 from __future__ import annotations
 
-import binascii
-from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
 from assistant_events.adapters.frame_templates import Path
 from assistant_events.adapters.gemini_interactions import citations, vocabulary
-from assistant_events.adapters.json_fields import Fields, flag, mapping, said, string
+from assistant_events.adapters.json_fields import Fields, base64_bytes, distinct, flag, mapping, said, string
 from assistant_events.errors import LocalProtocolError
 from assistant_events.recorder import Recorder
 from assistant_events.recorder.fragments import OpenFragment, merge_state
@@ -198,7 +196,7 @@ class OutputStep(StepDecoder):
             self._keep_block(block)
             self._add_text(string(block, "text") or "", vocabulary.annotations_of(block))
         elif kind in vocabulary.MEDIA:
-            data = _bytes(string(block, "data"))
+            data = base64_bytes(string(block, "data"))
             if kind == "audio" and streamed and data:
                 self._add_audio(data, block)
             else:
@@ -245,7 +243,7 @@ class OutputStep(StepDecoder):
         cited: tuple[Any, ...] = ()
         if self._annotations:
             before = "" if self._cited is None else self._cited.buffer.value()
-            annotations = citations.unique(citations.shifted(self._annotations, before))
+            annotations = distinct(citations.shifted(self._annotations, before))
             fragment = self._open_text()
             cited = citations.cited(annotations, "" if fragment is None else fragment.buffer.value())
             for kept, place in ((state, False), (details, True)):
@@ -575,14 +573,17 @@ class OpaqueStep(StepDecoder):
         self.recorder.end(self)
 
 
-def _bytes(data: str | None) -> bytes | None:
-    """Return the bytes of standard base64, padded or not; `None` for anything else."""
-    if not data:
-        return None
-    try:
-        return b64decode(data + "=" * (-len(data) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return None
+def decoder_of(kind: str) -> type[StepDecoder]:
+    """Return the decoder of steps of this type."""
+    return _DECODERS.get(kind, OpaqueStep)
+
+
+_DECODERS: dict[str, type[StepDecoder]] = {
+    "model_output": OutputStep,
+    "thought": ThoughtStep,
+    **dict.fromkeys(vocabulary.CALLS, CallStep),
+    **dict.fromkeys(vocabulary.RESULTS, ResultStep),
+}
 
 
 def _media_extra(block: Fields, data: bytes | None) -> dict[str, Any]:

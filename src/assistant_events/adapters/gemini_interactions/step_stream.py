@@ -51,24 +51,11 @@ def step_frames(
     is_cut: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """
-    Yield the frames of a step in the form of 2.x.
+    Yield the frames of a step in the form of 2.x; *step* is as a document has it.
 
-    Args:
-        step: The step, as a document has it.
-
-        index: Its index in the stream.
-
-        arguments: How the arguments of a `function_call` are sent. Arguments that are not an object are streamed.
-
-        raw_input: The arguments as the model wrote them; `None` for the JSON text of `arguments`.
-
-        deltas: Deltas of unknown types, sent as they are.
-
-        delta_chars: Length of one delta of text or of arguments; `None` sends each in one delta.
-
-        is_late: Continue a step that was started before: no `step.start`.
-
-        is_cut: Leave the step open: no `step.stop`.
+    Arguments that are not an object are always streamed, as *raw_input* or else as JSON text. *deltas* of unknown types
+    are sent as they are. *delta_chars* is the length of one delta of text or arguments; `None` sends each in one. A
+    late step has no `step.start`, a cut one no `step.stop`.
     """
     kind = string(step, "type") or ""
     has_stop = not is_cut

@@ -134,18 +134,9 @@ OUTPUT_ERRORS: Final = attrs.evolve(
 # Longest first: `function_call` in 1.x is a delta too, and every X_call and X_result delta belongs to the step of its
 # name.
 _DELTA_STEPS: Final[dict[str, str]] = {
-    "text": "model_output",
-    "image": "model_output",
-    "audio": "model_output",
-    "document": "model_output",
-    "video": "model_output",
-    "text_annotation": "model_output",
-    "text_annotation_delta": "model_output",
-    "thought_summary": "thought",
-    "thought_signature": "thought",
-    "thought": "thought",
-    "arguments_delta": "function_call",
-    "arguments": "function_call",
+    **dict.fromkeys(("text", *MEDIA, "text_annotation", "text_annotation_delta"), "model_output"),
+    **dict.fromkeys(("thought_summary", "thought_signature", "thought"), "thought"),
+    **dict.fromkeys(("arguments_delta", "arguments"), "function_call"),
 }
 
 
@@ -179,16 +170,7 @@ def delta_type(delta: Fields) -> str | None:
 
 
 def finish(status: str | None, *, pending: bool, content: bool) -> FinishReason:
-    """
-    Return why an interaction of this status ended.
-
-    Args:
-        status: The status of the terminal event; `None` when it had none.
-
-        pending: Whether the app owes an answer to a call.
-
-        content: Whether anything was generated.
-    """
+    """Return why an interaction ended: by its status, calls of the app that are pending, and whether it has content."""
     if status in ("completed", "requires_action", None) and pending:
         return FinishReason.TOOL_CALLS
     if status is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, assert_never
 
 from assistant_events import messages as msg
@@ -53,19 +53,7 @@ def wire_steps(message: msg.AssistantMessage) -> list[dict[str, Any]]:
 def write_step(kind: StepKind, parts: Sequence[Any]) -> dict[str, Any]:
     """Return the step of *parts*, which are all of *kind*: of a call or a result one."""
     # Any: the kind determines the class of the parts.
-    match kind:
-        case "thought":
-            return _thought(parts)
-        case "model_output":
-            return _output(parts)
-        case "call":
-            return _call(parts[0])
-        case "result":
-            return _result(parts[0])
-        case "opaque":
-            return _opaque([part.state for part in parts])
-        case _ as never:
-            assert_never(never)
+    return _WRITERS[kind](parts)
 
 
 def step_kind(part: msg.Part) -> StepKind | None:
@@ -311,3 +299,12 @@ def _with_extra(step: dict[str, Any], *states: State) -> dict[str, Any]:
     for state in states:
         extra.update(mapping({"extra": thaw(state.get("extra"))}, "extra"))
     return {**extra, **step}
+
+
+_WRITERS: dict[StepKind, Callable[[Sequence[Any]], dict[str, Any]]] = {
+    "thought": _thought,
+    "model_output": _output,
+    "call": lambda parts: _call(parts[0]),
+    "result": lambda parts: _result(parts[0]),
+    "opaque": lambda parts: _opaque([part.state for part in parts]),
+}
