@@ -80,7 +80,7 @@ async def converse(store: Store, url: str, scale: float, tell: Any) -> None:
     session = await Session.open(store, "demo")
     async with GeminiInteractions("demo-key", base_url=url, policy=POLICY, clock=Clock(scale)) as client:
         # The first request takes longest, and the provider's clock waits for it.
-        await client.status("nobody")
+        await client.status("unknown")
         tell(ready=True)
         message = session.transcript.get("a1")
         if isinstance(message, AssistantMessage):

@@ -44,7 +44,7 @@ _SEARCHES = ("Hornøya seabirds", "Vardø midnight sun")
 
 class StageClock:
     """
-    The provider's clock: faster than the wall, and paused between `stand` and `go`.
+    The provider's clock: faster than the wall, and paused between two of its calls.
 
     Args:
         scale: How many real seconds one of its seconds takes.

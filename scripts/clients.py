@@ -65,7 +65,7 @@ def install() -> int:
 
 def is_installed(pins: Path) -> bool:
     """
-    Say whether the directory holds exactly what *pins* say, for this interpreter.
+    Return whether the directory holds exactly the *pins*, for this interpreter.
     """
     recipe = INSTALLED / pins.stem / "pins.txt"
     return recipe.is_file() and recipe.read_text(encoding="utf-8") == recipe_of(pins)
@@ -92,7 +92,7 @@ def start(pins: Path) -> subprocess.Popen[bytes]:
 
 def finish(pins: Path, pip: subprocess.Popen[bytes]) -> bool:
     """
-    Wait for *pip* and say whether it did its work.
+    Wait for *pip* and return whether it succeeded.
     """
     if pip.wait() != 0:
         return False
@@ -102,7 +102,7 @@ def finish(pins: Path, pip: subprocess.Popen[bytes]) -> bool:
 
 def install_javascript() -> int:
     """
-    Install what package-lock.json says, unless it is there.
+    Install the pins of package-lock.json, unless they are there.
     """
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:

@@ -74,7 +74,7 @@ def say(text: str) -> None:
 
 def progress(text: str) -> None:
     """
-    Show *text* in place of the last one; nothing where nobody watches.
+    Show *text* in place of the last one, on a terminal only.
     """
     if sys.stderr.isatty():
         print(f"\r\033[K{'setup: ' + text if text else ''}", end="", file=sys.stderr, flush=True)

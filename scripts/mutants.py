@@ -256,7 +256,7 @@ class Module:
 
     def mutant(self, edit: Edit) -> Mutant | None:
         """
-        Return the module with one edit, or nothing if that is not Python or says the same.
+        Return the module with one edit, or nothing if that is not Python or makes no difference.
         """
         node, new = edit.node, edit.new
         text = ast.unparse(ast.fix_missing_locations(new))
@@ -316,7 +316,7 @@ def modules_of(names: Sequence[str]) -> list[Path]:
 
 
 class Stopped(Exception):  # noqa: N818 - not an error
-    """Somebody pressed Ctrl-C."""
+    """Ctrl-C was pressed."""
 
 
 class Copy:

@@ -33,7 +33,7 @@ def main(folder: Path) -> None:
 
 def module_of(text: str) -> str:
     """
-    Return the examples of a page as one module; empty lines stand for the text between them.
+    Return the examples of a page as one module; empty lines replace the text between them.
     """
     lines: list[str] = []
     for example in EXAMPLE.finditer(text):

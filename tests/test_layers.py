@@ -8,6 +8,7 @@ A module may be a file or a package, and a row whose module does not exist yet d
 import ast
 import sys
 from collections.abc import Callable, Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import attrs
@@ -209,7 +210,22 @@ def violations(package: Path) -> list[str]:
             }
         ):
             lines.append(f"{module.path.relative_to(package.parent).as_posix()}:{line}: {text}")
-    return lines
+    return lines + circle(found, names)
+
+
+def circle(found: list[Module], names: set[str]) -> list[str]:
+    """
+    Return a line for a circle of imports; those under `TYPE_CHECKING` and inside functions count.
+    """
+    graph: dict[str, set[str]] = {}
+    for module in found:
+        name = f"{ROOT}.{module.name}".rstrip(".")
+        graph[name] = ({entry.target for entry in imports_of(module, names)} & names) - {name}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return [f"modules import each other: {', '.join(sorted(set(error.args[1])))}"]
+    return []
 
 
 def imports_of(module: Module, names: set[str]) -> Iterator[Import]:
@@ -415,6 +431,50 @@ def test_the_package_is_read():
     The check sees the modules that exist, so that an empty answer means something.
     """
     assert {"errors", "values"} <= {module.unit for module in modules(PACKAGE)}
+
+
+def test_files_and_classes_can_be_read():
+    """
+    No file has more than 600 lines, and no class many more than a dozen private attributes.
+    """
+    found = modules(PACKAGE)
+    long = [module.name for module in found if len(module.path.read_text("utf-8").splitlines()) > 600]
+    crowded = [
+        node.name
+        for module in found
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ClassDef) and len(private_attributes(node)) > 14
+    ]
+
+    assert ([], []) == (long, crowded)
+
+
+def private_attributes(node: ast.ClassDef) -> set[str]:
+    return {
+        target.attr
+        for target in ast.walk(node)
+        if isinstance(target, ast.Attribute)
+        and isinstance(target.ctx, ast.Store)
+        and ast.unparse(target.value) == "self"
+        and target.attr.startswith("_")
+    }
+
+
+BACK = {
+    "plain": "from .a import x\n",
+    "in a function": "def f():\n    from assistant_events.values import a\n",
+    "for types": "if TYPE_CHECKING:\n    from . import a\n",
+}
+
+
+@pytest.mark.parametrize("back", BACK.values(), ids=BACK)
+def test_a_planted_circle(tmp_path, back):
+    """
+    Two modules of a package that import each other are reported, also where the import is lazy.
+    """
+    package = plant(tmp_path, {"values/__init__.py": "", "values/a.py": "from .b import y\n", "values/b.py": back})
+
+    assert [f"modules import each other: {ROOT}.values.a, {ROOT}.values.b"] == violations(package)
 
 
 LEGAL = {

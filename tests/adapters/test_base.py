@@ -22,7 +22,7 @@ from .notation import C, D, K, S, X, decoder, events, fc, mo, stream, text
 
 class Words(DecoderBase):
     """
-    Reads `{"say": text}`, `{"end": finish}`, `{"raise": any}`; begins another message at `{"next": any}`.
+    Reads `{"text": text}`, `{"end": finish}`, `{"raise": any}`; begins another message at `{"next": any}`.
     """
 
     dialect = "words"
@@ -38,7 +38,7 @@ class Words(DecoderBase):
         self.ensure_started()
         if "end" in event:
             self.finish_step(event["end"])
-        self.recorder.text(string(event, "say") or "") if "say" in event else None
+        self.recorder.text(string(event, "text") or "") if "text" in event else None
 
 
 def fed(*lines, **how):
@@ -47,7 +47,7 @@ def fed(*lines, **how):
     return made, made.feed(data)
 
 
-SAY = {"say": "hi"}
+SAY = {"text": "hi"}
 
 
 def test_a_step_that_ends():
@@ -67,14 +67,14 @@ def test_nothing_after_the_end():
     made, found = fed(SAY, {"end": "stop"}, SAY)
 
     assert isinstance(found[-1], StepEnded)
-    assert [] == made.feed(b'{"say":"more"}\n')
+    assert [] == made.feed(b'{"text":"more"}\n')
     assert [] == made.feed_event(SAY)
     assert [] == made.close()
 
 
 def test_an_adapter_that_raises():
     """
-    A fault of an adapter ends its step with a kind of its own; it is kept, and shown to nobody.
+    A fault of an adapter ends its step with a kind of its own; it is kept, and not shown.
     """
     made, found = fed(SAY, {"raise": "secret"}, SAY)
 
@@ -109,7 +109,7 @@ def test_hooks_that_raise(hook):
     """
     raising = type("Raising", (Words,), {hook: lambda self, *_: 1 / 0})
     made = raising("m")
-    found = made.feed(b'{"say":"hi"}\n[DONE]\n') + made.close()
+    found = made.feed(b'{"text":"hi"}\n[DONE]\n') + made.close()
 
     assert "adapter" == found[-1].error.kind
     assert isinstance(made.failure, ZeroDivisionError)
@@ -143,7 +143,7 @@ def test_nothing_at_all():
 
 def test_another_message_that_never_begins():
     """
-    A hop of which nothing came is no message.
+    A hop without content is not a message.
     """
     made, found = fed(SAY, {"next": 1})
     del found[:]
@@ -157,7 +157,7 @@ def test_lists_that_were_handed_out_do_not_change():
     """
     made = Words("m")
     first = made.feed(b"")
-    second = made.feed(b'{"say":"hi"}\n')
+    second = made.feed(b'{"text":"hi"}\n')
 
     assert ([], 3) == (first, len(second))
 
@@ -195,8 +195,8 @@ def test_bytes_in_other_clothes():
     """
     What holds bytes is taken as bytes.
     """
-    assert TextDelta(message_id="m", offset=0, delta="hi") in Words("m").feed(bytearray(b'{"say":"hi"}\n'))
-    assert TextDelta(message_id="m", offset=0, delta="hi") in Words("m").feed(memoryview(b'{"say":"hi"}\n'))
+    assert TextDelta(message_id="m", offset=0, delta="hi") in Words("m").feed(bytearray(b'{"text":"hi"}\n'))
+    assert TextDelta(message_id="m", offset=0, delta="hi") in Words("m").feed(memoryview(b'{"text":"hi"}\n'))
 
 
 WRONG = {
@@ -269,7 +269,7 @@ def test_a_prior_may_hold_prompts():
 
 def test_a_closed_decoder_does_not_reconnect():
     """
-    A stream that was closed goes on in no decoder; whoever has lost it makes a new one.
+    A closed decoder does not continue a stream; a lost stream needs a new one.
     """
     made = decoder()
     made.close()
@@ -334,7 +334,7 @@ def test_what_an_sdk_does_not_know():
 
 def test_dicts_that_an_sdk_dumped():
     """
-    What google-genai 2.19 does not know is taken out of dicts that somebody else has dumped, wherever it stands.
+    What google-genai 2.19 does not know is taken out of dicts that were dumped elsewhere, wherever it occurs.
     """
 
     def unknown(raw, key="type"):
@@ -412,7 +412,7 @@ def test_a_rejoin_before_anything_came():
     """
     made = Words("m")
     made.rejoin()
-    found = made.feed(b'{"say":"hi"}\n{"end":"stop"}\n')
+    found = made.feed(b'{"text":"hi"}\n{"end":"stop"}\n')
 
     assert "hi" == fold(found).last.text
 
@@ -424,7 +424,7 @@ def test_a_rejoin_after_the_end():
     made, _ = fed(SAY, {"end": "stop"})
     made.rejoin()
 
-    assert [] == made.feed(b'{"say":"hi"}\n{"end":"stop"}\n')
+    assert [] == made.feed(b'{"text":"hi"}\n{"end":"stop"}\n')
 
 
 def test_the_message_that_is_rejoined_may_be_longer_than_the_replay():
@@ -433,7 +433,7 @@ def test_the_message_that_is_rejoined_may_be_longer_than_the_replay():
     """
     made, found = fed(SAY, SAY)
     made.rejoin()
-    found += made.feed(b'{"say":"hi"}\n') + made.close()
+    found += made.feed(b'{"text":"hi"}\n') + made.close()
 
     assert [] == find_problems(found)
     assert "hihi" == fold(found).last.text
@@ -441,7 +441,7 @@ def test_the_message_that_is_rejoined_may_be_longer_than_the_replay():
 
 def test_a_prior_of_the_first_hop_only():
     """
-    A run that is known for none of the hops begins where the decoder stands.
+    A run that is known for none of the hops begins at the decoder's place.
     """
     made = Words("m", prior=[])
     made.resume_hop("run-1")

@@ -24,14 +24,14 @@ def test_samples_hold_what_every_adapter_must(name):
 @pytest.mark.parametrize("name", ["plain", "two hops"])
 def test_runs_that_can_be_resumed_are_rejoined_too(name):
     """
-    So it is for a run that goes on without us.
+    So it is for a run that continues without a client.
     """
     check_adapter(DIALECT, {name: SAMPLES[name]}, request=IN_BACKGROUND, mutations=20)
 
 
 def raw(body, at):
     """
-    Return the transcript when the replay is simply fed after the cut, and nobody tells the decoder.
+    Return the transcript when the replay is simply fed after the cut, without a call of `rejoin`.
     """
     made = decoder("a1")
     found = made.feed(body[:at]) + made.feed(body) + made.close()
@@ -64,7 +64,7 @@ def recut(*pieces):
 )
 def test_a_replay_that_is_cut_into_other_deltas(pieces):
     """
-    A server may replay in larger or smaller pieces: offsets tell what is new.
+    A server may replay in larger or smaller pieces: offsets show what is new.
     """
     body = recut("Hel", "lo wor", "ld")
     whole = Trial(DIALECT, "recut", body).transcript

@@ -83,7 +83,7 @@ def test_a_broken_entry_point(installed, value, sentence):
 )
 def test_detecting(document):
     """
-    The first frame, or a whole document, tells its dialect.
+    The first frame, or a whole document, identifies its dialect.
     """
     assert gemini is detect_dialect([{}, document])
 
@@ -130,7 +130,7 @@ blind = Dialect(name="blind", decoder=gemini.decoder)
 
 def test_a_dialect_under_another_name(installed):
     """
-    An entry point whose name is not the dialect's is no good.
+    An entry point whose name is not the dialect's is refused.
     """
     installed["morse"] = "assistant_events.adapters.gemini_interactions:dialect"
     with pytest.raises(AdapterError, match="names the dialect 'gemini-interactions'"):

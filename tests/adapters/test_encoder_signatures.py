@@ -171,7 +171,7 @@ def attempted(transcript, body, **options):
 @given(transcripts(), st.booleans())
 def test_every_call_has_one_answer(transcript, strip):
     """
-    Each call of the app that is sent is followed by its result, with its name; there are no other results.
+    Each call of the app that is sent is followed by its result, with its name, and by nothing else.
     """
     sent = encode(transcript, BODY, mode="full", strip=strip).body["input"]
     calls = [(each.get("id"), each["name"]) for each in sent if each["type"] == "function_call"]

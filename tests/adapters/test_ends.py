@@ -1,5 +1,5 @@
 """
-Cases 69 to 77 of the wire reference: how an interaction ends and what goes wrong, and what the request decides.
+Cases 69 to 77 of the wire reference: how an interaction ends and fails, and what the request decides.
 """
 
 import json
@@ -108,7 +108,7 @@ def test_c69_failed():
 
 def test_c69_failed_with_one_error():
     """
-    The error may stand alone.
+    The error may be alone.
     """
     body = stream(C(), K("failed", error={"code": 503, "message": "busy"}, usage=None))
 
@@ -150,7 +150,7 @@ def test_c69_terminal_events_named_after_their_status(name, where):
 
 def test_c70_empty_errors():
     """
-    Errors that say nothing are left out, and noted.
+    Empty errors are left out, and noted.
     """
     body = answer(
         *({"event_type": "error"}, E(), E("", ""), {"event_type": "error", "error": []}),
@@ -223,7 +223,7 @@ def test_c72_an_error_of_a_step_in_an_answer_that_ended():
 @pytest.mark.parametrize("status", ["in_progress", "queued"])
 def test_c73_completed_without_being_so(status):
     """
-    An end that says that the interaction is not finished is none.
+    An end with a status of an unfinished interaction is not an end.
     """
     body = stream(C(), S(0, mo()), D(0, text("a")), K(status, usage=None))
 
@@ -322,7 +322,7 @@ KINDS = {
 @pytest.mark.parametrize(("status", "kind"), KINDS.items())
 def test_http_statuses(status, kind):
     """
-    A status says what is wrong when the document does not.
+    The status is the error when the document has none.
     """
     assert kind == ERRORS.read_http(status, {}, b"").kind
 
@@ -346,7 +346,7 @@ def test_a_code_says_more_than_a_status():
 )
 def test_errors_of_a_stream(event, kind, retryable):
     """
-    An error in a stream fails the step, whether a name, a code or a message tells what it is.
+    An error in a stream fails the step, whether a name, a code or a message identifies it.
     """
     body = stream(C()) + b"data: " + json.dumps(event).encode() + b"\n\n"
     error = terminal(body).error
@@ -356,7 +356,7 @@ def test_errors_of_a_stream(event, kind, retryable):
 
 def test_a_code_alone_is_the_message():
     """
-    An error event with a code and no message says the code.
+    An error event with a code and no message has the code as its message.
     """
     assert ErrorInfo(kind="timeout", message="gateway_timeout", code="gateway_timeout", retryable=True) == (
         terminal(stream(C(), E("gateway_timeout"))).error
@@ -365,7 +365,7 @@ def test_a_code_alone_is_the_message():
 
 def test_a_number_alone_is_a_code():
     """
-    So is a number; below 100 it is no HTTP status.
+    So is a number; below 100 it is not an HTTP status.
     """
     assert ErrorInfo(kind="provider", message="7", code="7") == terminal(stream(C(), E(7))).error
 
@@ -375,7 +375,7 @@ def test_a_number_alone_is_a_code():
 
 def test_the_origin_has_the_model_that_was_asked_for():
     """
-    The model of the request is the origin's; what the provider reports stands beside it.
+    The model of the request is the origin's; what the provider reports is beside it.
     """
     [first, *_] = events(answer(), request={"model": "gemini-flash-latest"})
 
@@ -391,7 +391,7 @@ def test_the_origin_has_the_reported_model_without_a_request():
 
 def test_the_origin_has_the_agent():
     """
-    An agent stands where the model would.
+    An agent is in the place of the model.
     """
     body = stream(C(model=None, agent="deep-research-preview-04-2026"))
     [first, *_] = events(body, request={"agent": "deep-research-preview-04-2026"})
@@ -423,7 +423,7 @@ RESUMABLE = {
 @pytest.mark.parametrize(("request_", "resumable"), RESUMABLE.values(), ids=RESUMABLE.keys())
 def test_a_run_is_resumable_as_the_request_says(request_, resumable):
     """
-    A run goes on without us when it is in the background and stored.
+    A run continues without a client when it is in the background and stored.
     """
     found = durable(answer(), request=request_)
 
@@ -477,7 +477,7 @@ def test_a_replay_has_no_cursor_before_it_gives_one():
 
 def test_the_error_of_the_decoder():
     """
-    A decoder says why its last step failed, and nothing when it did not.
+    A decoder has the error of its last step, and `None` when it did not fail.
     """
     assert None is decoded(answer())[0].error
     assert interrupted() == decoded(stream(C()))[0].error
@@ -486,7 +486,7 @@ def test_the_error_of_the_decoder():
 
 def test_the_reason_of_a_close_is_the_error():
     """
-    Whoever closes a stream that has no end may say why.
+    The caller that closes a stream without an end may give the reason.
     """
     made = decoder()
     made.feed(stream(C(), S(0, mo()), D(0, text("a"))))
@@ -509,7 +509,7 @@ def test_the_status_of_a_part_that_was_cut():
 @pytest.mark.parametrize("number", [10**5000, -(10**5000), 1 << 31], ids=["huge", "hugely negative", "large"])
 def test_a_number_that_is_no_code(number):
     """
-    Numbers without end are no codes, no statuses and no counts.
+    Infinite numbers are neither codes nor statuses nor counts.
     """
     usage = {"total_input_tokens": number, "total_output_tokens": 1}
     end = K("failed", errors=[{"code": number, "message": "boom"}], usage=usage)

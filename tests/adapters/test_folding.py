@@ -58,7 +58,7 @@ def test_c1_plain_text():
 
 def test_c1_deltas_carry_their_offsets():
     """
-    Each delta says how much of the text came before it.
+    Each delta has the length of the text before it.
     """
     body = answer(S(0, mo()), D(0, text("Hä")), D(0, text("lo")), X(0))
 
@@ -70,7 +70,7 @@ def test_c1_deltas_carry_their_offsets():
 
 def test_c2_signed_thought_without_text():
     """
-    A thought that has only a signature is kept, for the signature goes back.
+    A thought that has only a signature is kept, for the signature is sent back.
     """
     body = answer(S(0, th()), D(0, signature("A=")), X(0), S(1, mo()), D(1, text("x")), X(1))
 
@@ -161,7 +161,7 @@ def test_c9_two_outputs_around_a_thought():
 
 def test_c10_text_image_text_in_one_step():
     """
-    A medium ends the text before it; what follows is a new text of the same step.
+    A media item ends the text before it; what follows is a new text of the same step.
     """
     image = delta("image", data=PNG, mime_type="image/png")
     body = answer(S(0, mo()), D(0, text("a")), D(0, image), D(0, text("b")), X(0))
@@ -171,7 +171,7 @@ def test_c10_text_image_text_in_one_step():
 
 def test_c11_thought_with_image_summary():
     """
-    Summary items that are no text are kept raw, beside the texts.
+    Summary items that are not text are kept raw, beside the texts.
     """
     image = {"type": "image", "data": PNG, "mime_type": "image/png"}
     body = answer(
@@ -184,7 +184,7 @@ def test_c11_thought_with_image_summary():
 
 def test_c12_empty_text_deltas():
     """
-    An output without text is no part.
+    An output without text is not a part.
     """
     assert [] == inner(answer(S(0, mo()), D(0, text("")), X(0)))
 
@@ -266,7 +266,7 @@ def test_other_forms_of_a_summary(kind, field):
 
 def test_a_summary_that_two_fields_name_counts_once():
     """
-    A delta that says the same text twice, as content and beside it, says it once.
+    A delta that has the same text twice, as content and beside it, adds it once.
     """
     both = delta("thought_summary", content={"type": "text", "text": "p"}, text="p")
 
@@ -275,7 +275,7 @@ def test_a_summary_that_two_fields_name_counts_once():
 
 def test_an_item_of_a_summary_that_is_no_text():
     """
-    What an image of a summary has as its text is no reasoning, and stays in the state.
+    What an image of a summary has as its text is not reasoning, and stays in the state.
     """
     image = {"type": "image", "data": "YQ==", "text": "alt"}
 
@@ -322,7 +322,7 @@ def test_c16_usage_normalised():
 
 def test_c16_absent_counts_are_unknown():
     """
-    What is not said is unknown and not zero; the provider's own figures are kept.
+    What is not reported is unknown and not zero; the provider's own figures are kept.
     """
     raw = {"total_output_tokens": 3, "weird": [1]}
 
@@ -331,7 +331,7 @@ def test_c16_absent_counts_are_unknown():
 
 def test_usage_on_the_way_counts_when_the_end_has_none():
     """
-    Running totals stand in for the missing ones of the end, marked as partial.
+    Running totals replace the missing ones of the end, marked as partial.
     """
     told = {**X(0), "usage": USAGE}
 
@@ -342,7 +342,7 @@ def test_usage_on_the_way_counts_when_the_end_has_none():
 
 def test_usage_of_the_end_wins():
     """
-    The terminal event's usage replaces what was said on the way.
+    The terminal event's usage replaces what was reported on the way.
     """
     told = {**D(0, text("a")), "metadata": {"total_usage": {"total_output_tokens": 1}}}
 
@@ -410,7 +410,7 @@ def test_sound_at_a_place():
 
 def test_medium_at_a_place_and_with_more_fields():
     """
-    The address stays as it is; what the wire says beside is kept.
+    The address stays as it is; what the wire adds is kept.
     """
     body = answer(S(0, mo()), D(0, delta("video", uri="files/1", mime_type="video/mp4", resolution="high")), X(0))
 
@@ -428,7 +428,7 @@ def test_medium_with_bytes_and_a_place():
 
 def test_medium_that_cannot_be_read():
     """
-    A medium without readable bytes and without a place is incomplete; what came is kept.
+    A media item without readable bytes and without a place is incomplete; what came is kept.
     """
     body = answer(S(0, mo()), D(0, delta("image", data="%%%")), X(0))
 
@@ -440,7 +440,7 @@ def test_medium_that_cannot_be_read():
 
 def test_content_of_an_unknown_type_is_kept_raw():
     """
-    A block that has no word here stands at its place as it came.
+    A block of an unknown type stays at its place as it came.
     """
     block = {"type": "hologram", "data": "x"}
     body = answer(S(0, step("model_output", content=[{"type": "text", "text": "a"}, block])), X(0))
@@ -451,7 +451,7 @@ def test_content_of_an_unknown_type_is_kept_raw():
 
 def test_unknown_fields_of_a_step_are_kept():
     """
-    What is not documented goes back as it came.
+    What is not documented is sent back as it came.
     """
     assert {"i": 0, "signature": "A=", "extra": {"mood": {"a": 1}}} == (
         inner(answer(S(0, th(signature="A=", mood={"a": 1})), X(0)))[-1].state
@@ -461,7 +461,7 @@ def test_unknown_fields_of_a_step_are_kept():
 
 def test_an_empty_error_is_no_end():
     """
-    Nothing that was said on the way is lost by an error that says nothing.
+    Nothing that came on the way is lost by an empty error.
     """
     assert text_of("ab") == inner(answer(S(0, mo()), D(0, text("a")), E(), D(0, text("b")), X(0)))
 
@@ -477,7 +477,7 @@ def test_a_citation_that_ends_before_it_begins():
 
 def test_citations_without_a_place_move_nowhere():
     """
-    Sources of a later block that say no place have none.
+    Sources of a later block without a place have none.
     """
     blocks = [{"type": "text", "text": "a"}, {"type": "text", "text": "b", "annotations": [{"url": "u"}]}]
 

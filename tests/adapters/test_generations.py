@@ -266,7 +266,7 @@ def test_c65_lyria():
 
 def test_c66_document_equals_stream():
     """
-    Text blocks that stand together are one text, and what they cite moves along.
+    Adjacent text blocks are one text, and their citations move along.
     """
     later = {**NOTE, "start_index": 0, "end_index": 1}
     moved = {**NOTE, "start_index": 2, "end_index": 3}
@@ -301,7 +301,7 @@ def test_c67_document_without_id_and_steps():
 
 def test_c68_timeline_with_the_input():
     """
-    What the app said is left out; the generated steps count from 0.
+    The input of the app is left out; the generated steps count from 0.
     """
     steps = [step("user_input", content=[{"type": "text", "text": "hi"}]), mo("a")]
 
@@ -354,7 +354,7 @@ def test_document_with_a_status_and_an_error():
 
 def test_document_that_has_ended_with_an_error_beside_it():
     """
-    The status says how an interaction ended; an error beside it is none of its own.
+    The status decides how an interaction ended; an error beside it does not count.
     """
     document = {"id": "v1", "model": MODEL, "status": "incomplete", "error": {"code": "internal", "message": "x"}}
 
@@ -363,7 +363,7 @@ def test_document_that_has_ended_with_an_error_beside_it():
 
 def test_document_of_an_empty_error():
     """
-    An error that says nothing is still no answer.
+    An empty error is still not an answer.
     """
     [_, found] = kept({"error": {}})
 
@@ -408,7 +408,7 @@ def test_other_names_of_the_status():
 
 def test_nulls_of_dumped_events():
     """
-    A null in an event that google-genai 1.75 dumped says nothing: no medium begins by it, and no state keeps it.
+    A null in an event that google-genai 1.75 dumped is ignored: it starts no media item, and no state keeps it.
     """
     made = DIALECT.decoder("m")
     found = [event for each in DUMPED for event in made.feed_event(each)] + made.close()

@@ -172,7 +172,7 @@ def test_of_two_equal_keys_the_last_wins():
 @pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity", b"1e400", b"-1e400"])
 def test_numbers_that_are_none(number):
     """
-    A frame with one is no JSON: left out and noted. Input with one is no input.
+    A frame with one is not JSON: left out and noted. Input with one is not valid.
     """
     body = stream(C()) + raw(b'{"event_type":"step.start","index":%b,"step":{"type":"thought"}}' % number) + stream(K())
     call = answer(S(0, fc()), D(0, args('{"a":' + number.decode() + "}")), X(0))
@@ -313,7 +313,7 @@ FIELDS = {
 @pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS.keys())
 def test_a_wrong_type_in_any_field(field):
     """
-    Whatever stands in a field, the stream is read to its end, alone and after something to continue.
+    Whatever a field holds, the stream is read to its end, alone and after something to continue.
     """
     before = (C(), S(0, mo()), D(0, text("a")), S(1, th()), S(2, fc()), D(2, args("{")))
     for value in WRONG:
@@ -337,7 +337,7 @@ def test_a_wrong_type_in_a_document(field):
 
 def test_parsed_events_that_are_no_json():
     """
-    Events that somebody else parsed may hold NaN, and nest; what is no JSON is left out of them.
+    Events that were parsed elsewhere may hold NaN, and nest; what is not JSON is left out of them.
     """
     endless = step("dream", nan=float("nan"), keep=1)
     endless["self"] = endless
@@ -480,7 +480,7 @@ def test_lone_halves_fold_alike():
 
 def test_citations_of_a_text_with_a_replaced_half():
     """
-    Places count in the text as it stands.
+    Places count in the final text.
     """
     body = stream(C(), S(0, mo())) + raw(
         rb'{"event_type":"step.delta","index":0,"delta":{"type":"text","text":"\ud83dab"}}'

@@ -111,7 +111,7 @@ def test_c45_thought_before_start():
 
 def test_c46_arguments_before_start():
     """
-    Arguments wait for the start, which says whose they are.
+    Arguments wait for the start, which names their call.
     """
     start = step("function_call", id="c1", name="f")
 
@@ -178,7 +178,7 @@ def test_c50_late_signature_after_stop():
 
 def test_c50_late_summary_after_stop():
     """
-    So is a summary; with the items that make one of what came before, without the signature that stands there.
+    So is a summary; with the items that make one of what came before, without the signature that is there.
     """
     body = answer(S(0, th()), D(0, summary("t")), D(0, signature("A=")), X(0), D(0, summary("u")))
     both = [summary("t")["content"], summary("u")["content"]]
@@ -208,7 +208,7 @@ def test_c50_late_annotations_after_stop():
 
 def test_c51_index_gap_and_descending():
     """
-    Steps stand in the order in which they were opened; the index only groups.
+    Steps are in the order in which they were opened; the index only groups.
     """
     body = answer(*[event for at in (0, 3, 1) for event in (S(at, mo()), D(at, text(str(at))), X(at))])
 
@@ -217,7 +217,7 @@ def test_c51_index_gap_and_descending():
 
 def test_c51_steps_that_give_nothing_are_not_counted():
     """
-    Steps are counted when they first give something; a step without content, and one that the app said, never do.
+    Steps are counted when they first give something; a step without content, and one of the app, never do.
     """
     body = answer(S(0, mo()), X(0), S(1, th()), X(1), S(2, mo()), S(3, th()), D(2, text("a")), X(2), X(3))
 
@@ -304,7 +304,7 @@ MODEL_OF_END = "gemini-y"
 
 def test_c55_two_created_with_the_same_id():
     """
-    The second says nothing new.
+    The second adds nothing.
     """
     assert [started(), *text_of("a"), ended()] == durable(
         stream(C(), C(), S(0, mo()), D(0, text("a")), X(0), K(), DONE)
@@ -417,7 +417,7 @@ def test_a_negative_or_huge_index():
 
 def test_the_echo_of_the_input_is_left_out():
     """
-    Replays may show what the app said; it is in the transcript already.
+    Replays may have the input of the app; it is in the transcript already.
     """
     body = answer(
         S(0, step("user_input", content=[{"type": "text", "text": "hi"}])),
@@ -450,7 +450,7 @@ def test_another_id_without_an_end_is_another_answer():
 
 def test_an_index_without_end_learned_before():
     """
-    A huge index is no number to write down, even where deltas of other steps came before.
+    A huge index is not kept as a number, even where deltas of other steps came before.
     """
     huge = b'{"event_type":"step.delta","index":' + b"9" * 5000 + b',"delta":{"type":"text","text":"b"}}'
     body = stream(C(), S(0, mo()), D(0, text("a")), D(0, text("a")), X(0)) + b"data: " + huge + b"\n\n" + stream(K())
@@ -480,7 +480,7 @@ def test_an_unknown_delta_before_a_known_start():
 
 def test_marks_of_third_parties():
     """
-    Events that only say that something is over are nothing.
+    Events that only mark an end have no effect.
     """
     body = answer(S(0, mo("a")), X(0), {"event_type": "finish"}, {"event_type": "done"})
 

@@ -68,7 +68,7 @@ def test_c94_full_replay_replaces():
 
 def test_c95_cursor_resume():
     """
-    The same decoder simply goes on where a cursor resumes: inside of a step, without its start.
+    The same decoder simply continues where a cursor resumes: inside a step, without its start.
     """
     wire = numbered(C(), S(0, th(signature="A=")), X(0), S(1, mo()), D(1, text("Hel")), D(1, text("lo")), X(1), K())
     made = decoder()
@@ -120,7 +120,7 @@ def test_c98_recover_from_a_document(status, outcome):
 
 def test_c98_a_document_that_holds_less():
     """
-    A document that is not finished and says less takes nothing away.
+    A document that is not finished and has less removes nothing.
     """
     made = decoder()
     before = made.feed(stream(C(), S(0, mo()), D(0, text("Hello"))))
@@ -161,7 +161,7 @@ def test_c100_a_second_hop_that_is_cut():
 
 def test_c100_a_second_hop_that_never_comes():
     """
-    A pause is an end: nothing fails when nobody goes on.
+    A pause is an end: nothing fails without a continuation.
     """
     assert "pause" == terminal(stream(C(), K("requires_continuation", continuation_token="t"), DONE)).finish_reason
 
@@ -178,7 +178,7 @@ def test_c100_what_comes_between_two_hops(stray):
 
 def test_c100_the_second_hop_by_itself():
     """
-    A hop may be replayed alone: its run tells which message it is.
+    A hop may be replayed alone: its run identifies the message.
     """
     wire = hops(FIRST, SECOND)
     before = decoder().feed(stream(*wire[:6]))
@@ -205,7 +205,7 @@ def test_c100_rejoin_in_the_second_hop(cut, start):
 
 def test_c100_hops_without_ids():
     """
-    What is not stored has no ids; a rejoin begins with the hop that is told.
+    What is not stored has no ids; a rejoin begins with the hop that comes.
     """
     wire = [C(""), *FIRST, K("requires_continuation", id=""), C(""), *SECOND, K(id="")]
     body = stream(*wire)
@@ -219,7 +219,7 @@ def test_c100_hops_without_ids():
 
 def test_c102_requires_continuation_without_a_token():
     """
-    The step pauses; whether there is a token to go on with, the state says.
+    The step pauses; the state has the token to continue with, if there is one.
     """
     last = terminal(stream(C(), K("requires_continuation")))
 
@@ -229,7 +229,7 @@ def test_c102_requires_continuation_without_a_token():
 
 def test_c102_the_same_token_again():
     """
-    A token that comes back unchanged is kept as it is; not to loop is up to whoever asks again.
+    A token that comes back unchanged is kept as it is; not to loop is up to the caller.
     """
     wire = [K("requires_continuation", id=one, continuation_token="t") for one in ("a", "b")]
     found = durable(stream(C("a"), wire[0], C("b"), wire[1]))
@@ -239,7 +239,7 @@ def test_c102_the_same_token_again():
 
 def test_c103_checkpoint_then_drop():
     """
-    A token that was told on the way is in the state of the step that was cut.
+    A token that came on the way is in the state of the step that was cut.
     """
     body = stream(C(), U(continuation_token="t1"), S(0, mo()), D(0, text("a")), U(continuation_token="t2"))
 

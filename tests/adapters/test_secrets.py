@@ -111,7 +111,7 @@ def test_no_error_shows_a_signature(at):
 
 def test_a_fault_of_an_adapter_shows_nothing(monkeypatch):
     """
-    The error of a step whose adapter failed does not say what it was reading.
+    The error of a step whose adapter failed does not contain what it was reading.
     """
 
     def fault(self, interaction):

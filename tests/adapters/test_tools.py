@@ -79,7 +79,7 @@ def test_c19_deltas_win_over_the_prefill():
 
 def test_c19_the_prefill_stands_for_broken_deltas():
     """
-    Where the deltas are no object, the arguments of the start are the input.
+    Where the deltas are not an object, the arguments of the start are the input.
     """
     assert call_of("c1", '{"a":1}') == inner(answer(S(0, fc(arguments={"a": 1})), D(0, args('{"a')), X(0)))
 
@@ -100,7 +100,7 @@ def test_c21_no_arguments_at_all():
 
 def test_c22_invalid_json():
     """
-    Input that is no JSON is kept as text; the call fails and is not run.
+    Input that is not JSON is kept as text; the call fails and is not run.
     """
     body = answer(S(0, fc()), D(0, args('{"a":')), X(0))
     [*opened, failed] = inner(body)
@@ -113,7 +113,7 @@ def test_c22_invalid_json():
 @pytest.mark.parametrize("raw", ["[1]", "1", '"a"', "null", "true"])
 def test_c23_json_that_is_no_object(raw):
     """
-    Input that is no object is no input.
+    Input that is not an object is not valid.
     """
     [*opened, failed] = inner(answer(S(0, fc()), D(0, args(raw)), X(0)))
 
@@ -123,7 +123,7 @@ def test_c23_json_that_is_no_object(raw):
 
 def test_c24_parallel_calls_in_sequence():
     """
-    Calls stand in their order.
+    Calls are in their order.
     """
     body = answer(S(0, fc("c1")), X(0), S(1, fc("c2", "g")), X(1))
 
@@ -454,7 +454,7 @@ def test_c41_every_tool_of_the_provider(kind):
 
 def test_c41_details_of_retrieval():
     """
-    What a call says of its kind goes back with it.
+    The kind of a call is sent back with it.
     """
     body = answer(
         S(0, step("retrieval_call", id="r1")),
@@ -528,7 +528,7 @@ def test_a_result_ends_the_input_of_its_call():
 
 def test_a_call_without_a_name_is_kept_raw():
     """
-    A function call that never says what it calls can not be run; it is kept as it came.
+    A function call that never gets a name cannot be run; it is kept as it came.
     """
     body = answer(S(0, step("function_call", id="c1", arguments={"a": 1})), X(0))
 
@@ -578,14 +578,14 @@ def test_a_call_whose_only_input_is_not_understood_is_not_run():
 )
 def test_a_call_whose_input_is_understood_is_run(wire):
     """
-    Arguments that came stand, whatever else came with them.
+    Arguments that came are kept, whatever else came with them.
     """
     assert called("c1", {"a": 1}) == inner(answer(*wire, D(0, delta("mood", level=3)), X(0)))[-1]
 
 
 def test_a_search_with_a_delta_that_is_not_understood():
     """
-    What the provider runs it has understood: the call stands, and its result answers it.
+    What the provider runs it has understood: the call is valid, and its result answers it.
     """
     wire = (S(0, search_call(arguments={})), D(0, delta("mood", level=3)), X(0), S(1, search_result(result=[])), X(1))
 
@@ -625,7 +625,7 @@ def test_other_forms_of_arguments(deltas, raw):
 )
 def test_arguments_that_are_neither_an_object_nor_text(wire):
     """
-    They are no input: the call keeps them as text, fails, and is not run without any.
+    They are not valid input: the call keeps them as text, fails, and is not run without any.
     """
     [_, end, failed] = inner(answer(*wire, X(0)))
 
@@ -635,7 +635,7 @@ def test_arguments_that_are_neither_an_object_nor_text(wire):
 
 def test_odd_arguments_of_a_search_are_kept():
     """
-    A call that the provider runs keeps them in its state, and its result stands.
+    A call that the provider runs keeps them in its state, and its result is kept.
     """
     wire = (S(0, search_call(arguments=["q"])), X(0), S(1, search_result(result=[])), X(1))
     [_, end, _, success] = inner(answer(*wire))

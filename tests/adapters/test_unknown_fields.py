@@ -174,13 +174,13 @@ PLACES = {"before the known delta": 1, "behind it": 2, "behind the stop": 3}
         for piece in PIECES
         for odd in [*ODD, "a known type"]
         for place in PLACES
-        # What comes after the end of a call is noted and left out, as the page of the dialect says.
+        # What comes after the end of a call is noted and left out, as documented on the page of the dialect.
         if not (piece in ("call", "search") and place == "behind the stop")
     ],
 )
 def test_whatever_a_delta_says_is_kept(piece, odd, place):
     """
-    A delta that its step does not know, or with a field that nobody knows, leaves what it says in a durable event.
+    A delta that its step does not know, or with an unknown field, leaves its content in a durable event.
     """
     begun, known = PIECES[piece]
     wire = [S(0, begun), D(0, known), X(0)]
@@ -211,7 +211,7 @@ def test_what_is_left_of_an_output_stands_behind_its_parts():
 
 def test_what_is_left_of_an_output_is_told_in_its_step():
     """
-    The emitter tells it behind the parts of the same output, so that it is read as it was.
+    The emitter writes it behind the parts of the same output, so that it is read as it was.
     """
     odd = delta("novel_delta", mark=1)
     found = events(answer(S(0, mo()), D(0, delta("image", uri="u")), D(0, odd), X(0)))
@@ -225,7 +225,7 @@ def test_what_is_left_of_an_output_is_told_in_its_step():
 
 def test_what_comes_late_for_a_result_is_noted():
     """
-    The answer of a call stands: what comes for it later is left out, with a note.
+    The answer of a call is final: what comes for it later is left out, with a note.
     """
     wire = (S(0, SEARCH), X(0), S(1, step("google_search_result", call_id="s1")), X(1), D(1, signature("Ug==")))
 

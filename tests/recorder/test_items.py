@@ -229,7 +229,7 @@ def test_a_result_that_comes_before_its_call(recorder):
 
 def test_a_result_that_waits_for_a_call_whose_input_is_cut(recorder):
     """
-    Such a call fails, since nobody knows what it was called with.
+    Such a call fails, since its input is unknown.
     """
     recorder.result("c1", "found", name="search")
     recorder.tool_input("c1", "search", "{", provider_executed=True)

@@ -55,7 +55,7 @@ ANSWERS = ("tool_progress", "result")
 
 def told(phase, verb):
     """
-    Return what the refusal says; `None` when the verb is allowed.
+    Return the text of the refusal; `None` when the verb is allowed.
     """
     if (phase, verb) in ALLOWED:
         return None
@@ -70,7 +70,7 @@ def told(phase, verb):
 @pytest.mark.parametrize("verb", VERBS)
 def test_each_verb_in_each_phase(phase, verb):
     """
-    A verb works where the order of events lets it, and says why not where it does not.
+    A verb works where the order of events lets it, and raises with the reason where it does not.
     """
     recorder = Recorder("a1")
     BEFORE[phase](recorder)
@@ -104,7 +104,7 @@ def fixture_recorder(sink):
 
 def test_an_input_that_ended_takes_no_more(recorder):
     """
-    A key stands for one input; when that has ended it takes nothing.
+    A key names one input; when that has ended it takes nothing.
     """
     recorder.tool_input("c1", "search", "{}", key=1)
     recorder.end_tool_input(key=1)

@@ -49,7 +49,7 @@ def fixture_recorder(sink):
 
 def parts(sink):
     """
-    Return what the parts of the message say, with their state.
+    Return the texts of the parts of the message, with their state.
     """
     assert [] == find_problems(sink)
     return [(part.type, getattr(part, "text", None), dict(part.state)) for part in fold(sink).last.parts]
@@ -133,7 +133,7 @@ def test_a_stop_that_brings_nothing_new(recorder):
 
 def test_the_text_of_a_late_stop_is_only_what_is_late(recorder):
     """
-    Text that the stop says for what came late wins over the deltas.
+    Text that the stop has for late content wins over the deltas.
     """
     recorder.text("one", key="A")
     recorder.text("two", key="B")
@@ -348,7 +348,7 @@ def test_case_5_inputs_that_alternate(recorder, sink):
 
 def test_case_6_results_in_another_order(recorder, sink):
     """
-    Calls stand in the order of their start; results find them by id.
+    Calls are in the order of their start; results find them by id.
     """
     for number in range(5):
         recorder.tool_call(f"h{number}", "search", {}, provider_executed=True)

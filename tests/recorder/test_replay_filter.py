@@ -1,5 +1,5 @@
 """
-A replay on a message that was recorded before, at least in part: what goes on, and when.
+A replay on a message that was recorded before, at least in part: what is emitted, and when.
 """
 
 import attrs
@@ -70,7 +70,7 @@ def record(verbs):
 
 def rejoin(before, replay):
     """
-    Return what goes on of a replay, for each verb, on the message that *before* gives, having checked that it is legal.
+    Return what is emitted of a replay, for each verb, on the message that *before* gives, having checked that it is legal.
     """
     transcript = fold(before, strict=True)
     recorder = Recorder("a1", prior=transcript["a1"])
@@ -91,7 +91,7 @@ def closed(before):
 
 def test_a_running_message_goes_on_where_it_stands():
     """
-    What was recorded is passed over; the rest of a delta that is partly known goes on at its place.
+    What was recorded is passed over; the rest of a delta that is partly known is emitted at its place.
     """
     before = record([start(), text("Hell")])
 
@@ -116,7 +116,7 @@ def test_from_the_log_alone_the_open_text_comes_again():
 @pytest.mark.parametrize(("size", "expected"), [(103, 0), (104, 1)])
 def test_a_medium_counts_with_its_bytes(size, expected):
     """
-    A replay that differs may replace a medium that was cut once it says as much as that and the text beside it.
+    A replay that differs may replace a media item that was cut once it has as much as that and the text beside it.
     """
     medium = verb("media", delta=b"x" * 100, media_type="image/png")
     before = record([start(), text("ab"), end_text(), medium, verb("close")])
@@ -159,7 +159,7 @@ def test_a_replay_that_says_other_text_restarts():
 
 def test_a_restart_brings_origin_run_and_state_of_the_replay():
     """
-    What the replay says of the response at its start stands in the restart.
+    What the replay has about the response at its start is in the restart.
     """
     served = origin(served_model="acme-1-0915")
     again = start(origin=served, run=run("run-2"), state={"s": 2})
@@ -277,7 +277,7 @@ def test_a_message_that_was_cut_before_its_model_was_known_learns_it_from_the_re
 )
 def test_contradictions(recorded, replayed):
     """
-    A running message starts over as soon as the replay says something else, and holds what the replay says in the end.
+    A running message starts over as soon as the replay differs, and holds the content of the replay in the end.
     """
     before = record([start(), *recorded])
     events = [event for some in rejoin(before, [start(), *replayed, FINISH]) for event in some]
@@ -297,7 +297,7 @@ def test_another_run_is_a_contradiction():
 
 def test_a_replay_that_ends_too_early_is_a_contradiction():
     """
-    A replay that ends before it has said all that was recorded differs from it.
+    A replay that ends before it has brought all that was recorded differs from it.
     """
     before = record([start(), text("Hello"), end_text(), text("more")])
     events = rejoin(before, [start(), text("Hello"), end_text(), FINISH])
@@ -307,7 +307,7 @@ def test_a_replay_that_ends_too_early_is_a_contradiction():
 
 def test_deltas_of_what_has_ended_are_not_compared():
     """
-    The end of a text says all of it, so deltas that differ from it before are no contradiction.
+    The end of a text has all of it, so deltas that differ from it before are not a contradiction.
     """
     verbs = [start(), text("draft"), end_text(text="final"), text("next")]
 
@@ -335,7 +335,7 @@ def test_parts_that_are_new_go_on_whole():
 
 def test_new_parts_wait_until_all_that_was_recorded_has_passed():
     """
-    Nothing goes on while something that was recorded is still to come, and then everything does.
+    Nothing is emitted while something that was recorded is still to come, and then everything is.
     """
     before = record(
         [
@@ -367,7 +367,7 @@ def test_new_parts_wait_until_all_that_was_recorded_has_passed():
 
 def test_parts_that_come_before_all_has_passed_wait():
     """
-    New parts that the replay says before the rest of an old one are held back, and lose nothing.
+    New parts that the replay brings before the rest of an old one are held back, and lose nothing.
     """
     before = record([start(), text("Hello", key="t")])
     replay = [
@@ -401,7 +401,7 @@ def test_an_input_that_had_ended_becomes_a_call():
 
 def test_a_call_of_the_provider_gets_its_result():
     """
-    A result that was not recorded goes on.
+    A result that was not recorded is emitted.
     """
     called = verb("tool_call", call_id="c1", name="t", input={}, **HOSTED)
     replay = [start(), called, verb("result", call_id="c1", output="x")]
@@ -436,7 +436,7 @@ def test_what_the_app_answered_stays():
 
 def test_a_contradiction_after_an_answer_fails_the_step():
     """
-    A restart would void what a tool has done, so the message is closed as it stands, once.
+    A restart would void what a tool has done, so the message is closed as it is, once.
     """
     called = verb("tool_call", call_id="c1", name="t", input={})
     before = [*record([start(), called, text("Hex")]), ToolSuccess(**C)]
@@ -452,7 +452,7 @@ def test_a_contradiction_after_an_answer_fails_the_step():
 
 def test_a_replay_that_fails_early_closes_what_was_recorded():
     """
-    When the replay fails before it has said all that was recorded, the message is closed where it stood.
+    When the replay fails before it has brought all that was recorded, the message is closed as it was.
     """
     before = record([start(), text("Hello")])
 
@@ -500,7 +500,7 @@ def test_so_far_while_rejoining():
 
 def test_a_closed_message_waits_for_all_that_was_recorded():
     """
-    Nothing goes on until the replay has said as much, then the message starts over with all of it.
+    Nothing is emitted until the replay has brought as much, then the message starts over with all of it.
     """
     before = closed(record([start(), text("Hell")]))
     events = rejoin(before, HELLO)
@@ -527,7 +527,7 @@ def test_a_replay_that_stops_early_changes_nothing(end):
 
 def test_a_replay_that_ends_earlier_wins_when_it_is_whole():
     """
-    A replay that comes to the provider's end replaces what was recorded, though it says less.
+    A replay that comes to the provider's end replaces what was recorded, though it has less.
     """
     before = closed(record([start(), text("Hello, what")]))
     events = rejoin(before, HELLO)
@@ -538,7 +538,7 @@ def test_a_replay_that_ends_earlier_wins_when_it_is_whole():
 
 def test_a_replay_that_differs_replaces_when_it_says_as_much():
     """
-    A closed message is replaced by a replay that differs only once that has said as much as there was.
+    A closed message is replaced by a replay that differs only once that has brought as much as there was.
     """
     before = closed(record([start(), text("Hello")]))
     events = rejoin(before, [start(), text("He"), text("y"), text("!!"), text("!")])
@@ -618,7 +618,7 @@ def test_an_answered_call_keeps_a_closed_message():
 
 def test_a_closing_that_was_cut_is_a_cut():
     """
-    A log that ends in the middle of a closing is treated as closed: nothing goes on until all has passed.
+    A log that ends in the middle of a closing is treated as closed: nothing is emitted until all has passed.
     """
     before = record([start(), text("Hello", key="t"), verb("reasoning", delta="Hm", key="r")])
     half = [*before, *reconcile(fold(before))[:1]]
@@ -657,7 +657,7 @@ def test_a_call_that_was_failed_by_a_cut_is_a_half_closed_message():
 
 def test_a_completed_message_needs_nothing():
     """
-    A replay of what is complete adds nothing, and may say what it likes.
+    A replay of what is complete adds nothing, whatever its content.
     """
     other = [start(), text("other"), verb("close")]
 
@@ -693,7 +693,7 @@ def test_a_completed_message_does_not_start_over():
 
 def test_what_is_new_of_old_calls_waits():
     """
-    What the replay adds to calls that were recorded is held back until all has passed, and then goes on.
+    What the replay adds to calls that were recorded is held back until all has passed, and then emitted.
     """
     hosted = ToolCalled(message_id="a1", call_id="h1", name="t", input={}, **HOSTED)
     before = [
@@ -726,7 +726,7 @@ def test_what_is_new_of_old_calls_waits():
 
 def test_calls_that_were_cut_may_have_an_answer_now():
     """
-    A result in the replay of a call that was cut is no contradiction.
+    A result in the replay of a call that was cut is not a contradiction.
     """
     called = verb("tool_call", call_id="h1", name="t", input={}, **HOSTED)
     answered = verb("result", call_id="h1", output="x")
@@ -763,7 +763,7 @@ def test_an_answer_that_the_replay_has_too():
 @pytest.mark.parametrize("failed", [False, True])
 def test_an_answer_that_was_recorded_before_answers_its_own_call(failed):
     """
-    Of two calls of one id the replay's answer belongs to the one that was answered before, and says nothing new.
+    Of two calls of one id the replay's answer belongs to the one that was answered before, and adds nothing.
     """
 
     def perform(recorder):

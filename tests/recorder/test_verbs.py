@@ -64,7 +64,7 @@ def failed(call_id, why, kind="interrupted", **fields):
 
 def test_start():
     """
-    `start` says who answers, and what is known of the response.
+    `start` records who answers, and what is known of the response.
     """
     recorder = Recorder("a1")
 
@@ -76,7 +76,7 @@ def test_start():
 
 def test_finish(recorder):
     """
-    `finish` ends the step with all that the provider says of it.
+    `finish` ends the step with all that the provider reports.
     """
     expected = StepEnded(
         **A, finish_reason="length", raw_finish_reason="MAX", usage=Usage(output_tokens=1), run=run(), state={"s": 1}
@@ -128,7 +128,7 @@ def test_finish_fails_calls_of_the_provider(recorder, finish, kind, why):
 
 def test_fail(recorder):
     """
-    `fail` says why, and what is known besides.
+    `fail` records the reason, and what is known besides.
     """
     expected = StepFailed(**A, error=error(), usage=Usage(output_tokens=1), run=run(), state={"s": 1})
 
@@ -159,7 +159,7 @@ def test_fail_cuts_what_is_open(recorder):
 
 def test_close_fails_as_interrupted(recorder):
     """
-    `close` without a reason says that the stream stopped.
+    `close` without a reason records that the stream stopped.
     """
     cut = ErrorInfo(kind="interrupted", message="the stream stopped before its end")
 
@@ -185,7 +185,7 @@ def test_close_of_what_is_over_does_nothing(recorder):
 
 def test_restart(recorder):
     """
-    `restart` voids what was received, open or not, and the step goes on.
+    `restart` voids what was received, open or not, and the step continues.
     """
     recorder.text("old")
     recorder.tool_input("c1", "search", "{")
@@ -271,7 +271,7 @@ class TestTexts:
 
     def test_the_end_may_say_the_text(self, recorder, kind, started, delta, ended):
         """
-        Text that the provider says once more wins over the deltas, empty text too.
+        Text that the provider repeats at the end wins over the deltas, empty text too.
         """
         getattr(recorder, kind)("Hello")
 
@@ -293,7 +293,7 @@ class TestTexts:
 
     def test_text_that_came_whole(self, recorder, kind, started, delta, ended):
         """
-        Text that only the end says makes a fragment without deltas.
+        Text that only the end has makes a fragment without deltas.
         """
         assert [started(**A), ended(**A, text="Hi")] == getattr(recorder, f"end_{kind}")(text="Hi")
 
@@ -345,7 +345,7 @@ class TestTexts:
 
     def test_the_whole_text_is_valid(self, recorder, kind, started, delta, ended):
         """
-        Text that the end says is cleaned as deltas are.
+        Text of the end is cleaned as deltas are.
         """
         assert "😀\ufffd" == getattr(recorder, f"end_{kind}")(text="\ud83d\ude00\ud83d")[-1].text
 
@@ -362,7 +362,7 @@ def test_citations(recorder):
 
 def test_media_in_pieces(recorder):
     """
-    Bytes open a medium and add to it; its end has all of them.
+    Bytes open a media item and add to it; its end has all of them.
     """
     png = {"message_id": "a1", "media_type": "image/png"}
 
@@ -375,7 +375,7 @@ def test_media_in_pieces(recorder):
 @pytest.mark.parametrize("where", [{"data": b"abc"}, {"uri": "https://x.test/1"}])
 def test_a_medium_that_came_whole(recorder, where):
     """
-    A medium may be recorded by its end alone.
+    A media item may be recorded by its end alone.
     """
     png = {"message_id": "a1", "media_type": "image/png"}
 
@@ -384,7 +384,7 @@ def test_a_medium_that_came_whole(recorder, where):
 
 def test_the_end_of_a_medium_wins(recorder):
     """
-    Bytes or a place that the end says stand instead of the pieces.
+    Bytes or a place of the end replace the pieces.
     """
     recorder.media(b"ab", "image/png")
 
@@ -393,7 +393,7 @@ def test_the_end_of_a_medium_wins(recorder):
 
 def test_a_medium_of_which_nothing_came_is_incomplete(recorder):
     """
-    An end without bytes and without a place is no complete medium.
+    An end without bytes and without a place is not a complete media item.
     """
     ended = recorder.end_media(media_type="image/png")[-1]
 
@@ -402,7 +402,7 @@ def test_a_medium_of_which_nothing_came_is_incomplete(recorder):
 
 def test_a_medium_that_cannot_be_used(recorder):
     """
-    The adapter may say that what came is not complete.
+    The adapter may mark what came as incomplete.
     """
     recorder.media(b"ab", "image/png")
 
@@ -423,7 +423,7 @@ def test_opaque(recorder):
 
 def test_a_change_of_channel_ends_what_is_open(recorder):
     """
-    Without keys only the kind tells fragments apart, so another kind ends the open one.
+    Without keys only the kind distinguishes fragments, so another kind ends the open one.
     """
     recorder.text("a")
 
@@ -446,7 +446,7 @@ def test_a_call_ends_what_is_open_without_a_key(recorder):
 
 def test_a_state_of_another_kind_is_a_change_of_channel(recorder):
     """
-    A signature that comes as an empty reasoning stands behind the text before it.
+    A signature that comes as an empty reasoning follows the text before it.
     """
     recorder.text("a")
 
@@ -499,7 +499,7 @@ def test_an_input_streams(recorder):
 )
 def test_an_input_that_is_no_object(recorder, raw, reason):
     """
-    What is no JSON object fails the call with the reason and keeps the raw text; the step goes on.
+    What is not a JSON object fails the call with the reason and keeps the raw text; the step continues.
     """
     recorder.tool_input("c1", "search", raw)
     invalid = ToolFailed(**C, error=ErrorInfo(kind="invalid-input", message=reason))
@@ -627,7 +627,7 @@ def test_a_whole_call_is_another_than_the_open_one(recorder):
 
 def test_answers(recorder):
     """
-    Progress, success and failure are those of the call, and say who ran it.
+    Progress, success and failure are those of the call, and record who ran it.
     """
     recorder.tool_call("c1", "search", {}, provider_executed=True)
     recorder.tool_call("c2", "fetch", {})
@@ -684,7 +684,7 @@ def test_unanswered(recorder):
 @pytest.mark.parametrize("missing", [None, ""])
 def test_a_missing_id_is_made(recorder, missing):
     """
-    Calls without an id are `call-1`, `call-2`; what the provider said is in the state.
+    Calls without an id are `call-1`, `call-2`; the provider's own value is in the state.
     """
     first = recorder.tool_call(missing, "search", {}, state={"s": 1})
     second = recorder.tool_call(missing, "search", {})
@@ -736,7 +736,7 @@ def test_the_providers_id_survives_another_state(recorder):
 
 def test_without_an_id_the_newest_input_is_meant(recorder):
     """
-    Input for `None` goes on with what was begun last.
+    Input for `None` continues what was begun last.
     """
     recorder.tool_input("c1", "a", "{")
     recorder.tool_input("c2", "b", "{")
@@ -792,7 +792,7 @@ def test_answers_go_to_the_oldest_call_of_an_id(recorder):
 
 def test_a_key_that_is_unknown_leaves_the_id(recorder):
     """
-    An answer under a key that began no call goes by its id.
+    An answer under a key without a call is matched by its id.
     """
     recorder.tool_call("c1", "search", {})
 

@@ -94,7 +94,7 @@ def as_rst(lines: list[str]) -> list[str]:
     Return a docstring as reStructuredText.
 
     Docstrings here are plain text: code is indented behind a colon, a name in backquotes may have a plural
-    or stand in bold words.
+    or be in bold words.
     """
     made = [_SUFFIXED.sub(r"\1\\ ", _BOLD.sub(lambda bold: bold[0].replace("`", ""), line)) for line in lines]
     for at in range(len(made) - 2):

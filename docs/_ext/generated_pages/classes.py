@@ -57,7 +57,7 @@ def parts() -> str:
 
 
 def outcomes() -> str:
-    """Return what `reduce` may say."""
+    """Return what `reduce` may return."""
     return _words(Outcome)
 
 

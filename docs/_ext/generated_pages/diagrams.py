@@ -52,7 +52,7 @@ def state_diagram(
 
         edges: Changes between different states.
 
-        stays: Events that leave a state as it is; they stand inside its box.
+        stays: Events that leave a state as it is; they are inside its box.
 
         title: What the picture shows, for those who cannot see it.
     """

@@ -141,7 +141,7 @@ def _leaving(table: _Table) -> dict[Any, Any]:
 
 
 def _names_of(row: Mapping[Any, Enum], names: Mapping[Any, str]) -> str:
-    """Return what a row without a way out says, most frequent first."""
+    """Return the entries of a row without a way out, most frequent first."""
     words: dict[str, list[str]] = {}
     for event, after in row.items():
         words.setdefault(after.value, []).append(event.type)

@@ -34,7 +34,7 @@ def plain_json(value: object, depth: int = 0) -> Any:
     """
     Return a plain copy of what a caller parsed or dumped: `dict`, `list` and scalars, as a JSON reader gives them.
 
-    What is no JSON (objects, NaN, keys that are no strings, what nests too deeply) is left out of objects and is
+    What is not JSON (objects, NaN, keys that are not strings, what nests too deeply) is left out of objects and is
     `None` in arrays; bytes become base64. Where an SDK has wrapped what it does not know, the raw JSON inside is taken.
     """
     # Any: see `Fields`.
@@ -61,7 +61,7 @@ def plain_json(value: object, depth: int = 0) -> Any:
 
 
 def _is_wrapper(dumped: Mapping[Any, Any]) -> bool:
-    """Tell whether an SDK wrapped raw JSON, as google-genai 2.19 does: `type: "UNKNOWN"`, `raw`, `is_unknown: true`."""
+    """Whether an SDK wrapped raw JSON, as google-genai 2.19 does: `type: "UNKNOWN"`, `raw`, `is_unknown: true`."""
     return (
         len(dumped) == 3
         and dumped["is_unknown"] is True
@@ -71,7 +71,7 @@ def _is_wrapper(dumped: Mapping[Any, Any]) -> bool:
 
 
 def said(fields: Fields) -> Fields:
-    """Return the fields that have a value: a null says no more than a missing field (google-genai 1.75 dumps nulls)."""
+    """Return the fields that have a value: a null means the same as a missing field (google-genai 1.75 dumps nulls)."""
     if None not in fields.values():
         return fields
     return {key: value for key, value in fields.items() if value is not None}
@@ -112,7 +112,7 @@ def mapping(fields: Fields, key: str) -> Fields:
 
 
 def mappings(fields: Fields, key: str) -> list[Fields]:
-    """Return the objects of an array; nothing when there is none. What is no object inside is left out."""
+    """Return the objects of an array; empty without one. Items that are not objects are left out."""
     return [item for item in array(fields, key) if isinstance(item, _OBJECTS)]
 
 

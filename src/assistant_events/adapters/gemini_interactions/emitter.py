@@ -1,8 +1,4 @@
-"""
-Events to streams and documents of the Interactions API, in the form of generation 2.x.
-
-The mock provider translates both to generation 1.x.
-"""
+"""Events to streams and documents of the Interactions API, in the form of generation 2.x."""
 
 from __future__ import annotations
 
