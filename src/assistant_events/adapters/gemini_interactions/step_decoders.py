@@ -100,8 +100,7 @@ class StepDecoder:
     def keep_extra(self, fields: Fields) -> None:
         """Keep the fields that are not documented."""
         if not fields.keys() <= self.known:
-            extra = {key: value for key, value in fields.items() if key not in self.known and value is not None}
-            if extra:
+            if extra := {key: value for key, value in fields.items() if key not in self.known and value is not None}:
                 self.keep({"extra": extra})
 
     def keep_delta(self, delta: Fields) -> None:
@@ -138,8 +137,7 @@ class OutputStep(StepDecoder):
             blocks = vocabulary.content_of(fields)
         for block in blocks:
             self._add_block(block)
-        error = mapping(fields, "error")
-        if error:
+        if error := mapping(fields, "error"):
             self.decoder.output_error = error
 
     def delta(self, kind: str, delta: Fields) -> None:
@@ -261,8 +259,7 @@ class OutputStep(StepDecoder):
             self._end_part()
         self.recorder.media(data, media_type, key=self, state={"type": "audio"})
         self._opened(media_type)
-        more = _media_extra(block, data)
-        if more:
+        if more := _media_extra(block, data):
             self.keep({"block": more})
 
     def _end_audio(self) -> None:
@@ -433,8 +430,7 @@ class CallStep(StepDecoder):
                 self._read_arguments(key, fields[key])
         self._add(None)
         state = {key: fields[key] for key in vocabulary.DETAILS if isinstance(fields.get(key), str)}
-        signature = string(fields, "signature")
-        if signature:
+        if signature := string(fields, "signature"):
             state["signature"] = signature
         if state:
             self.keep(state)
