@@ -100,8 +100,8 @@ class StepDecoder:
     def keep_extra(self, fields: Fields) -> None:
         """Keep the fields that are not documented."""
         if not fields.keys() <= self.known:
-            if extra := {key: value for key, value in fields.items() if key not in self.known and value is not None}:
-                self.keep({"extra": extra})
+            extra = {key: value for key, value in fields.items() if key not in self.known and value is not None}
+            self.keep({"extra": extra} if extra else {})
 
     def keep_delta(self, delta: Fields) -> None:
         """Keep a delta of an unknown type raw."""
