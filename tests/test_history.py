@@ -275,6 +275,31 @@ def test_a_running_step_goes_like_a_failed_one():
     assert [(0, DropReason.UNFINISHED), (1, DropReason.UNFINISHED)] == drops
 
 
+def test_the_run_alone_is_not_reported():
+    """
+    The run of a failed step is removed; without state of the message there is nothing to report.
+    """
+    selection = select([failed(text({}), run=RemoteRun(id="r1", kind="interaction"))], origin(INTERACTIONS))
+
+    assert (None, ()) == (selection.messages[0].run, selection.drops)
+
+
+@pytest.mark.parametrize(
+    ("state", "reported"),
+    [({"i": 0}, []), ({"i": 0, "signature": "s"}, [0]), ({"signature": "s"}, [0]), ({"flag": True}, [0])],
+    ids=["number", "number and signature", "signature", "flag"],
+)
+def test_the_number_of_an_item_is_not_reported(state, reported):
+    """
+    A state that has only the number of an item is removed without a report.
+    """
+    for part in (text(state), call(state)):
+        selection = select([message(part)], origin(CLAUDE))
+
+        assert State() == selection.messages[0].parts[0].state
+        assert reported == [drop.part for drop in selection.drops]
+
+
 def test_a_failed_step_loses_its_own_state():
     """
     The response of a failed step is nothing to go on from.
@@ -730,7 +755,7 @@ def test_every_reason_is_a_sentence():
     assert {*DropReason} == {*REASONS}
     assert {
         *("other-model", "other-provider", "unfinished", "unanswered", "incomplete", "unsigned", "linked", "empty"),
-        *("stripped", "unplaced", "uncalled", "no-answer", "reworded"),
+        *("stripped", "unplaced", "unsupported", "uncalled", "no-answer", "reworded"),
     } == {*REASONS}
     assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in REASONS.values())
 
@@ -741,6 +766,12 @@ SAID = {
     ),
     Drop("a1", 0, DropReason.INCOMPLETE, whole=True): (
         "part 0 of message 'a1' left out: It was cut, and its state may be incomplete."
+    ),
+    Drop("a1", 1, DropReason.UNSUPPORTED): (
+        "content of part 1 of message 'a1' left out: The request cannot hold content of this kind."
+    ),
+    Drop("u1", None, DropReason.UNSUPPORTED, whole=True): (
+        "message 'u1' left out: The request cannot hold content of this kind."
     ),
     Drop("a1", None, DropReason.STRIPPED): (
         "state of message 'a1' left out: The caller asked for the conversation without state."

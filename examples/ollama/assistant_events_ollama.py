@@ -97,8 +97,7 @@ class OllamaChatEncoder(EncoderBase):
         return [item] if len(item) > 2 or message.text else []
 
     def result_item(self, call, content, *, failed):
-        blocks = [block for block in map(self.content, content) if block is not None]
-        return {**self.user_item(blocks), "role": "tool", "tool_name": call.name}
+        return {**self.user_item([self.content(item) for item in content]), "role": "tool", "tool_name": call.name}
 
     def conversation(self, items):
         return {"messages": [*self.body.get("messages", ()), *items]}

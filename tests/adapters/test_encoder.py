@@ -908,8 +908,6 @@ def test_stripped():
     assert [
         ("a1", None, "stripped", False),
         ("a1", 0, "stripped", True),
-        ("a1", 1, "stripped", False),
-        ("a1", 2, "stripped", False),
         ("a1", 2, "reworded", False),
     ] == reasons(encoded)
 
@@ -966,7 +964,6 @@ def test_answered_calls_of_a_failed_answer():
     assert [user("Hi"), fc("c"), fc("c", "g"), result("c", "f", "1"), result("c", "g", "2")] == encoded.body["input"]
     assert [
         ("a1", None, "unfinished", False),
-        ("a1", 0, "unfinished", False),
         ("a1", 1, "unfinished", False),
     ] == reasons(encoded)
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from assistant_events import FinishReason, JsonObject, Transcript, UserMessage, fold
+from assistant_events import FinishReason, JsonObject, Origin, Transcript, UserMessage, fold
 from assistant_events.adapters import detect_dialect, load_dialect
 from assistant_events.errors import LocalProtocolError
+from assistant_events.recorder import Recorder
 from assistant_events.testing import Call, answer
 from assistant_events.testing.adapters import check_adapter
 from assistant_events.values import ErrorInfo, MediaContent, Usage
@@ -232,6 +233,21 @@ def test_a_request(dialect):
         {"role": "tool", "tool_name": "get_time", "content": "No result is available for this call."},
     ] == encoded.body["messages"]
     assert [("m", 2, "no-answer")] == [(drop.message_id, drop.part, drop.reason) for drop in encoded.drops]
+
+
+def test_media_of_an_answer_are_reported(dialect):
+    """
+    The example writes no media of an answer, so the request reports them.
+    """
+    recorder = Recorder("a1")
+    events = recorder.start(Origin(provider="ollama", model="m", dialect="ollama-chat")) + recorder.text("see")
+    events += recorder.end_media(data=b"x", media_type="image/png") + recorder.finish("stop")
+    encoded = dialect.encoder(fold(events), {"model": "m"})
+
+    assert [{"role": "assistant", "content": "see"}] == encoded.body["messages"]
+    assert [("a1", 1, "unplaced", True)] == [
+        (drop.message_id, drop.part, drop.reason, drop.whole) for drop in encoded.drops
+    ]
 
 
 def test_a_request_is_never_chained(dialect):

@@ -10,7 +10,7 @@ import attrs
 
 from assistant_events.adapters.base import DecoderBase, DecoderOptions
 from assistant_events.adapters.emitter import EmitterBase
-from assistant_events.adapters.encoder import Encode
+from assistant_events.adapters.encoder import Encode, EncoderBase
 from assistant_events.adapters.frame_reader import Note
 from assistant_events.adapters.framing import Framing
 from assistant_events.adapters.hops import Prior
@@ -58,6 +58,22 @@ class DecodeResource(Protocol):
         ...
 
 
+def _applied(dialect: Dialect) -> Policy | None:
+    """Return the policy that the encoder applies; `None` when it is not an `EncoderBase`."""
+    owner = getattr(dialect.encoder, "__self__", None)
+    return owner.policy if isinstance(owner, type) and issubclass(owner, EncoderBase) else None
+
+
+def _default_policy(dialect: Dialect) -> Policy:
+    return _applied(dialect) or DEFAULT_POLICY
+
+
+def _is_applied(dialect: Dialect, _attribute: object, policy: Policy) -> None:
+    applied = _applied(dialect)
+    if applied is not None and policy != applied:
+        raise ValueError(f"policy: the encoder of {dialect.name} applies another one, set it in the encoder's class")
+
+
 @final
 @attrs.frozen(kw_only=True)
 class Dialect:
@@ -88,8 +104,12 @@ class Dialect:
     Whether the first frame of a stream, or a document, is of this wire; `None` when that cannot be detected.
     """
 
-    policy: Policy = DEFAULT_POLICY
-    """Which state of a conversation it takes back, and from whom; `encoder` applies it."""
+    policy: Policy = attrs.field(default=attrs.Factory(_default_policy, takes_self=True), validator=_is_applied)
+    """
+    Which state of a conversation it takes back, and from whom: the `policy` of the encoder's class.
+
+    Only a dialect whose `encoder` is not `EncoderBase.encode` names one itself; any other raises a `ValueError`.
+    """
 
     http_error: Callable[[int, Mapping[str, str], bytes], ErrorInfo] | None = None
     """Reads an HTTP error: status, headers, body; `None` when the dialect knows nothing of such errors."""

@@ -117,6 +117,7 @@ class EncoderBase(ABC):
     """Provider of the request, unless the caller of `encode` names another."""
 
     policy: ClassVar[Policy] = DEFAULT_POLICY
+    """Which state is sent back, and to whom. A `Dialect` takes its `policy` from here."""
 
     conversation_fields: ClassVar[tuple[str, ...]] = ()
     """Fields of the request that the conversation fills alone; the body of the app must not have them."""
@@ -216,11 +217,19 @@ class EncoderBase(ABC):
 
     @abstractmethod
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
-        """Return the items of an answer; *message* has the parts and the state that are sent."""
+        """
+        Return the items of an answer; *message* has the parts and the state that are sent.
+
+        It is also called with each part alone and with none: a part for which both are equal is reported as not sent.
+        """
 
     @abstractmethod
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
-        """Return the item of a result of the app: *content* is the error, if any, then the output."""
+        """
+        Return the item of a result of the app: *content* is the error, if any, then the output.
+
+        It has only content for which `content` returns a block.
+        """
 
     @abstractmethod
     def conversation(self, items: list[Item]) -> dict[str, Any]:
@@ -236,11 +245,12 @@ class EncoderBase(ABC):
         return DropReason.EMPTY if is_empty else None
 
     def has_place(self, part: msg.Part) -> bool:
-        """Return whether all state of *part* is sent."""
-        placed = part.state.keys() - {"id"} <= self.placed_state.get(part.type, frozenset())
+        """Return whether all state of *part* is sent. The `id` and the number of the item need no place."""
+        own = {"id", self._policy.item_key}
+        placed = part.state.keys() - own <= self.placed_state.get(part.type, frozenset())
         if isinstance(part, msg.ToolPart):
             keys = self.placed_state.get("result", frozenset[str]()) if part.provider_executed else frozenset[str]()
-            placed = placed and part.result_state.keys() <= keys
+            placed = placed and part.result_state.keys() - {self._policy.item_key} <= keys
         return placed
 
     def needs_result(self, call: msg.ToolPart) -> bool:
@@ -397,14 +407,24 @@ class EncoderBase(ABC):
                 assert_never(never)
 
     def _user(self, message_id: str, content: Iterable[Content]) -> EncodedMessage:
-        blocks = self._blocks(content)
+        blocks, is_complete = self._blocks(content)
         if not blocks:
-            return EncodedMessage([], [], [Drop(message_id, None, DropReason.EMPTY, whole=True)])
-        missing = [] if None not in blocks else [Drop(message_id, None, DropReason.UNPLACED)]
-        return EncodedMessage([self.user_item([block for block in blocks if block is not None])], [], missing)
+            reason = DropReason.EMPTY if is_complete else DropReason.UNSUPPORTED
+            return EncodedMessage([], [], [Drop(message_id, None, reason, whole=True)])
+        missing = [] if is_complete else [Drop(message_id, None, DropReason.UNSUPPORTED)]
+        return EncodedMessage([self.user_item(blocks)], [], missing)
 
-    def _blocks(self, content: Iterable[Content]) -> list[Item | None]:
-        return [self.content(item) for item in content if not (isinstance(item, TextContent) and not item.text)]
+    def _blocks(self, content: Iterable[Content]) -> tuple[list[Item], bool]:
+        """Return the blocks of content, without empty text, and whether all of it has one."""
+        found = [self.content(item) for item in content if not (isinstance(item, TextContent) and not item.text)]
+        blocks = [block for block in found if block is not None]
+        return blocks, len(blocks) == len(found)
+
+    def _result_item(self, call: msg.ToolPart) -> tuple[Item, bool]:
+        """Return the item of a result, and whether it has all content."""
+        content = _result(call)
+        held = tuple([item for item in content if self.content(item) is not None])
+        return self.result_item(call, held or (TextContent(""),), failed=_is_failed(call)), held == content
 
     def _summary(self, message: msg.CompactionMessage) -> EncodedMessage:
         """Return a summary of the app as a prompt."""
@@ -427,27 +447,36 @@ class EncoderBase(ABC):
         drops = list(selection.drops)
         parts = [(place, self._with_id(message, place, part)) for place, part in zip(places, kept.parts, strict=True)]
         refused = self.refused_calls(message, parts)
+        nothing = self.answer_items(attrs.evolve(kept, parts=()))
         sent: list[msg.Part] = []
         results: list[Item] = []
         reworded: list[Item] = []
         for place, part in parts:
+            is_refused = isinstance(part, msg.ToolPart) and place in refused
             reason = self.unsendable(part)
+            if reason is None and not is_refused:
+                alone = self.answer_items(attrs.evolve(kept, parts=(_with_input(part),)))
+                reason = DropReason.UNPLACED if alone == nothing else None
             if reason is not None:
                 drops.append(Drop(message.id, place, reason, whole=True))
                 continue
             reasons: list[DropReason] = []
-            if isinstance(part, msg.ToolPart) and place in refused:
+            is_complete = True
+            if isinstance(part, msg.ToolPart) and is_refused:
                 reasons = [DropReason.REWORDED, *_repairs(part)]
-                reworded += [block for block in self._blocks(_in_words(part)) if block is not None]
+                blocks, is_complete = self._blocks(_in_words(part))
+                reworded += blocks
             else:
                 if not self.has_place(part):
                     reasons.append(DropReason.UNPLACED)
                 if isinstance(part, msg.ToolPart) and self.needs_result(part):
                     reasons += _repairs(part)
-                    results.append(self.result_item(part, _result(part), failed=_is_failed(part)))
+                    item, is_complete = self._result_item(part)
+                    results.append(item)
                 elif isinstance(part, msg.ToolPart) and part.input is None:
                     reasons.append(DropReason.UNPLACED)
                 sent.append(_with_input(part))
+            reasons += [] if is_complete else [DropReason.UNSUPPORTED]
             drops += [Drop(message.id, place, each) for each in reasons]
         items = self.answer_items(attrs.evolve(kept, parts=tuple(sent)))
         if reworded:

@@ -40,6 +40,7 @@ class DropReason(StrEnum):
     EMPTY = "empty"
     STRIPPED = "stripped"
     UNPLACED = "unplaced"
+    UNSUPPORTED = "unsupported"
     UNCALLED = "uncalled"
     NO_ANSWER = "no-answer"
     REWORDED = "reworded"
@@ -57,6 +58,7 @@ REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
         DropReason.EMPTY: "It is empty.",
         DropReason.STRIPPED: "The caller asked for the conversation without state.",
         DropReason.UNPLACED: "The request has no field for it, or none that is known.",
+        DropReason.UNSUPPORTED: "The request cannot hold content of this kind.",
         DropReason.UNCALLED: "The arguments were not a JSON object, so the call was not executed; "
         "the request reports that as its result.",
         DropReason.NO_ANSWER: "Every call that is sent needs an answer, and this has none; the request reports that.",
@@ -64,7 +66,7 @@ REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
         "call and answer are sent as text.",
     }
 )
-"""Each reason as a sentence. The last four are given by encoders, the others by `select`."""
+"""Each reason as a sentence. The last five are given by encoders, the others by `select`."""
 
 REPAIRS: Final = frozenset({DropReason.UNCALLED, DropReason.NO_ANSWER, DropReason.REWORDED})
 """Reasons for which something is sent in another form, so that the provider accepts it."""
@@ -85,12 +87,13 @@ class Drop(Frozen):
     """A `DropReason`, or a sentence of a dialect about what its wire cannot express."""
 
     whole: bool = attrs.field(default=False, kw_only=True)
-    """Whether nothing of it is sent. Otherwise only its state, or some of it, is missing."""
+    """Whether nothing of it is sent. Otherwise some of its state is missing; for `UNSUPPORTED`, of its content."""
 
     def __str__(self) -> str:
         reason = REASONS[self.reason] if isinstance(self.reason, DropReason) else self.reason
         place = "" if self.part is None else f"part {self.part} of "
-        what, done = ("", "repaired") if self.reason in REPAIRS else ("" if self.whole else "state of ", "left out")
+        subject = "content of " if self.reason is DropReason.UNSUPPORTED else "state of "
+        what, done = ("", "repaired") if self.reason in REPAIRS else ("" if self.whole else subject, "left out")
         return f"{what}{place}message {self.message_id!r} {done}: {reason}"
 
 
@@ -238,14 +241,16 @@ def _choose_answer(message: msg.AssistantMessage, limits: list[_Limit], policy: 
     drops: list[Drop] = []
     treatment, reason = _strictest(Subject.STEP, limits)
     if reason is not None and (message.state or message.run is not None):
-        message = attrs.evolve(message, state=_kept(message.state, treatment, policy), run=None)
-        drops.append(Drop(message.id, None, reason))
+        state = _kept(message.state, treatment, policy)
+        if state != message.state:
+            drops.append(Drop(message.id, None, reason))
+        message = attrs.evolve(message, state=state, run=None)
     drops += [
         Drop(message.id, place, why, whole=part is None) for place, (part, why) in enumerate(choices) if why is not None
     ]
     parts = tuple([part for part, _ in choices if part is not None])
     places = tuple([place for place, (part, _) in enumerate(choices) if part is not None])
-    return attrs.evolve(message, parts=parts) if drops else message, places, drops
+    return message if parts == message.parts else attrs.evolve(message, parts=parts), places, drops
 
 
 def _choose_parts(message: msg.AssistantMessage, limits: list[_Limit], policy: Policy) -> list[_PartChoice]:
@@ -268,7 +273,7 @@ def _choose_part(part: msg.Part, limits: list[_Limit], policy: Policy, signed: C
     if treatment is Treatment.LEFT_OUT:
         return None, reason
     kept = part if treatment is Treatment.WHOLE else _without(part, treatment, policy)
-    why = None if kept == part else reason
+    why = reason if _has_lost(part, kept) else None
     if isinstance(kept, msg.ReasoningPart) and policy.reasoning_needs_any and not _is_signed(kept, policy, signed):
         return None, why or DropReason.UNSIGNED
     if isinstance(kept, (msg.TextPart, msg.ReasoningPart)) and not kept.text and kept.state.keys() <= {policy.item_key}:
@@ -302,6 +307,19 @@ def _without(part: msg.Part, treatment: Treatment, policy: Policy) -> msg.Part:
     if isinstance(part, msg.ToolPart):
         return attrs.evolve(part, state=state, result_state=_kept(part.result_state, treatment, policy))
     return attrs.evolve(part, state=state)
+
+
+def _has_lost(part: msg.Part, kept: msg.Part) -> bool:
+    """Return whether *kept* lacks state that has more than the number of an item."""
+    pairs = [(part.state, kept.state)]
+    if isinstance(part, msg.ToolPart) and isinstance(kept, msg.ToolPart):
+        pairs.append((part.result_state, kept.result_state))
+    return any(before != after and not _is_number(before) for before, after in pairs)
+
+
+def _is_number(state: State) -> bool:
+    """Return whether a state has only the number that the recorder gave an item (`item_key`)."""
+    return len(state) == 1 and all(type(value) is int for value in state.values())
 
 
 def _kept(state: State, treatment: Treatment, policy: Policy) -> State:

@@ -4,7 +4,6 @@ from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
 from assistant_events.adapters.gemini_interactions.emitter import GeminiInteractionsEmitter, emit_resource
 from assistant_events.adapters.gemini_interactions.encoder import encode
-from assistant_events.adapters.gemini_interactions.policy import POLICY
 from assistant_events.adapters.gemini_interactions.step_stream import sse
 from assistant_events.adapters.gemini_interactions.vocabulary import ERRORS, detect
 
@@ -30,7 +29,6 @@ dialect = Dialect(
     emit_resource=emit_resource,
     decode_resource=decode_resource,
     detect=detect,
-    policy=POLICY,
     http_error=ERRORS.read_http,
 )
 """What the entry point of this dialect names."""

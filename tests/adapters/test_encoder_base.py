@@ -1,0 +1,138 @@
+"""
+What every encoder reports: content and parts that its wire cannot have.
+"""
+
+import pytest
+
+from assistant_events import Origin, Transcript, UserMessage, fold
+from assistant_events.adapters import DecoderBase, Dialect, EncoderBase
+from assistant_events.history import Policy
+from assistant_events.recorder import Recorder
+from assistant_events.testing import Call, answer
+from assistant_events.values import MediaContent, TextContent
+
+IMAGE = MediaContent(media_type="image/png", data=b"x")
+LINES = Origin(provider="acme", model="m", dialect="lines")
+BODY = {"model": "m"}
+
+
+class LinesEncoder(EncoderBase):
+    """
+    Text and calls of the app; an answer is one item, also when it is empty.
+    """
+
+    dialect = "lines"
+    provider = "acme"
+    policy = Policy(item_key="i")
+
+    def content(self, content):
+        return {"text": content.text} if isinstance(content, TextContent) else None
+
+    def user_item(self, blocks):
+        return {"from": "user", "blocks": blocks}
+
+    def answer_items(self, message):
+        calls = [call.name for call in message.tool_calls if not call.provider_executed]
+        return [{"from": "model", "text": message.text, "calls": calls}]
+
+    def result_item(self, call, content, *, failed):
+        return {"result_of": call.call_id, "blocks": [self.content(item) for item in content]}
+
+    def conversation(self, items):
+        return {"log": items}
+
+
+class LinesDecoder(DecoderBase):
+    dialect = "lines"
+    provider = "acme"
+
+    def on_event(self, event):
+        raise NotImplementedError
+
+
+def encoded(*parts):
+    """
+    Return the items of a full request, and its drops as place, reason and whether nothing is sent.
+    """
+    events = [event for part in parts for event in (part if isinstance(part, list) else [part])]
+    request = LinesEncoder.encode(fold(events), BODY, mode="full")
+    return request.body["log"], [(drop.message_id, drop.part, drop.reason.value, drop.whole) for drop in request.drops]
+
+
+def test_parts_for_which_nothing_is_written():
+    """
+    Media, reasoning, an opaque item and a call of the provider have no item here: each is reported.
+    """
+    recorder = Recorder("a1")
+    events = recorder.start(LINES) + recorder.text("see") + recorder.end_media(data=b"x", media_type="image/png")
+    events += recorder.reasoning("hm") + recorder.opaque({"type": "new"})
+    events += recorder.tool_call("c1", "search", {}, provider_executed=True)
+    events += recorder.result("c1", "found", provider_executed=True) + recorder.finish("stop")
+
+    assert (
+        [{"from": "model", "text": "see", "calls": []}],
+        [("a1", place, "unplaced", True) for place in (1, 2, 3, 4)],
+    ) == encoded(events)
+
+
+RESULTS = {
+    "media": ((IMAGE,), [{"text": ""}]),
+    "text and media": ((TextContent("see"), IMAGE), [{"text": "see"}]),
+}
+
+
+@pytest.mark.parametrize(("output", "blocks"), RESULTS.values(), ids=RESULTS)
+def test_content_of_a_result(output, blocks):
+    """
+    Content of a result that the request cannot hold is left out and reported; the call has its result.
+    """
+    items, drops = encoded(answer(calls=[Call("f", call_id="c1", output=output)], origin=LINES))
+
+    assert {"result_of": "c1", "blocks": blocks} == items[-1]
+    assert [("a1", 0, "unsupported", False)] == drops
+
+
+def test_content_of_a_prompt():
+    """
+    A prompt is sent without the content that the request cannot hold; one of such content alone is not sent.
+    """
+    one, two = UserMessage(id="u1", content=("see", IMAGE)), UserMessage(id="u2", content=(IMAGE,))
+    request = LinesEncoder.encode(Transcript(messages=(one, two)), BODY)
+
+    assert [{"from": "user", "blocks": [{"text": "see"}]}] == request.body["log"]
+    assert [
+        "content of message 'u1' left out: The request cannot hold content of this kind.",
+        "message 'u2' left out: The request cannot hold content of this kind.",
+    ] == [str(drop) for drop in request.drops]
+
+
+def test_the_number_of_an_item():
+    """
+    The number of an item needs no place in a request, other state does.
+    """
+    said = answer("Hi", text_state={"i": 0}, calls=[Call("f", output="x", state={"i": 1, "seal": "s"})], origin=LINES)
+
+    assert [("a1", 1, "unplaced", False)] == encoded(said)[1]
+
+
+class PlainEncoder(LinesEncoder):
+    policy = EncoderBase.policy
+
+
+@pytest.mark.parametrize("encoder", [LinesEncoder, PlainEncoder], ids=["its own policy", "the default policy"])
+def test_another_policy(encoder):
+    """
+    A dialect refuses a policy that its encoder does not apply.
+    """
+    with pytest.raises(ValueError, match=r"^policy: the encoder of lines applies another one, set it in the encoder"):
+        Dialect(name="lines", decoder=LinesDecoder, encoder=encoder.encode, policy=Policy(item_key="id"))
+
+
+def test_one_policy():
+    """
+    A dialect has the policy that its encoder applies; without an encoder it names one itself.
+    """
+    dialect = Dialect(name="lines", decoder=LinesDecoder, encoder=LinesEncoder.encode)
+
+    assert LinesEncoder.policy is dialect.policy
+    assert "i" == Dialect(name="lines", decoder=LinesDecoder, policy=Policy(item_key="i")).policy.item_key
