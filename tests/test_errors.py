@@ -26,6 +26,10 @@ TEXTS = {
     "json": (JsonError("no UTF-8 at byte 3"), "no UTF-8 at byte 3"),
     "structure": (StructureError("$.usage.input_tokens", "int", "str"), "$.usage.input_tokens: expected int, got str"),
     "dialect": (UnknownDialectError("x", ("a", "b")), "unknown dialect 'x'; installed: a, b"),
+    "no mock": (
+        UnknownDialectError("x", ("a", "b"), "mock"),
+        "no mock of dialect 'x'; installed mocks: a, b",
+    ),
     "no dialect": (UnknownDialectError("x", ()), "unknown dialect 'x'; installed: none"),
     "adapter": (AdapterError("x", "it does not load"), "adapter 'x': it does not load"),
     "fixture": (

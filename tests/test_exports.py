@@ -9,7 +9,7 @@ EVENTS = {cls.__name__ for cls in (*DURABLE_EVENTS, *LIVE_EVENTS)}
 NAMES = {
     "events": "DurableEvent Event LiveEvent Record UnknownEvent is_durable",
     "messages": "AssistantMessage CompactionMessage Message Transcript UserMessage redact",
-    "parts": "MediaPart OpaquePart Part ReasoningPart TextPart ToolPart",
+    "parts": "MediaPart OpaquePart Part PartStatus ReasoningPart TextPart ToolPart",
     "words": "Awaits CallStatus ErrorKind FinishReason MessageStatus",
     "values": "Citation ErrorInfo JsonObject Origin RemoteRun State Usage thaw",
     "content": "Content JsonContent MediaContent TextContent",

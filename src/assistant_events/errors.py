@@ -68,15 +68,18 @@ class StructureError(AssistantEventsError, ValueError):
 
 
 class UnknownDialectError(AssistantEventsError, LookupError):
-    """No installed adapter speaks the dialect that was asked for."""
+    """No adapter of the dialect that was asked for is installed, or not the *part* of it that is named."""
 
-    def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(name, known)
+    def __init__(self, name: str, known: tuple[str, ...], part: str = "") -> None:
+        super().__init__(name, known, part)
         self.name = name
         self.known = known
+        self.part = part
 
     def __str__(self) -> str:
         listed = ", ".join(self.known) or "none"
+        if self.part:
+            return f"no {self.part} of dialect {self.name!r}; installed {self.part}s: {listed}"
         return f"unknown dialect {self.name!r}; installed: {listed}"
 
 

@@ -235,6 +235,57 @@ def test_wrong_types(use, sentence):
     assert sentence == str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["dialect", "provider"])
+@pytest.mark.parametrize("given", [None, ""])
+def test_a_decoder_without_a_name(name, given):
+    """
+    A decoder without a dialect or provider fails when it is made; a base of several decoders may leave them out.
+    """
+
+    class Nameless(DecoderBase):
+        def on_event(self, event):
+            pass
+
+    class Made(Nameless):
+        dialect = "words"
+        provider = "nobody"
+
+    setattr(Made, name, given)
+
+    with pytest.raises(TypeError) as caught:
+        Made("m")
+
+    assert f"Made.{name}: expected a non-empty string, got {given!r}" == str(caught.value)
+    with pytest.raises(TypeError, match=r"^Nameless\.dialect: expected a non-empty string, got None$"):
+        Nameless("m")
+
+
+def test_a_provider_of_the_caller():
+    """
+    A decoder of many providers names none of its own when the caller names one.
+    """
+
+    class Any(DecoderBase):
+        dialect = "words"
+
+        def on_event(self, event):
+            self.ensure_started()
+
+    [started] = Any("m", provider="acme").feed(b"data: {}\n\n")
+
+    assert "acme" == started.origin.provider
+
+
+def test_usage_without_a_table():
+    """
+    Usage that nothing can read is the adapter's mistake, not lost.
+    """
+    made = Words("m")
+
+    with pytest.raises(TypeError, match=r"^Words\.usage_table: expected a UsageTable to read usage with, got None$"):
+        made.note_usage({"in": 1})
+
+
 def test_a_prior_of_another_message_plays_no_part():
     """
     Messages of others are not rejoined.

@@ -324,6 +324,58 @@ def test_hostile_values_arrive():
     assert all(value.encode() in found for value in HOSTILE_JSON)
 
 
+class Remembers(Sound):
+    """
+    Raises for a call that it has seen.
+    """
+
+    def __init__(self, message_id, **how):
+        super().__init__(message_id, **how)
+        self.seen = set()
+
+    def on_rejoin(self):
+        self.seen.clear()
+
+    def on_event(self, event):
+        if event.get("call") in self.seen:
+            raise ValueError("again")
+        self.seen |= {event["call"]} if "call" in event else set()
+        super().on_event(event)
+
+
+class Starts(Remembers):
+    """
+    Raises for a second start, but not for the same frame twice in a row.
+    """
+
+    def on_event(self, event):
+        if event.get("text") == "Hello" and getattr(self, "last", "Hello") != "Hello":
+            raise ValueError("again")
+        self.last = event.get("text")
+        Sound.on_event(self, event)
+
+    def on_rejoin(self):
+        self.last = "Hello"
+
+
+@pytest.mark.parametrize("long", [False, True], ids=["every byte", "long"])
+@pytest.mark.parametrize(
+    ("decoder", "sentence"),
+    [
+        (Remembers, r"the frame of bytes \d+ to \d+ repeated: the adapter raised ValueError\('again'\)"),
+        (Starts, r"begun again after byte \d+: the adapter raised ValueError\('again'\)"),
+    ],
+)
+def test_repeated_frames_are_always_tried(decoder, sentence, long):
+    """
+    Each kind of frame is repeated, and the stream is begun again after it, without any damage by chance.
+    """
+    body = BODY[: BODY.index(b"\n") + 1] + lines(*[{"text": "so"}] * 500 * long) + BODY[BODY.index(b"\n") + 1 :]
+
+    with pytest.raises(AssertionError, match=sentence):
+        check_adapter(Dialect(name="lines", decoder=decoder), {"sample": body}, mutations=0)
+
+
 def test_the_damaged_bytes_are_shown():
     """
     A failure on a damaged copy shows the copy: all of it, or the bytes around the damage.

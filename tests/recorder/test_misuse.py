@@ -39,6 +39,7 @@ BEFORE = {
     "failed": lambda recorder: (recorder.start(origin()), recorder.fail(error())),
 }
 NOT_RUNNING = "message 'a1' is {phase}, expected running"
+FIRST = "; call start() or ensure_started() first"
 UNKNOWN_CALL = "{verb}: call 'c1' is unknown"
 ALLOWED = {("unknown", "start"), ("failed", "restart"), *((phase, "close") for phase in BEFORE)}
 TOLD = {
@@ -47,8 +48,6 @@ TOLD = {
     ("failed", "start"): "step.started is not allowed in message 'a1' now (conflict): it is failed",
     ("unknown", "restart"): "step.restarted is not allowed in message 'a1' now (orphan): it is unknown",
     ("ended", "restart"): "step.restarted is not allowed in message 'a1' now (late): it is ended",
-    ("running", "keep"): "keep: no item 'k' has begun",
-    ("running", "end_tool_input"): "end_tool_input: no input of call 'c1' is open",
 }
 ANSWERS = ("tool_progress", "result")
 
@@ -63,7 +62,7 @@ def told(phase, verb):
         return TOLD[phase, verb]
     if verb in ANSWERS and phase != "unknown":
         return UNKNOWN_CALL.format(verb=verb)
-    return None if phase == "running" else NOT_RUNNING.format(phase=phase)
+    return None if phase == "running" else NOT_RUNNING.format(phase=phase) + (FIRST if phase == "unknown" else "")
 
 
 @pytest.mark.parametrize("phase", BEFORE)
@@ -102,16 +101,38 @@ def fixture_recorder(sink):
     return recorder
 
 
-def test_an_input_that_ended_takes_no_more(recorder):
-    """
-    A key names one input; when that has ended it takes nothing.
-    """
-    recorder.tool_input("c1", "search", "{}", key=1)
-    recorder.end_tool_input(key=1)
+STRAYS = {
+    "facts of an unknown item": (lambda recorder: recorder.keep("k", {"s": 1}), "stray-facts"),
+    "facts without an open fragment": (lambda recorder: recorder.keep(None, {"s": 1}), "stray-facts"),
+    "facts of an ended call": (lambda recorder: recorder.keep("call", {"s": 1}), "stray-facts"),
+    "facts of an ended opaque item": (lambda recorder: recorder.keep("opaque", {"s": 1}), "stray-facts"),
+    "facts of an ended media item": (lambda recorder: recorder.keep("media", {"s": 1}), "stray-facts"),
+    "more of an ended input": (lambda recorder: recorder.tool_input("c1", delta="{}", key="call"), "late-arguments"),
+    "second end of an input": (lambda recorder: recorder.end_tool_input(key="call"), "stray-end"),
+    "second end of an input, by id": (lambda recorder: recorder.end_tool_input("c1"), "stray-end"),
+    "end of an unknown input": (lambda recorder: recorder.end_tool_input("c2"), "stray-end"),
+    "end of any input": (lambda recorder: recorder.end_tool_input(), "stray-end"),
+}
 
-    with pytest.raises(LocalProtocolError, match=r"^the input of call 'c1' has ended$"):
-        recorder.end_tool_input(key=1)
-    assert [] == recorder.tool_input("c1", "search", "{}", key=1)
+
+@pytest.mark.parametrize(("verb", "code"), STRAYS.values(), ids=STRAYS.keys())
+def test_strays_become_notes(verb, code):
+    """
+    What a provider sends for an item that is unknown or has ended causes no event and no error, but a note.
+    """
+    notes = []
+    recorder = Recorder("a1", note=lambda code, sentence: notes.append(code))
+    recorder.start(origin())
+    recorder.tool_input("c1", "search", "{}", key="call")
+    recorder.end_tool_input(key="call")
+    recorder.begin("opaque", "opaque", {"type": "x"})
+    recorder.end("opaque")
+    recorder.media(b"a", "image/png", key="media")
+    recorder.end("media")
+
+    assert [] == verb(recorder)
+    assert [code] == notes
+    assert ["step.ended"] == [event.type for event in recorder.finish("stop")][-1:]
 
 
 def test_a_media_item_that_is_not_open_needs_a_type(recorder):

@@ -13,13 +13,23 @@ import httpx2
 import pytest
 
 from assistant_events.adapters.gemini_interactions.mock import MockProvider
-from assistant_events.errors import FixtureError
+from assistant_events.errors import FixtureError, UnknownDialectError
 from assistant_events.testing import mock_provider
 from assistant_events.testing.provider import ProviderOptions
 
 KEY = {"x-goog-api-key": "secret"}
 ASKED = {"model": "gemini-3.6-flash", "input": "Hello"}
 SLOW = {"Hello": {"text": "Hi", "timing": {"between_s": 3600}}}
+
+
+def test_a_dialect_without_a_mock():
+    """
+    The error names what is missing, a mock, and the mocks there are.
+    """
+    with pytest.raises(UnknownDialectError) as caught:
+        mock_provider(dialect="morse")
+
+    assert "no mock of dialect 'morse'; installed mocks: gemini-interactions" == str(caught.value)
 
 
 def text_of(document: dict[str, object]) -> str:

@@ -4,7 +4,7 @@ Dialects: provider streams to events, one package for each wire format.
 `load_dialect("gemini-interactions").decoder("m1")` gives a decoder; authors of adapters subclass `DecoderBase`.
 """
 
-from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
 from assistant_events.adapters.dialect import (
     Dialect,
     detect_dialect,
@@ -22,6 +22,7 @@ from assistant_events.adapters.usage import UsageTable
 
 __all__ = [
     "DecoderBase",
+    "DecoderOptions",
     "DeltaFrames",
     "Dialect",
     "EmitterBase",
@@ -36,6 +37,7 @@ __all__ = [
     "Note",
     "Prior",
     "Sse",
+    "StepFacts",
     "UsageTable",
     "detect_dialect",
     "dialect_names",

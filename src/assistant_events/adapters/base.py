@@ -89,7 +89,7 @@ class DecoderBase(FrameReader):
     """Names of the counts in the wire's usage object, for `note_usage`."""
 
     item_key: ClassVar[str | None] = None
-    """State key under which the recorder numbers the provider's items; `None` for no numbers."""
+    """State key under which the recorder numbers the provider's items, that of `Policy`; `None` for no numbers."""
 
     def __init__(
         self,
@@ -107,6 +107,10 @@ class DecoderBase(FrameReader):
             self.provider = provider
         if framing is not None:
             self.framing = framing
+        for name in ("dialect", "provider"):
+            named = getattr(self, name, None)
+            if not isinstance(named, str) or not named:
+                raise TypeError(f"{type(self).__name__}.{name}: expected a non-empty string, got {named!r}")
         self.request: Fields = plain_json({} if request is None else request)
         self.error: ErrorInfo | None = None
         """Why the last step failed; `None` when it did not."""
@@ -319,7 +323,12 @@ class DecoderBase(FrameReader):
             fields: The object, read with `usage_table`.
 
             partial: Whether it counts only a part of the step; its details then have `partial`.
+
+        Raises:
+            TypeError: The decoder has no `usage_table`.
         """
+        if self.usage_table is None:
+            raise TypeError(f"{type(self).__name__}.usage_table: expected a UsageTable to read usage with, got None")
         if fields:
             self._usage = {**fields, "partial": True} if partial else fields
 

@@ -77,7 +77,28 @@ def _is_applied(dialect: Dialect, _attribute: object, policy: Policy) -> None:
 @final
 @attrs.frozen(kw_only=True)
 class Dialect:
-    """One wire format, and what can be done with it here."""
+    """
+    One wire format, and what can be done with it here. Only `name` and `decoder` are required.
+
+    Args:
+        name: The name of the entry point, of `--dialect` and of `Origin.dialect`.
+
+        decoder: The subclass of `DecoderBase`.
+
+        encoder: Makes the next request, for example `encode` of an `EncoderBase`.
+
+        emitter: The subclass of `EmitterBase`.
+
+        emit_resource: Writes a message as one JSON document.
+
+        decode_resource: Reads an answer that came as one JSON document: that of the decoder.
+
+        detect: Whether a first frame, or a document, is of this wire.
+
+        policy: Which state may go back, and to whom.
+
+        http_error: Reads an HTTP error, for example `read_http` of an `ErrorTable`.
+    """
 
     name: str
     """What it is called everywhere: the name of its entry point, of `--dialect`, and `Origin.dialect`."""
@@ -147,9 +168,9 @@ def entry_point_names(group: str) -> tuple[str, ...]:
     return tuple(sorted({entry.name for entry in entry_points(group=group)}))
 
 
-def load_entry_point(group: str, name: str, kind: type[_T]) -> _T:
+def load_entry_point(group: str, name: str, kind: type[_T], part: str = "") -> _T:
     """
-    Return the object of an entry point whose name is that of a dialect.
+    Return the object of an entry point whose name is that of a dialect; *part* is what errors call it.
 
     Raises:
         UnknownDialectError: No entry point of this name is installed.
@@ -168,4 +189,4 @@ def load_entry_point(group: str, name: str, kind: type[_T]) -> _T:
             if named != name:
                 raise AdapterError(name, f"{entry.value} names the dialect {named!r}, expected {name!r}")
             return found
-    raise UnknownDialectError(name, entry_point_names(group))
+    raise UnknownDialectError(name, entry_point_names(group), part)

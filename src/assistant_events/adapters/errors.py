@@ -44,7 +44,22 @@ _NO_PHRASES: Final[Mapping[str, ErrorKind]] = MappingProxyType({})
 @final
 @attrs.frozen(kw_only=True)
 class ErrorTable:
-    """Codes of a wire's error object, and where the object has them."""
+    """
+    Codes of a wire's error object, and where the object has them.
+
+    Args:
+        codes: `ErrorKind` by code, in lower case; the first code of a kind is the one that is written.
+
+        fields: Fields of the object that hold a code, the most specific first.
+
+        numbers: `ErrorKind` by numeric code.
+
+        phrases: `ErrorKind` by a phrase in the message of an `invalid-request`.
+
+        otherwise: Code that is written for a kind without one.
+
+        retry_after: Reads the seconds until a retry makes sense from the object.
+    """
 
     codes: Mapping[str, ErrorKind]
     """Kind by code, in lower case. The first code of a kind is the one that `write` uses."""

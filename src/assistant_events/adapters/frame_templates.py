@@ -79,6 +79,17 @@ class DeltaFrames:
     The keys of a dialect's delta frames, beside those that lead to the text.
 
     A frame with any other key is decoded in full.
+
+    Args:
+        constant: Keys, at every level, whose values are the same in all frames of one kind.
+
+        number: Key of the item's number.
+
+        loose: Keys of values without meaning, such as padding, counters and dates.
+
+        counted: Keys whose last value counts; `DecoderBase.on_skipped` gets it.
+
+        unique: Key of the frame's id.
     """
 
     constant: frozenset[str] = attrs.field(default=frozenset({"type"}), converter=_keys)

@@ -33,6 +33,13 @@ class UsageTable:
             counts={"input_tokens": "input_tokens", "cache_read_tokens": "cache_read_input_tokens", …},
             apart={"input_tokens": ("cache_read_input_tokens", "cache_creation_input_tokens")},
         )
+
+    Args:
+        counts: Field of the wire by the count of `Usage`.
+
+        apart: Fields that the wire does not include in its count of a side.
+
+        total: Field of the sum of both sides; it is only written.
     """
 
     counts: Mapping[str, str]

@@ -53,7 +53,7 @@ def load_client(name: str) -> type[ProviderClient]:
 
         AdapterError: Its entry point does not load or does not name a `ProviderClient`.
     """
-    found = load_entry_point(GROUP, name, type)
+    found = load_entry_point(GROUP, name, type, "client")
     if not issubclass(found, ProviderClient):
         raise AdapterError(name, f"{found.__qualname__} is not a subclass of ProviderClient")
     return found

@@ -106,7 +106,26 @@ WITHOUT_STATE: Final = attrs.evolve(CONTENT_ONLY, reasoning=_BARE)
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False)
 class Policy(Frozen):
-    """What a dialect takes back from other issuers. From the same origin it takes everything."""
+    """
+    What a dialect takes back from other issuers. From the same origin it takes everything.
+
+    Args:
+        other_model: What is sent to another model of the same provider.
+
+        other_provider: What is sent to another provider or dialect.
+
+        reasoning_needs_any: State keys of which reasoning needs one to be sent, such as a signature.
+
+        item_key: State key that names the provider's item, the same as `DecoderBase.item_key`.
+
+        model_bound_keys: State keys that only the issuing model understands.
+
+        items_reference_each_other: Whether an item that is not sent takes the state of its step's other items along.
+
+        interchangeable_models: Sets of models that read each other's state.
+
+        source: Where these facts come from, and when they were true.
+    """
 
     other_model: Treatments = WITHOUT_STATE
     """What is sent to another model of the same provider."""

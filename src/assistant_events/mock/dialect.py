@@ -39,4 +39,4 @@ def load_mock(name: str) -> MockDialect:
 
         AdapterError: Its entry point does not load or names something else.
     """
-    return load_entry_point(GROUP, name, MockDialect)
+    return load_entry_point(GROUP, name, MockDialect, "mock")

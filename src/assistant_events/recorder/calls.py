@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from assistant_events import events as ev
-from assistant_events.errors import JsonError, LocalProtocolError
+from assistant_events.errors import JsonError
 from assistant_events.lifecycle import CallPhase, KnownEvent, MessageLifecycle
 from assistant_events.recorder.fragments import Fragments, JsonMap, join_surrogates, merge_state
 from assistant_events.values import (
@@ -138,17 +138,10 @@ class Calls:
         return self.waiting.get(call_id if key is None else key)
 
     def open_input(self, provider_id: str | None, key: Hashable) -> OpenCall | None:
-        """
-        Return the call of the key, or the newest of the id, whose input is open; `None` as id means the newest of all.
-
-        Raises:
-            LocalProtocolError: The input of the key has ended.
-        """
+        """Return the call of the key, or the newest of the id (`None`: of all), whose input is open."""
         if key is not None:
             call = self._by_key.get(key)
-            if call is not None and not self.is_open(call):
-                raise LocalProtocolError(f"the input of call {call.call_id!r} has ended")
-            return call
+            return call if call is not None and self.is_open(call) else None
         begun = self._inputs.get(provider_id, [])
         while begun and not self.is_open(begun[-1]):
             begun.pop()

@@ -45,7 +45,8 @@ class Delivery:
     def _require_running(self) -> None:
         phase = self._lifecycle.phase
         if phase is not MessagePhase.RUNNING:
-            raise LocalProtocolError(f"message {self.message_id!r} is {phase.value}, expected running")
+            hint = "; call start() or ensure_started() first" if phase is MessagePhase.UNKNOWN else ""
+            raise LocalProtocolError(f"message {self.message_id!r} is {phase.value}, expected running{hint}")
 
     def _emit(self, event: KnownEvent) -> None:
         rejection = self._lifecycle.advance(event)

@@ -55,7 +55,11 @@ class Recorder(Delivery):
         note: Called with a code and a sentence for input that could not be used.
 
     Raises:
-        LocalProtocolError: From every verb that the order of events does not allow, with nothing changed.
+        LocalProtocolError: For the adapter's mistakes, with nothing changed: from every verb but `close` while the step
+            does not run (an empty delta passes; `result` and `tool_progress` may follow the end), a second `start`,
+            `restart` after a call of the app was answered, `tool_progress` of a call that is unknown or has no running
+            tool, `result` of an unknown call without a name, `end_media` of an unknown item without a media type.
+            Other input without a place becomes a note.
     """
 
     def __init__(
@@ -248,7 +252,8 @@ class Recorder(Delivery):
         """
         Keep facts of an item that are known before its end; the item ends with them, however it ends.
 
-        After the end of a text or reasoning they become one more, empty, fragment when the item or the step ends.
+        After the end of a text or reasoning they become one more, empty, fragment at the end of the item or the step.
+        For another item that has not begun, or has ended, they become a note.
 
         Args:
             key: The adapter's name of the item; `None` for the open fragment without a key.
@@ -257,25 +262,23 @@ class Recorder(Delivery):
 
             citations: Sources, in code points of the text; added to those that were kept before.
 
-            details: Facts of the provider that are never sent back.
+            details: Facts that are never sent back.
         """
         self._require_running()
         known = as_state(state)
         call = self._calls.of_key(key)
         if key in self._opaque:
             merge_state(self._opaque[key], known)
-        elif call is not None:
-            if call.call_id and not self._calls.is_open(call):
-                raise LocalProtocolError(f"keep: the input of call {call.call_id!r} has ended")
+        elif call is not None and (not call.call_id or self._calls.is_open(call)):
             merge_state(call.state, known)
-        elif self._calls.keep_held(key, known):
-            pass  # a result that waits for its call
-        elif not self._fragments.keep(key, known, citations, details):
-            raise LocalProtocolError(f"keep: no item {key!r} has begun")
+        elif call is not None or not (
+            self._calls.keep_held(key, known) or self._fragments.keep(key, known, citations, details)
+        ):
+            self._note("stray-facts", "facts came for an item that had not begun or had ended")
         return self._deliver()
 
     def end(self, key: Hashable) -> list[ev.Event]:
-        """End the item of a key, of whatever kind, with what is known of it. Has no effect for unknown keys."""
+        """End the item of a key, of any kind, with what is known of it. Has no effect for unknown keys."""
         self._require_running()
         call = self._calls.of_key(key)
         if key in self._opaque:
@@ -440,7 +443,8 @@ class Recorder(Delivery):
         """
         End the input of a call: an object gives `tool.called`, anything else `tool.failed` of kind `invalid-input`.
 
-        A call whose name never came is kept as `opaque.received`, with its `id` and `arguments` in the state.
+        A call whose name never came is kept as `opaque.received`, with its `id` and `arguments` in the state. Without
+        an open input, the end becomes a note.
 
         Args:
             call_id: The provider's id, as it was given at the start.
@@ -458,7 +462,8 @@ class Recorder(Delivery):
         self._require_running()
         call = self._calls.waiting_for_name(call_id, key) or self._calls.open_input(call_id, key)
         if call is None:
-            raise LocalProtocolError(f"end_tool_input: no input of call {call_id!r} is open")
+            self._note("stray-end", "the end of an input came for a call without an open input")
+            return []
         self._calls.end(call, as_state(state), input, complete=complete, fault=fault)
         return self._deliver()
 
@@ -485,7 +490,11 @@ class Recorder(Delivery):
 
     def tool_progress(self, call_id: str | None, output: ContentInput = (), *, key: Hashable = None) -> list[ev.Event]:
         """Show the output of a running call so far; replaces the last one."""
-        call = self._known_call("tool_progress", call_id, key)
+        if not self.started:
+            self._require_running()
+        call = self._calls.answerable(call_id, key)
+        if call is None:
+            raise LocalProtocolError(f"tool_progress: call {call_id!r} is unknown")
         self._emit(ev.ToolProgress(message_id=self.message_id, call_id=call.call_id, output=output))
         return self._deliver()
 
@@ -572,14 +581,6 @@ class Recorder(Delivery):
             fragment = fragments.begin(kind, key, state)
         fragments.add_text(fragment, delta)
         return self._deliver()
-
-    def _known_call(self, verb: str, call_id: str | None, key: Hashable) -> OpenCall:
-        if not self.started:
-            self._require_running()
-        call = self._calls.answerable(call_id, key)
-        if call is None:
-            raise LocalProtocolError(f"{verb}: call {call_id!r} is unknown")
-        return call
 
     def _end_opaque(self) -> None:
         for key, state in self._opaque.items():

@@ -7,6 +7,7 @@ that suffice, cutting, closing, rejoining, damage.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from random import Random
@@ -32,6 +33,12 @@ _MESSAGE_ID: Final = "a1"
 _CUT: Final = ErrorInfo(kind=ErrorKind.NETWORK, message="cut")
 """A body that was cut is closed with an error: without one, an adapter may take the end of the body for a valid end."""
 
+_REPEATED_FRAMES: Final = 32
+"""How many frames of a stream are repeated at most."""
+
+_LINE: Final = re.compile(rb"[^\n]*\n")
+_KEY: Final = re.compile(rb'"([^"\\]*)"\s*:')
+
 _SHOWN_BYTES: Final = 600
 """Damaged copies up to this size are shown whole."""
 
@@ -54,7 +61,8 @@ def check_adapter(
     - A stream that is cut anywhere and closed gives the whole answer, or a failed step that keeps what came before.
     - A stream that is cut anywhere and rejoined gives the transcript of the uncut one: in the same decoder, in a new
       one from all events, from the durable ones, and after the message was closed.
-    - Damaged streams never raise, and end like any other; nothing follows an end; feeding after `close` raises.
+    - A stream in which a frame comes twice, or which starts again after a frame, never raises and ends like any other.
+    - So do damaged streams; nothing follows an end; feeding after `close` raises.
 
     Args:
         dialect: What an entry point of the adapter names.
@@ -86,6 +94,7 @@ def check_adapter(
         trial.check_detection()
         trial.check_splits()
         trial.check_cutting()
+        trial.check_repeats()
         trial.check_damage(mutations)
 
 
@@ -224,6 +233,13 @@ class Trial:
                 self._check_rejoined(before, rest, f", rejoined at byte {at}")
                 self._check_new_decoder(before, closed, at)
 
+    def check_repeats(self) -> None:
+        """Repeat a frame, or the stream from its start after a frame: nothing raises, and the answer has an end."""
+        for start, end in self._frames():
+            twice = self.body[:end] + self.body[start:]
+            self._check_damaged(twice, f", the frame of bytes {start} to {end} repeated")
+            self._check_damaged(self.body[:end] + self.body, f", begun again after byte {end}")
+
     def check_damage(self, count: int) -> None:
         """Damage it: copies never raise, and end like any other."""
         for number in range(count):
@@ -335,6 +351,24 @@ class Trial:
                 continue
             if isinstance(document, dict):
                 yield cast("Fields", document)
+
+    def _frames(self) -> list[tuple[int, int]]:
+        """Return where some frames begin and end: of adjacent frames with the same keys only the first and the last."""
+        framing = self.decoder().framing()
+        size = len(self.body)
+        ends = (
+            range(1, size + 1) if size <= self._every_position else [each.end() for each in _LINE.finditer(self.body)]
+        )
+        frames: list[tuple[int, int]] = []
+        start = fed = 0
+        for end in ends:
+            if framing.feed(self.body[fed:end]):
+                frames.append((start, end))
+                start = end
+            fed = end
+        keys = [None, *[frozenset(_KEY.findall(self.body, *frame)) for frame in frames], None]
+        found = [frame for at, frame in enumerate(frames, 1) if keys[at - 1] != keys[at] or keys[at] != keys[at + 1]]
+        return found[:: -(-len(found) // _REPEATED_FRAMES) or 1]
 
     def _cut_at_random(self) -> list[bytes]:
         places = sorted(self._random.randrange(len(self.body) + 1) for _ in range(self._random.randint(1, 12)))
