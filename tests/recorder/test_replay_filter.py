@@ -70,7 +70,7 @@ def record(verbs):
 
 def rejoin(before, replay):
     """
-    Return what is emitted of a replay, for each verb, on the message that *before* gives, having checked that it is legal.
+    Return what is emitted of a replay, for each verb, on the message that *before* gives, checked to be legal.
     """
     transcript = fold(before, strict=True)
     recorder = Recorder("a1", prior=transcript["a1"])
