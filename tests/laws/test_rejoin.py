@@ -39,8 +39,13 @@ def settled(transcript):
 def cuts(events):
     """
     Yield the transcript after each event, once from all events and once from those that a log keeps.
+
+    An input that the provider ended as incomplete fails its call at once: a log has both events or none.
     """
     for cut in range(1, len(events) + 1):
+        last = events[cut - 1]
+        if last.type == "tool.input.ended" and not last.complete and cut < len(events):
+            continue
         yield fold(events[:cut])
         yield fold(durable(events[:cut]))
 

@@ -104,6 +104,15 @@ def test_a_running_message_goes_on_where_it_stands():
     ] == rejoin(before, HELLO)
 
 
+def test_an_empty_input_that_failed_as_incomplete_is_not_repeated():
+    """
+    An input without text that the provider ended as incomplete has failed its call; a replay adds neither again.
+    """
+    step = [start(), verb("tool_input", call_id="c1", name="weather", delta=""), verb("end_tool_input", complete=False)]
+
+    assert [[], [], []] == rejoin(record(step), step)
+
+
 def test_from_the_log_alone_the_open_text_comes_again():
     """
     A process that lost the deltas gets all of the open text once more.

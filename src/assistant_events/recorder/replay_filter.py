@@ -233,7 +233,10 @@ class ReplayFilter:
             raise _ContradictionError
         if isinstance(event, ev.ToolCalled) and part.input_status is msg.PartStatus.STREAMING:
             raise _ContradictionError  # an input that was recorded in pieces now comes whole, and would stay open
-        if part.input_status in {msg.PartStatus.STREAMING, msg.PartStatus.INCOMPLETE} and not part.raw_input:
+        is_open = part.input_status is msg.PartStatus.STREAMING
+        if not part.raw_input and (
+            is_open or (part.input_status is msg.PartStatus.INCOMPLETE and not _has_final_input(part))
+        ):
             self._passed.add(place)
 
     def _compare_call(
