@@ -18,9 +18,12 @@ ROOT = Path(__file__).parent.parent
 
 CORE = {"attrs", "cattrs", "typing-extensions"}
 EXTRAS = {"all", "cli", "fast", "http", "testing", "web"}
+GEMINI = "assistant_events.adapters.gemini_interactions"
 ENTRY_POINTS = {
-    "assistant_events.adapters": {"gemini-interactions": "assistant_events.adapters.gemini_interactions:dialect"},
     "console_scripts": {"assistant-events": "assistant_events.cli:main"},
+    "assistant_events.adapters": {"gemini-interactions": f"{GEMINI}:dialect"},
+    "assistant_events.clients": {"gemini-interactions": f"{GEMINI}.client:GeminiInteractions"},
+    "assistant_events.mocks": {"gemini-interactions": f"{GEMINI}.mock:mock"},
 }
 
 
