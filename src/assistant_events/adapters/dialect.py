@@ -81,59 +81,38 @@ class Dialect:
     One wire format, and what can be done with it here. Only `name` and `decoder` are required.
 
     Args:
-        name: The name of the entry point, of `--dialect` and of `Origin.dialect`.
+        name: What it is called everywhere: the name of its entry point, of `--dialect`, and `Origin.dialect`.
 
-        decoder: The subclass of `DecoderBase`.
+        decoder: Makes a decoder for one answer: the subclass of `DecoderBase`.
 
-        encoder: Makes the next request, for example `encode` of an `EncoderBase`.
+        encoder: Makes the next request, for example `encode` of an `EncoderBase`; `None` while there is none.
 
-        emitter: The subclass of `EmitterBase`.
+        emitter: The subclass of `EmitterBase`, called without arguments for each answer; `None` while nothing writes
+            the wire.
 
-        emit_resource: Writes a message as one JSON document.
+        emit_resource: Writes a message as one JSON document; `None` when the wire has no such form.
 
-        decode_resource: Reads an answer that came as one JSON document: that of the decoder.
+        decode_resource: Reads an answer that came as one JSON document; `None` when the wire has no such form.
 
-        detect: Whether a first frame, or a document, is of this wire.
+        detect: Whether the first frame of a stream, or a document, is of this wire; `None` when that cannot be
+            detected.
 
-        policy: Which state may go back, and to whom.
+        policy: Which state may be sent back, and to whom. It is the `policy` of the encoder's class; only a dialect whose
+            `encoder` is not `EncoderBase.encode` names one itself, any other raises `ValueError`.
 
-        http_error: Reads an HTTP error, for example `read_http` of an `ErrorTable`.
+        http_error: Reads an HTTP error (status, headers, body), for example `read_http` of an `ErrorTable`; `None` when
+            the dialect knows nothing of such errors.
     """
 
     name: str
-    """What it is called everywhere: the name of its entry point, of `--dialect`, and `Origin.dialect`."""
-
     decoder: MakeDecoder
-    """
-    Makes a decoder for one answer: `decoder(message_id, *, request=None, prior=None, provider=None, framing=None)`.
-    """
-
     encoder: Encode | None = None
-    """Makes the next request: `dialect.encoder(transcript, body, *, mode="auto")`; `None` while there is none."""
-
     emitter: Callable[[], EmitterBase] | None = None
-    """Speaks as the provider does: `dialect.emitter()` for one answer; `None` while nothing does."""
-
     emit_resource: Callable[[AssistantMessage], dict[str, Any]] | None = None
-    """Writes an answer as one document; `None` when the wire has no such form."""
-
     decode_resource: DecodeResource | None = None
-    """Reads an answer that came as one document; `None` when the wire has no such form."""
-
     detect: Callable[[Fields], bool] | None = None
-    """
-    Whether the first frame of a stream, or a document, is of this wire; `None` when that cannot be detected.
-    """
-
     policy: Policy = attrs.field(default=attrs.Factory(_default_policy, takes_self=True), validator=_is_applied)
-    """
-    Which state of a conversation it takes back, and from whom: the `policy` of the encoder's class.
-
-    Only a dialect whose `encoder` is not `EncoderBase.encode` names one itself; any other raises a `ValueError`.
-    """
-
     http_error: Callable[[int, Mapping[str, str], bytes], ErrorInfo] | None = None
-    """Reads an HTTP error: status, headers, body; `None` when the dialect knows nothing of such errors."""
 
 
 def dialect_names() -> tuple[str, ...]:

@@ -48,36 +48,27 @@ class ErrorTable:
     Codes of a wire's error object, and where the object has them.
 
     Args:
-        codes: `ErrorKind` by code, in lower case; the first code of a kind is the one that is written.
+        codes: `ErrorKind` by code, in lower case. The first code of a kind is the one that `write` uses.
 
-        fields: Fields of the object that hold a code, the most specific first.
+        fields: Fields of the object that hold a code, a name or a number, the most specific first.
 
-        numbers: `ErrorKind` by numeric code.
+        numbers: `ErrorKind` by numeric code. Without any, a number from 100 on is an HTTP status.
 
-        phrases: `ErrorKind` by a phrase in the message of an `invalid-request`.
+        phrases: `ErrorKind` by a phrase in the message of an `invalid-request`, for servers that send that code for
+            something else.
 
-        otherwise: Code that is written for a kind without one.
+        otherwise: Code that `write` uses for a kind without one.
 
-        retry_after: Reads the seconds until a retry makes sense from the object.
+        retry_after: Reads from the object in how many seconds a retry makes sense; `None` when the wire has no field
+            for it.
     """
 
     codes: Mapping[str, ErrorKind]
-    """Kind by code, in lower case. The first code of a kind is the one that `write` uses."""
-
     fields: tuple[str, ...] = ("code",)
-    """Fields that hold a code, a name or a number, the most specific first."""
-
     numbers: Mapping[int, ErrorKind] = _NO_NUMBERS
-    """Kind by numeric code. Without any, a number from 100 on is an HTTP status."""
-
     phrases: Mapping[str, ErrorKind] = _NO_PHRASES
-    """Kind by a phrase in the message of an `invalid-request`, for servers that send that code for something else."""
-
     otherwise: str
-    """Code that `write` uses for a kind without one."""
-
     retry_after: Callable[[Fields], float | None] | None = None
-    """Reads from the error object in how many seconds a retry makes sense; `None` when the wire has no field for it."""
 
     def read(self, error: Fields, *, status: int | None = None) -> ErrorInfo:
         """

@@ -35,21 +35,16 @@ class UsageTable:
         )
 
     Args:
-        counts: Field of the wire by the count of `Usage`.
+        counts: Field of the wire by the count of `Usage`. What the wire does not count is left out.
 
-        apart: Fields that the wire does not include in its count of a side.
+        apart: Fields that the wire's own count of a side (`input_tokens`, `output_tokens`) does not include.
 
-        total: Field of the sum of both sides; it is only written.
+        total: Field of the sum of both sides, which is written and not read; `None` when the wire has none.
     """
 
     counts: Mapping[str, str]
-    """Field of the wire by the count of `Usage`. What the wire does not count is left out."""
-
     apart: Mapping[str, tuple[str, ...]] = _NONE
-    """Fields that the wire's own count of a side (`input_tokens`, `output_tokens`) does not include."""
-
     total: str | None = None
-    """Field of the sum of both sides; `None` when the wire has none. Written, not read."""
 
     def read(self, fields: Fields) -> Usage:
         """

@@ -112,48 +112,33 @@ class Policy(Frozen):
     Args:
         other_model: What is sent to another model of the same provider.
 
-        other_provider: What is sent to another provider or dialect.
+        other_provider: What is sent to another provider, or in another dialect.
 
-        reasoning_needs_any: State keys of which reasoning needs one to be sent, such as a signature.
+        reasoning_needs_any: State keys, such as that of a signature. Reasoning is sent only with a non-empty value for
+            one of them; always when there are none.
 
-        item_key: State key that names the provider's item, the same as `DecoderBase.item_key`.
+        item_key: Key in the state of parts that names the provider's item, the same as `DecoderBase.item_key`; `None`
+            when every part is an item. Reasoning parts of one item need one value for `reasoning_needs_any` together.
 
         model_bound_keys: State keys that only the issuing model understands.
 
-        items_reference_each_other: Whether an item that is not sent takes the state of its step's other items along.
+        items_reference_each_other: Whether an item that is not sent takes the state of its step's other items along:
+            these are sent as to another model.
 
-        interchangeable_models: Sets of models that read each other's state.
+        interchangeable_models: Sets of models that read each other's state, as the app knows them. Inside a set, no
+            model is another model.
 
         source: Where these facts come from, and when they were true.
     """
 
     other_model: Treatments = WITHOUT_STATE
-    """What is sent to another model of the same provider."""
-
     other_provider: Treatments = CONTENT_ONLY
-    """What is sent to another provider, or in another dialect."""
-
     reasoning_needs_any: tuple[str, ...] = ()
-    """Reasoning is sent only with a non-empty value for one of these keys in its state; always when there are none."""
-
     item_key: str | None = None
-    """
-    Key in the state of parts that names the provider's item they belong to; `None` when every part is an item.
-
-    Reasoning parts of one item need only one value for `reasoning_needs_any` together.
-    """
-
     model_bound_keys: frozenset[str] = frozenset()
-    """State keys that only the issuing model understands."""
-
     items_reference_each_other: bool = False
-    """Whether items of a step reference each other: when one is not sent, the others are sent as to another model."""
-
     interchangeable_models: tuple[frozenset[str], ...] = ()
-    """Sets of models that read each other's state, as the app knows them. Inside a set, no model is another model."""
-
     source: str = "The dialect has no policy: state is sent only to its issuer."
-    """Where the facts come from, and when they were true."""
 
     def treatments(self, relation: Relation) -> Treatments:
         """Return the treatments for a relation."""
