@@ -97,8 +97,8 @@ class Dialect:
         detect: Whether the first frame of a stream, or a document, is of this wire; `None` when that cannot be
             detected.
 
-        policy: Which state may be sent back, and to whom. It is the `policy` of the encoder's class; only a dialect whose
-            `encoder` is not `EncoderBase.encode` names one itself, any other raises `ValueError`.
+        policy: Which state may be sent back, and to whom. It is the `policy` of the encoder's class; only a dialect
+            whose `encoder` is not `EncoderBase.encode` names one itself, any other raises `ValueError`.
 
         http_error: Reads an HTTP error (status, headers, body), for example `read_http` of an `ErrorTable`; `None` when
             the dialect knows nothing of such errors.
