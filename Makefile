@@ -75,6 +75,7 @@ format: $(READY) ## format the code and mend what ruff can mend
 
 bench: $(READY) ## measure speed and memory as ratios; BENCH_JSON=FILE also writes the figures
 	@$(PY) scripts/clients.py javascript
+	@$(PY) scripts/clients.py peers
 	@$(PY) -m benchmarks
 
 docs: $(READY) ## build the documentation in docs/_build, warnings are errors

@@ -8,19 +8,24 @@ with the answer that the stream was made from.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-
-import attrs
 
 from assistant_events import AssistantMessage, ReasoningPart, thaw
 from assistant_events.adapters.gemini_interactions import dialect
 from assistant_events.reducer import Builder
 from benchmarks.answers import ANSWERS, Answer
 from benchmarks.limit import parse_all
-from benchmarks.measure import Comparison, Figure, Settings, compare, ratio_figure
+from benchmarks.measure import (
+    Comparison,
+    Figure,
+    Settings,
+    asked,
+    compare,
+    measure_apart,
+    print_figures,
+    ratio_figure,
+)
 from benchmarks.wire import in_chunks, interactions, with_noise
 
 LIVE_GOAL = 3.4
@@ -158,26 +163,12 @@ def _over_limit(settings: Settings, *, live: bool, goals: dict[str, float]) -> I
 
 
 def _without_msgspec(settings: Settings, *, live: bool) -> Iterator[Figure]:
-    question = json.dumps({"live": live, "settings": attrs.asdict(settings)})
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.decode", question],
-        cwd=Path(__file__).parents[1],
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    for figure in json.loads(done.stdout):
-        yield Figure(**figure | {"samples": tuple(figure["samples"])})
-
-
-def _answer_without_msgspec(question: str) -> None:
-    asked = json.loads(question)
-    goals = dict.fromkeys(ANSWERS, STDLIB_GOAL)
-    figures = _over_limit(Settings(**asked["settings"]), live=asked["live"], goals=goals)
-    print(json.dumps([attrs.asdict(figure) for figure in figures]))
+    yield from measure_apart("benchmarks.decode", {"live": live}, settings)
 
 
 if __name__ == "__main__":
     assert "msgspec" not in sys.modules, "something imports msgspec before it is needed"
     # An entry of None makes every later import of msgspec fail as if it were not installed.
     sys.modules["msgspec"] = None  # type: ignore[assignment]
-    _answer_without_msgspec(sys.argv[1])
+    how, thoroughly = asked()
+    print_figures(_over_limit(thoroughly, goals=dict.fromkeys(ANSWERS, STDLIB_GOAL), **how))

@@ -9,13 +9,18 @@ disturbs less. Rubbish is collected before each sample, so that neither side pay
 from __future__ import annotations
 
 import gc
+import json
+import os
+import subprocess
+import sys
 import tracemalloc
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from math import ceil, log
+from pathlib import Path
 from statistics import fmean, median
 from time import process_time
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -117,6 +122,45 @@ def compare(candidate: Side, reference: Side, settings: Settings, *, clock: Cloc
 def ratio_figure(case: str, comparison: Comparison, *, goal: float | None = None, detail: str = "") -> Figure:
     """Return the figure that a comparison gives."""
     return Figure(case, comparison.ratio, goal, samples=comparison.ratios, detail=detail)
+
+
+def measure_apart(module: str, question: Mapping[str, object], settings: Settings, *, path: str = "") -> list[Figure]:
+    """
+    Return the figures that *module* prints (`print_figures`) for *question*, in a process of its own.
+
+    Args:
+        module: Is run with one argument, the question as JSON with `settings` in it.
+
+        question: Plain JSON.
+
+        settings: For the other process.
+
+        path: Directory whose packages it prefers.
+
+    Raises:
+        CalledProcessError: The process failed.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", module, json.dumps({**question, "settings": attrs.asdict(settings)})],
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    return [Figure(**figure | {"samples": tuple(figure["samples"])}) for figure in json.loads(done.stdout)]
+
+
+def asked() -> tuple[dict[str, Any], Settings]:
+    """Return the question of `measure_apart`, in the process that answers it."""
+    # Any: plain JSON.
+    question: dict[str, Any] = json.loads(sys.argv[1])
+    return question, Settings(**question.pop("settings"))
+
+
+def print_figures(figures: Iterable[Figure]) -> None:
+    """Answer `measure_apart`."""
+    print(json.dumps([attrs.asdict(figure) for figure in figures]))
 
 
 def exponent(costs: dict[int, float]) -> float:

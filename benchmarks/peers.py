@@ -1,26 +1,41 @@
 """
 Other libraries on the same answers.
 
-Each is used as documented, behind a transport that answers from memory, and is divided by the limit of its
-own wire format. A peer that is not installed is left out with a line of its own; `requirements/bench.txt` pins them.
+Each is used as documented, behind a transport that answers from memory, in a process of its own with the packages of
+`.venv/peers/<name>`, and is divided by the limit of its own wire format. `requirements/bench.txt` pins them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from functools import partial
-from importlib import import_module
+from importlib import import_module, metadata
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from benchmarks.answers import Answer, chat, steps
 from benchmarks.decode import check, compare_with_limit
 from benchmarks.limit import parse_all
-from benchmarks.measure import Figure, Note, Settings, Side, compare, ratio_figure
-from benchmarks.wire import anthropic, in_chunks, interactions
+from benchmarks.measure import (
+    Comparison,
+    Figure,
+    Note,
+    Settings,
+    Side,
+    asked,
+    compare,
+    measure_apart,
+    print_figures,
+    ratio_figure,
+)
+from benchmarks.wire import anthropic, in_chunks, interactions, openai_chat
 
 # `Any` in this module: peers are imported by name when they are there, so their types are out of reach.
+
+FOLDER: Final = Path(__file__).parents[1] / ".venv" / "peers"
 
 
 def peers(settings: Settings) -> Iterator[Figure | Note]:
@@ -28,31 +43,44 @@ def peers(settings: Settings) -> Iterator[Figure | Note]:
     What do others pay for the same answers?
 
     `chat` (2,000 deltas) and `steps` with 20 rounds, in chunks of 16 KiB. google-genai reads the same Interactions
-    bytes, yields typed events and folds nothing; pydantic-ai reads the same answers as an Anthropic stream and folds
-    them. Their HTTP client is part of their figures, because they cannot be used without; ours has none.
+    bytes, yields typed events and folds nothing; anthropic and openai read the same answers as streams of their own
+    and fold them, pydantic-ai one of Anthropic. Their HTTP client is part of their figures, because they cannot be
+    used without; ours has none.
     """
-    answers = (chat(settings.scaled(2_000)), steps(settings.scaled(20)))
-    for answer in answers:
+    for answer in _answers(settings):
         chunks = in_chunks(interactions(answer))
         check(answer, chunks)
-        comparison = compare_with_limit(chunks, settings)
-        yield ratio_figure(
-            f"assistant-events/{answer.name}", comparison, detail=_microseconds(comparison.candidate_s, answer)
-        )
-    for name, prepare in _PEERS.items():
-        try:
-            prepared = [prepare(answer) for answer in answers]
-        except ImportError as error:
-            yield Note(f"peers: {name} left out, {error.name or 'it'} is not installed")
+        yield _figure("assistant-events", answer, compare_with_limit(chunks, settings))
+    for name in PEERS:
+        path = FOLDER / name
+        if not path.is_dir():
+            yield Note(f"peers: {name} left out, it is not installed; `make bench` installs it")
             continue
-        for answer, (run, data) in zip(answers, prepared, strict=True):
-            comparison = compare(run, partial(parse_all, data), settings.fewer())
-            yield ratio_figure(
-                f"{name}/{answer.name}", comparison, detail=_microseconds(comparison.candidate_s, answer)
-            )
+        try:
+            yield from measure_apart("benchmarks.peers", {"name": name}, settings.fewer(), path=str(path))
+        except subprocess.CalledProcessError as error:
+            reason = (error.stderr.strip() or "it gave no reason").splitlines()[-1]
+            yield Note(f"peers: {name} left out, it failed: {reason}")
 
 
-def _google_genai(answer: Answer) -> tuple[Side, bytes]:
+def _answers(settings: Settings) -> tuple[Answer, ...]:
+    return chat(settings.scaled(2_000)), steps(settings.scaled(20))
+
+
+def _measured(name: str, settings: Settings) -> Iterator[Figure]:
+    for answer in _answers(settings):
+        run, chunks = PEERS[name](answer)
+        comparison = compare(run, partial(parse_all, b"".join(chunks)), settings)
+        yield _figure(name, answer, comparison, f"{metadata.version(name)}, ")
+
+
+def _figure(name: str, answer: Answer, comparison: Comparison, version: str = "") -> Figure:
+    each = comparison.candidate_s / answer.deltas * 1e6
+    detail = f"{version}{answer.deltas:,} deltas, {each:.2f} us a delta"
+    return ratio_figure(f"{name}/{answer.name}", comparison, detail=detail)
+
+
+def _google_genai(answer: Answer) -> tuple[Side, list[bytes]]:
     genai = import_module("google.genai")
     options = import_module("google.genai.types").HttpOptions
     httpx2 = import_module("httpx2")
@@ -68,10 +96,45 @@ def _google_genai(answer: Answer) -> tuple[Side, bytes]:
         )
         assert "".join(texts) == answer.text, "google-genai: the text is not what was streamed"
 
-    return run, b"".join(chunks)
+    return run, chunks
 
 
-def _pydantic_ai(answer: Answer) -> tuple[Side, bytes]:
+def _anthropic(answer: Answer) -> tuple[Side, list[bytes]]:
+    httpx2 = import_module("httpx2")
+    chunks = in_chunks(anthropic(answer))
+    http = httpx2.Client(transport=_transport(httpx2, chunks))
+    client: Any = import_module("anthropic").Anthropic(api_key="none", http_client=http)
+    prompt = [{"role": "user", "content": "Hello"}]
+
+    def run() -> None:
+        with client.messages.stream(model="claude-sonnet-4-5", max_tokens=1_000, messages=prompt) as stream:
+            for _ in stream:
+                pass
+            message = stream.get_final_message()
+        text = "".join([block.text for block in message.content if block.type == "text"])
+        assert text == answer.text, "anthropic: the text is not what was streamed"
+
+    return run, chunks
+
+
+def _openai(answer: Answer) -> tuple[Side, list[bytes]]:
+    httpx2 = import_module("httpx2")
+    chunks = in_chunks(openai_chat(answer))
+    http = httpx2.Client(transport=_transport(httpx2, chunks))
+    client: Any = import_module("openai").OpenAI(api_key="none", http_client=http)
+    prompt = [{"role": "user", "content": "Hello"}]
+
+    def run() -> None:
+        with client.chat.completions.stream(model="gpt-5.4", messages=prompt) as stream:
+            for _ in stream:
+                pass
+            message = stream.get_final_completion().choices[0].message
+        assert message.content == answer.text, "openai: the text is not what was streamed"
+
+    return run, chunks
+
+
+def _pydantic_ai(answer: Answer) -> tuple[Side, list[bytes]]:
     direct = import_module("pydantic_ai.direct")
     messages = import_module("pydantic_ai.messages")
     models = import_module("pydantic_ai.models.anthropic")
@@ -99,12 +162,18 @@ def _pydantic_ai(answer: Answer) -> tuple[Side, bytes]:
         calls = [part.tool_name for part in response.parts if part.part_kind == "tool-call"]
         assert calls == [call.name for call in answer.calls], "pydantic-ai: the calls are not what was streamed"
 
-    return run, b"".join(chunks)
+    return run, chunks
 
 
-_PEERS: Mapping[str, Callable[[Answer], tuple[Side, bytes]]] = MappingProxyType(
-    {"google-genai": _google_genai, "pydantic-ai": _pydantic_ai}
+PEERS: Final[Mapping[str, Callable[[Answer], tuple[Side, list[bytes]]]]] = MappingProxyType(
+    {
+        "google-genai": _google_genai,
+        "anthropic": _anthropic,
+        "openai": _openai,
+        "pydantic-ai-slim": _pydantic_ai,
+    }
 )
+"""Under the name of the package."""
 
 
 def _transport(httpx2: Any, chunks: Sequence[bytes]) -> Any:
@@ -122,5 +191,6 @@ def _transport(httpx2: Any, chunks: Sequence[bytes]) -> Any:
     return httpx2.MockTransport(respond)
 
 
-def _microseconds(seconds: float, answer: Answer) -> str:
-    return f"{answer.deltas:,} deltas, {seconds / answer.deltas * 1e6:.2f} us a delta"
+if __name__ == "__main__":
+    question, thoroughly = asked()
+    print_figures(_measured(question["name"], thoroughly))

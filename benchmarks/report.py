@@ -18,7 +18,7 @@ import attrs
 
 from benchmarks.measure import Figure, Note, Settings
 
-_PACKAGES = ("assistant-events", "attrs", "cattrs", "msgspec", "orjson", "google-genai", "pydantic-ai-slim")
+_PACKAGES = ("assistant-events", "attrs", "cattrs", "msgspec", "orjson")
 _HEAD = ("benchmark", "case", "figure", "goal", "", "low - high", "n", "what")
 
 Row: TypeAlias = tuple[str, str, str, str, str, str, str, str]

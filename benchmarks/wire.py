@@ -106,6 +106,29 @@ def _anthropic_block(part: Thought | Text | Call) -> Iterator[tuple[str, str]]:
     yield "stop", ""
 
 
+def openai_chat(answer: Answer) -> Iterator[bytes]:
+    """Yield the frames of *answer* as an OpenAI Chat Completions stream, in which reasoning has no signature."""
+    yield _chat_frame('{"role":"assistant","content":""}')
+    calls = 0
+    for part in answer.parts:
+        match part:
+            case Thought():
+                for piece in part.pieces:
+                    yield _chat_frame(f'{{"reasoning_content":{_quoted(piece)}}}')
+            case Text():
+                for piece in part.pieces:
+                    yield _chat_frame(f'{{"content":{_quoted(piece)}}}')
+            case Call():
+                head = f'"id":"{part.call_id}","type":"function","function":{{"name":"{part.name}","arguments":""}}'
+                yield _chat_frame(f'{{"tool_calls":[{{"index":{calls},{head}}}]}}')
+                for piece in part.pieces:
+                    more = f'"function":{{"arguments":{_quoted(piece)}}}'
+                    yield _chat_frame(f'{{"tool_calls":[{{"index":{calls},{more}}}]}}')
+                calls += 1
+    yield _chat_frame("{}", '"tool_calls"' if answer.calls else '"stop"')
+    yield b"data: [DONE]\n\n"
+
+
 def in_chunks(frames: Iterable[bytes], size: int = CHUNK) -> list[bytes]:
     """Return the same bytes in chunks of *size*."""
     data = b"".join(frames)
@@ -120,6 +143,12 @@ def parse_payloads(chunks: Sequence[bytes]) -> list[object]:
 
 def _frame(event: str, members: str) -> bytes:
     return f'event: {event}\ndata: {{{members},"event_type":"{event}"}}\n\n'.encode()
+
+
+def _chat_frame(delta: str, finish_reason: str = "null") -> bytes:
+    head = '"id":"chatcmpl-bench","object":"chat.completion.chunk","created":1780680935,"model":"gpt-5.4"'
+    choice = f'{{"index":0,"delta":{delta},"logprobs":null,"finish_reason":{finish_reason}}}'
+    return f'data: {{{head},"choices":[{choice}]}}\n\n'.encode()
 
 
 def _typed_frame(event: str, members: str = "") -> bytes:

@@ -1,14 +1,16 @@
 """
-Installs the official clients that the tests drive.
+Installs the official clients that the tests drive, and the libraries that the benchmarks compare with.
 
 Python clients go each into a directory of its own, `.venv/clients/<name>` from requirements/clients/<name>.txt, because
-they exclude each other; with the argument `javascript`, npm puts the others where node looks for them. `pins` works out
-anew what surrounds the clients. A client that cannot be installed is not a failure: its tests skip with the reason.
+they exclude each other; with the argument `javascript`, npm puts the others where node looks for them. With `peers`,
+each line of requirements/bench.txt goes into `.venv/peers/<name>`. `pins` works out anew what surrounds the clients.
+What cannot be installed is not a failure: its tests skip, or the benchmarks leave it out, with the reason.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +22,8 @@ PINS = Path("requirements/clients")
 INSTALLED = Path(".venv/clients")
 STAMP = Path(".venv/clients.stamp")
 CLIENT = "google-genai"
+PEERS = Path(".venv/peers")
+PEER_PINS = Path("requirements/bench.txt")
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
 
 JAVASCRIPT = Path("tests/official/javascript")
@@ -34,69 +38,72 @@ def main(arguments: list[str]) -> int:
     """
     match arguments:
         case []:
-            return install()
+            recipes = {path.stem: path.read_text(encoding="utf-8") for path in PINS.glob("*.txt")}
+            if install(INSTALLED, recipes, ["--no-deps"], "its tests skip"):
+                STAMP.touch()
+            return 0
+        case ["peers"]:
+            lines = [line for line in PEER_PINS.read_text(encoding="utf-8").splitlines() if "==" in line]
+            install(PEERS, {re.split(r"[\[=]", line)[0]: line for line in lines}, [], "the benchmarks leave it out")
+            return 0
         case ["javascript"]:
             return install_javascript()
         case ["pins"]:
             return pin() or pin_javascript()
         case _:
-            print("usage: python scripts/clients.py [javascript | pins]", file=sys.stderr)
+            print("usage: python scripts/clients.py [javascript | peers | pins]", file=sys.stderr)
             return 2
 
 
-def install() -> int:
+def install(folder: Path, recipes: dict[str, str], how: list[str], consequence: str) -> bool:
     """
-    Install the Python clients that are missing or out of date, all at the same time.
+    Install what is missing or out of date, all at the same time, and return whether everything is there.
+
+    *recipes* has the requirements of each directory in *folder* under its name.
     """
-    missing = [path for path in sorted(PINS.glob("*.txt")) if not is_installed(path)]
+    # For this interpreter, and exactly these requirements.
+    recipes = {name: f"# for {sys.implementation.cache_tag}\n{text}" for name, text in sorted(recipes.items())}
+    missing = {name: recipe for name, recipe in recipes.items() if not is_installed(folder / name, recipe)}
     if missing:
-        say(f"installing {', '.join(path.stem for path in missing)} into {INSTALLED} (about half a minute, once)")
+        say(f"installing {', '.join(missing)} into {folder} (about half a minute, once)")
     began = time.monotonic()
-    running = [(path, start(path)) for path in missing]
-    failed = [path.stem for path, pip in running if not finish(path, pip)]
+    running = {name: start(folder / name, recipe, how) for name, recipe in missing.items()}
+    failed = [name for name, pip in running.items() if not finish(folder / name, missing[name], pip)]
     for name in failed:
-        say(f"pip could not install {name}: {INSTALLED / name}.log says why; its tests skip")
-    if not failed:
-        STAMP.touch()
-        if missing:
-            say(f"ready ({time.monotonic() - began:.0f} s)")
-    return 0
+        say(f"pip could not install {name}: {folder / name}.log says why; {consequence}")
+    if missing and not failed:
+        say(f"ready ({time.monotonic() - began:.0f} s)")
+    return not failed
 
 
-def is_installed(pins: Path) -> bool:
+def is_installed(target: Path, recipe: str) -> bool:
     """
-    Return whether the directory holds exactly the *pins*, for this interpreter.
+    Return whether the directory was made from *recipe*, to its end.
     """
-    recipe = INSTALLED / pins.stem / "pins.txt"
-    return recipe.is_file() and recipe.read_text(encoding="utf-8") == recipe_of(pins)
+    done = target / "pins.txt"
+    return done.is_file() and done.read_text(encoding="utf-8") == recipe
 
 
-def recipe_of(pins: Path) -> str:
+def start(target: Path, recipe: str, how: list[str]) -> subprocess.Popen[bytes]:
     """
-    Return what a finished directory remembers of how it was made.
+    Start pip on *recipe*, with what it prints in a file.
     """
-    return f"# for {sys.implementation.cache_tag}\n" + pins.read_text(encoding="utf-8")
-
-
-def start(pins: Path) -> subprocess.Popen[bytes]:
-    """
-    Start pip on *pins*, with what it prints in a file.
-    """
-    target = INSTALLED / pins.stem
     shutil.rmtree(target, ignore_errors=True)
     target.parent.mkdir(parents=True, exist_ok=True)
-    how = ["install", "--no-deps", "--retries", "2", "--progress-bar", "off", "--target", str(target), "-r", str(pins)]
+    pins = Path(f"{target}.txt")
+    pins.write_text(recipe, encoding="utf-8")
+    command = ["install", *how, "--retries", "2", "--progress-bar", "off", "--target", str(target), "-r", str(pins)]
     with Path(f"{target}.log").open("wb") as log:
-        return subprocess.Popen([*PIP, *how], stdout=log, stderr=subprocess.STDOUT)
+        return subprocess.Popen([*PIP, *command], stdout=log, stderr=subprocess.STDOUT)
 
 
-def finish(pins: Path, pip: subprocess.Popen[bytes]) -> bool:
+def finish(target: Path, recipe: str, pip: subprocess.Popen[bytes]) -> bool:
     """
     Wait for *pip* and return whether it succeeded.
     """
     if pip.wait() != 0:
         return False
-    (INSTALLED / pins.stem / "pins.txt").write_text(recipe_of(pins), encoding="utf-8")
+    (target / "pins.txt").write_text(recipe, encoding="utf-8")
     return True
 
 

@@ -1,14 +1,13 @@
 """The generators and the harness of `benchmarks/` are right. How fast anything is, is not tested anywhere."""
 
 import json
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import answers, events, limit, wire
+from benchmarks import answers, events, limit, peers, wire
 from benchmarks.catalogue import BENCHMARKS
 from benchmarks.decode import check, check_message, consume
 from benchmarks.measure import QUICK, Figure, Note, Settings, compare, exponent, tracing
@@ -38,6 +37,30 @@ CASES = {
     "mock_streams": {"cpu", "growth_mb"},
     "bytes_per_event": {"text.delta", "reasoning.delta", "tool.input.delta", "durable"},
 }
+
+OPENAI = """
+import json
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+class OpenAI:
+    def __init__(self, *, api_key, http_client):
+        self.http = http_client
+        self.chat = SimpleNamespace(completions=self)
+
+    @contextmanager
+    def stream(self, *, model, messages):
+        data = self.http.post("https://api.example/chat").text
+        frames = [json.loads(line[6:]) for line in data.splitlines() if line.startswith("data: {")]
+        text = "".join(frame["choices"][0]["delta"].get("content", "") for frame in frames)
+        choice = SimpleNamespace(message=SimpleNamespace(content=text))
+        yield Stream([SimpleNamespace(choices=[choice])])
+
+class Stream(list):
+    def get_final_completion(self):
+        return self[0]
+"""
+"""A peer with as much of its interface as the benchmark uses."""
 
 
 @pytest.fixture(params=sorted(STREAMS))
@@ -159,6 +182,25 @@ class TestWire:
 
         assert content == self.content(wire.interactions(answer), text="text", content="reasoning", arguments="inputs")
         assert content == self.content(wire.anthropic(answer), text="text", thinking="reasoning", partial_json="inputs")
+
+    def test_openai_chat_says_the_same(self, answer):
+        """
+        A Chat Completions stream holds the same text, reasoning and inputs; each call begins once, with its name.
+        """
+        frames = [frame.decode().removeprefix("data: ") for frame in wire.openai_chat(answer)]
+        *choices, end = [json.loads(frame)["choices"][0] for frame in frames[:-1]]
+        deltas = [choice["delta"] for choice in choices]
+        calls = [call for delta in deltas for call in delta.get("tool_calls", ())]
+
+        assert answer.text == "".join(delta.get("content", "") for delta in deltas)
+        assert answer.reasoning == "".join(delta.get("reasoning_content", "") for delta in deltas)
+        assert [call.name for call in answer.calls] == [call["function"]["name"] for call in calls if "id" in call]
+        assert ["".join(call.pieces) for call in answer.calls] == [
+            "".join(call["function"]["arguments"] for call in calls if call["index"] == index)
+            for index in range(len(answer.calls))
+        ]
+        assert ("tool_calls" if answer.calls else "stop") == end["finish_reason"]
+        assert "[DONE]\n\n" == frames[-1]
 
     @staticmethod
     def content(frames, **names):
@@ -462,18 +504,27 @@ class TestCatalogue:
         assert CASES[name] == {figure.case for figure in figures}
         assert all(figure.value >= 0 for figure in figures)
 
-    def test_absent_peers_are_named(self, monkeypatch):
+    def test_absent_peers_are_named(self, monkeypatch, tmp_path):
         """
-        A peer that is not installed is left out with a line, and the rest is measured.
+        A peer that is not installed is left out with a line, and so is one that fails; the others are measured.
         """
-        monkeypatch.setitem(sys.modules, "google.genai", None)
-        monkeypatch.setitem(sys.modules, "pydantic_ai.direct", None)
+        monkeypatch.setattr(peers, "FOLDER", tmp_path)
+        (tmp_path / "google-genai").mkdir()
+        (tmp_path / "openai").mkdir()
+        (tmp_path / "openai" / "openai.py").write_text(OPENAI)
+        (tmp_path / "openai" / "openai-9.8.dist-info").mkdir()
+        (tmp_path / "openai" / "openai-9.8.dist-info" / "METADATA").write_text("Name: openai\nVersion: 9.8\n")
         found = list(BENCHMARKS["peers"](TINY))
+        notes = {item.text.split()[1]: item.text for item in found if isinstance(item, Note)}
+        figures = [item for item in found if isinstance(item, Figure)]
 
-        assert ["google-genai", "pydantic-ai"] == [item.text.split()[1] for item in found if isinstance(item, Note)]
-        assert ["assistant-events/chat", "assistant-events/steps"] == [
-            item.case for item in found if isinstance(item, Figure)
+        assert {"google-genai", "anthropic", "pydantic-ai-slim"} == set(notes)
+        assert notes["google-genai"].startswith("peers: google-genai left out, it failed: ModuleNotFoundError: ")
+        assert notes["anthropic"].endswith("left out, it is not installed; `make bench` installs it")
+        assert [f"{who}/{what}" for who in ("assistant-events", "openai") for what in ("chat", "steps")] == [
+            figure.case for figure in figures
         ]
+        assert figures[-1].detail.startswith("9.8, ")
 
     def test_absent_servers_are_named(self, monkeypatch):
         """
