@@ -27,7 +27,11 @@ from assistant_events import (
     ToolProgress,
     ToolSuccess,
 )
-from assistant_events.adapters.gemini_interactions import GeminiInteractionsEmitter, sse
+from assistant_events.adapters.gemini_interactions import (
+    GeminiInteractionsDecoder,
+    GeminiInteractionsEmitter,
+    sse,
+)
 from assistant_events.history import Drop, DropReason
 from assistant_events.testing import answer, origin
 from assistant_events.values import Citation, ErrorInfo, JsonContent, MediaContent, TextContent, Usage
@@ -911,3 +915,29 @@ def test_an_origin_that_asked_for_a_model():
     asked = Origin(provider="google", model="asked", dialect="gemini-interactions")
 
     assert "model" not in told(StepStarted(message_id="m", origin=asked))[0]["interaction"]
+
+
+def test_frames_are_decoded_for_the_drops_alone():
+    """
+    An emitter whose drops are not read decodes nothing; each message is decoded once, however often they are read.
+    """
+    made = []
+
+    class CountingDecoder(GeminiInteractionsDecoder):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            made.append(self)
+
+    class CountingEmitter(GeminiInteractionsEmitter):
+        decoder = CountingDecoder
+
+    emitter = CountingEmitter()
+    for event in [started(), *text_of("Hello"), ended()]:
+        emitter.emit(event)
+    emitter.close()
+    before = len(made)
+    drops = emitter.drops + emitter.drops
+
+    assert 0 == before
+    assert () == drops
+    assert 1 == len(made)

@@ -51,6 +51,7 @@ class EmitterBase(ABC):
         self._answer: _Answer | None = None
         self._frames: list[Frame] = []
         self._drops: dict[Drop, None] = {}
+        self._unread: list[tuple[AssistantMessage, list[Frame]]] = []
         self._over = False
         self._closed = False
 
@@ -85,6 +86,8 @@ class EmitterBase(ABC):
     def write(self, frame: Frame) -> None:
         """Append a frame."""
         self._frames.append(frame)
+        if self._answer is not None:
+            self._answer.frames.append(frame)
 
     def drop(self, place: int | None, reason: DropReason | str, message_id: str | None = None) -> None:
         """Report something of the message, or of its part at *place*, that the wire does not carry."""
@@ -96,7 +99,10 @@ class EmitterBase(ABC):
 
     @property
     def drops(self) -> tuple[Drop, ...]:
-        """What the wire did not carry so far, each once. Complete after `close`."""
+        """What the wire did not carry so far, each once. Complete after `close`. The frames are decoded for it."""
+        for message, frames in self._unread:
+            self._compare(message, frames)
+        self._unread.clear()
         return tuple(self._drops)
 
     def emit(self, event: ev.Event) -> list[Frame]:
@@ -156,31 +162,26 @@ class EmitterBase(ABC):
         is_cut = message.error is not None and message.error.kind in CUT_KINDS
         self._over = message.finish_reason is not FinishReason.PAUSE and not is_cut
         self.on_end(message)
-        answer.frames += self._frames
-        self._compare(message, self._read(answer))
+        self._unread.append((message, answer.frames))
 
-    def _read(self, answer: _Answer) -> AssistantMessage | None:
-        """Return the message that the frames of *answer* are decoded to."""
-        decoder = self.decoder(answer.id)
-        events = [event for frame in answer.frames for event in decoder.feed(self.to_bytes(frame))]
-        message = fold([*events, *decoder.close()]).last
-        return message if isinstance(message, AssistantMessage) else None
-
-    def _compare(self, message: AssistantMessage, read: AssistantMessage | None) -> None:
-        """Report what *read* differs in. Of another dialect's message, the state was reported before."""
-        message = self._as_read(message)
-        read = attrs.evolve(message, parts=()) if read is None else self._as_read(read)
+    def _compare(self, message: AssistantMessage, frames: list[Frame]) -> None:
+        """Report what the message that *frames* are decoded to differs in."""
+        decoder = self.decoder(message.id)
+        events = [event for frame in frames for event in decoder.feed(self.to_bytes(frame))]
+        read = fold([*events, *decoder.close()]).last
+        if not isinstance(read, AssistantMessage):
+            read = attrs.evolve(message, parts=())
+        run = message.run if (read.run and read.run.id) == (message.run and message.run.id) else read.run
+        if message.origin.dialect != self.decoder.dialect:  # its state was reported before
+            message, read = [
+                attrs.evolve(each, parts=tuple(map(_without_state, each.parts)), state=NO_STATE)
+                for each in (message, read)
+            ]
         for place, (part, other) in enumerate(zip_longest(message.parts, read.parts)):
             if part != other:
-                self.drop(min(place, len(message.parts) - 1), DropReason.UNPLACED)
-        run = message.run if (read.run and read.run.id) == (message.run and message.run.id) else read.run
+                self.drop(min(place, len(message.parts) - 1), DropReason.UNPLACED, message.id)
         if attrs.evolve(read, parts=message.parts, origin=message.origin, run=run) != message:
-            self.drop(None, DropReason.UNPLACED)
-
-    def _as_read(self, message: AssistantMessage) -> AssistantMessage:
-        if self._is_own:
-            return message
-        return attrs.evolve(message, parts=tuple(map(_without_state, message.parts)), state=NO_STATE)
+            self.drop(None, DropReason.UNPLACED, message.id)
 
     @property
     def _is_own(self) -> bool:
@@ -195,8 +196,6 @@ class EmitterBase(ABC):
 
     def _written(self) -> list[Frame]:
         frames, self._frames = self._frames, []
-        if self._answer is not None and not self._answer.ended:
-            self._answer.frames += frames
         return frames
 
 
