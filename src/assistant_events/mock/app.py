@@ -8,11 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, final
 
 import attrs
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from assistant_events.mock.fixture_files import FixtureFormat, FixtureSource, fixtures_of
@@ -50,7 +48,7 @@ class MockProvider:
     def __init__(self, service: MockService[Any], form: FixtureFormat, api: Api) -> None:
         self._service = service
         self._form = form
-        self.app: ASGIApp = _App(api)
+        self.app: ASGIApp = _app(api)
         """The ASGI app: for uvicorn, for a test client, or mounted in another app."""
 
     @property
@@ -76,24 +74,21 @@ class MockProvider:
         self._service.reset()
 
 
-@final
-class _App:
-    """What a server calls. A class, because servers check whether `__call__` is a coroutine function."""
+def _app(api: Api) -> ASGIApp:
+    async def not_found(scope: Scope, receive: Receive, send: Send) -> None:
+        error = ApiError(404, f"{scope.get('method', 'GET')} {scope['path']}: no such method.")
+        await api.error_response(error)(scope, receive, send)
 
-    def __init__(self, api: Api) -> None:
-        async def not_found(request: Request, error: Exception) -> Response:
-            status = error.status_code if isinstance(error, HTTPException) else 404
-            return api.error_response(ApiError(status, f"{request.method} {request.scope['path']}: no such method."))
+    routes = [Route(path, _Endpoint(api, handler, methods)) for path, methods, handler in api.routes]
+    router = Router(routes, redirect_slashes=False, default=not_found)
 
-        routes = [Route(path, _Endpoint(api, handler, methods)) for path, methods, handler in api.routes]
-        self._inner = Starlette(routes=routes, exception_handlers={HTTPException: not_found})
-        self._inner.router.redirect_slashes = False
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             # A connection is reset through the `send` of the server itself, which middleware hides.
             scope = {**scope, RAW_SEND: send, "path": _SLASHES.sub("/", scope["path"]).rstrip("/") or "/"}
-        await self._inner(scope, receive, send)
+        await router(scope, receive, send)
+
+    return app
 
 
 @final

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
+from math import inf
 from time import monotonic
 from typing import Protocol, final
 
@@ -67,3 +68,14 @@ class ScaledClock:
                 await changed.wait()
         except TimeoutError:
             return
+
+
+async def wait_until(clock: ProviderClock, changed: asyncio.Event, at: float, is_over: Callable[[], bool]) -> bool:
+    """Wait for a time. Returns False when *is_over* is true before it, of which *changed* gives notice."""
+    while not is_over():
+        left = at - clock.now()
+        if left <= 0:
+            return True
+        changed.clear()
+        await clock.wait(changed, None if left == inf else left)
+    return False

@@ -166,7 +166,7 @@ def reordered(actions: StreamActions, point: Point) -> StreamActions:
         if following is None:
             yield action
         elif _is_event(following):
-            yield from (following, attrs.evolve(action, at=following.at))
+            yield from (following, action._replace(at=following.at))
         else:
             yield from (action, following)
 
@@ -179,7 +179,7 @@ def rewritten(rewrite: Callable[[bytes], bytes]) -> Effect:
 
     def effect(actions: StreamActions, point: Point) -> StreamActions:
         for action in actions:
-            yield attrs.evolve(action, data=rewrite(action.data)) if isinstance(action, SendBytes) else action
+            yield action._replace(data=rewrite(action.data)) if isinstance(action, SendBytes) else action
 
     return effect
 
@@ -192,7 +192,7 @@ def without_blank_line(actions: StreamActions, point: Point) -> StreamActions:
             yield held
         held = action
     if isinstance(held, SendBytes):
-        held = attrs.evolve(held, data=held.data.removesuffix(b"\n"))
+        held = held._replace(data=held.data.removesuffix(b"\n"))
     if held is not None:
         yield held
 
@@ -205,7 +205,7 @@ def split(actions: StreamActions, point: Point) -> StreamActions:
             yield action
             continue
         for at in range(0, len(action.data), size):
-            yield attrs.evolve(action, name=action.name if at == 0 else "", data=action.data[at : at + size])
+            yield action._replace(name=action.name if at == 0 else "", data=action.data[at : at + size])
 
 
 def _is_event(action: StreamAction) -> bool:

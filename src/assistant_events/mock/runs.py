@@ -11,7 +11,8 @@ import asyncio
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from math import inf
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
@@ -46,6 +47,7 @@ class Run(ABC):
         answer: Answer,
         body: Body,
         *,
+        event_names: Sequence[str],
         clock: ProviderClock,
         faults: Iterable[Fault] = (),
         background: bool = False,
@@ -54,6 +56,9 @@ class Run(ABC):
         self.id = run_id
         self.answer = answer
         self.body = body
+        self.event_names = event_names
+        """The types of all events."""
+
         self.budget = FaultBudget(faults)
         self.background = background
         self.previous_id = previous_id
@@ -83,11 +88,6 @@ class Run(ABC):
     @abstractmethod
     def final_status(self) -> str:
         """The status after the end."""
-
-    @property
-    @abstractmethod
-    def event_names(self) -> Sequence[str]:
-        """The types of all events."""
 
     @abstractmethod
     def event(self, number: int) -> WireFrame:
@@ -152,15 +152,20 @@ class Run(ABC):
 
     # -- its listeners
 
-    def listen(self, loop: asyncio.AbstractEventLoop, changed: asyncio.Event) -> Callable[[], None]:
-        """Set *changed* in *loop* when the run changes. Returns a function that ends that."""
+    @contextmanager
+    def listening(self, changed: asyncio.Event) -> Generator[None]:
+        """Set *changed* in the running loop when the run changes, until the end of the block."""
+        loop = asyncio.get_running_loop()
 
         def listener() -> None:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(changed.set)
 
         self._listeners.add(listener)
-        return lambda: self._listeners.discard(listener)
+        try:
+            yield
+        finally:
+            self._listeners.discard(listener)
 
     def notify(self) -> None:
         """Call all listeners."""
@@ -177,7 +182,8 @@ class Run(ABC):
         """
         times = self.times()
         for number in range(after, self.event_count(times)):
-            yield SendBytes(times[number], *self.event(number))
+            name, data = self.event(number)
+            yield SendBytes(times[number], name, data)
         if self.cancelled_at is not None:
             yield from self.cancellation()
         elif self.is_zombie:

@@ -10,14 +10,13 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from math import inf
 from typing import Any, Final, Generic, TypeVar, final
 from weakref import WeakSet
 
 import attrs
 from starlette.requests import Request
 
-from assistant_events.mock.clock import ProviderClock
+from assistant_events.mock.clock import ProviderClock, wait_until
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.faults import Fault, FaultBudget, apply_faults, delay_of, parse_faults
 from assistant_events.mock.fixtures import Answer, Fixture, Fixtures
@@ -211,13 +210,13 @@ class MockService(ABC, Generic[_RunT]):
         opens = self.clock.now() + delay_of(faults) + (0.0 if is_replay else run.answer.timing.first_byte_s)
         actions, cancellation = self.actions_of(call, run, after)
         return EventStream(
-            run,
-            apply_faults(actions, faults, opened=opens, status_update=run.status_update(), frames=self._frames),
+            run=run,
+            actions=apply_faults(actions, faults, opened=opens, status_update=run.status_update(), frames=self._frames),
             cancellation=cancellation,
             end_names=self._frames.end_names,
             clock=self.clock,
             opens=opens,
-            is_closing=partial(self._is_past, self._epoch),
+            is_closing=self._closing(),
             on_end=partial(self.on_end, run),
         )
 
@@ -226,23 +225,16 @@ class MockService(ABC, Generic[_RunT]):
         if whole:
             run.delivered()
 
-    def _is_past(self, epoch: int) -> bool:
-        return epoch != self._epoch
+    def _closing(self) -> Callable[[], bool]:
+        """Return a function that returns whether the server has been closed since."""
+        epoch = self._epoch
+        return lambda: epoch != self._epoch
 
     async def wait(self, run: Run, until: float) -> None:
         """Wait for a time, or for the end of the run or of the server."""
-        changed = asyncio.Event()
-        epoch = self._epoch
-        stop_listening = run.listen(asyncio.get_running_loop(), changed)
-        try:
-            while run.cancelled_at is None and epoch == self._epoch:
-                left = until - self.clock.now()
-                if left <= 0:
-                    return
-                changed.clear()
-                await self.clock.wait(changed, None if left == inf else left)
-        finally:
-            stop_listening()
+        changed, is_closing = asyncio.Event(), self._closing()
+        with run.listening(changed):
+            await wait_until(self.clock, changed, until, lambda: run.cancelled_at is not None or is_closing())
 
 
 def _faults_of(answer: Answer) -> Iterator[Fault]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias, final
 
-import attrs
-
 
 class WireFrame(NamedTuple):
     """The type of an event, and its bytes with the blank line."""
@@ -16,8 +14,7 @@ class WireFrame(NamedTuple):
 
 
 @final
-@attrs.frozen
-class SendBytes:
+class SendBytes(NamedTuple):
     """Send one event of a run, or a piece of bytes."""
 
     at: float
@@ -32,8 +29,7 @@ class SendBytes:
 
 
 @final
-@attrs.frozen
-class StopSending:
+class StopSending(NamedTuple):
     """Send nothing more, and keep the socket open."""
 
     at: float
@@ -42,11 +38,11 @@ class StopSending:
 
 
 @final
-@attrs.frozen
-class ResetConnection:
+class ResetConnection(NamedTuple):
     """Reset the connection, without an end of the body."""
 
     at: float
+    wakes: bool = True
 
 
 StreamAction: TypeAlias = SendBytes | StopSending | ResetConnection

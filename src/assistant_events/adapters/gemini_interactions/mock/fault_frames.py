@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Any, Final
 
+from assistant_events.adapters.gemini_interactions.mock.frames import event_of, wire_frame
 from assistant_events.adapters.gemini_interactions.step_stream import sse
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.stream_actions import WireFrame
-from assistant_events.values import read_json
 
 # Google forum 143098 (live, 2026): the body of a stream that is cut ends with this, directly after the last frame.
 CUT_TAIL: Final = b"""\
@@ -23,15 +23,11 @@ CUT_TAIL: Final = b"""\
 """
 
 
-def _frame(event: dict[str, Any]) -> WireFrame:
-    return WireFrame(str(event["event_type"]), sse(event))
-
-
 def _changed(change: Callable[[dict[str, Any]], object]) -> Callable[[bytes], bytes]:
     """Return the function that changes the interaction in a frame."""
 
     def changed(data: bytes) -> bytes:
-        event = cast("dict[str, Any]", read_json(data.partition(b"data: ")[2]))
+        event = event_of(data)
         change(event["interaction"])
         return sse(event)
 
@@ -40,17 +36,17 @@ def _changed(change: Callable[[dict[str, Any]], object]) -> Callable[[bytes], by
 
 FAULT_FRAMES: Final = FaultFrames(
     cut_tail=CUT_TAIL,
-    error=_frame({"error": {"code": "internal", "message": "boom"}, "event_type": "error"}),
+    error=wire_frame({"error": {"code": "internal", "message": "boom"}, "event_type": "error"}),
     empty_errors=(
-        _frame({"event_type": "error"}),
-        _frame({"event_type": "error", "error": {}}),
-        _frame({"event_type": "error", "error": {"code": "", "message": ""}}),
+        wire_frame({"event_type": "error"}),
+        wire_frame({"event_type": "error", "error": {}}),
+        wire_frame({"event_type": "error", "error": {"code": "", "message": ""}}),
     ),
     unknown_types=(
-        _frame({"event_type": "interaction.hint", "hint": "of tomorrow"}),
-        _frame({"event_type": "step.start", "index": 900, "step": {"type": "dream", "depth": 2}}),
-        _frame({"event_type": "step.delta", "index": 900, "delta": {"type": "dream_text", "text": "?"}}),
-        _frame({"event_type": "step.stop", "index": 900}),
+        wire_frame({"event_type": "interaction.hint", "hint": "of tomorrow"}),
+        wire_frame({"event_type": "step.start", "index": 900, "step": {"type": "dream", "depth": 2}}),
+        wire_frame({"event_type": "step.delta", "index": 900, "delta": {"type": "dream_text", "text": "?"}}),
+        wire_frame({"event_type": "step.stop", "index": 900}),
     ),
     bad_json=WireFrame("step.delta", b'event: step.delta\ndata: {"event_type":"step.delta","index":0,\n\n'),
     end_names=frozenset({"interaction.completed", "interaction.complete"}),

@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import groupby, islice
 from math import ceil
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, TypeAlias, final
+from typing import Any, Final, NamedTuple, TypeAlias, cast, final
 
 import attrs
 
@@ -26,7 +26,8 @@ from assistant_events.adapters.gemini_interactions.mock.answers import Answer
 from assistant_events.adapters.gemini_interactions.mock.signatures import is_signed_type, sign
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
 from assistant_events.adapters.json_fields import Fields, mappings, string, valid_json
-from assistant_events.values import thaw
+from assistant_events.mock.stream_actions import WireFrame
+from assistant_events.values import read_json, thaw
 
 Document: TypeAlias = dict[str, Any]
 """Plain JSON that may be changed."""
@@ -41,13 +42,22 @@ _SIGN = re.compile(rb'"signature": ?"<signature of step ([0-9]+)>"')
 """In a text the quotes are escaped, so that no text of a fixture is taken for a mark."""
 
 
-class Frame(NamedTuple):
+class StepFrame(NamedTuple):
     """One event of the step with index `step`; with `is_signed` its bytes contain the mark of a signature."""
 
     step: int
-    name: str
-    data: bytes
+    frame: WireFrame
     is_signed: bool
+
+
+def wire_frame(event: Fields) -> WireFrame:
+    """Return an event with its bytes."""
+    return WireFrame(event["event_type"], sse(event))
+
+
+def event_of(data: bytes) -> Document:
+    """Return the event of the bytes of a frame."""
+    return cast("Document", read_json(data.partition(b"data: ")[2]))
 
 
 @final
@@ -72,20 +82,19 @@ class Prepared:
         self._chars = answer.timing.delta_chars or DELTA_CHARS
 
     @cached_property
-    def frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[StepFrame, ...]:
         """The events of its steps; each run makes those around them."""
-        frames: list[Frame] = []
+        frames: list[StepFrame] = []
         places = [place for place, step in enumerate(self.steps) if step.get("type") != "user_input"]
         for index, place in enumerate(places):
-            for frame in self._frames(place, index):
-                data = sse(frame)
-                frames.append(Frame(place, frame["event_type"], data, _SIGN.search(data) is not None))
+            made = map(wire_frame, self._frames(place, index))
+            frames += [StepFrame(place, frame, _SIGN.search(frame.data) is not None) for frame in made]
         return tuple(frames)
 
     @cached_property
     def event_names(self) -> tuple[str, ...]:
         """The types of all events of a run."""
-        names = ["interaction.created", "interaction.status_update", *[frame.name for frame in self.frames]]
+        names = ["interaction.created", "interaction.status_update", *[each.frame.name for each in self.frames]]
         error = self.answer.stream_error
         return (*names, "interaction.completed") if error is None else (*names[: error.after], "error")
 

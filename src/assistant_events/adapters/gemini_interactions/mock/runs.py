@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import attrs
 
@@ -13,23 +13,25 @@ from assistant_events.adapters.gemini_interactions.mock.frames import (
     Document,
     Prepared,
     cursor,
+    event_of,
     signed,
     signed_bytes,
     texts_of,
     usage_of,
+    wire_frame,
     with_cursor,
 )
 from assistant_events.adapters.gemini_interactions.mock.request_facts import user_inputs
 from assistant_events.adapters.gemini_interactions.mock.validation import is_stored
 from assistant_events.adapters.gemini_interactions.mock.wire_versions import Version1Stream, version_1
 from assistant_events.adapters.gemini_interactions.statuses import interaction
-from assistant_events.adapters.gemini_interactions.step_stream import sse
 from assistant_events.mock import runs
 from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.faults import Fault
+from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.runs import Body
 from assistant_events.mock.stream_actions import SendBytes, StreamAction, StreamActions, WireFrame
-from assistant_events.values import read_json, thaw
+from assistant_events.values import thaw
 
 EventIds: TypeAlias = Literal["background", "all", "some", "none"]
 """Which events have a cursor: those of background runs (as the service), of all runs, every second one, none."""
@@ -56,6 +58,7 @@ class Run(runs.Run):
             run_id,
             prepared.answer,
             body,
+            event_names=prepared.event_names,
             clock=clock,
             faults=faults,
             background=body.get("background") is True,
@@ -64,7 +67,8 @@ class Run(runs.Run):
         self.prepared = prepared
         self.stored = is_stored(body)
         self.signatures = prepared.signatures(salt)
-        self._event_ids: EventIds = event_ids
+        self._cursors = {"background": int(self.background), "all": 1, "some": 2, "none": 0}[event_ids]
+        """Every n-th event has a cursor; 0: none."""
 
     @property
     def steps(self) -> list[Document]:
@@ -85,31 +89,23 @@ class Run(runs.Run):
 
     # -- events
 
-    @property
-    def event_names(self) -> Sequence[str]:
-        """The types of all events."""
-        return self.prepared.event_names
-
     def event(self, number: int) -> WireFrame:
         """Return the frame of an event."""
-        frame = self._frame(number)
-        return frame._replace(data=with_cursor(frame.data, frame.name, number)) if self._has_cursor(number) else frame
+        name, data = frame = self._frame(number)
+        return WireFrame(name, with_cursor(data, name, number)) if self._has_cursor(number) else frame
 
     def _frame(self, number: int) -> WireFrame:
-        error = self.answer.stream_error
+        if self.HEAD_EVENTS <= number < len(self.event_names) - 1:
+            _, frame, is_signed = self.prepared.frames[number - self.HEAD_EVENTS]
+            return frame._replace(data=signed_bytes(frame.data, self.signatures)) if is_signed else frame
         if number == len(self.event_names) - 1:
-            if error is None:
-                return self.end()
-            body = {"code": error.code, "message": error.message}
-            return WireFrame("error", sse({"error": body, "event_type": "error"}))
+            error = self.answer.stream_error
+            return self.end() if error is None else wire_frame({"error": _body_of(error), "event_type": "error"})
         if number == 0:
             return self._lifecycle("created")
-        if number == 1:
-            name = "interaction.status_update"
-            run_id = self.id if self.stored else ""
-            return WireFrame(name, sse({"interaction_id": run_id, "status": "in_progress", "event_type": name}))
-        frame = self.prepared.frames[number - self.HEAD_EVENTS]
-        return WireFrame(frame.name, signed_bytes(frame.data, self.signatures) if frame.is_signed else frame.data)
+        run_id = self.id if self.stored else ""
+        update = {"interaction_id": run_id, "status": "in_progress", "event_type": "interaction.status_update"}
+        return wire_frame(update)
 
     def end(self) -> WireFrame:
         """Return the frame of the end."""
@@ -127,9 +123,7 @@ class Run(runs.Run):
         return None
 
     def _has_cursor(self, number: int) -> bool:
-        if self._event_ids == "background":
-            return self.background
-        return self._event_ids == "all" or (self._event_ids == "some" and number % 2 == 0)
+        return self._cursors > 0 and number % self._cursors == 0
 
     def _lifecycle(self, moment: Literal["created", "completed"]) -> WireFrame:
         document = self._head("in_progress" if moment == "created" else self.final_status)
@@ -139,8 +133,7 @@ class Run(runs.Run):
             document |= self._ending(with_usage=True)
         elif not self.background:
             del document["created"], document["updated"]
-        name = f"interaction.{moment}"
-        return WireFrame(name, sse({"interaction": document, "event_type": name}))
+        return wire_frame({"interaction": document, "event_type": f"interaction.{moment}"})
 
     # -- documents
 
@@ -181,7 +174,7 @@ class Run(runs.Run):
         ending: Document = thaw(answer.more)
         error = answer.stream_error
         if error is not None:
-            ending["errors"] = [{"code": error.code, "message": error.message}]
+            ending["errors"] = [_body_of(error)]
         if answer.continuation_token is not None and self.cancelled_at is None:
             ending["continuation_token"] = answer.continuation_token
         if self.cancelled_at is not None:
@@ -198,10 +191,14 @@ def version_1_actions(actions: Iterable[StreamAction], after: int = 0) -> Stream
     for number, action in enumerate(actions):
         sent: list[StreamAction] = [action]
         if isinstance(action, SendBytes) and action.name:
-            event = cast("Document", read_json(action.data.partition(b"data: ")[2]))
-            sent = [SendBytes(action.at, each["event_type"], sse(each), action.wakes) for each in stream.write(event)]
+            frames = map(wire_frame, stream.write(event_of(action.data)))
+            sent = [SendBytes(action.at, frame.name, frame.data, action.wakes) for frame in frames]
         if number >= after:
             yield from sent
+
+
+def _body_of(error: StreamError) -> Document:
+    return {"code": error.code, "message": error.message}
 
 
 def _answers_outputs(body: Mapping[str, Any]) -> bool:
