@@ -4,7 +4,20 @@ Whose move it is in a session, and the messages, calls and runs behind it.
 
 import pytest
 
-from assistant_events import Awaits, ErrorKind, StepRestarted, StepStarted, Transcript, fold
+from assistant_events import (
+    Awaits,
+    ErrorKind,
+    StepFailed,
+    StepRestarted,
+    StepStarted,
+    ToolApprovalRequested,
+    ToolApproved,
+    ToolFailed,
+    ToolStarted,
+    ToolSuccess,
+    Transcript,
+    fold,
+)
 from assistant_events.events import CompactionFailed, CompactionStarted
 from assistant_events.messages import Unfinished
 from assistant_events.reducer import reconcile
@@ -31,10 +44,24 @@ def running(message_id="a1", run=None):
     return StepStarted(message_id=message_id, origin=origin(), run=run)
 
 
+def answered(call):
+    """
+    The result of a call of the app.
+    """
+    return ToolSuccess(message_id="a1", call_id=call.call_id, output="ok")
+
+
 def waits(message_id, awaits, **fields):
     return Unfinished(message_id=message_id, awaits=awaits, **fields)
 
 
+STARTED = ToolStarted(message_id="a1", call_id="c1", attempt=1)
+ASKED = ToolApprovalRequested(message_id="a1", call_id="c1")
+APPROVED = ToolApproved(message_id="a1", call_id="c1")
+CALLING = [running(run=RUN), *answer(calls=[CALL])[1:-1]]
+"""A step that is not over, with a call."""
+
+UNKNOWN_C1 = [waits("a1", "tools", call_id="c1", is_outcome_unknown=True)]
 COMPACTING = CompactionStarted(message_id="s1", reason="auto")
 COMPACTION_FAILED = CompactionFailed(message_id="s1", error=error())
 
@@ -58,7 +85,21 @@ CASES = {
         [*failed(), StepRestarted(message_id="a1", reason="again")],
         [waits("a1", "provider", run=RUN)],
     ),
+    "a running step with a started call": (
+        [prompt(), *CALLING, STARTED],
+        [*CUT_A1, waits("a1", "provider", call_id="c1", is_outcome_unknown=True)],
+    ),
+    "a running step with an answered call": ([*CALLING, STARTED, answered(CALL)], CUT_A1),
+    "a running step with a call that waits for approval": ([*CALLING, ASKED], CUT_A1),
     # rule 2
+    "a call that waits for approval": ([*answer(calls=[CALL]), ASKED], TOOLS_C1),
+    "a call that is approved": ([*answer(calls=[CALL]), ASKED, APPROVED], TOOLS_C1),
+    "a started call": ([*answer(calls=[CALL]), STARTED], UNKNOWN_C1),
+    "a started call before a prompt": ([*answer(calls=[CALL]), APPROVED, STARTED, prompt()], UNKNOWN_C1),
+    "a started call beside another": (
+        [*answer(calls=[CALL, Call("look", {}, call_id="c2")]), STARTED],
+        [*UNKNOWN_C1, waits("a1", "tools", call_id="c2")],
+    ),
     "a call without a result": (answer(calls=[CALL]), TOOLS_C1),
     "a call without a result before a prompt": ([*answer(calls=[CALL]), prompt()], TOOLS_C1),
     "a call without a result before a compaction": ([*answer(calls=[CALL]), *compaction()], TOOLS_C1),
@@ -80,6 +121,11 @@ CASES = {
     "a prompt before a failed compaction": ([prompt(), COMPACTING, COMPACTION_FAILED], MODEL_U1),
     "a prompt whose answer was rewound": ([prompt(), *answer("Hi"), rewind("a1")], MODEL_U1),
     # rule 4
+    "a started call with a result": ([*answer(calls=[CALL]), STARTED, answered(CALL)], MODEL_A1),
+    "a denied call": (
+        [*answer(calls=[CALL]), ASKED, ToolFailed(message_id="a1", call_id="c1", error=error("tool-denied"))],
+        MODEL_A1,
+    ),
     "a call with a result": (answer(calls=[DONE]), MODEL_A1),
     "a call with a result before a compaction": ([*answer(calls=[DONE]), *compaction()], MODEL_A1),
     "a failed call": (answer(calls=[Call("look", {}, call_id="c1", error=error("tool"))]), MODEL_A1),
@@ -105,6 +151,7 @@ CASES = {
     },
     "a failed step without a run": (failed(run=None), []),
     "a failed step with a run that cannot be resumed": (failed(run=run(resumable=False)), []),
+    "a failed step with a started call": ([*CALLING, STARTED, StepFailed(message_id="a1", error=error())], []),
     "a failed step with a call": (failed("provider", calls=[CALL]), []),
     "a failed step with a call that has a result": (failed("provider", calls=[DONE]), []),
     "nothing": ([], []),

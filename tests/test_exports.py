@@ -10,7 +10,7 @@ NAMES = {
     "events": "DurableEvent Event LiveEvent Record UnknownEvent is_durable",
     "messages": "AssistantMessage CompactionMessage Message Transcript UserMessage redact",
     "parts": "MediaPart OpaquePart Part PartStatus ReasoningPart TextPart ToolPart",
-    "words": "Awaits CallStatus ErrorKind FinishReason MessageStatus",
+    "words": "ApprovalStatus Awaits CallStatus ErrorKind FinishReason MessageStatus",
     "values": "Citation ErrorInfo JsonObject Origin RemoteRun State Usage thaw",
     "content": "Content JsonContent MediaContent TextContent",
     "functions": "find_problems fold reconcile reduce",

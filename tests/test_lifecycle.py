@@ -30,12 +30,15 @@ from assistant_events.events import (
     TextDelta,
     TextEnded,
     TextStarted,
+    ToolApprovalRequested,
+    ToolApproved,
     ToolCalled,
     ToolFailed,
     ToolInputDelta,
     ToolInputEnded,
     ToolInputStarted,
     ToolProgress,
+    ToolStarted,
     ToolSuccess,
 )
 from assistant_events.lifecycle import (
@@ -77,6 +80,9 @@ tool.input.started  orphan      conflict  running   late      late      conflict
 tool.input.delta    orphan      conflict  running   late      late      conflict    conflict   late
 tool.input.ended    orphan      conflict  running   late      late      conflict    conflict   late
 tool.called         orphan      conflict  running   late      late      conflict    conflict   late
+tool.approval.requested  orphan conflict  running   ended     late      conflict    conflict   late
+tool.approved       orphan      conflict  running   ended     late      conflict    conflict   late
+tool.started        orphan      conflict  running   ended     late      conflict    conflict   late
 tool.progress       orphan      conflict  running   ended     late      conflict    conflict   late
 tool.success        orphan      conflict  running   ended     late      conflict    conflict   late
 tool.failed         orphan      conflict  running   ended     failed    conflict    conflict   late
@@ -108,6 +114,9 @@ tool.input.started  input_open  conflict     conflict     conflict  conflict
 tool.input.delta    orphan      input_open   late         late      late
 tool.input.ended    orphan      input_ended  again        again     again
 tool.called         called      conflict     called       again     again
+tool.approval.requested  orphan conflict     conflict     called    late
+tool.approved       orphan      conflict     conflict     called    late
+tool.started        orphan      conflict     conflict     called    late
 tool.progress       orphan      conflict     conflict     called    late
 tool.success        orphan      conflict     conflict     settled   again
 tool.failed         orphan      conflict     settled      settled   again
@@ -158,6 +167,9 @@ ONE_OF_EACH = {
         ToolInputDelta(**CALLED, offset=0, delta="a"),
         ToolInputEnded(**CALLED, text="{}"),
         ToolCalled(**CALLED, name="search", input={}),
+        ToolApprovalRequested(**CALLED, reason="it sends a mail"),
+        ToolApproved(**CALLED),
+        ToolStarted(**CALLED, attempt=1),
         ToolProgress(**CALLED, output="some"),
         ToolSuccess(**CALLED, output="all"),
         ToolFailed(**CALLED, error=error()),
@@ -302,15 +314,70 @@ def test_a_call_is_the_providers_when_any_event_says_so():
         pytest.param(ToolFailed(**CALLED, error=error("tool")), Rejection.CONFLICT, id="failed"),
         pytest.param(ToolFailed(**CALLED, error=error("interrupted")), None, id="interrupted"),
         pytest.param(ToolSuccess(**CALLED, provider_executed=True), None, id="answered by the provider"),
+        pytest.param(ToolStarted(**CALLED, attempt=1), Rejection.CONFLICT, id="started"),
+        pytest.param(ToolApprovalRequested(**CALLED), None, id="approval requested"),
+        pytest.param(ToolApproved(**CALLED), None, id="approved"),
     ],
 )
-def test_a_step_does_not_start_over_once_the_app_has_answered(answer, refusal):
+def test_a_step_does_not_start_over_once_the_app_has_acted(answer, refusal):
     """
-    A restart would void what a tool did; a call that was only cut has done nothing.
+    A restart would void what a tool did; a call that was only cut, or waits for approval, has done nothing.
     """
     life = running(ToolCalled, answer)
 
     assert refusal is life.advance(ONE_OF_EACH[StepRestarted])
+
+
+def test_a_started_call_that_was_cut_keeps_its_step_from_starting_over():
+    """
+    The tool may have run before the call failed as `interrupted`.
+    """
+    life = running(ToolCalled, ToolStarted, ToolFailed(**CALLED, error=error("interrupted")))
+
+    assert Rejection.CONFLICT is life.advance(ONE_OF_EACH[StepRestarted])
+
+
+@pytest.mark.parametrize("event", [ToolApprovalRequested, ToolApproved, ToolStarted])
+def test_calls_of_the_provider_are_not_started_by_the_app(event):
+    """
+    Approval and start belong to calls that the app runs, and refused ones do not keep the step from starting over.
+    """
+    life = running(ToolCalled(**CALLED, name="search", input={}, provider_executed=True))
+
+    assert Rejection.CONFLICT is life.advance(ONE_OF_EACH[event])
+    assert life.advance(ONE_OF_EACH[StepRestarted]) is None
+
+
+@pytest.mark.parametrize(
+    ("attempt", "refusal"), [(1, Rejection.LATE), (2, Rejection.AGAIN), (3, None), (9, None)], ids=str
+)
+def test_attempts_only_rise(attempt, refusal):
+    """
+    After the second attempt a higher one is legal, the same again a repetition, and a lower one late.
+    """
+    life = running(ToolCalled, ToolStarted(**CALLED, attempt=2))
+
+    assert refusal is life.advance(ToolStarted(**CALLED, attempt=attempt))
+
+
+@pytest.mark.parametrize(
+    ("before", "event", "refusal"),
+    [
+        pytest.param([], ToolApproved, None, id="approved without a request"),
+        pytest.param([ToolApprovalRequested], ToolApproved, None, id="approved"),
+        pytest.param([ToolApprovalRequested], ToolApprovalRequested, Rejection.AGAIN, id="requested twice"),
+        pytest.param([ToolApproved], ToolApproved, Rejection.AGAIN, id="approved twice"),
+        pytest.param([ToolApproved], ToolApprovalRequested, Rejection.AGAIN, id="requested once it is approved"),
+        pytest.param([ToolStarted], ToolApproved, None, id="approved once it has started"),
+    ],
+)
+def test_approval_is_never_taken_back(before, event, refusal):
+    """
+    A call is asked for once and approved once.
+    """
+    life = running(ToolCalled, *before)
+
+    assert refusal is life.advance(ONE_OF_EACH[event])
 
 
 def test_an_input_that_was_no_object_is_not_an_answer():
@@ -372,7 +439,7 @@ def test_guards_name_the_events_that_look_across():
     """
     The rules that no table can hold exist for exactly these events.
     """
-    assert {StepEnded, StepFailed, StepRestarted} == set(GUARDS)
+    assert {StepEnded, StepFailed, StepRestarted, ToolApprovalRequested, ToolApproved, ToolStarted} == set(GUARDS)
 
 
 def test_a_known_message_is_adopted():

@@ -33,17 +33,21 @@ from assistant_events.events import (
     TextDelta,
     TextEnded,
     TextStarted,
+    ToolApprovalRequested,
+    ToolApproved,
     ToolCalled,
     ToolFailed,
     ToolInputDelta,
     ToolInputEnded,
     ToolInputStarted,
     ToolProgress,
+    ToolStarted,
     ToolSuccess,
     UnknownEvent,
     is_durable,
 )
 from assistant_events.messages import (
+    ApprovalStatus,
     AssistantMessage,
     Awaits,
     CallStatus,
@@ -85,6 +89,7 @@ from assistant_events.values import (
 )
 
 __all__ = [
+    "ApprovalStatus",
     "AssistantEventsError",
     "AssistantMessage",
     "Awaits",
@@ -134,6 +139,8 @@ __all__ = [
     "TextEnded",
     "TextPart",
     "TextStarted",
+    "ToolApprovalRequested",
+    "ToolApproved",
     "ToolCalled",
     "ToolFailed",
     "ToolInputDelta",
@@ -141,6 +148,7 @@ __all__ = [
     "ToolInputStarted",
     "ToolPart",
     "ToolProgress",
+    "ToolStarted",
     "ToolSuccess",
     "Transcript",
     "UnknownEvent",

@@ -273,6 +273,44 @@ class ToolCalled(_Durable):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class ToolApprovalRequested(_Durable):
+    """The app asks a person whether it may run the call."""
+
+    type: ClassVar[Literal["tool.approval.requested"]] = "tool.approval.requested"
+
+    call_id: str = attrs.field(validator=validators.check_name)
+
+    reason: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
+    )
+    """Why, for people; `None` without a reason."""
+
+
+@final
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class ToolApproved(_Durable):
+    """The call may run. A denial is `tool.failed` with an error of kind `tool-denied`."""
+
+    type: ClassVar[Literal["tool.approved"]] = "tool.approved"
+
+    call_id: str = attrs.field(validator=validators.check_name)
+
+
+@final
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class ToolStarted(_Durable):
+    """The app is about to run the call. Without a result after it, whether the call ran is unknown."""
+
+    type: ClassVar[Literal["tool.started"]] = "tool.started"
+
+    call_id: str = attrs.field(validator=validators.check_name)
+
+    attempt: int = attrs.field(validator=validators.check_seq)
+    """1 for the first run; higher for each further one."""
+
+
+@final
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ToolSuccess(_Durable):
     """The call was answered."""
 
@@ -463,6 +501,9 @@ DurableEvent: TypeAlias = (
     | ToolInputStarted
     | ToolInputEnded
     | ToolCalled
+    | ToolApprovalRequested
+    | ToolApproved
+    | ToolStarted
     | ToolSuccess
     | ToolFailed
     | OpaqueReceived

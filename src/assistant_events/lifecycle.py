@@ -2,7 +2,7 @@
 Which event may follow which. The only module that decides it.
 
 Three tables, one for each thing that lives: the message, a fragment of one kind inside it, a call inside it. A cell
-holds the phase that follows, or why the event is out of place. Two rules look across: see `GUARDS`. Recorder, reducer
+holds the phase that follows, or why the event is out of place. `GUARDS` lists the rules beside them. Recorder, reducer
 and the diagrams in the docs read these tables. Knows event types and phases; never content, providers or storage.
 """
 
@@ -103,7 +103,8 @@ FRAGMENT_KINDS: Final[tuple[str, ...]] = tuple(_FRAGMENTS)
 
 _FRAGMENT_EVENTS: Final = frozenset(cls for three in _FRAGMENTS.values() for cls in three)
 _INPUT_EVENTS: Final = frozenset[KnownType]({ev.ToolInputStarted, ev.ToolInputDelta, ev.ToolInputEnded, ev.ToolCalled})
-_ANSWERS: Final = frozenset[KnownType]({ev.ToolProgress, ev.ToolSuccess, ev.ToolFailed})
+_BY_APP: Final = frozenset[KnownType]({ev.ToolApprovalRequested, ev.ToolApproved, ev.ToolStarted})
+_ANSWERS: Final = _BY_APP | {ev.ToolProgress, ev.ToolSuccess, ev.ToolFailed}
 _CALL_EVENTS: Final = _INPUT_EVENTS | _ANSWERS
 _CONTENT: Final = _FRAGMENT_EVENTS | _CALL_EVENTS | {ev.OpaqueReceived}
 _STEP_TERMINALS: Final = frozenset[KnownType]({ev.StepEnded, ev.StepFailed})
@@ -229,6 +230,7 @@ CALL: Final[Mapping[CallPhase, Mapping[KnownType, CallPhase | Rejection]]] = Map
                 ev.ToolInputDelta: _LATE,
                 ev.ToolInputEnded: _AGAIN,
                 ev.ToolCalled: _AGAIN,
+                **_each(_BY_APP, CallPhase.CALLED),
                 ev.ToolProgress: CallPhase.CALLED,
                 ev.ToolSuccess: CallPhase.SETTLED,
                 ev.ToolFailed: CallPhase.SETTLED,
@@ -240,6 +242,7 @@ CALL: Final[Mapping[CallPhase, Mapping[KnownType, CallPhase | Rejection]]] = Map
                 ev.ToolInputDelta: _LATE,
                 ev.ToolInputEnded: _AGAIN,
                 ev.ToolCalled: _AGAIN,
+                **_refuse(_BY_APP, _LATE),
                 ev.ToolProgress: _LATE,
                 ev.ToolSuccess: _AGAIN,
                 ev.ToolFailed: _AGAIN,
@@ -253,10 +256,13 @@ GUARDS: Final[Mapping[KnownType, str]] = MappingProxyType(
     {
         ev.StepEnded: "every fragment has ended and every call the provider runs is settled",
         ev.StepFailed: "every fragment has ended and every call the provider runs is settled",
-        ev.StepRestarted: "no call of the app has been answered",
+        ev.StepRestarted: "the app has not started or answered any call",
+        ev.ToolApprovalRequested: "the app runs the call, and has not asked before; the same again is a duplicate",
+        ev.ToolApproved: "the app runs the call; again it is a duplicate",
+        ev.ToolStarted: "the app runs the call; the last attempt again is a duplicate, a lower one is late",
     }
 )
-"""What must hold across a message for these events, beside the tables; else they are a conflict."""
+"""What must hold for these events beside the tables; else they are a conflict, unless another outcome is named."""
 
 _KIND_OF: Final[dict[KnownType, str]] = {cls: kind for kind, three in _FRAGMENTS.items() for cls in three}
 
@@ -293,12 +299,32 @@ _NO_FRAGMENTS: Final = dict.fromkeys(FRAGMENT_KINDS, FragmentPhase.ABSENT)
 
 
 class _Call:
-    __slots__ = ("name", "phase", "provider_executed")
+    __slots__ = ("approval", "attempt", "name", "phase", "provider_executed")
 
     def __init__(self, name: str) -> None:
         self.phase = _NO_CALL
         self.name = name
         self.provider_executed = False
+        self.attempt = 0
+        self.approval: str | None = None
+
+    def advance_by_app(self, event: Any) -> Rejection | None:
+        # Any: an event of `_BY_APP`, recognised by its class.
+        if self.provider_executed:
+            return _CONFLICT
+        if event.__class__ is ev.ToolStarted:
+            if event.attempt <= self.attempt:
+                return _AGAIN if event.attempt == self.attempt else _LATE
+            self.attempt = event.attempt
+            return None
+        approval = _APPROVALS[event.__class__]
+        if self.approval in (approval, "approved"):
+            return _AGAIN
+        self.approval = approval
+        return None
+
+
+_APPROVALS: Final[Mapping[KnownType, str]] = {ev.ToolApprovalRequested: "requested", ev.ToolApproved: "approved"}
 
 
 def _keeps_open(call: _Call) -> bool:
@@ -310,7 +336,7 @@ def _keeps_open(call: _Call) -> bool:
 class MessageLifecycle:
     """The phases of one message and of everything inside it. Mutable; `advance` moves them by events."""
 
-    __slots__ = ("_answered", "_calls", "_fragments", "_unsettled", "phase")
+    __slots__ = ("_acted", "_calls", "_fragments", "_unsettled", "phase")
 
     phase: MessagePhase
 
@@ -321,7 +347,7 @@ class MessageLifecycle:
 
         # What the guards ask, kept up to date: a message may have any number of calls.
         self._unsettled: dict[str, None] = {}
-        self._answered = False
+        self._acted = False  # whether the app has started or answered a call
 
     def advance(self, event: KnownEvent) -> Rejection | None:
         """Move to where *event* leads and return `None`, or stay and return why it is out of place."""
@@ -343,7 +369,7 @@ class MessageLifecycle:
             if self._unsettled or _OPEN in self._fragments.values():
                 return Rejection.CONFLICT
         elif cls is ev.StepRestarted:
-            if self._answered:
+            if self._acted:
                 return Rejection.CONFLICT
             self._fragments = _NO_FRAGMENTS.copy()
             self._calls = {}
@@ -386,12 +412,24 @@ class MessageLifecycle:
         """Set the phase of a kind from a message that is known already."""
         self._fragments[kind] = phase
 
-    def adopt_call(self, call_id: str, name: str, phase: CallPhase, *, provider_executed: bool, answered: bool) -> None:
+    def adopt_call(
+        self,
+        call_id: str,
+        name: str,
+        phase: CallPhase,
+        *,
+        provider_executed: bool,
+        answered: bool,
+        attempt: int = 0,
+        approval: str | None = None,
+    ) -> None:
         """Set the phase of a call from a message that is known already."""
         call = self._calls[call_id] = _Call(name)
         call.phase = phase
         call.provider_executed = provider_executed
-        self._answered = self._answered or answered
+        call.attempt = attempt
+        call.approval = approval
+        self._acted = self._acted or answered or attempt > 0
         if _keeps_open(call):
             self._unsettled[call_id] = None
 
@@ -413,7 +451,11 @@ class MessageLifecycle:
         elif cls is ev.ToolSuccess or cls is ev.ToolFailed:
             call.provider_executed = call.provider_executed or event.provider_executed
             if not call.provider_executed and call.phase is _CALLED:
-                self._answered = self._answered or cls is ev.ToolSuccess or is_answer(event.error)
+                self._acted = self._acted or cls is ev.ToolSuccess or is_answer(event.error)
+        elif cls in _BY_APP:
+            rejection = call.advance_by_app(event)
+            self._acted = self._acted or call.attempt > 0
+            return rejection
         if after is not call.phase:
             call.phase = after  # type: ignore[assignment]
             if _keeps_open(call):

@@ -5,7 +5,7 @@ A message whose stream was cut and whose run turns out to be gone: it fails agai
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import MessageStatus, StepFailed, find_problems, fold
+from assistant_events import MessageStatus, StepFailed, ToolStarted, find_problems, fold
 from assistant_events.messages import fail_again
 from assistant_events.testing import Call, answer, durable, error, message, run
 from assistant_events.testing.strategies import Verb, steps
@@ -46,14 +46,18 @@ def test_everything_is_said_again(chosen, live):
 
 def test_only_what_failed_fails_anew():
     """
-    A message that completed stays as it is, and so does one with a call that the app has answered.
+    A message that completed stays as it is, and so does one with a call that the app has started or answered.
     """
     whole = answer("Hi")
     running = answer(calls=[Call("add", {"x": 1}, output="2")])
     answered = [*running[:-2], running[-1], StepFailed(message_id="a1", error=error())]
 
+    started = [*running[:-2], ToolStarted(message_id="a1", call_id="call-1", attempt=1), *answered[-1:]]
+
     assert [] == fail_again(message(whole), GONE, "gone")
     assert [] == fail_again(message(answered), GONE, "gone")
+    assert 1 == message(started).tool_calls[0].attempt
+    assert [] == fail_again(message(started), GONE, "gone")
 
 
 def test_a_result_of_the_provider_is_said_again():

@@ -35,11 +35,23 @@ def test_unfinished_is_empty_exactly_when_the_user_is_awaited(events, data):
     assert {transcript.awaits} - {Awaits.USER} == {each.awaits for each in left}
     for each in left:
         message = transcript[each.message_id]
-        assert (each.call_id is not None) == (each.awaits is Awaits.TOOLS)
         if each.call_id is not None:
-            assert each.call_id in [call.call_id for call in message.pending_tool_calls]
-        if isinstance(message, AssistantMessage) and each.awaits is Awaits.PROVIDER:
+            (call,) = [call for call in message.pending_tool_calls if call.call_id == each.call_id]
+            assert (call.attempt > 0) == each.is_outcome_unknown
+            assert each.awaits is Awaits.TOOLS or each.is_outcome_unknown
+        else:
+            assert not each.is_outcome_unknown
+            assert each.awaits is not Awaits.TOOLS
+        if isinstance(message, AssistantMessage) and each.awaits is Awaits.PROVIDER and each.call_id is None:
             assert message.run == each.run
+    started = {
+        (message.id, call.call_id)
+        for message in transcript
+        if isinstance(message, AssistantMessage) and message.status == "running"
+        for call in message.pending_tool_calls
+        if call.attempt
+    }
+    assert started <= {(each.message_id, each.call_id) for each in left}
     assert len(left) == len({(each.message_id, each.call_id) for each in left})
 
 

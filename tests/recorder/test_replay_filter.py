@@ -24,6 +24,7 @@ from assistant_events import (
     ToolInputDelta,
     ToolInputEnded,
     ToolInputStarted,
+    ToolStarted,
     ToolSuccess,
     find_problems,
     fold,
@@ -443,19 +444,20 @@ def test_what_the_app_answered_stays():
     assert ["text.ended", "step.failed"] == [event.type for event in rejoin(before, replay)[-1]]
 
 
-def test_a_contradiction_after_an_answer_fails_the_step():
+@pytest.mark.parametrize("act", [ToolSuccess(**C), ToolStarted(**C, attempt=1)], ids=["answered", "started"])
+def test_a_contradiction_after_the_app_ran_a_call_fails_the_step(act):
     """
     A restart would void what a tool has done, so the message is closed as it is, once.
     """
     called = verb("tool_call", call_id="c1", name="t", input={})
-    before = [*record([start(), called, text("Hex")]), ToolSuccess(**C)]
+    before = [*record([start(), called, text("Hex")]), act]
     events = rejoin(before, [start(), called, text("Hel"), text("lo"), verb("close")])
     failed = events[2][-1]
 
     assert TextEnded(**A, text="Hex", complete=False) == events[2][0]
     assert isinstance(failed, StepFailed)
     assert "protocol" == failed.error.kind
-    assert "the replay differs from what was recorded, and a call has been answered already" == failed.error.message
+    assert "the replay differs from what was recorded, and the app has run a call already" == failed.error.message
     assert [[], []] == events[3:]
 
 
@@ -615,12 +617,13 @@ def test_an_input_that_had_ended_passes_at_its_end():
     assert AFTER_CUT == rejoin(closed(record(verbs)[:-1]), verbs)[-1][0]
 
 
-def test_an_answered_call_keeps_a_closed_message():
+@pytest.mark.parametrize("act", [ToolSuccess(**C), ToolStarted(**C, attempt=1)], ids=["answered", "started"])
+def test_a_call_that_the_app_ran_keeps_a_closed_message(act):
     """
-    A closed message with a call that the app answered is never started over.
+    A closed message with a call that the app started or answered is never started over.
     """
     called = verb("tool_call", call_id="c1", name="t", input={})
-    before = closed([*record([start(), called]), ToolSuccess(**C)])
+    before = closed([*record([start(), called]), act])
 
     assert [[], [], []] == rejoin(before, [start(), called, FINISH])
 

@@ -35,6 +35,8 @@ from assistant_events import (
     TextEnded,
     TextPart,
     TextStarted,
+    ToolApprovalRequested,
+    ToolApproved,
     ToolCalled,
     ToolFailed,
     ToolInputDelta,
@@ -42,6 +44,7 @@ from assistant_events import (
     ToolInputStarted,
     ToolPart,
     ToolProgress,
+    ToolStarted,
     ToolSuccess,
     Transcript,
     Usage,
@@ -320,6 +323,37 @@ def test_progress_replaces_the_last_one():
     events = [*called, ToolProgress(**C, output="a"), ToolProgress(**C, output=[1, 2])]
 
     assert (JsonContent([1, 2]),) == call(events).output
+
+
+def test_a_call_waits_for_approval_and_is_started():
+    """
+    A call shows what the app asked for, what it got, and its last attempt, also behind a snapshot and once it is over.
+    """
+    before = [START, ToolCalled(**C, name="search", input={}), StepEnded(**A, finish_reason="tool-calls")]
+    acts = [
+        ToolApprovalRequested(**C, reason="it sends a mail"),
+        ToolApproved(**C),
+        ToolStarted(**C, attempt=1),
+        ToolStarted(**C, attempt=3),
+        ToolSuccess(**C, output="sent"),
+    ]
+    seen = [(None, None, 0, False)]
+    transcript = fold(before)
+    for act in acts:
+        transcript = fold([act], start=transcript, strict=True)
+        (part,) = transcript.last.tool_calls
+        seen.append((part.approval, part.approval_reason, part.attempt, part.is_outcome_unknown))
+
+    why = "it sends a mail"
+    assert [
+        (None, None, 0, False),
+        ("requested", why, 0, False),
+        ("approved", why, 0, False),
+        ("approved", why, 1, True),
+        ("approved", why, 3, True),
+        ("approved", why, 3, False),
+    ] == seen
+    assert transcript == fold([*before, *acts])
 
 
 def test_success_replaces_progress():

@@ -5,7 +5,7 @@ Receiving while the store refuses, while others write, and while it is not known
 import pytest
 
 from assistant_events.errors import ConflictError, LocalProtocolError, StoreError
-from assistant_events.events import ToolSuccess
+from assistant_events.events import ToolApprovalRequested, ToolApproved, ToolStarted, ToolSuccess
 from assistant_events.messages import MessageStatus
 from assistant_events.reducer import find_problems, fold
 from assistant_events.testing import prompt
@@ -249,7 +249,9 @@ def test_answers_of_others_do_not_contest_a_message(session, store):
     listener = Listener(session, ASKS)
     listening = listener.listen(until="tool.called")
     next(listening)
-    store.append("s1", [ToolSuccess(message_id="a1", call_id="c1", output="rain")])
+    about = {"message_id": "a1", "call_id": "c1"}
+    store.append("s1", [ToolApprovalRequested(**about), ToolApproved(**about), ToolStarted(**about, attempt=1)])
+    store.append("s1", [ToolSuccess(**about, output="rain")])
     session.refresh()
     finish(listening)
 

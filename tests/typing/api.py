@@ -56,6 +56,8 @@ from assistant_events import (
     TextEnded,
     TextPart,
     TextStarted,
+    ToolApprovalRequested,
+    ToolApproved,
     ToolCalled,
     ToolFailed,
     ToolInputDelta,
@@ -63,6 +65,7 @@ from assistant_events import (
     ToolInputStarted,
     ToolPart,
     ToolProgress,
+    ToolStarted,
     ToolSuccess,
     Transcript,
     UnknownEvent,
@@ -103,6 +106,8 @@ def name_event(event: Event) -> str | None:
             return event.type
         case ToolInputStarted() | ToolInputEnded() | ToolCalled() | ToolProgress() | ToolSuccess() | ToolFailed():
             return event.call_id
+        case ToolApprovalRequested() | ToolApproved() | ToolStarted():
+            return event.call_id
         case OpaqueReceived() | CompactionStarted() | CompactionFailed():
             return event.type
         case _ as never:
@@ -126,6 +131,8 @@ def name_durable(event: DurableEvent) -> str:
         case TextStarted() | TextEnded() | ReasoningStarted() | ReasoningEnded() | MediaStarted() | MediaEnded():
             return event.type
         case ToolInputStarted() | ToolInputEnded() | ToolCalled() | ToolSuccess() | ToolFailed():
+            return event.type
+        case ToolApprovalRequested() | ToolApproved() | ToolStarted():
             return event.type
         case CompactionStarted() | CompactionEnded() | CompactionFailed():
             return event.type

@@ -49,6 +49,7 @@ _SAMPLES: dict[str, Any] = {
     "name": "weather",
     "input": {"city": "Oslo"},
     "output": {"celsius": 4},
+    "attempt": 1,
     "offset": 3,
     "delta": "rains",
 }
@@ -60,6 +61,7 @@ _SHOWN = {
     "media.ended": ("data",),
     "tool.success": ("output",),
     "tool.progress": ("output",),
+    "tool.approval.requested": ("reason",),
     "opaque.received": ("state",),
 }
 
@@ -107,6 +109,8 @@ def sample(cls: type[Any]) -> Any:
         values["delta"] = b"\x0d\x0a"
     if cls.type == "compaction.started":
         values["reason"] = "auto"
+    if cls.type == "tool.approval.requested":
+        values["reason"] = "It sends a mail."
     if cls.type == "tool.input.delta":
         values["delta"] = 'ty": "Oslo"}'
     if cls.type == "tool.input.ended":

@@ -268,6 +268,8 @@ class _Answer:
                 if not event.provider_executed:
                     return False
                 self.waiting.append(_Slot(slot.place, slot.events, has_ended=True, is_result=True))
+            case ev.ToolApprovalRequested() | ev.ToolApproved() | ev.ToolStarted():
+                return False
             case ev.ToolFailed():
                 slot.has_ended = True
             case _:

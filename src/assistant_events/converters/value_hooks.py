@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args, get_type_hints
 from cattrs import Converter
 
 from assistant_events.errors import JsonError
-from assistant_events.messages import Awaits, CallStatus, MessageStatus, PartStatus
+from assistant_events.messages import ApprovalStatus, Awaits, CallStatus, MessageStatus, PartStatus
 from assistant_events.values import ErrorKind, FinishReason, JsonContent, JsonObject, State
 from assistant_events.values.json_values import MAX_DEPTH, ShapeError, described, own_object
 
@@ -173,7 +173,7 @@ VALUE_HOOKS: Final[Mapping[Any, tuple[StructureHook, UnstructureHook]]] = {
     frozenset[str]: (_structure_names, sorted),
     **{
         words: _word_hooks({word.value: word for word in words})
-        for words in (Awaits, FinishReason, MessageStatus, PartStatus, CallStatus)
+        for words in (ApprovalStatus, Awaits, FinishReason, MessageStatus, PartStatus, CallStatus)
     },
 }
 """The hooks of every type that a field may have, except strings, numbers, booleans and the library's own classes."""

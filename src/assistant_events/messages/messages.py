@@ -72,6 +72,13 @@ class CallStatus(StrEnum):
     FAILED = "failed"
 
 
+class ApprovalStatus(StrEnum):
+    """Whether a person has allowed the app to run a call. A denied call has failed."""
+
+    REQUESTED = "requested"
+    APPROVED = "approved"
+
+
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class Times(Frozen):
@@ -165,6 +172,17 @@ class ToolPart(Frozen):
     input: JsonObject | None = attrs.field(default=None, validator=validators.IsA(JsonObject, optional=True))
     """The parsed input; `None` until the call, and when the input was not a JSON object."""
 
+    approval: ApprovalStatus | None = attrs.field(default=None, converter=attrs.converters.optional(ApprovalStatus))
+    """Whether the app has asked for approval, and got it; `None` when it needs none."""
+
+    approval_reason: str | None = attrs.field(
+        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
+    )
+    """Why the app has asked for approval; `None` without a reason."""
+
+    attempt: int = attrs.field(default=0, validator=validators.check_count)
+    """How often the app has begun to run the call; 0 before the first time."""
+
     output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
     """The output of the result; before it, of the last progress."""
 
@@ -210,6 +228,11 @@ class ToolPart(Frozen):
     def answered(self) -> bool:
         """Whether the app has answered this call, with a result or an error other than `interrupted`."""
         return not self.provider_executed and self.input is not None and self.settled and is_answer(self.error)
+
+    @property
+    def is_outcome_unknown(self) -> bool:
+        """Whether the app has started the call and not answered it, so that it may have run or not."""
+        return self.pending and self.attempt > 0
 
     def succeed(self, output: ContentInput = (), *, state: State = NO_STATE) -> ToolSuccess:
         """Return the event that answers this call with *output*, converted by `as_content`."""

@@ -58,7 +58,7 @@ def fail_again(message: AssistantMessage, error: ErrorInfo, reason: str) -> list
 
     For a message that was closed because its stream was cut, and whose run turns out to be gone: the message restarts,
     repeats its content, and fails; its run is not resumable any more. Empty for a message that has not failed, and for
-    one with an answered call, which must not restart.
+    one with a call that the app has started or answered, which must not restart.
 
     Args:
         message: The current message.
@@ -67,7 +67,7 @@ def fail_again(message: AssistantMessage, error: ErrorInfo, reason: str) -> list
 
         reason: Reason of the restart.
     """
-    if message.status is not MessageStatus.FAILED or any(call.answered for call in message.tool_calls):
+    if message.status is not MessageStatus.FAILED or any(call.answered or call.attempt for call in message.tool_calls):
         return []
     run = None if message.run is None else attrs.evolve(message.run, resumable=False)
     again: list[ev.DurableEvent] = [

@@ -46,13 +46,16 @@ class Unfinished(Frozen):
     message_id: str = attrs.field(validator=validators.check_name)
 
     awaits: Awaits = attrs.field(converter=Awaits)
-    """Who has to act on it; never `Awaits.USER`."""
+    """That of the transcript; never `Awaits.USER`."""
 
     call_id: str | None = attrs.field(default=None, validator=attrs.validators.optional(validators.check_name))
-    """The call without a result, with `Awaits.TOOLS`; otherwise `None`."""
+    """The call without a result, with `Awaits.TOOLS` or an unknown outcome; otherwise `None`."""
 
     run: RemoteRun | None = attrs.field(default=None, validator=validators.IsA(RemoteRun, optional=True))
     """The run of the step, with `Awaits.PROVIDER`; `None` when the response does not live at the provider."""
+
+    is_outcome_unknown: bool = attrs.field(default=False, validator=validators.check_flag)
+    """Whether the app has started the call: it may have run, and must not be run again unseen."""
 
 
 @final
@@ -180,29 +183,26 @@ class Transcript(Frozen):
         """
         Return the messages, calls and runs on which `awaits` is based, oldest first.
 
-        Empty exactly when `awaits` is `Awaits.USER`.
+        Empty exactly when `awaits` is `Awaits.USER`. After the running messages come those of their calls that the app
+        has started: whether they have run is unknown.
         """
         # A session asks with every batch, so looking for running messages costs no step of Python for each message.
         if MessageStatus.RUNNING in map(_STATUS, self.messages):
-            return tuple(
-                [
-                    Unfinished(
-                        message_id=message.id,
-                        awaits=Awaits.PROVIDER,
-                        run=message.run if isinstance(message, AssistantMessage) else None,
-                    )
-                    for message in self.messages
-                    if message.status is MessageStatus.RUNNING
-                ]
+            running = [message for message in self.messages if message.status is MessageStatus.RUNNING]
+            answers = [message for message in running if isinstance(message, AssistantMessage)]
+            runs = {message.id: message.run for message in answers}
+            return (
+                *[Unfinished(message_id=each.id, awaits=Awaits.PROVIDER, run=runs.get(each.id)) for each in running],
+                *[
+                    _waiting(call, Awaits.PROVIDER)
+                    for each in answers
+                    for call in each.tool_calls
+                    if call.is_outcome_unknown
+                ],
             )
         answer = self.last_answer
         if answer is not None and answer.status is MessageStatus.COMPLETED and answer.pending_tool_calls:
-            return tuple(
-                [
-                    Unfinished(message_id=answer.id, awaits=Awaits.TOOLS, call_id=call.call_id)
-                    for call in answer.pending_tool_calls
-                ]
-            )
+            return tuple([_waiting(call, Awaits.TOOLS) for call in answer.pending_tool_calls])
         last = next((each for each in reversed(self.messages) if not isinstance(each, CompactionMessage)), None)
         if isinstance(last, UserMessage) or (last is not None and _continues(last)):
             return (Unfinished(message_id=last.id, awaits=Awaits.MODEL),)
@@ -229,6 +229,15 @@ class Transcript(Frozen):
             if isinstance(message, CompactionMessage) and message.status is MessageStatus.COMPLETED:
                 return self.messages[at:]
         return self.messages
+
+
+def _waiting(call: ToolPart, awaits: Awaits) -> Unfinished:
+    return Unfinished(
+        message_id=call.message_id,
+        awaits=awaits,
+        call_id=call.call_id,
+        is_outcome_unknown=call.is_outcome_unknown,
+    )
 
 
 def _continues(message: AssistantMessage) -> bool:

@@ -9,7 +9,7 @@ as it was recorded, and only new events are returned:
   message is restarted and the whole replay follows. So a replay that fails never leaves less than there was. The same
   holds when the closing itself was cut.
 - A message that completed needs nothing.
-- A message with a call that the app has answered is never restarted.
+- A message with a call that the app has started or answered is never restarted.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ReplayFilter:
         self._prior = prior
         self._parts = prior.parts
         self._status = msg.MessageStatus.FAILED if _half_closed(prior) else prior.status
-        self._answered = any(call.answered for call in prior.tool_calls)
+        self._acted = any(call.answered or call.attempt for call in prior.tool_calls)
         self._recorded_size = sum(_size(part) for part in prior.parts)
         self.sealed = prior.status is msg.MessageStatus.COMPLETED
         """Whether nothing of the replay can go on any more: the message stays as it is."""
@@ -74,7 +74,7 @@ class ReplayFilter:
     def closing(self, error: ErrorInfo) -> list[ev.Event]:
         """Return the events that close the message as it was recorded, unless that has been done."""
         ends: list[ev.Event] = [] if self.sealed else [*msg.close_message(self._prior, error)]
-        self.sealed = self.sealed or self._answered
+        self.sealed = self.sealed or self._acted
         return ends
 
     def answered(self) -> list[str]:
@@ -84,7 +84,7 @@ class ReplayFilter:
     def _admit(self, event: ev.Event) -> list[ev.Event]:
         if self.sealed:
             return []
-        if self._status is msg.MessageStatus.FAILED and self._answered:
+        if self._status is msg.MessageStatus.FAILED and self._acted:
             return self._contradict()
         self._history.append(event)
         if not self._contradicted:
@@ -109,10 +109,10 @@ class ReplayFilter:
         return self._fresh
 
     def _contradict(self) -> list[ev.Event]:
-        if not self._answered:
+        if not self._acted:
             return self._restart(_CONTRADICTED)
-        # A restart would void a call that the app has answered.
-        error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=f"{_CONTRADICTED}, and a call has been answered already")
+        # A restart would void a call that the app has started or answered.
+        error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=f"{_CONTRADICTED}, and the app has run a call already")
         return self.closing(error)
 
     def _restart(self, reason: str) -> list[ev.Event]:

@@ -73,6 +73,8 @@ class OpenAnswer(OpenMessage):
                     parts.call_phase(part),
                     provider_executed=part.provider_executed,
                     answered=part.answered,
+                    attempt=part.attempt,
+                    approval=part.approval,
                 )
             elif not isinstance(part, msg.OpaquePart):
                 is_open = part.status is msg.PartStatus.STREAMING
@@ -171,6 +173,20 @@ class OpenAnswer(OpenMessage):
             part.state = event.state
         return _APPLIED
 
+    def _request_approval(self, event: ev.ToolApprovalRequested, moment: Moment) -> Outcome:
+        part = self.parts[self.calls[event.call_id]]
+        part.approval = msg.ApprovalStatus.REQUESTED
+        part.approval_reason = event.reason
+        return _APPLIED
+
+    def _approve(self, event: ev.ToolApproved, moment: Moment) -> Outcome:
+        self.parts[self.calls[event.call_id]].approval = msg.ApprovalStatus.APPROVED
+        return _APPLIED
+
+    def _start_call(self, event: ev.ToolStarted, moment: Moment) -> Outcome:
+        self.parts[self.calls[event.call_id]].attempt = event.attempt
+        return _APPLIED
+
     def _report_progress(self, event: ev.ToolProgress, moment: Moment) -> Outcome:
         self.parts[self.calls[event.call_id]].output = event.output
         return _APPLIED
@@ -242,6 +258,9 @@ class OpenAnswer(OpenMessage):
         ev.ToolInputDelta: _append_delta,
         ev.ToolInputEnded: _end_input,
         ev.ToolCalled: _call,
+        ev.ToolApprovalRequested: _request_approval,
+        ev.ToolApproved: _approve,
+        ev.ToolStarted: _start_call,
         ev.ToolProgress: _report_progress,
         ev.ToolSuccess: _settle,
         ev.ToolFailed: _settle,
@@ -263,6 +282,10 @@ class OpenAnswer(OpenMessage):
                 return bool(again == self.parts[self.ended[again.__class__]])
             case ev.ToolInputEnded() | ev.ToolCalled() | ev.ToolSuccess() | ev.ToolFailed():
                 return parts.agrees(self.parts[self.calls[event.call_id]], event)
+            case ev.ToolApprovalRequested():
+                return bool(event.reason == self.parts[self.calls[event.call_id]].approval_reason)
+            case ev.ToolApproved() | ev.ToolStarted():
+                return True  # the lifecycle has compared all of it
             case ev.StepEnded():
                 ended = (msg.MessageStatus.COMPLETED, event.finish_reason, event.raw_finish_reason, None)
             case ev.StepFailed():

@@ -80,6 +80,8 @@ def call_draft(
     draft.raw_input = ""
     draft.input_status = input_status
     draft.input = None
+    draft.approval = draft.approval_reason = None
+    draft.attempt = 0
     draft.output = ()
     draft.error = None
     draft.details = NO_FIELDS

@@ -27,7 +27,10 @@ STORED: Final = (*ev.DURABLE_EVENTS, ev.UnknownEvent)
 KEPT: Final = frozenset({Outcome.APPLIED, Outcome.IGNORED})
 """Outcomes of events that are stored: events in place, and events unknown to this version."""
 
-_FROM_OUTSIDE: Final = (ev.ToolSuccess, ev.ToolFailed, ev.HistoryRewound)
+_FROM_OUTSIDE: Final = (
+    *(ev.ToolApprovalRequested, ev.ToolApproved, ev.ToolStarted),
+    *(ev.ToolSuccess, ev.ToolFailed, ev.HistoryRewound),
+)
 """Events that other writers may append to a message while it is being received."""
 
 _log = logging.getLogger("assistant_events.session")

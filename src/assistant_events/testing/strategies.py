@@ -23,8 +23,9 @@ from assistant_events import values as v
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.extras import missing_extras
+from assistant_events.messages import ApprovalStatus
 from assistant_events.recorder import Recorder
-from assistant_events.reducer import Builder, reconcile
+from assistant_events.reducer import Builder, fold, reconcile
 from assistant_events.values.validators import check_name
 
 try:
@@ -285,7 +286,7 @@ class _Session:
             moves += [self._summarise] * 4
         moves += [self._answer, self._answer, self._prompt, self._compact]
         if self.events:
-            moves += [self._rewind, self._crash]
+            moves += [self._rewind, self._crash, self._act, self._act, self._act]
         self.draw(st.sampled_from(moves))()
 
     def crash(self, *, abandon_calls: bool, abandon_runs: bool) -> None:
@@ -314,6 +315,25 @@ class _Session:
     def _verb(self) -> None:
         recorder = self._recorders[self.draw(st.sampled_from(sorted(self._recorders)))]
         self.draw(_VERB).attempt(recorder)
+
+    def _act(self) -> None:
+        """Ask for the approval of a call, approve it, or start it."""
+        calls = [
+            call
+            for call in fold(self.events).pending_tool_calls
+            if call.message_id not in self._recorders or self._recorders[call.message_id].terminal
+        ]
+        if not calls:
+            return
+        call = self.draw(st.sampled_from(calls))
+        # Any: arguments of every type.
+        about: dict[str, Any] = {"message_id": call.message_id, "call_id": call.call_id}
+        acts: list[Event] = [ev.ToolStarted(**about, attempt=call.attempt + self.draw(st.integers(1, 2)))]
+        if call.approval is not ApprovalStatus.APPROVED:
+            acts.append(ev.ToolApproved(**about))
+        if call.approval is None:
+            acts.append(ev.ToolApprovalRequested(**about, reason=self.draw(st.none() | texts())))
+        self.events.append(self.draw(st.sampled_from(acts)))
 
     def _compact(self) -> None:
         message_id = self._id()
@@ -412,6 +432,7 @@ _FIELDS: Final[Mapping[str | tuple[type, str], _Any]] = {
     "media_type": _MEDIA_TYPES,
     "offset": st.integers(0, 8),
     "seq": st.integers(1, 2**53),
+    "attempt": st.integers(1, 3),
     (v.JsonContent, "value"): _JSON,
     (v.ErrorInfo, "status"): st.none() | st.integers(0, 599),
     (v.Citation, "start"): st.none() | st.integers(0, 20),
