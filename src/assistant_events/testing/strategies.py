@@ -277,6 +277,7 @@ class _Session:
         self.events: list[Event] = []
         self._recorders: dict[str, Recorder] = {}
         self._compactions: dict[str, int] = {}
+        self._acted: set[str] = set()
         self._count = 0
 
     def move(self) -> None:
@@ -314,15 +315,14 @@ class _Session:
 
     def _verb(self) -> None:
         recorder = self._recorders[self.draw(st.sampled_from(sorted(self._recorders)))]
-        self.draw(_VERB).attempt(recorder)
+        verb = self.draw(_VERB)
+        # A recorder does not know what the app has started.
+        if verb.name != "restart" or recorder.message_id not in self._acted:
+            verb.attempt(recorder)
 
     def _act(self) -> None:
         """Ask for the approval of a call, approve it, or start it."""
-        calls = [
-            call
-            for call in fold(self.events).pending_tool_calls
-            if call.message_id not in self._recorders or self._recorders[call.message_id].terminal
-        ]
+        calls = fold(self.events).pending_tool_calls
         if not calls:
             return
         call = self.draw(st.sampled_from(calls))
@@ -334,6 +334,7 @@ class _Session:
         if call.approval is None:
             acts.append(ev.ToolApprovalRequested(**about, reason=self.draw(st.none() | texts())))
         self.events.append(self.draw(st.sampled_from(acts)))
+        self._acted.add(call.message_id)
 
     def _compact(self) -> None:
         message_id = self._id()
