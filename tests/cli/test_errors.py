@@ -82,6 +82,8 @@ LINES = {
     "fold missing": (2, "missing: no such file"),
     "fold .": (2, ".: this is a folder, expected a file or - for standard input"),
     "fold empty": (2, "empty: the file is empty"),
+    "fold ": (2, "the file needs a name"),
+    "mock --fixtures . --record http://127.0.0.1:1": (2, "assistant-events: .: Is a directory"),
     "fold a\0b": (2, "embedded null byte"),
     "fold stream --dialect esperanto": (2, "unknown dialect 'esperanto'; installed: gemini-interactions"),
     "fold stream --session s": (2, "--session needs --db"),
@@ -228,7 +230,9 @@ def test_a_database_on_standard_input(run, tmp_path):
 RAISED = {
     "ctrl-c": (KeyboardInterrupt(), 130, "assistant-events: stopped\n"),
     "conflict": (ConflictError("s", 1, 2), 3, "session 's': expected seq 1, store holds 2"),
-    "disk": (OSError(28, "No space left on device"), 2, "No space left on device"),
+    "disk": (OSError(28, "No space left on device"), 2, "assistant-events: No space left on device\n"),
+    "file": (OSError(13, "Permission denied", "here"), 2, "assistant-events: here: Permission denied\n"),
+    "odd": (OSError("odd"), 2, "assistant-events: odd\n"),
     "pipe": (BrokenPipeError(), 141, ""),
 }
 

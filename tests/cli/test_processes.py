@@ -65,6 +65,19 @@ def test_the_reader_of_a_pipe_goes(tmp_path):
     assert (141, b"") == (code, said)
 
 
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["fold", "--help"]], ids=" ".join)
+def test_the_reader_of_the_help_goes(arguments):
+    """
+    The help is printed by another library, and ends in the same way.
+    """
+    reading, writing = os.pipe()
+    os.close(reading)
+    ran = subprocess.run([*COMMAND, *arguments], stdout=writing, stderr=subprocess.PIPE, check=False, timeout=60)
+    os.close(writing)
+
+    assert (141, b"") == (ran.returncode, ran.stderr)
+
+
 def test_events_come_as_they_are_read(run):
     """
     A stream that is still being written is decoded as it comes.
@@ -99,15 +112,19 @@ def test_memory_stays_flat(run, tmp_path, command):
 
 def test_nothing_is_imported_that_is_not_needed():
     """
-    The version comes without the packages of the extra, and a pipe without rich.
+    The version comes without the packages of the extra, and a command that asks nobody without the client.
     """
     code = (
         "import sys; from assistant_events.cli import main; main(['--version']); "
-        "print([name for name in ('cyclopts', 'rich', 'sqlite3', 'cattrs') if name in sys.modules])"
+        "print([name for name in ('cyclopts', 'rich', 'sqlite3', 'cattrs') if name in sys.modules]); "
+        "main(['fold', '-', '--check']); "
+        "print([name for name in ('rich', 'assistant_events.clients', 'assistant_events.mock') if name in sys.modules])"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60, input=HELLO)
+    lines = ran.stdout.splitlines()
 
-    assert b"0.1.0\n[]\n" == ran.stdout
+    assert [b"0.1.0", b"[]"] == lines[:2]
+    assert b"[]" == lines[-1]
 
 
 @pytest.mark.parametrize("closed", ["stdout", "stderr"])

@@ -62,6 +62,9 @@ def run(arguments: Sequence[str]) -> int:
     """
     try:
         code = _app(list(arguments))
+    except SystemExit:
+        # rich, which prints the help, when the reader of the output has closed it.
+        raise BrokenPipeError from None
     except UnknownOption as error:
         raise CommandError(f"{_unknown(arguments, str(error))}; {_see_help(arguments)}") from None
     except CycloptsError as error:

@@ -43,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _ended(str(error), error.exit_code)
     except StoreError as error:
         return _ended(_told(error), Exit.STORE)
-    except (AssistantEventsError, OSError) as error:
+    except OSError as error:
+        return _ended(": ".join(filter(None, [error.filename, error.strerror or str(error)])), Exit.USAGE)
+    except AssistantEventsError as error:
         return _ended(str(error), Exit.USAGE)
     return code
 

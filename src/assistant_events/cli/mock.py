@@ -14,7 +14,6 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 from urllib.parse import parse_qsl, urlencode
 
-from assistant_events.cli.endpoints import DIALECT
 from assistant_events.cli.exit_codes import CommandError
 from assistant_events.cli.output import print_table
 from assistant_events.cli.patience import PatientWriter
@@ -26,7 +25,7 @@ from assistant_events.values import read_json
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from assistant_events.mock import Fixtures
+    from assistant_events.mock import Fixtures, MockDialect
     from assistant_events.values.credentials import Secrets
 
 PORT: Final = 4010
@@ -62,11 +61,9 @@ def serve(
         CommandError: The fixtures, a fault, the scale or the address cannot be used.
     """
     _check_installed(_NEEDED)
-    from assistant_events.mock import load_mock
-
     known = _loaded(fixtures)
     try:
-        provider = load_mock(DIALECT).provider(
+        provider = _dialect().provider(
             known, generation=generation, faults=faults, strict=strict, event_ids=event_ids, time_scale=time_scale
         )
     except ValueError as error:
@@ -86,15 +83,12 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> N
     _check_installed({**_NEEDED, "http": ("httpx2",)})
     if len(fixtures) != 1:
         raise CommandError("--record needs one --fixtures FILE to write to")
-    from assistant_events.mock import load_mock
     from assistant_events.mock.proxy import RecordingProxy
 
     path = Path(fixtures[0])
     with PatientWriter(sys.stderr) as notes:
         try:
-            proxy = RecordingProxy(
-                load_mock(DIALECT).recorded, upstream, path, note=lambda text: notes.write(_note_line(text))
-            )
+            proxy = RecordingProxy(_dialect().recorded, upstream, path, note=lambda text: notes.write(_note_line(text)))
         except FixtureError as error:
             raise _refused(error) from None
         except ValueError as error:
@@ -103,11 +97,18 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> N
         _run(proxy, what, notes, host=host, port=port, before_stop=proxy.close)
 
 
-def _loaded(fixtures: Sequence[str]) -> Fixtures:
+def _dialect() -> MockDialect:
+    # Imported late: other commands start sooner.
+    from assistant_events.cli.endpoints import DIALECT
     from assistant_events.mock import load_mock
+
+    return load_mock(DIALECT)
+
+
+def _loaded(fixtures: Sequence[str]) -> Fixtures:
     from assistant_events.mock.fixture_files import load_fixtures
 
-    mock = load_mock(DIALECT)
+    mock = _dialect()
     try:
         known = load_fixtures(mock.form, *fixtures) if fixtures else load_fixtures(mock.form, mock.demo)
     except FixtureError as error:

@@ -63,6 +63,8 @@ class Input:
 
 
 def _opened(place: str) -> IO[bytes]:
+    if not place:
+        raise CommandError("the file needs a name")
     path = Path(place)
     try:
         if path.is_dir():
