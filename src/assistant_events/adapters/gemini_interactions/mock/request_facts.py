@@ -64,43 +64,41 @@ def read_request(body: Mapping[str, object], chain: Sequence[Mapping[str, object
 
 
 def _items(given: object) -> Iterator[Item]:
+    for step in _input_steps(given):
+        kind = step.get("type")
+        if kind == "user_input":
+            yield from _user_items(step.get("content"))
+        else:
+            yield _result(step) if kind == "function_result" else _ANSWER
+
+
+def _input_steps(given: object) -> Iterator[Mapping[str, Any]]:
+    """Yield the steps of an `input` in any of its forms: content and turns become steps, too."""
     if isinstance(given, str):
-        yield Item("user", given)
-        return
-    entries = given if isinstance(given, Sequence) else [given]
+        given = [{"type": "text", "text": given}]
     content: list[object] = []
-    for entry in entries:
+    for entry in given if isinstance(given, Sequence) else [given]:
         if not isinstance(entry, Mapping):
             continue
         if "role" not in entry and not _is_step(entry):
             content.append(entry)
             continue
-        yield from _user_items(content)
-        content = []
-        yield from _turn_items(entry) if "role" in entry else _step_items(entry)
-    yield from _user_items(content)
+        if content:
+            yield {"type": "user_input", "content": content}
+            content = []
+        if "role" not in entry:
+            yield entry
+        elif entry["role"] == "user":
+            yield from _input_steps(entry.get("content"))
+        else:
+            yield {"type": "model_output"}
+    if content:
+        yield {"type": "user_input", "content": content}
 
 
 def _is_step(entry: Mapping[str, object]) -> bool:
     kind = entry.get("type")
     return isinstance(kind, str) and (kind in _STEP_TYPES or kind.endswith(_STEP_ENDS))
-
-
-def _turn_items(turn: Mapping[str, object]) -> Iterator[Item]:
-    if turn.get("role") == "user":
-        yield from _user_items(turn.get("content"))
-    else:
-        yield _ANSWER
-
-
-def _step_items(step: Mapping[str, object]) -> Iterator[Item]:
-    kind = step.get("type")
-    if kind == "user_input":
-        yield from _user_items(step.get("content"))
-    elif kind == "function_result":
-        yield _result(step)
-    else:
-        yield _ANSWER
 
 
 def _user_items(content: object) -> Iterator[Item]:
@@ -155,21 +153,4 @@ def user_inputs(given: object) -> list[dict[str, Any]]:
 
     Other steps that a client sent as history are left out.
     """
-    if isinstance(given, str):
-        return [_user_input([{"type": "text", "text": given}])]
-    steps: list[dict[str, Any]] = []
-    content: list[object] = []
-    for item in given if isinstance(given, list) else [given]:
-        if not isinstance(item, Mapping):
-            continue
-        if "role" in item:
-            steps += user_inputs(item.get("content")) if item["role"] == "user" else []
-        elif item.get("type") == "user_input":
-            steps.append(dict(item))
-        elif not _is_step(item):
-            content.append(item)
-    return [*([_user_input(content)] if content else []), *steps]
-
-
-def _user_input(content: list[Any]) -> dict[str, Any]:
-    return {"type": "user_input", "content": content}
+    return [dict(step) for step in _input_steps(given) if step.get("type") == "user_input"]
