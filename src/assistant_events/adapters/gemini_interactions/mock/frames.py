@@ -14,19 +14,20 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby, islice
 from math import ceil
-from operator import attrgetter
-from typing import Any, Final, NamedTuple, TypeAlias, cast, final
+from typing import Any, Final, TypeAlias, cast, final
 
 import attrs
 
-from assistant_events.adapters.gemini_interactions import vocabulary as words
+from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer
 from assistant_events.adapters.gemini_interactions.mock.signatures import is_signed_type, sign
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
-from assistant_events.adapters.json_fields import Fields, mappings, string, valid_json
+from assistant_events.adapters.gemini_interactions.wire_steps import wire_steps
+from assistant_events.adapters.json_fields import Fields, valid_json
+from assistant_events.messages import AssistantMessage
 from assistant_events.mock.stream_actions import WireFrame
+from assistant_events.reducer import fold
 from assistant_events.values import read_json, thaw
 
 Document: TypeAlias = dict[str, Any]
@@ -40,14 +41,6 @@ DONE: Final = sse("[DONE]")
 _PLACE: Final = "<signature of step {}>"
 _SIGN = re.compile(rb'"signature": ?"<signature of step ([0-9]+)>"')
 """In a text the quotes are escaped, so that no text of a fixture is taken for a mark."""
-
-
-class StepFrame(NamedTuple):
-    """One event of the step with index `step`; with `is_signed` its bytes contain the mark of a signature."""
-
-    step: int
-    frame: WireFrame
-    is_signed: bool
 
 
 def wire_frame(event: Fields) -> WireFrame:
@@ -73,7 +66,7 @@ class Prepared:
         self.steps = tuple(
             [_marked(valid_json(thaw(step)), place, signs=signs) for place, step in enumerate(answer.steps)]
         )
-        """In the form of 2.x. Each run replaces the marks by its signatures, see `signed`."""
+        """In the form of 2.x. Each run replaces the marks by its signatures."""
 
         self.status = default_status(answer)
         """At the end."""
@@ -82,31 +75,20 @@ class Prepared:
         self._chars = answer.timing.delta_chars or DELTA_CHARS
 
     @cached_property
-    def frames(self) -> tuple[StepFrame, ...]:
+    def frames(self) -> tuple[WireFrame, ...]:
         """The events of its steps; each run makes those around them."""
-        frames: list[StepFrame] = []
-        places = [place for place, step in enumerate(self.steps) if step.get("type") != "user_input"]
-        for index, place in enumerate(places):
-            made = map(wire_frame, self._frames(place, index))
-            frames += [StepFrame(place, frame, _SIGN.search(frame.data) is not None) for frame in made]
-        return tuple(frames)
+        steps = [step for step in self.steps if step.get("type") != "user_input"]
+        return tuple([wire_frame(frame) for index, step in enumerate(steps) for frame in self._frames(step, index)])
 
     @cached_property
     def event_names(self) -> tuple[str, ...]:
         """The types of all events of a run."""
-        names = ["interaction.created", "interaction.status_update", *[each.frame.name for each in self.frames]]
+        names = ["interaction.created", "interaction.status_update", *[frame.name for frame in self.frames]]
         error = self.answer.stream_error
         return (*names, "interaction.completed") if error is None else (*names[: error.after], "error")
 
-    def steps_of(self, count: int) -> dict[int, Document]:
-        """Return the steps, by their indices, that the first *count* of its events contain."""
-        return {
-            place: partial_step(islice(self._frames(place), len(list(frames))))
-            for place, frames in groupby(self.frames[:count], attrgetter("step"))
-        }
-
-    def _frames(self, place: int, index: int = 0) -> Iterator[Document]:
-        return step_frames(self.steps[place], index, arguments=self._arguments, delta_chars=self._chars)
+    def _frames(self, step: Document, index: int) -> Iterator[Document]:
+        return step_frames(step, index, arguments=self._arguments, delta_chars=self._chars)
 
     def signatures(self, salt: bytes) -> list[str]:
         """Return the signature of each step; empty for a step without a mark."""
@@ -127,17 +109,12 @@ def default_status(answer: Answer) -> str:
     return "requires_action" if any(call not in answered for call in calls) else "completed"
 
 
-def signed(steps: Mapping[int, Document], signatures: Sequence[str]) -> list[Document]:
-    """Return steps, given by their indices, with their signatures in place of the marks."""
-    return [
-        {**step, "signature": signatures[place]} if signatures[place] and "signature" in step else step
-        for place, step in steps.items()
-    ]
-
-
-def signed_bytes(data: bytes, signatures: Sequence[str]) -> bytes:
+def signed(frame: WireFrame, signatures: Sequence[str]) -> WireFrame:
     """Return a frame with signatures in place of the marks."""
-    return _SIGN.sub(lambda found: b'"signature":"%b"' % signatures[int(found[1])].encode(), data)
+    if b"<signature of step" not in frame.data:
+        return frame
+    data = _SIGN.sub(lambda found: b'"signature":"%b"' % signatures[int(found[1])].encode(), frame.data)
+    return WireFrame(frame.name, data)
 
 
 def cursor(name: str, number: int) -> str:
@@ -211,31 +188,13 @@ def _tokens(texts: Iterable[str]) -> int:
     return ceil(sum(map(len, texts)) / 4)
 
 
-def partial_step(frames: Iterable[Fields]) -> dict[str, Any]:
-    """Return the step that the first frames of one step, from its start on, add up to."""
-    step: dict[str, Any] = {}
+def decoded_steps(frames: Iterable[Fields]) -> list[Document]:
+    """Return the steps that the first frames of steps add up to."""
+    decoder = GeminiInteractionsDecoder("decoded")
+    interaction = {"id": "v1", "status": "in_progress"}
+    events = decoder.feed_event({"event_type": "interaction.created", "interaction": interaction})
     for frame in frames:
-        if "step" in frame:
-            step = {**frame["step"]}
-        elif "delta" in frame:
-            _grow(step, frame["delta"])
-    return step
-
-
-def _grow(step: dict[str, Any], delta: Fields) -> None:
-    content: list[dict[str, Any]] = [dict(block) for block in mappings(step, "content")]
-    match delta:
-        case {"type": "text" | "text_annotation_delta"}:
-            if not content or string(content[-1], "type") != "text":
-                content.append({"type": "text", "text": ""})
-            text = content[-1]["text"] + (string(delta, "text") or "")
-            content[-1] |= {**delta, "type": "text", "text": text}
-            step["content"] = content
-        case {"type": "thought_summary", "content": item}:
-            step["summary"] = [*mappings(step, "summary"), item]
-        case {"type": "arguments_delta", "arguments": str(piece)}:
-            step |= {**delta, "type": step["type"], "arguments": (string(step, "arguments") or "") + piece}
-        case {"type": str(kind)} if kind in words.MEDIA:
-            step["content"] = [*content, delta]
-        case _:
-            step |= {**delta, "type": step["type"]}
+        events += decoder.feed_event(frame)
+    [message] = fold([*events, *decoder.close()]).messages
+    assert isinstance(message, AssistantMessage)
+    return wire_steps(message)

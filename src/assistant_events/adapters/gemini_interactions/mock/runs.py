@@ -13,9 +13,9 @@ from assistant_events.adapters.gemini_interactions.mock.frames import (
     Document,
     Prepared,
     cursor,
+    decoded_steps,
     event_of,
     signed,
-    signed_bytes,
     texts_of,
     usage_of,
     wire_frame,
@@ -73,7 +73,8 @@ class Run(runs.Run):
     @property
     def steps(self) -> list[Document]:
         """All steps of the answer, signed, in the form of 2.x."""
-        return signed(dict(enumerate(self.prepared.steps)), self.signatures)
+        pairs = zip(self.prepared.steps, self.signatures, strict=True)
+        return [{**step, "signature": signature} if signature else step for step, signature in pairs]
 
     @property
     def token(self) -> str | None:
@@ -96,8 +97,7 @@ class Run(runs.Run):
 
     def _frame(self, number: int) -> WireFrame:
         if self.HEAD_EVENTS <= number < len(self.event_names) - 1:
-            _, frame, is_signed = self.prepared.frames[number - self.HEAD_EVENTS]
-            return frame._replace(data=signed_bytes(frame.data, self.signatures)) if is_signed else frame
+            return signed(self.prepared.frames[number - self.HEAD_EVENTS], self.signatures)
         if number == len(self.event_names) - 1:
             error = self.answer.stream_error
             return self.end() if error is None else wire_frame({"error": _body_of(error), "event_type": "error"})
@@ -155,8 +155,8 @@ class Run(runs.Run):
     def _steps_so_far(self) -> list[Document]:
         if self.cancelled_at is None:
             return self.steps
-        count = max(self.event_count(self.times()) - self.HEAD_EVENTS, 0)
-        return signed(self.prepared.steps_of(count), self.signatures)
+        sent = range(self.HEAD_EVENTS, self.event_count(self.times()))
+        return decoded_steps(event_of(self._frame(number).data) for number in sent)
 
     def _head(self, status: str) -> Document:
         named = "agent" if self.body.get("agent") else "model"

@@ -11,10 +11,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assistant_events.adapters.gemini_interactions import vocabulary as words
-from assistant_events.adapters.gemini_interactions.mock.frames import partial_step
+from assistant_events.adapters.gemini_interactions.mock.frames import decoded_steps
 from assistant_events.adapters.json_fields import Fields, mapping, string
-from assistant_events.errors import JsonError
-from assistant_events.values import read_json
 
 _NAMES: Final[dict[str, str]] = {
     "interaction.created": "interaction.start",
@@ -77,7 +75,8 @@ class Version1Stream:
                 yield _frame("delta", self._indexes[index], delta=frame["delta"])
         else:
             if self._is_whole(index):
-                yield _frame("delta", self._indexes[index], delta=_with_object(partial_step(self._started[index])))
+                [step] = decoded_steps([*self._started[index], frame])
+                yield _frame("delta", self._indexes[index], delta=step)
             yield _frame("stop", self._indexes[index])
 
     def _start(self, index: int, frame: Fields) -> Iterator[dict[str, Any]]:
@@ -122,15 +121,3 @@ class Version1Stream:
 
 def _frame(event: str, index: int, **fields: Any) -> dict[str, Any]:
     return {"index": index, **fields, "event_type": f"content.{event}"}
-
-
-def _with_object(step: dict[str, Any]) -> dict[str, Any]:
-    """Return a step with its arguments as an object, when they are one."""
-    text = step.get("arguments")
-    if not isinstance(text, str):
-        return step
-    try:
-        arguments = read_json(text)
-    except JsonError:
-        return step
-    return {**step, "arguments": arguments} if isinstance(arguments, dict) else step
