@@ -2,8 +2,10 @@
 The message when an optional package is missing.
 """
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -71,3 +73,20 @@ def test_no_hint_names_an_index():
     files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
 
     assert [] == [path.name for path in files if "install 'assistant-events[" in path.read_text()]
+
+
+def test_extras_of_the_pages():
+    """
+    The pages that list the extras name those of the package, with what each brings; no page names another one.
+    """
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    brought = {name: [re.split("[^a-z0-9]", one)[0] for one in packages] for name, packages in declared.items()}
+    pages = {path: path.read_text() for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))}
+    rows = re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", pages[ROOT / "docs/how-to/install.md"], re.MULTILINE)
+    installed = [re.findall(r'pip install "?\.\[([\w,]+)\]', text) for text in pages.values()]
+    needed = [re.findall(r"(?:extras? |needs? )`(\w+)`", text) for text in pages.values()]
+
+    assert {**brought, "all": ["all"]} == {name: listed.split(" of")[0].split(", ") for name, listed in rows}
+    assert set(declared) - {"all"} <= set(re.findall(r'pip install "\.\[(\w+)\]"', pages[ROOT / "README.md"]))
+    assert set(declared) >= {name for found in installed for names in found for name in names.split(",")}
+    assert {*declared, "attrs"} >= {name for found in needed for name in found}

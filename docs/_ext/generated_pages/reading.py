@@ -66,9 +66,9 @@ def _default(default: Any) -> str:
         return str(default.value)
     if default is None:
         return "none"
-    if isinstance(default, (tuple, frozenset)) or hasattr(default, "items"):
-        return "empty"
-    return "empty" if default == "" else str(default)
+    if isinstance(default, (str, tuple, frozenset)) or hasattr(default, "items"):
+        return str(default) if default else "empty"
+    return str(default)
 
 
 def _docs(cls: type) -> dict[str, str]:
