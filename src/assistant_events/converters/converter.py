@@ -143,9 +143,11 @@ def _stored_structure_hook(hint: Any) -> StructureHook:
 
 
 def _union_hook(types: Mapping[str, type]) -> StructureHook:
+    hook_of = cache(lambda tag: _class_hook(types[tag]))
+
     def structure_union(document: Any, hint: Any) -> Any:
         try:
-            hook = _class_hook(types[document["type"]])
+            hook = hook_of(document["type"])
         except (KeyError, TypeError):
             raise hooks.unknown_word(types, hooks.tag_of(document), ".type") from None
         return hook(document, hint)
@@ -155,24 +157,25 @@ def _union_hook(types: Mapping[str, type]) -> StructureHook:
 
 def _event_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHook:
     """Return the hook of events: older versions are upcast; newer ones and unknown types are kept as they are."""
-    types = dict(types)  # a proxy is slower
+    hook_of = cache(lambda tag: _class_hook(types[tag]))
+    versions = {tag: cls.version for tag, cls in types.items()}
 
     def structure_event(document: Any, hint: Any) -> Any:
         try:
-            cls = types[document["type"]]
+            tag = document["type"]
             # Identity refuses `true` and 1.0. CPython shares small integers; for others the result is the same.
-            is_current = document["v"] is cls.version
+            hook = hook_of(tag) if document["v"] is versions[tag] else structure_other
         except (KeyError, TypeError):
-            return structure_other(document, hint)
-        return _class_hook(cls)(document, hint) if is_current else structure_other(document, hint)
+            hook = structure_other
+        return hook(document, hint)
 
     def structure_other(document: Any, hint: Any) -> Any:
         tag = hooks.tag_of(document)
         version = _version_of(document)
         if tag in types:
             newest = {"v": 1, **plain_copy(upcasters.upcast(document))}
-            if newest["v"] == types[tag].version:
-                return _class_hook(types[tag])(newest, hint)
+            if newest["v"] == versions[tag]:
+                return hook_of(tag)(newest, hint)
         # A record around the event is one level more.
         data = hooks.structure_object(document, val.State, DOCUMENT_DEPTH - 1)
         return ev.UnknownEvent(type=tag, version=version, data=data)

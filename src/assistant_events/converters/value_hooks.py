@@ -79,8 +79,7 @@ def structure_object(value: Any, cls: type[JsonObject], max_depth: int = MAX_DEP
 def structure_tuple(hint: Any, converter: Converter) -> StructureHook:
     """Return the hook of a tuple, which is an array in a document."""
     item_hint = get_args(hint)[0]
-    structure_item = converter.get_structure_hook(item_hint)
-    return lambda value, _: tuple(_structure_items(value, structure_item, item_hint))
+    return _array_hook(converter.get_structure_hook(item_hint), item_hint, tuple)
 
 
 def unstructure_tuple(hint: Any, converter: Converter) -> UnstructureHook:
@@ -89,19 +88,24 @@ def unstructure_tuple(hint: Any, converter: Converter) -> UnstructureHook:
     return lambda values: [unstructure_item(value) for value in values]
 
 
-def _structure_items(value: Any, structure_item: StructureHook, hint: Any) -> list[Any]:
-    if type(value) is not list:
-        raise wrong("", "an array", value)
-    items: list[Any] = []
-    try:
-        for item in value:  # pyright: ignore[reportUnknownVariableType]  # the check above leaves its items unknown
-            items.append(structure_item(item, hint))  # noqa: PERF401 - its length is the index of a fault
-    except ShapeError as fault:
-        raise fault.under(f"[{len(items)}]") from None
-    return items
+def _array_hook(structure_item: StructureHook, hint: Any, cls: type) -> StructureHook:
+    def structure_array(value: Any, _: Any) -> Any:
+        if type(value) is not list:
+            raise wrong("", "an array", value)
+        at = 0
+        try:
+            for at, item in enumerate(value):
+                value[at] = structure_item(item, hint)
+        except ShapeError as fault:
+            raise fault.under(f"[{at}]") from None
+        return cls(value)
+
+    return structure_array
 
 
 def _structure_value(value: Any, _: Any) -> Any:
+    if type(value) is dict:
+        return structure_object(value, JsonObject)
     return structure_object({"": value}, JsonObject, MAX_DEPTH + 1)[""]
 
 
@@ -145,10 +149,6 @@ def _structure_error_kind(value: Any, _: Any) -> ErrorKind | str:
     return _ERROR_KINDS.get(name, name)
 
 
-def _structure_names(value: Any, _: Any) -> frozenset[str]:
-    return frozenset(_structure_items(value, _structure_name, str))
-
-
 def _word_hooks(words: Mapping[str, str]) -> tuple[StructureHook, UnstructureHook]:
     def structure(value: Any, _: Any) -> str:
         try:
@@ -170,7 +170,7 @@ VALUE_HOOKS: Final[Mapping[Any, tuple[StructureHook, UnstructureHook]]] = {
     datetime: (_structure_time, _unstructure_time),
     ErrorKind | str: (_structure_error_kind, str.__str__),
     Literal["auto", "manual"]: _word_hooks({"auto": "auto", "manual": "manual"}),
-    frozenset[str]: (_structure_names, sorted),
+    frozenset[str]: (_array_hook(_structure_name, str, frozenset), sorted),
     **{
         words: _word_hooks({word.value: word for word in words})
         for words in (ApprovalStatus, Awaits, FinishReason, MessageStatus, PartStatus, CallStatus)

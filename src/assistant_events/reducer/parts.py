@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, assert_never
 
+import attrs
+
 from assistant_events import events as ev
 from assistant_events import messages as msg
 from assistant_events.lifecycle import CallPhase
@@ -42,8 +44,8 @@ def copy_of(value: msg.AssistantMessage | msg.ToolPart) -> Any:
     """Return a draft with the values of a message, a call or another draft."""
     # Any: a draft.
     draft = _DRAFTS[value.__class__]()
-    for name in draft.__slots__:
-        setattr(draft, name, getattr(value, name))
+    for field in attrs.fields(value.__class__):
+        setattr(draft, field.name, getattr(value, field.name))
     return draft
 
 
