@@ -3,8 +3,8 @@ Installs the official clients that the tests drive, and the libraries that the b
 
 Python clients go each into a directory of its own, `.venv/clients/<name>` from requirements/clients/<name>.txt, because
 they exclude each other; with the argument `javascript`, npm puts the others where node looks for them. With `peers`,
-each line of requirements/bench.txt goes into `.venv/peers/<name>`. `pins` works out anew what surrounds the clients.
-What cannot be installed is not a failure: its tests skip, or the benchmarks leave it out, with the reason.
+each line of requirements/bench.txt is installed into `.venv/peers/<name>`. `pins` works out anew what surrounds the
+clients. What cannot be installed is not a failure: its tests skip, or the benchmarks leave it out, with the reason.
 """
 
 from __future__ import annotations

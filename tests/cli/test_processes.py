@@ -112,7 +112,7 @@ def test_memory_stays_flat(run, tmp_path, command):
 
 def test_nothing_is_imported_that_is_not_needed():
     """
-    The version comes without the packages of the extra, and a command that asks nobody without the client.
+    The version comes without the packages of the extra, and a command that sends no request without the client.
     """
     code = (
         "import sys; from assistant_events.cli import main; main(['--version']); "
