@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -17,7 +16,14 @@ from assistant_events.cli.detect_input import Content, ProviderStream, recognise
 from assistant_events.cli.exit_codes import CommandError, Exit, UnknownOption
 from assistant_events.cli.fold_input import events_of, fold_into
 from assistant_events.cli.open_store import check_session, opened
-from assistant_events.cli.output import print_json, print_rows, print_table, print_text, transcript_document
+from assistant_events.cli.output import (
+    print_json,
+    print_note,
+    print_rows,
+    print_table,
+    print_text,
+    transcript_document,
+)
 from assistant_events.cli.run import run_command
 from assistant_events.cli.source import reading
 from assistant_events.cli.terminal_safe import one_line, size_of
@@ -371,7 +377,7 @@ def _store(content: Content, db: str, session_id: str, message_id: str | None) -
         before = session.seq
         fold_into(content, session, message_id)
         added = _count(session.seq - before, "record") if session.seq > before else "nothing"
-        _print_note(f"session {session_id!r} of {db}: {added} added")
+        print_note(f"session {session_id!r} of {db}: {added} added")
         return session.transcript
 
 
@@ -401,14 +407,10 @@ def _problems_of_session(store: SqliteStore, session_id: str) -> Iterator[_Found
             session_id, start.seq if pruned and start is not None else pruned
         )
         yield from map(_found, find_problems(records, start=start if pruned else None))
-        if start is not None and not pruned and fold(_until(store, session_id, start.seq)) != start:
+        if start is not None and not pruned and fold(store.read(session_id, limit=start.seq)) != start:
             yield _problem(session_id, None, "snapshot", f"the snapshot at seq {start.seq} differs from the records")
     except StoreError as error:
         yield _problem(session_id, None, "damaged", str(error))
-
-
-def _until(store: SqliteStore, session_id: str, seq: int) -> Iterator[Record]:
-    return store.read(session_id, limit=seq)
 
 
 def _found(problem: Problem) -> _Found:
@@ -431,11 +433,7 @@ def _print_notes(content: Content) -> None:
     if content.unreadable:
         counts["a document that is not a JSON object was left out"] += content.unreadable
     for message, count in counts.items():
-        _print_note(message if count == 1 else f"{message} ({count} times)")
-
-
-def _print_note(text: str) -> None:
-    print(one_line(f"assistant-events: {text}"), file=sys.stderr)
+        print_note(message if count == 1 else f"{message} ({count} times)")
 
 
 def _count(number: int, noun: str) -> str:

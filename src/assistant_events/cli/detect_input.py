@@ -214,15 +214,13 @@ def _parsed(source: Input, place: str, payload: bytes) -> Any:
 def _frames(source: Input) -> Iterator[Mapping[str, Any]]:
     """Return the documents in the frames of a stream, with the name beside a frame as its type where it has none."""
     framing = Sse()
-    for payload in chain(chain.from_iterable(map(framing.feed, source.chunks())), _closing(framing)):
-        document = _object(payload)
-        if document is not None:
-            name = framing.name(payload)
-            yield document if name is None else {"type": name, **document}
-
-
-def _closing(framing: Sse) -> Iterator[bytes]:
-    yield from framing.close()  # when it is asked for
+    # An empty chunk stands for the end.
+    for chunk in chain(source.chunks(), [b""]):
+        for payload in framing.feed(chunk) if chunk else framing.close():
+            document = _object(payload)
+            if document is not None:
+                name = framing.name(payload)
+                yield document if name is None else {"type": name, **document}
 
 
 def _detected(source: Input, found: Iterable[Mapping[str, Any]]) -> Dialect:

@@ -3,46 +3,32 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import final
+from typing import Final, Self, final
 
 
 class Exit(IntEnum):
-    """Exit codes of the process."""
+    """Exit codes of the process, and what each means."""
 
-    OK = 0
+    meaning: str
 
-    PROBLEMS = 1
-    """The command did its work, and what it looked at is not in order."""
+    OK = 0, "done"
+    PROBLEMS = 1, "done, and something is not in order (verify, fold --check)"
+    USAGE = 2, "the command line or the input cannot be used"
+    STORE = 3, "the database refused"
+    ANSWER = 4, "the answer is not complete (run)"
+    STOPPED = 130, "stopped with Ctrl-C"
+    PIPE = 141, "the reader of the output closed it"
+    TERMINATED = 143, "stopped with SIGTERM (run)"
 
-    USAGE = 2
-    """The command line, or what it names, cannot be used."""
-
-    STORE = 3
-    """The database refused: it is busy, full or damaged, or another process wrote meanwhile."""
-
-    ANSWER = 4
-    """The answer is not complete: the provider refused or failed, or the run is still in progress or dead."""
-
-    STOPPED = 130
-    """Ctrl-C."""
-
-    PIPE = 141
-    """The reader of the output closed it."""
-
-    TERMINATED = 143
-    """SIGTERM, while an answer was received."""
+    def __new__(cls, code: int, meaning: str) -> Self:
+        """Make a member; Python calls it with each of the pairs."""
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
 
 
-HELP = """\
-Exit codes:
-  0    done
-  1    done, and something is not in order (verify, fold --check)
-  2    the command line or the input cannot be used
-  3    the database refused
-  4    the answer is not complete (run)
-  130  stopped with Ctrl-C
-  141  the reader of the output closed it
-  143  stopped with SIGTERM (run)"""
+HELP: Final = "\n".join(["Exit codes:", *[f"  {code.value:<4} {code.meaning}" for code in Exit]])
 
 
 @final

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, TextIO, final
 
 from assistant_events import events as ev
-from assistant_events.cli.output import print_json
+from assistant_events.cli.output import print_json, print_note
 from assistant_events.cli.terminal_safe import one_line, shortened, size_of, visible
 from assistant_events.converters import unstructure
 from assistant_events.messages import AssistantMessage, PartStatus, ReasoningPart, TextPart, ToolPart, redact
@@ -86,8 +86,7 @@ class Live:
     def note(self, text: str) -> None:
         """Write a line about the answer to standard error."""
         self.end_line()
-        sys.stderr.write(f"{one_line(f'assistant-events: {text}')}\n")
-        sys.stderr.flush()
+        print_note(text)
 
     def row(self, label: str, text: str) -> None:
         """Write one row of a list below a note."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, final
 from urllib.parse import parse_qsl, urlencode
 
 from assistant_events.cli.exit_codes import CommandError
-from assistant_events.cli.output import print_table
+from assistant_events.cli.output import note_line, print_note, print_table
 from assistant_events.cli.patience import PatientWriter
 from assistant_events.cli.terminal_safe import one_line
 from assistant_events.errors import FixtureError, JsonError
@@ -88,7 +88,7 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> N
     path = Path(fixtures[0])
     with PatientWriter(sys.stderr) as notes:
         try:
-            proxy = RecordingProxy(_dialect().recorded, upstream, path, note=lambda text: notes.write(_note_line(text)))
+            proxy = RecordingProxy(_dialect().recorded, upstream, path, note=lambda text: notes.write(note_line(text)))
         except FixtureError as error:
             raise _refused(error) from None
         except ValueError as error:
@@ -114,7 +114,7 @@ def _loaded(fixtures: Sequence[str]) -> Fixtures:
     except FixtureError as error:
         raise _refused(error) from None
     for line in known.left_out:
-        _print_note(f"left out: {line}")
+        print_note(f"left out: {line}")
     return known
 
 
@@ -122,7 +122,7 @@ def _refused(error: FixtureError) -> CommandError:
     """Print all faults but the last, a line each, and return the last."""
     *lines, last = [one.line for one in (error, *error.others)]
     for line in lines:
-        _print_note(line)
+        print_note(line)
     return CommandError(last)
 
 
@@ -231,11 +231,3 @@ def _check_installed(needed: Mapping[str, Sequence[str]]) -> None:
 def _print_line(text: str) -> None:
     sys.stdout.write(f"{one_line(text)}\n")
     sys.stdout.flush()
-
-
-def _print_note(text: str) -> None:
-    print(_note_line(text), file=sys.stderr)
-
-
-def _note_line(text: str) -> str:
-    return one_line(f"assistant-events: {text}")

@@ -71,6 +71,16 @@ def print_text(text: str) -> None:
     sys.stdout.write(f"{visible(text)}\n")
 
 
+def note_line(text: str) -> str:
+    """Return a note as it is written to standard error."""
+    return one_line(f"assistant-events: {text}")
+
+
+def print_note(text: str) -> None:
+    """Print a note to standard error."""
+    print(note_line(text), file=sys.stderr, flush=True)
+
+
 def transcript_document(transcript: Transcript) -> dict[str, Any]:
     """
     Return the wire form of *transcript* without state, and with every other field, also those that hold their default.

@@ -79,6 +79,8 @@ def run_command(
         raise CommandError("the session needs a name")
     # Imported late, as the client is: other commands start sooner.
     from assistant_events.cli import endpoints
+    from assistant_events.cli.run_conversation import Conversation
+    from assistant_events.clients import Action
 
     options = [*(["--db", db] if db != DATABASE else []), *(["--base-url", base_url] if base_url else [])]
     if chosen:
@@ -87,10 +89,8 @@ def run_command(
             check_session(store, db, name)
             endpoint = endpoints.chosen(base_url) if base_url else endpoints.stored(store, name)
             endpoints.check_extras(endpoint)
-            from assistant_events.cli.run_conversation import Conversation
-            from assistant_events.clients import Action
-
-            return _until_stopped(Conversation(store, name, endpoint, Live(json=json), options).take_up(Action(action)))
+            conversation = Conversation(store, name, endpoint, Live(json=json), options)
+            return asyncio.run(_until_stopped(conversation.take_up(Action(action))))
     endpoint = endpoints.chosen(base_url)
     endpoints.check_extras(endpoint)
     text = _text_of(prompt)
@@ -103,10 +103,9 @@ def run_command(
         if endpoint.is_mock:
             variable = endpoints.provider_client().api.key_variable
             live.note(f"no {variable}: a mock provider answers, in session {name!r}")
-        from assistant_events.cli.run_conversation import Conversation
-
         conversation = Conversation(store, name, endpoint, live, options)
-        return _until_stopped(conversation.ask(text, model=model, agent=agent, system=system, background=background))
+        asked = conversation.ask(text, model=model, agent=agent, system=system, background=background)
+        return asyncio.run(_until_stopped(asked))
 
 
 def _check(prompt: str | None, chosen: dict[str, str], others: dict[str, str | None]) -> None:
@@ -133,12 +132,8 @@ def _text_of(prompt: str | None) -> str:
     return text
 
 
-def _until_stopped(work: Coroutine[None, None, Exit]) -> Exit:
+async def _until_stopped(work: Coroutine[None, None, Exit]) -> Exit:
     """Return the exit code of *work*, or that of the signal that ended it, after the answer was closed."""
-    return asyncio.run(_stoppable(work))
-
-
-async def _stoppable(work: Coroutine[None, None, Exit]) -> Exit:
     # Ctrl-C is handled by asyncio, on every system.
     ended = Exit.STOPPED
     task = asyncio.current_task()
