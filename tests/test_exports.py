@@ -2,6 +2,9 @@
 The names of the package root: what most applications import, and no more.
 """
 
+import subprocess
+import sys
+
 import assistant_events
 from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS
 
@@ -33,3 +36,14 @@ def test_names_exist():
     Each name is there.
     """
     assert [] == [name for name in assistant_events.__all__ if not hasattr(assistant_events, name)]
+
+
+def test_imports_of_the_root():
+    """
+    The package root imports attrs, and neither its other dependencies nor a reader of JSON, which are slow to import.
+    """
+    program = "import sys, assistant_events; print(*{name.partition('.')[0] for name in sys.modules})"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    slow = {"cattrs", "hypothesis", "json", "msgspec", "sqlite3", "typing_extensions"}
+
+    assert set() == slow & set(ran.stdout.split())

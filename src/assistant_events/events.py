@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import ClassVar, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, final
 
 import attrs
-from typing_extensions import TypeIs
 
 from assistant_events.values import (
     Citation,
@@ -32,6 +31,9 @@ from assistant_events.values import (
 from assistant_events.values.content import as_content, size_only, to_bytes
 from assistant_events.values.info import as_citations, to_finish
 from assistant_events.values.validators import NO_FIELDS, NO_STATE, Extensible, Frozen
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs  # only for type checkers: its import is slow
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, cast
 
 import attrs
-from typing_extensions import override
 
 from assistant_events import events as ev
 from assistant_events import messages as msg
@@ -272,8 +271,8 @@ class OpenAnswer(OpenMessage):
 
     # -- reading
 
-    @override
     def repeats(self, event: KnownEvent) -> bool:
+        """See `OpenMessage.repeats`."""
         base = self.base
         ended: tuple[object, ...]
         match event:
@@ -299,7 +298,6 @@ class OpenAnswer(OpenMessage):
             and (not event.state or event.state == base.state)
         )
 
-    @override
     def _freeze(self) -> msg.AssistantMessage:
         message = self.base
         now = self.parts

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, ClassVar, TypeAlias, cast
 
 import attrs
-from typing_extensions import override
 
 from assistant_events.events import CompactionDelta, CompactionEnded, CompactionFailed, PromptSubmitted
 from assistant_events.lifecycle import KnownEvent, MessageLifecycle, MessagePhase, Outcome, Rejection
@@ -120,11 +119,10 @@ class OpenPrompt(OpenMessage):
     def __init__(self, at: int, base: UserMessage) -> None:
         super().__init__(at, base, MessageLifecycle(MessagePhase.PROMPT))
 
-    @override
     def repeats(self, event: KnownEvent) -> bool:
+        """See `OpenMessage.repeats`."""
         return isinstance(event, PromptSubmitted) and event.content == self.base.content
 
-    @override
     def _freeze(self) -> UserMessage:
         message: UserMessage = self.base
         return message
@@ -157,8 +155,8 @@ class OpenCompaction(OpenMessage):
         self.base = attrs.evolve(self.base, status=MessageStatus.FAILED, error=event.error, times=times)
         return _APPLIED
 
-    @override
     def repeats(self, event: KnownEvent) -> bool:
+        """See `OpenMessage.repeats`."""
         base = self.base
         if isinstance(event, CompactionEnded):
             return base.status is MessageStatus.COMPLETED and (event.text, event.state) == (
@@ -167,7 +165,6 @@ class OpenCompaction(OpenMessage):
             )
         return isinstance(event, CompactionFailed) and base.status is MessageStatus.FAILED and event.error == base.error
 
-    @override
     def _freeze(self) -> CompactionMessage:
         return attrs.evolve(self.base, text=self.buffer.value())
 
