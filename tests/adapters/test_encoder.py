@@ -7,6 +7,7 @@ import json
 
 import attrs
 import pytest
+from hypothesis import given
 
 from assistant_events import (
     AssistantMessage,
@@ -18,12 +19,14 @@ from assistant_events import (
     Transcript,
     fold,
 )
-from assistant_events.adapters import Encoded, load_dialect
+from assistant_events.adapters import Encoded, EncoderBase, load_dialect
 from assistant_events.adapters.gemini_interactions import decode_resource, encode
+from assistant_events.adapters.gemini_interactions.encoder import GeminiInteractionsEncoder
 from assistant_events.adapters.gemini_interactions.policy import POLICY
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import REASONS, REPAIRS, DropReason
 from assistant_events.testing import Call, answer, compaction, error, prompt, records, rewind
+from assistant_events.testing.strategies import sessions
 from assistant_events.values import ErrorInfo, MediaContent, as_content
 
 from .notation import C, D, K, S, X, delta, fc, mo, step, stream, th
@@ -1228,3 +1231,27 @@ def test_json_all_the_way():
     assert {**BODY, "previous_interaction_id": "v1", "input": [result(result='{"a":1}')]} == json.loads(
         json.dumps(encode(transcript, BODY).body)
     )
+
+
+@given(said=sessions())
+def test_a_part_is_sent_when_it_has_a_step(said):
+    """
+    The encoder knows without writing it whether a part has a step: what it knows is what the base finds by writing.
+    """
+    encoder = GeminiInteractionsEncoder((), dict(BODY), provider="google", policy=POLICY, strip=False)
+    answers = [message for message in fold(said).messages if isinstance(message, AssistantMessage)]
+    parts = [(message, part) for message in answers for part in message.parts]
+
+    assert [EncoderBase.is_sent(encoder, *each) for each in parts] == [encoder.is_sent(*each) for each in parts]
+
+
+@pytest.mark.parametrize(("state", "output", "sent"), [({"orphan": True}, None, False), ({"orphan": True}, "x", True)])
+def test_a_call_without_a_step(state, output, sent):
+    """
+    A call that the decoder made up for a result is sent as that result alone.
+    """
+    [message] = fold(answer(calls=[Call("google_search", output=output, provider_executed=True, state=state)])).messages
+    encoder = GeminiInteractionsEncoder((), dict(BODY), provider="google", policy=POLICY, strip=False)
+    [part] = message.parts
+
+    assert sent is encoder.is_sent(message, part) is EncoderBase.is_sent(encoder, message, part)

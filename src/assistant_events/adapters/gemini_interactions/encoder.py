@@ -16,6 +16,7 @@ from assistant_events.adapters.gemini_interactions.policy import POLICY
 from assistant_events.adapters.gemini_interactions.wire_steps import (
     call_type,
     content_block,
+    has_step,
     has_unwritten_deltas,
     wire_steps,
 )
@@ -109,6 +110,10 @@ class GeminiInteractionsEncoder(EncoderBase):
     def answer_items(self, message: AssistantMessage) -> list[Item]:
         """Return the steps of an answer."""
         return wire_steps(message)
+
+    def is_sent(self, message: AssistantMessage, part: Part) -> bool:
+        """Return whether a part has a step."""
+        return has_step(part)
 
     def result_item(self, call: ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """

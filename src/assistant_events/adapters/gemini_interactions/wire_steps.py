@@ -74,6 +74,11 @@ def step_kind(part: msg.Part) -> StepKind | None:
             assert_never(never)
 
 
+def has_step(part: msg.Part) -> bool:
+    """Return whether a part, or the result of a call, has a step."""
+    return any(True for _ in _states(part))
+
+
 def place_of(state: State) -> int | None:
     """Return the place of a step among the generated ones, the `i` of its state; `None` when it is not known."""
     place = state.get("i")
