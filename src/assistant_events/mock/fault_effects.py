@@ -46,8 +46,8 @@ class FaultFrames:
 class Point:
     """Where an effect starts: after a number of events, or seconds after the headers, which are sent at *opened*."""
 
-    events: int | None
-    seconds: float | None
+    events: int | None = None
+    seconds: float | None = None
     opened: float
     status_update: bytes
     """The frame that shows the run as running."""

@@ -323,20 +323,12 @@ def fault_help() -> tuple[tuple[str, str], ...]:
     return tuple([(name + _example(kind), kind.text) for name, kind in KINDS.items()])
 
 
-def apply_faults(
-    actions: StreamActions, faults: Sequence[Fault], *, opened: float, status_update: bytes, frames: FaultFrames
-) -> StreamActions:
+def apply_faults(actions: StreamActions, faults: Sequence[Fault], opening: Point) -> StreamActions:
     """Return a stream with the effects of the faults that are due in it, in the order of their stages."""
     for name, kind in sorted(KINDS.items(), key=lambda row: row[1].stage):
         for fault in faults:
             if fault.name == name and kind.effect is not None:
-                point = Point(
-                    events=fault.events,
-                    seconds=fault.seconds,
-                    opened=opened,
-                    status_update=status_update,
-                    frames=frames,
-                )
+                point = attrs.evolve(opening, events=fault.events, seconds=fault.seconds)
                 actions = kind.effect(actions, point)
     return actions
 

@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from assistant_events.clients.hosts import is_loopback, proxy_secrets, service_url
 from assistant_events.mock.requests import ApiError, secrets_of_request
+from assistant_events.mock.streaming import reset_connection
 from assistant_events.mock.tape import RecordedApi, Tape
 from assistant_events.values.credentials import Secrets
 
@@ -104,7 +105,9 @@ class RecordingProxy:
                 self._note(f"{lost}the endpoint broke off: {type(error).__name__}")
                 if is_stream:
                     self._record(request, body, response, b"".join(pieces))
-                await _break_off(receive, send)
+                reset_connection(send, "the endpoint broke off")
+                while (await receive())["type"] != "http.disconnect":
+                    pass
                 return
         self._record(request, body, response, b"".join(pieces))
 
@@ -187,13 +190,3 @@ async def _forward(response: httpx2.Response, send: Send, pieces: list[bytes]) -
         await send({"type": "http.response.body", "body": b"", "more_body": False})
     finally:
         await response.aclose()
-
-
-async def _break_off(receive: Receive, send: Send) -> None:
-    """Break the connection to the client as the one to the endpoint broke."""
-    transport = getattr(getattr(send, "__self__", None), "transport", None)
-    if transport is None:
-        raise ConnectionResetError("the endpoint broke off")
-    transport.abort()
-    while (await receive())["type"] != "http.disconnect":
-        pass

@@ -17,7 +17,7 @@ import attrs
 from starlette.requests import Request
 
 from assistant_events.mock.clock import ProviderClock, wait_until
-from assistant_events.mock.fault_effects import FaultFrames
+from assistant_events.mock.fault_effects import FaultFrames, Point
 from assistant_events.mock.faults import Fault, FaultBudget, apply_faults, delay_of, parse_faults
 from assistant_events.mock.fixtures import Answer, Fixture, Fixtures
 from assistant_events.mock.matching import RequestFacts
@@ -209,9 +209,10 @@ class MockService(ABC, Generic[_RunT]):
             run, after = self.other_run(run), 0
         opens = self.clock.now() + delay_of(faults) + (0.0 if is_replay else run.answer.timing.first_byte_s)
         actions, cancellation = self.actions_of(call, run, after)
+        opening = Point(opened=opens, status_update=run.status_update(), frames=self._frames)
         return EventStream(
             run=run,
-            actions=apply_faults(actions, faults, opened=opens, status_update=run.status_update(), frames=self._frames),
+            actions=apply_faults(actions, faults, opening),
             cancellation=cancellation,
             end_names=self._frames.end_names,
             clock=self.clock,

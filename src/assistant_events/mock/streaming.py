@@ -90,7 +90,8 @@ class EventStream:
                 # One event is one write, and other streams get their turn.
                 await asyncio.sleep(0)
             elif isinstance(action, ResetConnection):
-                await self._reset(raw_send)
+                reset_connection(raw_send, "the mock provider drops this connection")
+                await wait_until(self.clock, self._changed, inf, lambda: self._gone)
                 return
         if not self._gone:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -107,13 +108,20 @@ class EventStream:
     def _is_over(self) -> bool:
         return self._gone or self.is_closing()
 
-    async def _reset(self, raw_send: Any) -> None:
-        transport = getattr(getattr(raw_send, "__self__", None), "transport", None)
-        if not isinstance(transport, asyncio.Transport):
-            raise ConnectionResetError("the mock provider drops this connection")
-        endpoint = transport.get_extra_info("socket")
-        if endpoint is not None:
-            with suppress(OSError):
-                endpoint.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
-        transport.abort()
-        await wait_until(self.clock, self._changed, inf, lambda: self._gone)
+
+def reset_connection(send: Any, reason: str) -> None:
+    """
+    Reset the connection of *send*, which is that of the server itself.
+
+    Raises:
+        ConnectionResetError: The server is another than uvicorn, so that an exception has to do; it has the *reason*.
+    """
+    # Any: what the server has put into the scope.
+    transport = getattr(getattr(send, "__self__", None), "transport", None)
+    if not isinstance(transport, asyncio.Transport):
+        raise ConnectionResetError(reason)
+    endpoint = transport.get_extra_info("socket")
+    if endpoint is not None:
+        with suppress(OSError):
+            endpoint.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+    transport.abort()
