@@ -593,24 +593,18 @@ def test_who_waits_in_a_loop_that_is_gone():
     """
     A listener whose event loop was closed does not affect the others.
     """
-
     provider = provider_of(Answer(steps=(text_step("Hi"),), timing=SLOW), clock=HandClock())
 
-    async def create_it():
-        await ask(provider, "POST", V1, BACKGROUND)
-
     async def listen():
-        with provider._service.runs.get("v1_1").listening(asyncio.Event()):
-            await asyncio.Event().wait()
+        await ask(provider, "POST", V1, BACKGROUND)
+        listening = provider._service.runs.get("v1_1").listening(asyncio.Event())
+        listening.__enter__()
+        return listening
 
     async def cancel():
         return (await ask(provider, "POST", f"{ONE}/cancel")).document["status"]
 
-    asyncio.run(create_it())
-    loop = asyncio.new_event_loop()
-    listening = loop.create_task(listen())
-    loop.run_until_complete(asyncio.sleep(0))
-    loop.close()
+    never_left = run(listen)
 
     assert "cancelled" == run(cancel)
-    assert not listening.done()
+    assert never_left

@@ -397,6 +397,20 @@ def test_a_document_waits_for_the_whole_answer():
     assert (None, 200) == asyncio.run(main())
 
 
+def test_a_client_that_leaves_in_a_burst():
+    """
+    Between two events that are due at once others get their turn, so that a client that leaves is noticed.
+    """
+
+    async def main():
+        exchange = Exchange(provider_of([text_step("word " * 400)]), "POST", V1, create(stream=True))
+        exchange.leave()
+        await exchange.over()
+        return len(exchange.pieces)
+
+    assert asyncio.run(main()) < 10
+
+
 def test_a_client_that_leaves_ends_its_own_stream():
     """
     One reader disconnects; the other gets everything, and nothing of the first is left.

@@ -71,7 +71,7 @@ class SignatureLedger:
 
     def __init__(self) -> None:
         self._given: OrderedDict[str, set[bytes]] = OrderedDict()
-        self._before: OrderedDict[str, dict[str | None, None]] = OrderedDict()
+        self._before: OrderedDict[str, set[str | None]] = OrderedDict()
 
     def note_steps(self, steps: Iterable[Step], *, served: bool = True) -> None:
         """
@@ -96,12 +96,11 @@ class SignatureLedger:
                 kept.popitem(last=False)
 
     def _note_call(self, call_id: str, signature: str | None) -> None:
-        before = self._before.setdefault(call_id, {})
-        before[signature] = None
+        before = self._before.setdefault(call_id, set())
+        before.add(signature)
         if len(before) > MAX_SIGNATURES:
-            # Under load one fixture answers thousands; from now on any of their signatures is accepted.
-            del before[next(each for each in before if each)]
-            before[_OTHERS] = None
+            # Under load one fixture answers thousands; from now on any signature is accepted.
+            self._before[call_id] = {None} if None in before else {_OTHERS}
         self._before.move_to_end(call_id)
 
     def check(self, given: object) -> None:
