@@ -58,6 +58,7 @@ from assistant_events import (
     Usage,
     UserMessage,
     fold,
+    thaw,
 )
 from assistant_events.converters import (
     configure_converter,
@@ -67,12 +68,13 @@ from assistant_events.converters import (
     structure,
     unstructure,
 )
-from assistant_events.converters.converter import _CLASS_HOOKS
+from assistant_events.converters.converter import _CLASS_HOOKS, _message_hook
 from assistant_events.errors import JsonError, StructureError
 from assistant_events.events import DURABLE_EVENTS, EVENT_TYPES, LIVE_EVENTS
 from assistant_events.messages import Times
 from assistant_events.testing import origin, records
 from assistant_events.testing import strategies as made
+from assistant_events.upcasting import Upcasters
 from assistant_events.values import MAX_DEPTH
 from assistant_events.values.validators import NO_FIELDS, NO_STATE
 from tests.everything import MESSAGES, NOON, PARTS, TRANSCRIPT, label
@@ -256,6 +258,7 @@ def test_message_document():
 
     assert {
         "type": "assistant",
+        "v": 1,
         "id": "a1",
         "origin": {"provider": "acme", "dialect": "acme-chat"},
         "status": "running",
@@ -284,7 +287,7 @@ def test_transcript_document():
 
     assert {
         "v": 1,
-        "messages": [{"type": "user", "id": "u1", "content": [{"type": "text", "text": "Hi"}]}],
+        "messages": [{"type": "user", "v": 1, "id": "u1", "content": [{"type": "text", "text": "Hi"}]}],
         "seq": 2,
         "rewound": ["a", "b"],
     } == unstructure(transcript)
@@ -432,6 +435,87 @@ def test_deltas_without_unknown_fields(delta):
     assert document == json.loads(dumps(delta))
     assert "extra" not in document
     assert NO_FIELDS is loads(dumps(delta), Event).extra
+
+
+NEWER_MESSAGES = {
+    "user": {"type": "user", "v": 1, "id": "u1", "content": [], "newer": [1]},
+    "compaction": {"type": "compaction", "v": 1, "id": "s1", "reason": "auto", "status": "running", "newer": {}},
+    **{
+        f"part: {part['type']}": {
+            "type": "assistant",
+            "v": 1,
+            "id": "a1",
+            "origin": {"provider": "acme", "dialect": "acme-chat"},
+            "status": "running",
+            "parts": [{**part, "newer": {"a": None}}],
+            "newer": "x",
+        }
+        for part in (
+            {"type": "text", "text": "Hi", "status": "completed"},
+            {"type": "reasoning", "text": "Hi", "status": "incomplete"},
+            {"type": "media", "media_type": "image/png", "uri": "https://a.example", "status": "completed"},
+            {"type": "tool", "message_id": "a1", "call_id": "c1", "name": "look", "status": "called", "input": {}},
+            {"type": "opaque", "status": "completed"},
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("document", NEWER_MESSAGES.values(), ids=NEWER_MESSAGES)
+def test_unknown_fields_of_messages_are_kept(document):
+    """
+    A message and its parts keep what a newer writer added, also when more events are folded into the message.
+    """
+    message = structure(document, Message)
+
+    assert document == unstructure(message)
+    assert document["newer"] == thaw(message.extra["newer"])
+    if document["type"] == "assistant":
+        call_id = document["parts"][0].get("call_id", "c2")
+        events = [
+            *([] if call_id == "c1" else [ToolCalled(message_id="a1", call_id="c2", name="look", input={})]),
+            ToolProgress(message_id="a1", call_id=call_id, output="half"),
+        ]
+        after = fold(events, start=Transcript(messages=[message]), strict=True)
+        settled = fold([ToolSuccess(message_id="a1", call_id=call_id)], start=after, strict=True)
+        for transcript in (after, settled):
+            assert {"newer": "x"} == transcript["a1"].extra
+            assert {"newer": {"a": None}} == transcript["a1"].parts[0].extra
+
+
+@pytest.mark.parametrize("cls", [Message, AssistantMessage], ids=["union", "class"])
+def test_versions_of_messages(cls):
+    """
+    A message without a version is of the first; a newer one is refused, as is a version that is none.
+    """
+    document = unstructure(AssistantMessage(id="a1", origin=origin()))
+    first = {key: value for key, value in document.items() if key != "v"}
+
+    assert AssistantMessage(id="a1", origin=origin()) == structure(first, cls)
+    with pytest.raises(StructureError, match=r"^\$\.v: expected a message of version 1, got one of version 2$"):
+        structure({**document, "v": 2}, cls)
+    with pytest.raises(StructureError, match=r"^\$\.v: expected an integer of 1 or more, got"):
+        structure({**document, "v": True}, cls)
+    with pytest.raises(StructureError, match=r"^\$\.messages\[0\]\.v: expected a message of version 1"):
+        structure({"messages": [{**document, "v": 2}], "seq": 0, "rewound": []}, Transcript)
+
+
+def test_older_messages_are_upcast(monkeypatch):
+    """
+    A message of an older version is brought up to the newest, alone and in a transcript.
+    """
+    upcasters = Upcasters()
+
+    @upcasters.register("user", from_version=1)
+    def user_v1_to_v2(document):
+        return {"id": document["name"], "content": document["content"]}
+
+    monkeypatch.setattr(UserMessage, "version", 2)
+    hook = _message_hook({"user": UserMessage}, upcasters)
+    old = {"type": "user", "v": 1, "name": "u1", "content": []}
+
+    assert UserMessage(id="u1", content=()) == hook(dict(old), Message)
+    assert {"type": "user", "v": 1, "name": "u1", "content": []} == old
 
 
 def test_extra_filled_with_nothing():

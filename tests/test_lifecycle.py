@@ -54,7 +54,9 @@ from assistant_events.lifecycle import (
     MessagePhase,
     Rejection,
 )
+from assistant_events.messages import ToolPart
 from assistant_events.testing import error, origin
+from assistant_events.values import JsonObject
 
 # A message that is not there can only begin. A prompt is whole at once. The end of a step ends the provider's answer,
 # not the calls of the app. A step that failed may start over, and calls that it left open may be failed. A compaction
@@ -448,7 +450,8 @@ def test_a_known_message_is_adopted():
     """
     life = MessageLifecycle(MessagePhase.RUNNING)
     life.adopt_fragment("text", FragmentPhase.OPEN)
-    life.adopt_call("c1", "search", CallPhase.CALLED, provider_executed=True, answered=False)
+    part = ToolPart(**CALLED, name="search", status="called", input=JsonObject(), provider_executed=True)
+    life.adopt_call(part, CallPhase.CALLED)
 
     assert ["text"] == life.open_fragments()
     assert ["c1"] == life.unsettled_calls()

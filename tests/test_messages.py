@@ -2,7 +2,10 @@
 What messages, calls and transcripts offer beside their fields, and what `redact` takes away.
 """
 
-from datetime import datetime
+import pickle
+from asyncio import CancelledError
+from datetime import date, datetime
+from decimal import Decimal
 
 import attrs
 import pytest
@@ -35,6 +38,7 @@ from assistant_events import (
     ToolFailed,
     ToolInputEnded,
     ToolPart,
+    ToolProgress,
     ToolSuccess,
     Transcript,
     UnknownEvent,
@@ -43,8 +47,8 @@ from assistant_events import (
     fold,
     redact,
 )
-from assistant_events.errors import LocalProtocolError
-from assistant_events.messages import MESSAGE_CLASSES, PART_CLASSES, PartStatus, Times, Turn, close_message
+from assistant_events.errors import LocalProtocolError, RemoteProtocolError
+from assistant_events.messages import MESSAGE_CLASSES, PART_CLASSES, AnswerError, PartStatus, Times, Turn, close_message
 from assistant_events.testing import Call, answer, compaction, deltas, error, message, origin, prompt, records, run
 
 C = {"message_id": "a1", "call_id": "c1"}
@@ -161,14 +165,69 @@ def test_succeed():
 
 @pytest.mark.parametrize(
     ("cause", "expected"),
-    [("no", ErrorInfo(kind="tool", message="no")), (error("tool-denied"), error("tool-denied"))],
-    ids=["text", "error"],
+    [
+        ("no", ErrorInfo(kind="tool", message="no")),
+        (error("tool-denied"), error("tool-denied")),
+        (ValueError("no such city"), ErrorInfo(kind="tool", message="ValueError: no such city")),
+        (KeyError(), ErrorInfo(kind="tool", message="KeyError")),
+        (CancelledError(), ErrorInfo(kind="tool", message="CancelledError")),
+        (
+            OSError("refused: https://me:pass@a.example/b?key=1234567890"),
+            ErrorInfo(kind="tool", message="OSError: refused: https://a.example/b?…"),
+        ),
+        (ValueError("x" * 900), ErrorInfo(kind="tool", message=f"ValueError: {'x' * 487}…")),
+    ],
+    ids=["text", "error", "exception", "without a text", "cancelled", "credentials", "long"],
 )
 def test_fail(cause, expected):
     """
-    A call builds the event of its failure; a text is an error of kind `tool`.
+    A call builds the event of its failure; a text or an exception is an error of kind `tool`, without credentials.
     """
     assert ToolFailed(**C, error=expected, output="half") == call().fail(cause, output="half")
+
+
+def test_fail_refuses_other_values():
+    """
+    Anything but an error is refused by the event.
+    """
+    with pytest.raises(TypeError, match=r"^ToolFailed.error: expected ErrorInfo, got int$"):
+        call().fail(3)
+
+
+def test_progress():
+    """
+    A call builds the live event of what it has so far.
+    """
+    assert ToolProgress(**C, output=[1, 2]) == call().progress([1, 2])
+    assert ToolProgress(**C, output="1.5") == call().progress(Decimal("1.5"), default=str)
+
+
+def test_output_that_is_not_json():
+    """
+    With a default a call takes what is not JSON; without one it is refused with its path.
+    """
+    day = {"day": date(2026, 1, 2)}
+
+    assert ToolSuccess(**C, output={"day": "2026-01-02"}) == call().succeed(day, default=str)
+    with pytest.raises(TypeError, match=r"^\$\.day: expected JSON, got date$"):
+        call().succeed(day)
+
+
+def test_raise_for_error():
+    """
+    A failed message raises its error, with the message; any other is returned.
+    """
+    failed = message(answer("Hel", error=error("overloaded", "try later")))
+    whole = message(answer("Hello"))
+    running = message(answer("Hello")[:-1])
+
+    assert whole is whole.raise_for_error()
+    assert running is running.raise_for_error()
+    with pytest.raises(AnswerError, match=r"^overloaded: try later$") as caught:
+        failed.raise_for_error()
+    for raised in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert (failed, failed.error, "overloaded") == (raised.answer, raised.error, raised.kind)
+        assert isinstance(raised, RemoteProtocolError)
 
 
 def test_a_transcript_is_a_sequence_of_messages():

@@ -5,9 +5,12 @@ Frozen JSON, text, content and infos: what they accept, return and refuse.
 from __future__ import annotations
 
 from collections import OrderedDict
+from datetime import date
+from decimal import Decimal
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -505,6 +508,63 @@ def test_as_content(given, contents):
     Text, JSON, contents, or contents and texts together are taken for contents.
     """
     assert contents == as_content(given)
+
+
+@attrs.frozen
+class City:
+    """
+    A value that is not JSON.
+    """
+
+    name: str
+    founded: date
+
+
+def plain(value):
+    """
+    A `default` for a value of an app, whose result holds one that is not JSON either.
+    """
+    if isinstance(value, City):
+        return {"name": value.name, "founded": value.founded}
+    if isinstance(value, bytearray):
+        return MediaContent(media_type="image/png", data=value)
+    return str(value)
+
+
+OSLO = City("Oslo", date(1048, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("given", "contents"),
+    [
+        (OSLO, (JsonContent({"name": "Oslo", "founded": "1048-01-01"}),)),
+        (
+            {"cities": [OSLO, 1], "n": Decimal("1.5")},
+            (JsonContent({"cities": [{"name": "Oslo", "founded": "1048-01-01"}, 1], "n": "1.5"}),),
+        ),
+        (Decimal("1.50"), (TextContent("1.50"),)),
+        (bytearray(b"x"), (MediaContent(media_type="image/png", data=b"x"),)),
+        ([TextContent("a"), bytearray(b"x")], (TextContent("a"), MediaContent(media_type="image/png", data=b"x"))),
+        ("text", (TextContent("text"),)),
+        ((), ()),
+        ([], (JsonContent([]),)),
+        (None, (JsonContent(None),)),
+    ],
+    ids=["object", "nested", "text", "content", "contents", "str", "nothing", "empty list", "null"],
+)
+def test_content_with_a_default(given, contents):
+    """
+    What is not JSON is replaced by what the default returns, at any depth; everything else is as without it.
+    """
+    assert contents == as_content(given, default=plain)
+
+
+def test_a_default_that_returns_no_json():
+    """
+    A default that helps nothing is an error and no endless loop.
+    """
+    with pytest.raises(TypeError, match=r"^\$\.a: expected JSON, got object$"):
+        as_content({"a": object()}, default=lambda value: value)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,8 @@ class RemoteProtocolError(AssistantEventsError):
     """
     A provider's answer could not be used.
 
-    Decoders never raise it; it is for callers who want to turn a failed message into an exception.
+    Decoders never raise it. `AssistantMessage.raise_for_error` raises a subclass; where the app's own source of bytes
+    raises it, it becomes the error of the message.
     """
 
     def __init__(self, kind: str, message: str) -> None:

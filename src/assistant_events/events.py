@@ -30,14 +30,14 @@ from assistant_events.values import (
 )
 from assistant_events.values.content import as_content, size_only, to_bytes
 from assistant_events.values.info import as_citations, to_finish
-from assistant_events.values.validators import NO_FIELDS, NO_STATE, Extensible, Frozen
+from assistant_events.values.validators import NO_FIELDS, NO_STATE, check_text_or_none, to_optional_text
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs  # only for type checkers: its import is slow
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class _Event(Extensible):
+class _Event(validators.Extensible):
     message_id: str = attrs.field(validator=validators.check_name)
     """The message that this event belongs to."""
 
@@ -46,6 +46,12 @@ class _Event(Extensible):
 class _Durable(_Event):
     durable: ClassVar[Literal[True]] = True
     version: ClassVar[int] = 1
+
+
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class _DurableOfCall(_Durable):
+    call_id: str = attrs.field(validator=validators.check_name)
+    """Unique inside its message."""
 
 
 @final
@@ -111,9 +117,7 @@ class StepEnded(_Durable):
 
     finish_reason: FinishReason = attrs.field(converter=to_finish)
 
-    raw_finish_reason: str | None = attrs.field(
-        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
-    )
+    raw_finish_reason: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
     """The provider's own word; `None` when it gave none."""
 
     usage: Usage | None = attrs.field(default=None, validator=validators.IsA(Usage, optional=True))
@@ -212,9 +216,7 @@ class MediaEnded(_Durable):
     data: bytes | None = attrs.field(
         default=None, converter=to_bytes, validator=validators.IsA(bytes, optional=True), repr=size_only
     )
-    uri: str | None = attrs.field(
-        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
-    )
+    uri: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
     complete: bool = attrs.field(default=True, validator=validators.check_flag)
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
 
@@ -227,13 +229,10 @@ class MediaEnded(_Durable):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class ToolInputStarted(_Durable):
+class ToolInputStarted(_DurableOfCall):
     """The model begins to write the input of a call."""
 
     type: ClassVar[Literal["tool.input.started"]] = "tool.input.started"
-
-    call_id: str = attrs.field(validator=validators.check_name)
-    """Unique inside its message."""
 
     name: str = attrs.field(validator=validators.check_name)
     provider_executed: bool = attrs.field(default=False, validator=validators.check_flag)
@@ -241,12 +240,10 @@ class ToolInputStarted(_Durable):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class ToolInputEnded(_Durable):
+class ToolInputEnded(_DurableOfCall):
     """The input has ended; `text` is all of it as the model wrote it."""
 
     type: ClassVar[Literal["tool.input.ended"]] = "tool.input.ended"
-
-    call_id: str = attrs.field(validator=validators.check_name)
 
     text: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
     """Raw and unparsed."""
@@ -259,12 +256,11 @@ class ToolInputEnded(_Durable):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class ToolCalled(_Durable):
+class ToolCalled(_DurableOfCall):
     """The input of the call is complete and an object. Legal without `tool.input.*` before it."""
 
     type: ClassVar[Literal["tool.called"]] = "tool.called"
 
-    call_id: str = attrs.field(validator=validators.check_name)
     name: str = attrs.field(validator=validators.check_name)
     input: JsonObject = attrs.field(converter=validators.as_input)
     provider_executed: bool = attrs.field(default=False, validator=validators.check_flag)
@@ -275,37 +271,29 @@ class ToolCalled(_Durable):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class ToolApprovalRequested(_Durable):
+class ToolApprovalRequested(_DurableOfCall):
     """The app asks a person whether it may run the call."""
 
     type: ClassVar[Literal["tool.approval.requested"]] = "tool.approval.requested"
 
-    call_id: str = attrs.field(validator=validators.check_name)
-
-    reason: str | None = attrs.field(
-        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
-    )
+    reason: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
     """Why, for people; `None` without a reason."""
 
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class ToolApproved(_Durable):
+class ToolApproved(_DurableOfCall):
     """The call may run. A denial is `tool.failed` with an error of kind `tool-denied`."""
 
     type: ClassVar[Literal["tool.approved"]] = "tool.approved"
 
-    call_id: str = attrs.field(validator=validators.check_name)
-
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class ToolStarted(_Durable):
+class ToolStarted(_DurableOfCall):
     """The app is about to run the call. Without a result after it, whether the call ran is unknown."""
 
     type: ClassVar[Literal["tool.started"]] = "tool.started"
-
-    call_id: str = attrs.field(validator=validators.check_name)
 
     attempt: int = attrs.field(validator=validators.check_seq)
     """1 for the first run; higher for each further one."""
@@ -313,12 +301,11 @@ class ToolStarted(_Durable):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class ToolSuccess(_Durable):
+class ToolSuccess(_DurableOfCall):
     """The call was answered."""
 
     type: ClassVar[Literal["tool.success"]] = "tool.success"
 
-    call_id: str = attrs.field(validator=validators.check_name)
     output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
     provider_executed: bool = attrs.field(default=False, validator=validators.check_flag)
     details: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_details)
@@ -329,12 +316,11 @@ class ToolSuccess(_Durable):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class ToolFailed(_Durable):
+class ToolFailed(_DurableOfCall):
     """The call failed, was cut, or never had an input to run with."""
 
     type: ClassVar[Literal["tool.failed"]] = "tool.failed"
 
-    call_id: str = attrs.field(validator=validators.check_name)
     error: ErrorInfo = attrs.field(validator=validators.IsA(ErrorInfo))
     output: tuple[Content, ...] = attrs.field(default=(), converter=as_content)
     provider_executed: bool = attrs.field(default=False, validator=validators.check_flag)
@@ -465,7 +451,7 @@ class ToolProgress(_Live):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class UnknownEvent(Frozen):
+class UnknownEvent(validators.Frozen):
     """
     A stored event of a type or version that this version of the library does not know.
 
@@ -535,7 +521,7 @@ def is_durable(event: Event) -> TypeIs[DurableEvent | UnknownEvent]:
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class Record(Frozen):
+class Record(validators.Frozen):
     """A durable event with its place in a log."""
 
     session_id: str = attrs.field(validator=validators.check_name)

@@ -412,26 +412,16 @@ class MessageLifecycle:
         """Set the phase of a kind from a message that is known already."""
         self._fragments[kind] = phase
 
-    def adopt_call(
-        self,
-        call_id: str,
-        name: str,
-        phase: CallPhase,
-        *,
-        provider_executed: bool,
-        answered: bool,
-        attempt: int = 0,
-        approval: str | None = None,
-    ) -> None:
-        """Set the phase of a call from a message that is known already."""
-        call = self._calls[call_id] = _Call(name)
+    def adopt_call(self, part: Any, phase: CallPhase) -> None:
+        """Set the phase of a call from the `ToolPart` of a message that is known already."""
+        # Any: messages are in the same layer.
+        call = self._calls[part.call_id] = _Call(part.name)
         call.phase = phase
-        call.provider_executed = provider_executed
-        call.attempt = attempt
-        call.approval = approval
-        self._acted = self._acted or answered or attempt > 0
+        call.provider_executed = part.provider_executed
+        call.attempt, call.approval = part.attempt, part.approval
+        self._acted = self._acted or part.answered or part.attempt > 0
         if _keeps_open(call):
-            self._unsettled[call_id] = None
+            self._unsettled[part.call_id] = None
 
     def _step_call(self, event: Any, moves: _CallColumn) -> Rejection | None:
         # Any: an event of a call; what is read of it is looked at by its class.

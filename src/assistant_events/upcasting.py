@@ -2,8 +2,9 @@
 Bring stored documents of older versions up to the newest, one version at a time.
 
 An upcaster is a function `x_v1_to_v2` on a plain document: it is given a copy that it may change, and returns the
-document of the next version. A rename or a change of meaning is a new version of the event and an upcaster; a new field
-with a default is neither. Nothing is ever brought down. Type names are for ever.
+document of the next version. A rename or a change of meaning is a new version of the event or message and an upcaster;
+a new field with a default is neither. A message and its parts have one version. Nothing is ever brought down. Type
+names are for ever.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 from assistant_events.values import thaw
 
 Document: TypeAlias = dict[str, Any]
-"""One event as plain JSON."""
+"""One event or message as plain JSON."""
 
 Upcaster: TypeAlias = Callable[[Document], Document]
 
@@ -69,3 +70,6 @@ class Upcasters:
 
 EVENTS = Upcasters()
 """Upcasters of the catalogue. Every event is still in its first version."""
+
+MESSAGES = Upcasters()
+"""Upcasters of messages. Every message is still in its first version."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 from assistant_events.errors import AssistantEventsError
+from assistant_events.messages import AnswerError
 
 
 def tree() -> str:
@@ -20,6 +21,6 @@ def _lines(cls: type[Exception], depth: int) -> list[str]:
     first = inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
     lines = [f"{'  ' * depth}- `{cls.__name__}`{also}: {first}"]
     for child in sorted(cls.__subclasses__(), key=lambda each: each.__name__):
-        if child.__module__ == AssistantEventsError.__module__:
+        if child.__module__ in (AssistantEventsError.__module__, AnswerError.__module__):
             lines += _lines(child, depth + 1)
     return lines

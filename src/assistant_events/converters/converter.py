@@ -21,7 +21,7 @@ from assistant_events import values as val
 from assistant_events.converters import value_hooks as hooks
 from assistant_events.converters.class_hooks import ClassHooks
 from assistant_events.converters.value_hooks import StructureHook, UnstructureHook
-from assistant_events.upcasting import EVENTS, Upcasters
+from assistant_events.upcasting import EVENTS, MESSAGES, Upcasters
 from assistant_events.values.json_values import DOCUMENT_DEPTH, ShapeError, items_of, plain_copy
 
 _T = TypeVar("_T")
@@ -137,8 +137,12 @@ def _stored_structure_hook(hint: Any) -> StructureHook:
         return _transcript_hook()
     if hint in _SUBSETS:
         return _subset_hook(*_SUBSETS[hint])
+    if hint == ev.Event:
+        return _event_hook(ev.EVENT_TYPES, EVENTS)
+    if hint == ms.Message:
+        return _message_hook(_UNIONS[hint], MESSAGES)
     if hint in _UNIONS:
-        return _event_hook(ev.EVENT_TYPES, EVENTS) if hint == ev.Event else _union_hook(_UNIONS[hint])
+        return _union_hook(_UNIONS[hint])
     return _class_hook(hint)
 
 
@@ -153,6 +157,22 @@ def _union_hook(types: Mapping[str, type]) -> StructureHook:
         return hook(document, hint)
 
     return structure_union
+
+
+def _message_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHook:
+    """Return the hook of messages: older versions are upcast, newer ones are refused."""
+
+    def structure_message(document: Any, hint: Any) -> Any:
+        tag = hooks.tag_of(document)
+        cls = types.get(tag)
+        if cls is None:
+            raise hooks.unknown_word(types, tag, ".type")
+        if document.get("v") is not cls.version:
+            version = _version_of(document, cls.version, "a message")
+            document = plain_copy(upcasters.upcast({**document, "v": version}))
+        return _class_hook(cls)(document, hint)
+
+    return structure_message
 
 
 def _event_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHook:
@@ -199,18 +219,19 @@ def _transcript_hook() -> StructureHook:
     hook, newest = _class_hook(ms.Transcript), ms.Transcript.version
 
     def structure_transcript(document: Any, cls: Any) -> Any:
-        version = _version_of(hooks.check_object(document))
-        if version > newest:
-            raise ShapeError(f"a transcript of version {newest}", f"one of version {version}", ".v")
+        version = _version_of(hooks.check_object(document), newest, "a transcript")
         return hook({**document, "v": version}, cls)
 
     return structure_transcript
 
 
-def _version_of(document: Mapping[str, Any]) -> int:
+def _version_of(document: Mapping[str, Any], newest: int | None = None, name: str = "") -> int:
+    """Return the version of a document; with *newest*, a newer one is refused."""
     version: Any = document.get("v", 1)
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise hooks.wrong(".v", "an integer of 1 or more", version)
+    if newest is not None and version > newest:
+        raise ShapeError(f"{name} of version {newest}", f"one of version {version}", ".v")
     return version
 
 

@@ -7,6 +7,7 @@ Everything is immutable. Messages are in the order of their first event.
 from assistant_events.messages.messages import (
     MESSAGE_CLASSES,
     PART_CLASSES,
+    AnswerError,
     ApprovalStatus,
     AssistantMessage,
     CallStatus,
@@ -31,6 +32,7 @@ from assistant_events.messages.transcript import Awaits, Transcript, Turn, Unfin
 __all__ = [
     "MESSAGE_CLASSES",
     "PART_CLASSES",
+    "AnswerError",
     "ApprovalStatus",
     "AssistantMessage",
     "Awaits",

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, TypeAlias, assert_never, final
+from typing import Any, ClassVar, Literal, Self, TypeAlias, assert_never, final
 
 import attrs
 
-from assistant_events.errors import LocalProtocolError
-from assistant_events.events import (
-    ToolFailed,
-    ToolSuccess,
-)
+from assistant_events.errors import LocalProtocolError, RemoteProtocolError
+from assistant_events.events import ToolFailed, ToolProgress, ToolSuccess
 from assistant_events.values import (
     Citation,
     Content,
@@ -36,9 +33,9 @@ from assistant_events.values import (
     validators,
     write_json,
 )
-from assistant_events.values.content import ContentInput, as_content, size_only, to_bytes
+from assistant_events.values.content import ContentInput, Default, as_content, size_only, to_bytes
 from assistant_events.values.info import as_citations, is_answer
-from assistant_events.values.validators import NO_FIELDS, NO_STATE, Frozen
+from assistant_events.values.validators import NO_FIELDS, NO_STATE, check_text_or_none, to_optional_text
 
 
 class MessageStatus(StrEnum):
@@ -81,7 +78,7 @@ class ApprovalStatus(StrEnum):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class Times(Frozen):
+class Times(validators.Frozen):
     """Start and end of a message or part in UTC: the times of the records of its first and last event."""
 
     started: datetime | None = attrs.field(default=None, validator=validators.check_utc_or_none)
@@ -90,7 +87,7 @@ class Times(Frozen):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class TextPart(Frozen):
+class TextPart(validators.Extensible):
     """Visible text."""
 
     type: ClassVar[Literal["text"]] = "text"
@@ -108,7 +105,7 @@ class TextPart(Frozen):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class ReasoningPart(Frozen):
+class ReasoningPart(validators.Extensible):
     """Reasoning; its text is empty when the provider sent only its state."""
 
     type: ClassVar[Literal["reasoning"]] = "reasoning"
@@ -121,7 +118,7 @@ class ReasoningPart(Frozen):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class MediaPart(Frozen):
+class MediaPart(validators.Extensible):
     """An image, audio, a video or a document."""
 
     type: ClassVar[Literal["media"]] = "media"
@@ -133,9 +130,7 @@ class MediaPart(Frozen):
     )
     """The bytes so far while it streams; `None` when there are none, or when they are at `uri`."""
 
-    uri: str | None = attrs.field(
-        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
-    )
+    uri: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
     status: PartStatus = attrs.field(converter=PartStatus)
     state: State = attrs.field(default=NO_STATE, converter=validators.as_state)
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
@@ -143,7 +138,7 @@ class MediaPart(Frozen):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class ToolPart(Frozen):
+class ToolPart(validators.Extensible):
     """A tool call and its result."""
 
     type: ClassVar[Literal["tool"]] = "tool"
@@ -175,9 +170,7 @@ class ToolPart(Frozen):
     approval: ApprovalStatus | None = attrs.field(default=None, converter=attrs.converters.optional(ApprovalStatus))
     """Whether the app has asked for approval, and got it; `None` when it needs none."""
 
-    approval_reason: str | None = attrs.field(
-        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
-    )
+    approval_reason: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
     """Why the app has asked for approval; `None` without a reason."""
 
     attempt: int = attrs.field(default=0, validator=validators.check_count)
@@ -234,18 +227,37 @@ class ToolPart(Frozen):
         """Whether the app has started the call and not answered it, so that it may have run or not."""
         return self.pending and self.attempt > 0
 
-    def succeed(self, output: ContentInput = (), *, state: State = NO_STATE) -> ToolSuccess:
-        """Return the event that answers this call with *output*, converted by `as_content`."""
+    def progress(self, output: ContentInput, *, default: Default | None = None) -> ToolProgress:
+        """Return the live event that shows what the call has so far; see `succeed`."""
+        return ToolProgress(
+            message_id=self.message_id, call_id=self.call_id, output=as_content(output, default=default)
+        )
+
+    def succeed(
+        self, output: ContentInput = (), *, default: Default | None = None, state: State = NO_STATE
+    ) -> ToolSuccess:
+        """Return the event that answers this call with *output*, converted by `as_content` with *default*."""
         return ToolSuccess(
             message_id=self.message_id,
             call_id=self.call_id,
-            output=output,
+            output=as_content(output, default=default),
             provider_executed=self.provider_executed,
             state=state,
         )
 
-    def fail(self, error: ErrorInfo | str, *, output: ContentInput = (), state: State = NO_STATE) -> ToolFailed:
-        """Return the event that fails this call; a `str` becomes the message of an error of kind `tool`."""
+    def fail(
+        self, error: ErrorInfo | BaseException | str, *, output: ContentInput = (), state: State = NO_STATE
+    ) -> ToolFailed:
+        """
+        Return the event that fails this call.
+
+        A `str` becomes the message of an error of kind `tool`; so do the class and the text of an exception, without
+        the credentials of its request and with a bounded length.
+        """
+        if isinstance(error, BaseException):
+            from assistant_events.values.credentials import error_text  # imports urllib
+
+            error = error_text(error)
         info = ErrorInfo(kind=ErrorKind.TOOL, message=error) if isinstance(error, str) else error
         return ToolFailed(
             message_id=self.message_id,
@@ -259,7 +271,7 @@ class ToolPart(Frozen):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class OpaquePart(Frozen):
+class OpaquePart(validators.Extensible):
     """An item of the provider that the catalogue has no event for."""
 
     type: ClassVar[Literal["opaque"]] = "opaque"
@@ -273,13 +285,21 @@ Part: TypeAlias = TextPart | ReasoningPart | MediaPart | ToolPart | OpaquePart
 PART_CLASSES: tuple[type[Part], ...] = Part.__args__
 
 
+@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+class _Message(validators.Extensible):
+    version: ClassVar[int] = 1
+
+    id: str = attrs.field(validator=validators.check_name)
+    """Unique in the session; chosen by the app."""
+
+
 def _as_parts(value: Iterable[Part]) -> tuple[Part, ...]:
     return validators.tuple_of(value, PART_CLASSES, "parts", "a part")
 
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class UserMessage(Frozen):
+class UserMessage(_Message):
     """A prompt of the user."""
 
     type: ClassVar[Literal["user"]] = "user"
@@ -287,7 +307,6 @@ class UserMessage(Frozen):
     status: ClassVar[Literal[MessageStatus.COMPLETED]] = MessageStatus.COMPLETED
     """A prompt is always complete."""
 
-    id: str = attrs.field(validator=validators.check_name)
     content: tuple[Content, ...] = attrs.field(converter=as_content)
     times: Times | None = attrs.field(default=None, eq=False, repr=False)
 
@@ -299,13 +318,10 @@ class UserMessage(Frozen):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class AssistantMessage(Frozen):
+class AssistantMessage(_Message):
     """One step: one response of one model."""
 
     type: ClassVar[Literal["assistant"]] = "assistant"
-
-    id: str = attrs.field(validator=validators.check_name)
-    """Unique in the session; chosen by the app."""
 
     origin: Origin = attrs.field(validator=validators.IsA(Origin))
     """The provider, model and dialect that issued it."""
@@ -322,9 +338,7 @@ class AssistantMessage(Frozen):
     finish_reason: FinishReason | None = attrs.field(default=None, converter=attrs.converters.optional(FinishReason))
     """Why the provider ended the step; `None` unless completed."""
 
-    raw_finish_reason: str | None = attrs.field(
-        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
-    )
+    raw_finish_reason: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
     """The provider's own value for `finish_reason`; `None` unless completed, or when it sent none."""
 
     usage: Usage | None = attrs.field(default=None, validator=validators.IsA(Usage, optional=True))
@@ -369,15 +383,38 @@ class AssistantMessage(Frozen):
         """All media."""
         return tuple([part for part in self.parts if isinstance(part, MediaPart)])
 
+    def raise_for_error(self) -> Self:
+        """
+        Return the message unless it has failed.
+
+        Raises:
+            AnswerError: The step failed.
+        """
+        if self.error is not None:
+            raise AnswerError(self, self.error)
+        return self
+
+
+@final
+class AnswerError(RemoteProtocolError):
+    """A step failed: *answer* is its message, *error* the reason. See `AssistantMessage.raise_for_error`."""
+
+    def __init__(self, answer: AssistantMessage, error: ErrorInfo) -> None:
+        super().__init__(error.kind, error.message)
+        self.answer = answer
+        self.error = error
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.answer, self.error))
+
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class CompactionMessage(Frozen):
+class CompactionMessage(_Message):
     """A summary of the messages before it, written by the app."""
 
     type: ClassVar[Literal["compaction"]] = "compaction"
 
-    id: str = attrs.field(validator=validators.check_name)
     reason: Literal["auto", "manual"] = attrs.field(validator=validators.check_reason)
     origin: Origin | None = attrs.field(default=None, validator=validators.IsA(Origin, optional=True))
     status: MessageStatus = attrs.field(default=MessageStatus.RUNNING, converter=MessageStatus)

@@ -66,15 +66,7 @@ class OpenAnswer(OpenMessage):
                     made.parts[place] = parts.copy_of(part)
                 if part.input_status is msg.PartStatus.STREAMING:
                     made.buffers[part.call_id] = Buffer("", part.raw_input)
-                life.adopt_call(
-                    part.call_id,
-                    part.name,
-                    parts.call_phase(part),
-                    provider_executed=part.provider_executed,
-                    answered=part.answered,
-                    attempt=part.attempt,
-                    approval=part.approval,
-                )
+                life.adopt_call(part, parts.call_phase(part))
             elif not isinstance(part, msg.OpaquePart):
                 is_open = part.status is msg.PartStatus.STREAMING
                 life.adopt_fragment(part.type, FragmentPhase.OPEN if is_open else FragmentPhase.CLOSED)

@@ -59,7 +59,7 @@ def answer_draft(message_id: str, origin: Origin, run: RemoteRun | None, state: 
     draft.parts = ()
     draft.status = _RUNNING
     draft.finish_reason = draft.raw_finish_reason = draft.usage = draft.error = None
-    draft.details = NO_FIELDS
+    draft.details = draft.extra = NO_FIELDS
     draft.state = state
     return draft
 
@@ -86,7 +86,7 @@ def call_draft(
     draft.attempt = 0
     draft.output = ()
     draft.error = None
-    draft.details = NO_FIELDS
+    draft.details = draft.extra = NO_FIELDS
     draft.state = draft.result_state = NO_STATE
     draft.times = times
     return draft
@@ -100,6 +100,7 @@ def text_part(event: ev.TextEnded, times: msg.Times | None) -> msg.TextPart:
     draft.citations = event.citations
     draft.details = event.details
     draft.state = event.state
+    draft.extra = NO_FIELDS
     draft.times = times
     draft.__class__ = msg.TextPart
     return draft  # type: ignore[no-any-return]
@@ -111,6 +112,7 @@ def reasoning_part(event: ev.ReasoningEnded, times: msg.Times | None) -> msg.Rea
     draft.text = event.text
     draft.status = _COMPLETED if event.complete else _INCOMPLETE
     draft.state = event.state
+    draft.extra = NO_FIELDS
     draft.times = times
     draft.__class__ = msg.ReasoningPart
     return draft  # type: ignore[no-any-return]

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal, TypeAlias, final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, TypeAlias, final
 
 import attrs
 
 from assistant_events.values import validators
-from assistant_events.values.json_values import JsonValue, freeze, same_as
-from assistant_events.values.validators import Extensible
+from assistant_events.values.json_values import MAX_DEPTH, JsonValue, freeze, same_as
+from assistant_events.values.validators import Extensible, check_text_or_none, to_optional_text
 
 
 @final
@@ -59,9 +59,7 @@ class MediaContent(Extensible):
     data: bytes | None = attrs.field(
         default=None, converter=to_bytes, validator=validators.IsA(bytes, optional=True), repr=size_only
     )
-    uri: str | None = attrs.field(
-        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
-    )
+    uri: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
 
     def __attrs_post_init__(self) -> None:
         if (self.data is None) == (self.uri is None):
@@ -74,7 +72,12 @@ ContentInput: TypeAlias = object
 """What `as_content` accepts: a `str`, one `Content`, a sequence of `Content` and `str`, or any JSON value."""
 
 
-def as_content(value: ContentInput) -> tuple[Content, ...]:
+Default: TypeAlias = Callable[[Any], object]
+"""Returns JSON, or content, for a value that is neither; as the `default` of `json.dumps`."""
+# Any: a value of the app.
+
+
+def as_content(value: ContentInput, *, default: Default | None = None) -> tuple[Content, ...]:
     """
     Return *value* as a tuple of contents.
 
@@ -82,9 +85,17 @@ def as_content(value: ContentInput) -> tuple[Content, ...]:
     a `str` is a text; the empty tuple has no content. Everything else, including `None` and the empty list, is one
     JSON value.
 
+    Args:
+        value: The content.
+
+        default: Called with each value, at any depth, that is neither content nor JSON, such as a dataclass, a date, a
+            `Decimal` or a model of pydantic. What it returns takes the place of the value.
+
     Raises:
         TypeError: A value is neither content nor JSON; the error has its path.
     """
+    if default is not None:
+        value = _with_default(value, default, MAX_DEPTH)
     if isinstance(value, str):
         return (TextContent(value),)
     if isinstance(value, (TextContent, JsonContent, MediaContent)):
@@ -96,6 +107,16 @@ def as_content(value: ContentInput) -> tuple[Content, ...]:
     ):
         return tuple([_item(item, at) for at, item in enumerate(value)])
     return (JsonContent(value),)
+
+
+def _with_default(value: object, default: Default, depth: int) -> object:
+    if value is None or not depth or isinstance(value, (str, int, float, TextContent, JsonContent, MediaContent)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _with_default(item, default, depth - 1) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
+        return [_with_default(item, default, depth - 1) for item in value] or value
+    return _with_default(default(value), default, depth - 1)
 
 
 def _item(value: object, at: int) -> Content:

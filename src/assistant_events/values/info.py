@@ -13,7 +13,7 @@ import attrs
 
 from assistant_events.values import validators
 from assistant_events.values.json_values import JsonObject
-from assistant_events.values.validators import NO_FIELDS, Extensible
+from assistant_events.values.validators import NO_FIELDS, check_text_or_none, to_optional_text
 
 
 class FinishReason(StrEnum):
@@ -117,7 +117,7 @@ def _to_kind(value: ErrorKind | str) -> ErrorKind | str:
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class ErrorInfo(Extensible):
+class ErrorInfo(validators.Extensible):
     """An error, for programs (`kind`) and for people (`message`)."""
 
     kind: ErrorKind | str = attrs.field(converter=_to_kind, validator=validators.check_name)
@@ -126,9 +126,7 @@ class ErrorInfo(Extensible):
     message: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
     """A sentence for people; that of the provider if it sent one."""
 
-    code: str | None = attrs.field(
-        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
-    )
+    code: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
     """The code of the provider, as text; `None` when it sent none."""
 
     status: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
@@ -153,7 +151,7 @@ def is_answer(error: ErrorInfo | None) -> bool:
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class Usage(Extensible):
+class Usage(validators.Extensible):
     """
     Tokens of one step, as OpenTelemetry counts them: the input includes the cache, the output includes reasoning.
 
@@ -204,23 +202,19 @@ def _sum(a: int | None, b: int | None) -> int | None:
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class Origin(Extensible):
+class Origin(validators.Extensible):
     """Who issued a step. State may be sent back to the same origin."""
 
     provider: str = attrs.field(validator=validators.check_name)
     """Who runs the model, for example `google`."""
 
-    model: str | None = attrs.field(
-        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
-    )
+    model: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
     """Model (or agent) as the app asked for it; as reported when the request is not known; `None` when neither is."""
 
     dialect: str = attrs.field(validator=validators.check_name)
     """Wire format, for example `gemini-interactions`."""
 
-    served_model: str | None = attrs.field(
-        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
-    )
+    served_model: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
     """Model as the provider reported it; `None` when it did not. Ignored by `same_as`."""
 
     def same_as(self, other: Origin) -> bool:
@@ -240,7 +234,7 @@ class Origin(Extensible):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class RemoteRun(Extensible):
+class RemoteRun(validators.Extensible):
     """A response that lives on the provider's side."""
 
     id: str = attrs.field(validator=validators.check_name)
@@ -255,15 +249,11 @@ class RemoteRun(Extensible):
 
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class Citation(Extensible):
+class Citation(validators.Extensible):
     """A source for a part of a text."""
 
-    url: str | None = attrs.field(
-        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
-    )
-    title: str | None = attrs.field(
-        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
-    )
+    url: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
+    title: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
 
     start: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
     """First code point of the part's text that is cited; `None` when unknown or outside the text."""
@@ -271,9 +261,7 @@ class Citation(Extensible):
     end: int | None = attrs.field(default=None, validator=validators.check_count_or_none)
     """One past the last code point; `None` when unknown or outside the text."""
 
-    cited_text: str | None = attrs.field(
-        default=None, converter=validators.to_optional_text, validator=validators.check_text_or_none
-    )
+    cited_text: str | None = attrs.field(default=None, converter=to_optional_text, validator=check_text_or_none)
     """The text of the source that the provider quotes."""
 
     def __attrs_post_init__(self) -> None:
