@@ -542,3 +542,23 @@ def test_an_end_of_a_run_without_an_id_is_not_held():
     decoder.feed(stream(C(""), S(0, mo("a")), K(id="", usage=None)))
 
     assert decoder.terminal
+
+
+def test_waits_between_documents_stay_short():
+    """
+    The wait doubles up to its bound, however many documents came before.
+    """
+    policy = RecoveryPolicy(poll_s=0.5, poll_max_s=3.0)
+
+    assert [0.5, 1.0, 2.0, 3.0, 3.0] == [policy.poll_delay(polls) for polls in (0, 1, 2, 3, 100_000)]
+
+
+def test_attempts_of_a_long_run_are_bounded():
+    """
+    The state keeps the newest 50 attempts, so that its size does not grow with the run.
+    """
+    state = RecoveryState()
+    for number in range(60):
+        state = state.attempted(RequestKind.FETCH, ErrorInfo(kind="network", message=f"{number}"))
+
+    assert [f"{number}" for number in range(10, 60)] == [attempt.error.message for attempt in state.attempts]
