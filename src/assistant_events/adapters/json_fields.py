@@ -86,6 +86,8 @@ def string(fields: Fields, key: str) -> str | None:
 def integer(fields: Fields, key: str) -> int | None:
     """Return an integer, or `None`; a float without a fraction is one, a bool is none."""
     value = fields.get(key)
+    if type(value) is int:
+        return value
     if isinstance(value, bool):
         return None
     if isinstance(value, float) and value.is_integer():

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from assistant_events import events as ev
 from assistant_events.errors import JsonError
 from assistant_events.lifecycle import CallPhase, KnownEvent, MessageLifecycle
-from assistant_events.recorder.fragments import Fragments, JsonMap, join_surrogates, merge_state
+from assistant_events.recorder.fragments import Fragments, JsonMap, frozen_state, join_surrogates, merge_state
 from assistant_events.values import (
     MAX_DEPTH,
     Content,
@@ -28,7 +28,7 @@ from assistant_events.values import (
 )
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.construct import constructor
-from assistant_events.values.json_values import json_type
+from assistant_events.values.json_values import items_of, json_type
 from assistant_events.values.text import has_surrogates
 from assistant_events.values.validators import NO_STATE, as_input, as_state
 
@@ -36,6 +36,9 @@ _input_delta: Callable[..., ev.ToolInputDelta] = constructor(ev.ToolInputDelta)
 _input_ended: Callable[..., ev.ToolInputEnded] = constructor(ev.ToolInputEnded)
 _called: Callable[..., ev.ToolCalled] = constructor(ev.ToolCalled)
 _success: Callable[..., ev.ToolSuccess] = constructor(ev.ToolSuccess)
+
+# Reading a member of an enum takes as long as a look-up in a table.
+_INPUT_OPEN, _SETTLED = CallPhase.INPUT_OPEN, CallPhase.SETTLED
 
 _INCOMPLETE = "the provider marked the input as incomplete"
 
@@ -98,6 +101,8 @@ class Calls:
         """The results whose call has not come, under their keys."""
 
         self._by_key: dict[Hashable, OpenCall] = {}
+        # Not in the two below yet, which only a look-up without a key needs.
+        self._new: list[OpenCall] = []
         # Under our id and the provider's: newest last, those whose input has ended dropped when met; `None` holds all.
         self._inputs: dict[str | None, list[OpenCall]] = {}
         # Under both ids: oldest first, those that are settled are dropped when met, but for the last.
@@ -110,7 +115,7 @@ class Calls:
         """Forget everything: the step starts over."""
         for each in (
             *(self.by_id, self.waiting, self._held, self.answered_before),
-            *(self._by_key, self._inputs, self._unsettled, self._uses),
+            *(self._by_key, self._new, self._inputs, self._unsettled, self._uses),
         ):
             each.clear()
 
@@ -122,16 +127,15 @@ class Calls:
 
     def is_open(self, call: OpenCall) -> bool:
         """Whether the input of a call is open."""
-        return self._lifecycle.call(call.call_id) is CallPhase.INPUT_OPEN
+        return self._lifecycle.call(call.call_id) is _INPUT_OPEN
 
     def of_key(self, key: Hashable) -> OpenCall | None:
         """Return the call of a key; it may wait for its name."""
         return None if key is None else self._by_key.get(key) or self.waiting.get(key)
 
     def has_ended(self, key: Hashable) -> bool:
-        """Whether the input of a key has ended."""
-        call = None if key is None else self._by_key.get(key)
-        return call is not None and not self.is_open(call)
+        """Whether the input of a key, which is not open, has been."""
+        return key is not None and key in self._by_key
 
     def waiting_for_name(self, call_id: str | None, key: Hashable) -> OpenCall | None:
         """Return the call of the key or of the provider's id that waits for its name."""
@@ -142,6 +146,7 @@ class Calls:
         if key is not None:
             call = self._by_key.get(key)
             return call if call is not None and self.is_open(call) else None
+        self._enter_new()
         begun = self._inputs.get(provider_id, [])
         while begun and not self.is_open(begun[-1]):
             begun.pop()
@@ -151,6 +156,7 @@ class Calls:
         """Return the call that a result belongs to: that of the key, or the oldest of the id without a result."""
         if key is not None and key in self._by_key:
             return self._by_key[key]
+        self._enter_new()
         unsettled = self._unsettled.get(call_id)
         if unsettled is None:
             return None
@@ -160,7 +166,7 @@ class Calls:
 
     def is_answered(self, call: OpenCall) -> bool:
         """Whether a call has its result, and not only from before a replay."""
-        return self.phase(call) is CallPhase.SETTLED and call.call_id not in self.answered_before
+        return self.phase(call) is _SETTLED and call.call_id not in self.answered_before
 
     def open_deltas(self) -> Iterator[ev.Event]:
         """Yield the text of each open input as one delta."""
@@ -226,13 +232,20 @@ class Calls:
                 parsed, fault, text = call.input, None, ""
         if not fault and not text:
             text = write_json(parsed).decode()
-        call.state.update(state)
+        call.state.update(items_of(state))
         self._emit(self._ended(call, text, complete=complete))
         if fault:
             self._fail(call, ErrorInfo(kind=ErrorKind.INVALID_INPUT, message=fault))
             return
-        values = {"name": call.name, "input": parsed, "provider_executed": call.provider_executed}
-        self._emit(_called(message_id=self._message_id, call_id=call.call_id, **values))
+        self._emit(
+            _called(
+                message_id=self._message_id,
+                call_id=call.call_id,
+                name=call.name,
+                input=parsed,
+                provider_executed=call.provider_executed,
+            )
+        )
 
     def add_whole(
         self,
@@ -246,7 +259,7 @@ class Calls:
     ) -> None:
         """Record a call that came whole; one without a name is kept raw."""
         call = OpenCall(provider_id, name, key, provider_executed=provider_executed)
-        call.state.update(as_state(state))
+        call.state.update(items_of(as_state(state)))
         if not name:
             self._keep_raw(call, NO_STATE, as_input(input))
             return
@@ -257,7 +270,7 @@ class Calls:
             name=name,
             input=input,
             provider_executed=provider_executed,
-            state=known,
+            state=frozen_state({**known}),
         )
         self._fragments.end_unkeyed()
         self._emit(called)
@@ -283,7 +296,7 @@ class Calls:
             return
         if self.is_open(call):
             self.end(call)
-        if self.phase(call) is CallPhase.SETTLED:
+        if self.phase(call) is _SETTLED:
             self._note("second-result", "a second result of one call was left out")
             return
         values = {
@@ -329,7 +342,7 @@ class Calls:
     def fail_unsettled(self, error: ErrorInfo) -> None:
         """Fail every call that has no result."""
         for call in self.by_id.values():
-            if self.phase(call) is not CallPhase.SETTLED:
+            if self.phase(call) is not _SETTLED:
                 self._fail(call, error)
 
     # -- inside
@@ -342,23 +355,32 @@ class Calls:
         self._fragments.end_unkeyed()
         self._emit(started)
         self._register(call, call_id, known)
-        for known_as in {None, call_id, call.provider_id}:
-            self._inputs.setdefault(known_as, []).append(call)
 
-    def _identify(self, call: OpenCall) -> tuple[str, State]:
+    def _identify(self, call: OpenCall) -> tuple[str, dict[str, Any]]:
         """Return the id of a new call, and its state with the provider's own id where that differs."""
+        # Any: see `OpenCall.state`.
         call_id = self._unique(call.provider_id)
         own_id = {} if call_id == call.provider_id else {"id": call.provider_id}
-        return call_id, self._numbers.add_to(call.key, {**call.state, **own_id})
+        return call_id, self._numbers.added_to(call.key, {**call.state, **own_id})
 
-    def _register(self, call: OpenCall, call_id: str, known: State) -> None:
+    def _register(self, call: OpenCall, call_id: str, known: dict[str, Any]) -> None:
+        # Any: see `OpenCall.state`.
         call.call_id = call_id
-        call.state = dict(known)
+        call.state = known
         self.by_id[call_id] = call
         if call.key is not None:
             self._by_key[call.key] = call
-        for known_as in {call_id, call.provider_id}:
-            self._unsettled.setdefault(known_as, deque()).append(call)
+        self._new.append(call)
+
+    def _enter_new(self) -> None:
+        """Enter the calls that have begun since the last look-up by id."""
+        for call in self._new:
+            ids = {call.call_id, call.provider_id}
+            for known_as in ids:
+                self._unsettled.setdefault(known_as, deque()).append(call)
+            for known_as in {None, *ids}:
+                self._inputs.setdefault(known_as, []).append(call)
+        self._new.clear()
 
     def _unique(self, provider_id: str | None) -> str:
         stem, first = (f"{provider_id}#", 2) if provider_id else ("call-", 1)
@@ -376,7 +398,7 @@ class Calls:
         self._note("nameless-call", "a call without a name was kept raw")
         self._release(call)
         raw = {"id": call.provider_id, "arguments": call.buffer.value() or input or call.input}
-        known = self._numbers.add_to(call.key, {**call.state, **state, **raw})
+        known = frozen_state(self._numbers.added_to(call.key, {**call.state, **items_of(state), **raw}))
         self._fragments.end_unkeyed()
         self._emit(ev.OpaqueReceived(message_id=self._message_id, state=known))
 
@@ -389,7 +411,7 @@ class Calls:
             call_id=call.call_id,
             text=text,
             complete=complete,
-            state=State(call.state),
+            state=frozen_state({**call.state}),
         )
 
     def _fail(self, call: OpenCall, error: ErrorInfo) -> None:

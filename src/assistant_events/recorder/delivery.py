@@ -74,7 +74,9 @@ class Delivery:
         return self._hand_out(caused)
 
     def _hand_out(self, events: list[Event]) -> list[Event]:
-        self._recorded += [event for event in events if event.durable]
+        for event in events:
+            if event.durable:
+                self._recorded.append(event)
         if self.sink is not None:
             self.sink += events
         return events

@@ -19,7 +19,7 @@ from assistant_events.values import Citation, JsonObject, State, valid_text
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.construct import constructor
 from assistant_events.values.info import as_citations
-from assistant_events.values.json_values import own, same_json
+from assistant_events.values.json_values import items_of, own_object, same_json
 from assistant_events.values.text import has_surrogates, is_high_surrogate
 from assistant_events.values.validators import NO_FIELDS, NO_STATE, as_details, as_state
 
@@ -41,13 +41,16 @@ class ItemNumbers:
         self.state_key = state_key
         self._numbers: dict[Hashable, int] = {}
 
-    def add_to(self, key: Hashable, state: JsonMap) -> State:
+    def added_to(self, key: Hashable, state: dict[str, Any]) -> dict[str, Any]:
         """Return *state* with the number of the item *key*; unchanged for items without a key."""
+        # Any: see `frozen_state`.
         if self.state_key is None or key is None:
-            return as_state(state)
-        number = self._numbers.setdefault(key, len(self._numbers))
-        numbered: State = own({self.state_key: number, **as_state(state)}, State)  # of frozen values
-        return numbered
+            return state
+        return {self.state_key: self._numbers.setdefault(key, len(self._numbers)), **state}
+
+    def add_to(self, key: Hashable, state: JsonMap) -> State:
+        """Return what `added_to` does of any state."""
+        return frozen_state(self.added_to(key, {**items_of(as_state(state))}))
 
     def clear(self) -> None:
         """Start again at 0."""
@@ -87,13 +90,9 @@ class OpenFragment:
 
     def final_state(self, more: State) -> State:
         """Return the state of the fragment at its end; *more* wins."""
-        if not self.known:
-            if not more:
-                return self.state
-            if not self.state:
-                return more
-        state: State = own({**self.state, **self.known, **more}, State)  # of frozen values
-        return state
+        if more is NO_STATE and not self.known:
+            return self.state
+        return frozen_state({**items_of(self.state), **self.known, **items_of(more)})
 
     def has_news(self, state: State) -> bool:
         """Whether an end with *state* adds facts to the earlier fragments of the item."""
@@ -123,22 +122,25 @@ class OpenFragment:
         # Any: as for `delta`.
         if value is None and uri is None:
             value = self.buffer.value()
-        values = {"message_id": message_id, "complete": complete, "state": state}
-        match self.kind:
-            case "text":
-                known = {"citations": tuple(self.citations), "details": self.details}
-                return _text_ended(**values, **known, text=value)
-            case "reasoning":
-                return _reasoning_ended(**values, text=value)
-            case _:
-                return ev.MediaEnded(
-                    message_id=message_id,
-                    media_type=self.media_type,
-                    data=value or None,
-                    uri=uri,
-                    complete=complete and bool(value or uri),
-                    state=state,
-                )
+        if self.kind == "text":
+            return _text_ended(
+                message_id=message_id,
+                text=value,
+                complete=complete,
+                citations=tuple(self.citations),
+                details=self.details,
+                state=state,
+            )
+        if self.kind == "reasoning":
+            return _reasoning_ended(message_id=message_id, text=value, complete=complete, state=state)
+        return ev.MediaEnded(
+            message_id=message_id,
+            media_type=self.media_type,
+            data=value or None,
+            uri=uri,
+            complete=complete and bool(value or uri),
+            state=state,
+        )
 
 
 class Fragments:
@@ -218,7 +220,7 @@ class Fragments:
         """Add valid text, or bytes."""
         # Any: as for `OpenFragment.delta`.
         buffer = fragment.buffer
-        if self.open.get(fragment.kind) is fragment:
+        if not fragment.early:
             self.emit(fragment.delta(self.message_id, buffer.length, delta))
         buffer.append(delta)
 
@@ -234,7 +236,7 @@ class Fragments:
             if kind == "media":
                 return False
             fragment = self._collectors[kind, key] = self._collector(kind, key)
-        fragment.keep(state, as_citations(citations), details)
+        fragment.keep(state, as_citations(citations) if citations else (), details)
         return True
 
     def end_item(self, key: Hashable) -> None:
@@ -260,14 +262,15 @@ class Fragments:
     ) -> None:
         """End the fragment of this kind and key, or what was collected for it, with *value* or its own content."""
         # Any: as for `OpenFragment.delta`.
-        more, cited = as_state(state), as_citations(citations)
+        more = as_state(state)
         if value is not None and kind != "media":
             check_str("text", value)
             value = valid_text(value)
         fragment = self.open.get(kind)
         if fragment is None or fragment.key != key:
             fragment = self._collectors.get((kind, key)) or self._collector(kind, key)
-        fragment.keep(NO_STATE, cited, details)
+        if citations or details:
+            fragment.keep(NO_STATE, as_citations(citations), details)
         self._close(fragment, more, value, uri, complete=complete)
         self._collectors.pop((kind, key), None)
 
@@ -332,7 +335,7 @@ class Fragments:
 def merge_state(known: dict[str, Any], more: State) -> None:
     """Add *more* to *known*: objects are merged, arrays are joined, other values are replaced."""
     # Any: JSON, with arrays that grow as lists.
-    for key, value in more.items():
+    for key, value in items_of(more).items():
         before: Any = known.get(key)
         if isinstance(value, tuple):
             if not isinstance(before, list):
@@ -342,6 +345,13 @@ def merge_state(known: dict[str, Any], more: State) -> None:
             known[key] = {**before, **value}
         else:
             known[key] = value
+
+
+def frozen_state(known: dict[str, Any]) -> State:
+    """Return a dict of kept state, which the caller gives away, as a `State`."""
+    # Any: values that are frozen, and the arrays of `merge_state`.
+    state: State = own_object(known, State)
+    return state
 
 
 def join_surrogates(held: str, delta: str) -> tuple[str, str]:

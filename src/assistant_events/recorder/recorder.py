@@ -85,7 +85,10 @@ class Recorder(Delivery):
         call = self._calls.of_key(key)
         if call is not None and self._calls.is_open(call):
             return call
-        return next((each for each in self._fragments.open.values() if each.key == key), None)
+        for fragment in self._fragments.open.values():
+            if fragment.key == key:
+                return fragment
+        return None
 
     def unanswered(self, *, provider_executed: bool) -> list[str]:
         """Return the ids of the calls that were made and have no result, oldest first."""
@@ -416,11 +419,11 @@ class Recorder(Delivery):
         self._require_running()
         check_str("tool_input", delta)
         whole = None if input is None else as_input(input)
-        if self._calls.has_ended(key):
-            self._note("late-arguments", "arguments came after their call had ended")
-            return []
         call = self._calls.open_input(call_id, key)
         if call is None:
+            if self._calls.has_ended(key):
+                self._note("late-arguments", "arguments came after their call had ended")
+                return []
             call = self._calls.begin(call_id, name or "", key, state, provider_executed=provider_executed)
         elif state:
             merge_state(call.state, as_state(state))

@@ -129,12 +129,16 @@ def to_seconds(value: float | None) -> float | None:
 
 def as_state(value: Mapping[str, object]) -> State:
     """Return *value* as a `State`; an instance is returned as it is."""
-    return value if type(value) is State else State(_checked(value, "state"))
+    if type(value) is State:
+        return value
+    return NO_STATE if value == {} else State(_checked(value, "state"))
 
 
 def as_input(value: Mapping[str, object]) -> JsonObject:
     """Return the input of a call as frozen JSON."""
-    return value if type(value) is JsonObject else JsonObject(_checked(value, "input"))
+    if type(value) is JsonObject:
+        return value
+    return NO_FIELDS if value == {} else JsonObject(_checked(value, "input"))
 
 
 def as_details(value: Mapping[str, object]) -> JsonObject:

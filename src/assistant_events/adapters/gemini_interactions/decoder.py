@@ -17,7 +17,7 @@ from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFact
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_interactions import vocabulary
-from assistant_events.adapters.gemini_interactions.step_decoders import OpaqueStep, StepDecoder, decoder_of
+from assistant_events.adapters.gemini_interactions.step_decoders import StepDecoder, decoder_of
 from assistant_events.adapters.json_fields import Fields, integer, mapping, string
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, RemoteRun
 
@@ -129,7 +129,8 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def event_name(self, event: Fields) -> str | None:
         """Return the type of an event, which is in the document or beside it; `None` when it has none."""
-        return string(event, "event_type") or self.frame_name() or string(event, "type")
+        name = event.get("event_type")
+        return name if isinstance(name, str) and name else self.frame_name() or string(event, "type")
 
     def on_rejoin(self) -> None:
         """Forget what was read: the interaction begins again."""
@@ -147,7 +148,8 @@ class GeminiInteractionsDecoder(DecoderBase):
     def on_failing(self) -> None:
         """Give the recorder what the steps remember."""
         for step in self._order:
-            step.cut()
+            if not step.ended:
+                step.cut()
 
     def facts(self) -> StepFacts:
         """Return usage, run and state of the interaction, for each end of its step."""
@@ -256,7 +258,8 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def _finish(self, status: str | None) -> None:
         for step in self._order:
-            step.stop()
+            if not step.ended:
+                step.stop()
         pending = bool(self.recorder.unanswered(provider_executed=False))
         finish_reason = vocabulary.finish(status, pending=pending, content=bool(self._order))
         if status == "requires_action" and not pending:
@@ -275,26 +278,28 @@ class GeminiInteractionsDecoder(DecoderBase):
     # -- wire steps
 
     def _on_start(self, event: Fields, fields: Fields, name: str = "step.start") -> None:
-        kind = string(fields, "type") or ""
+        kind = vocabulary.step_type(string(fields, "type") or "")
         index = self._index(event)
         if index is None:
             index = self._next_index
-        self._meet_replay(index, kind)
+        if self._created_again is not None:
+            self._meet_replay(self._created_again, index, kind)
         known = self._steps.get(index)
         if known is not None:
             if known.implied and not known.ended and known.accepts(kind):
                 known.implied = False
                 known.begin(fields)
                 return
-            if known.type == vocabulary.step_type(kind) and known.same_item(fields):
+            if known.type == kind and known.same_item(fields):
                 return
             known.stop()
-        if vocabulary.step_type(kind) == "user_input":
-            self._steps[index] = StepDecoder(self, "user_input")
+        if kind == "user_input":
+            self._steps[index] = StepDecoder(self, kind)
             return
         step = self._open_step(index, kind, implied=False)
         step.begin(fields)
-        self._continue(step, step.usual_delta, name.replace("start", "delta"), index, None)
+        if step.is_continued(None):
+            self._continue(step, step.usual_delta, name.replace("start", "delta"), index, None)
 
     def _on_delta(self, event: Fields, name: str) -> None:
         delta = mapping(event, "delta")
@@ -310,11 +315,12 @@ class GeminiInteractionsDecoder(DecoderBase):
         if step is None:
             step = self._open_step(index, vocabulary.step_of_delta(kind), implied=True)
         step.delta(kind, delta)
-        self._continue(step, kind, name, index, event)
+        if kind == step.usual_delta and step.is_continued(delta):
+            self._continue(step, kind, name, index, event)
 
     def _continue(self, step: StepDecoder, kind: str, name: str, index: Index, event: Fields | None) -> None:
         """Offer the fast path for deltas like *event*, or (with `None`) like those of earlier steps."""
-        if isinstance(index, int) and step.has_fast_path(kind, event):
+        if isinstance(index, int):
             fragment = self.recorder.open_of(step)
             self.offer_fast_path(event, step.text_path, fragment, kind=(name, kind), number=index, texts=step.texts)
 
@@ -332,20 +338,17 @@ class GeminiInteractionsDecoder(DecoderBase):
         return hex(index)
 
     def _open_step(self, index: Index, kind: str, *, implied: bool) -> StepDecoder:
-        self.ensure_started()
+        if not self._order:
+            self.ensure_started()
         self._created_again = None
-        kind = vocabulary.step_type(kind)
-        step = decoder_of(kind)(self, kind)
-        if isinstance(step, OpaqueStep):
-            self.note("unknown-step", "a step of an unknown type was kept raw")
+        step = decoder_of(kind)(self, kind, index)
         step.implied = implied
         # A new step under an old index: the old one keeps its place in the order.
         self._steps[index] = step
         self._order.append(step)
         self._latest.append(step)
-        step.index = index
-        if isinstance(index, int):
-            self._next_index = max(self._next_index, index + 1)
+        if isinstance(index, int) and index >= self._next_index:
+            self._next_index = index + 1
         return step
 
     def _latest_open(self) -> StepDecoder | None:
@@ -360,13 +363,10 @@ class GeminiInteractionsDecoder(DecoderBase):
             return name in ("step.start", "content.start")
         return name in _BEGINNINGS
 
-    def _meet_replay(self, index: Index, kind: str) -> None:
-        """Begin anew when a created that came again turns out to begin a replay: when its first step follows."""
-        created = self._created_again
-        if created is None:
-            return
+    def _meet_replay(self, created: Fields, index: Index, kind: str) -> None:
+        """Begin anew when *created*, which came again, turns out to begin a replay: when its first step follows."""
         self._created_again = None
         first = self._steps.get(index)
-        if first is not None and first is self._order[0] and first.type == vocabulary.step_type(kind):
+        if first is not None and first is self._order[0] and first.type == kind:
             self.replay_begins()
             self._on_created(created)

@@ -56,11 +56,11 @@ class StepDecoder:
     texts: list[Any] | None = None
     """The type of most of its deltas, the place of their text, and (where needed) a list that gets each text."""
 
-    def __init__(self, decoder: Interaction, kind: str) -> None:
+    def __init__(self, decoder: Interaction, kind: str, index: int | str = -1) -> None:
         self.decoder = decoder
         self.recorder = decoder.recorder
         self.type = kind
-        self.index: int | str = -1
+        self.index = index
         """Key of its deltas on the wire."""
 
         self.implied = False
@@ -70,7 +70,7 @@ class StepDecoder:
 
     def accepts(self, kind: str) -> bool:
         """Whether a step that was implied may turn out to be one of *kind*."""
-        return vocabulary.step_type(kind) == self.type
+        return kind == self.type
 
     def same_item(self, fields: Fields) -> bool:
         """Whether a second start under the same index means this step again."""
@@ -88,9 +88,9 @@ class StepDecoder:
     def cut(self) -> None:
         """Give the recorder what is known, before the step of the model fails."""
 
-    def has_fast_path(self, kind: str, event: Fields | None) -> bool:
-        """Whether more deltas like *event* only add text."""
-        return kind == self.usual_delta != ""
+    def is_continued(self, delta: Fields | None) -> bool:
+        """Whether more deltas like *delta*, or (with `None`) the usual ones, only add text to what is open."""
+        return self.usual_delta != ""
 
     def keep(self, state: Mapping[str, object]) -> None:
         """Keep *state* with the part of this step that is open."""
@@ -115,8 +115,8 @@ class OutputStep(StepDecoder):
     usual_delta = "text"
     text_path = ("delta", "text")
 
-    def __init__(self, decoder: Interaction, kind: str) -> None:
-        super().__init__(decoder, kind)
+    def __init__(self, decoder: Interaction, kind: str, index: int | str) -> None:
+        super().__init__(decoder, kind, index)
         self._part: str | None = None
         """Media type of the part that is open, `text`, or `None`."""
 
@@ -129,7 +129,9 @@ class OutputStep(StepDecoder):
 
     def begin(self, fields: Fields) -> None:
         """Read content that came with the start; deltas append to it."""
-        if vocabulary.step_type(string(fields, "type") or "") != string(fields, "type"):
+        if len(fields) == 1:
+            return  # nothing but its type
+        if string(fields, "type") != self.type:
             blocks = [fields] if said(fields).keys() - {"type"} else []  # 1.x: the block is the step
         else:
             self.keep_extra(fields)
@@ -153,15 +155,15 @@ class OutputStep(StepDecoder):
     def stop(self) -> None:
         """End the text or the audio that is open."""
         self._end_part()
-        extra = self._pending.pop("extra", None)
-        if extra or self._pending:
+        if self._pending:
             # No part has come that could keep it.
-            self.recorder.opaque({"step": {"type": self.type, **(extra or {})}, **self._drained()}, key=self)
+            state = self._drained()
+            self.recorder.opaque({"step": {"type": self.type, **state.pop("extra", {})}, **state}, key=self)
         self.ended = True
 
-    def has_fast_path(self, kind: str, event: Fields | None) -> bool:
-        """Whether more deltas like *event* only add text."""
-        return self._part == "text" and super().has_fast_path(kind, event)
+    def is_continued(self, delta: Fields | None) -> bool:
+        """Whether a text is open."""
+        return self._part == "text"
 
     def cut(self) -> None:
         """Keep the sources of the text."""
@@ -187,12 +189,10 @@ class OutputStep(StepDecoder):
 
     def _add_block(self, block: Fields, *, streamed: bool = False) -> None:
         kind = string(block, "type") or "text"
-        if kind == "text" or kind in vocabulary.MEDIA:
-            block = said(block)
         if kind == "text":
-            self._keep_block(block)
-            self._add_text(string(block, "text") or "", vocabulary.annotations_of(block))
+            self._add_text(said(block))
         elif kind in vocabulary.MEDIA:
+            block = said(block)
             data = base64_bytes(string(block, "data"))
             if kind == "audio" and streamed and data:
                 self._add_audio(data, block)
@@ -209,13 +209,15 @@ class OutputStep(StepDecoder):
         if not fields.keys() <= _TEXT_KEYS:
             self._block.update({key: value for key, value in said(fields).items() if key not in _TEXT_KEYS})
 
-    def _add_text(self, text: str, annotations: list[Fields]) -> None:
+    def _add_text(self, block: Fields) -> None:
         # A stream cannot show where one block ends, so the blocks of a document are one text too; the places of their
         # sources are moved.
-        if annotations:
+        self._keep_block(block)
+        if block.get("annotations") and (annotations := vocabulary.annotations_of(block)):
             self._cited = self._open_text() or self._cited
             before = 0 if self._cited is None else self._cited.buffer.length
             self._annotations += [(before, annotation) for annotation in annotations]
+        text = string(block, "text")
         if text:
             if self._part != "text":
                 self._end_audio()
@@ -230,7 +232,7 @@ class OutputStep(StepDecoder):
         self._end_audio()
         if self._part == "text" or self._annotations or self._block:
             state, details, cited = self._text_facts()
-            self.recorder.end_text({**self._drained(), **state}, citations=cited, details=details, key=self)
+            self.recorder.end_text(self._drained() | state, citations=cited, details=details, key=self)
             self._part = None
 
     def _text_facts(self) -> tuple[dict[str, Any], dict[str, Any], tuple[Any, ...]]:
@@ -291,8 +293,8 @@ class ThoughtStep(StepDecoder):
     usual_delta = "thought_summary"
     text_path = ("delta", "content", "text")
 
-    def __init__(self, decoder: Interaction, kind: str) -> None:
-        super().__init__(decoder, kind)
+    def __init__(self, decoder: Interaction, kind: str, index: int | str) -> None:
+        super().__init__(decoder, kind, index)
         self._items: list[Fields | str] = []
         """The items of the summary that are not in the state of a part yet; a text item may be its text alone."""
 
@@ -303,7 +305,8 @@ class ThoughtStep(StepDecoder):
 
     def begin(self, fields: Fields) -> None:
         """Read a summary and a signature that came with the start."""
-        self._read(fields)
+        if len(fields) > 1:  # else there is nothing but its type
+            self._read(fields)
 
     def delta(self, kind: str, delta: Fields) -> None:
         """Append to the summary or set the signature. Late ones make one more part."""
@@ -317,10 +320,9 @@ class ThoughtStep(StepDecoder):
         self.ended = True
         self.recorder.end_reasoning(self._summary_state(), key=self)
 
-    def has_fast_path(self, kind: str, event: Fields | None) -> bool:
-        """Whether more deltas like *event* only add text."""
-        is_text = event is None or string(mapping(mapping(event, "delta"), "content"), "type") == "text"
-        return is_text and super().has_fast_path(kind, event)
+    def is_continued(self, delta: Fields | None) -> bool:
+        """Whether *delta* is an item of text."""
+        return delta is None or string(mapping(delta, "content"), "type") == "text"
 
     def cut(self) -> None:
         """Keep the items of the summary."""
@@ -362,8 +364,8 @@ class CallStep(StepDecoder):
     usual_delta = "arguments_delta"
     text_path = ("delta", "arguments")
 
-    def __init__(self, decoder: Interaction, kind: str) -> None:
-        super().__init__(decoder, kind)
+    def __init__(self, decoder: Interaction, kind: str, index: int | str) -> None:
+        super().__init__(decoder, kind, index)
         self._wire_id: str | None = None
         self._name = vocabulary.CALLS[kind] or ""
         self._opened = False
@@ -424,10 +426,11 @@ class CallStep(StepDecoder):
             self._name = string(fields, "name") or self._name
         if not self._opened and self._name and (has_id or self._wire_id is not None):
             self._opened = True
-        for key in _ARGUMENTS:
-            if fields.get(key) is not None:
-                self._read_arguments(key, fields[key])
-        self._add(None)
+        given = [key for key in _ARGUMENTS if fields.get(key) is not None]
+        for key in given:
+            self._read_arguments(key, fields[key])
+        if not given:
+            self._add(None)
         state = {key: fields[key] for key in vocabulary.DETAILS if isinstance(fields.get(key), str)}
         if signature := string(fields, "signature"):
             state["signature"] = signature
@@ -451,11 +454,10 @@ class CallStep(StepDecoder):
 
     def cut(self) -> None:
         """Open a call whose id has not come; keep the type of one without a name, which becomes an opaque item."""
-        if not self.ended:
-            self._opened = bool(self._name)
-            self._add(None)
-            if not self._name:
-                self.keep({"type": self.type})
+        self._opened = bool(self._name)
+        self._add(None)
+        if not self._name:
+            self.keep({"type": self.type})
 
     def _add(self, arguments: Mapping[str, object] | None, text: str = "") -> None:
         self.recorder.tool_input(
@@ -474,8 +476,8 @@ class ResultStep(StepDecoder):
 
     known = _RESULT_KEYS
 
-    def __init__(self, decoder: Interaction, kind: str) -> None:
-        super().__init__(decoder, kind)
+    def __init__(self, decoder: Interaction, kind: str, index: int | str) -> None:
+        super().__init__(decoder, kind, index)
         self._call_id = ""
         self._result: object = None
         self._name = ""
@@ -539,8 +541,9 @@ class ResultStep(StepDecoder):
 class OpaqueStep(StepDecoder):
     """A step of an unknown type, kept raw."""
 
-    def __init__(self, decoder: Interaction, kind: str) -> None:
-        super().__init__(decoder, kind)
+    def __init__(self, decoder: Interaction, kind: str, index: int | str) -> None:
+        super().__init__(decoder, kind, index)
+        decoder.note("unknown-step", "a step of an unknown type was kept raw")
         self.recorder.begin(self, "opaque", {"step": {"type": kind}})
 
     def accepts(self, kind: str) -> bool:
