@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import assert_never, cast
+from typing import Any, TypeAlias
+
+import attrs
 
 from assistant_events import events as ev
 from assistant_events import messages as msg
@@ -24,6 +26,13 @@ from assistant_events.values import ErrorInfo, ErrorKind
 
 _AFTER_CUT = "the stream was rejoined after a cut"
 _CONTRADICTED = "the replay differs from what was recorded"
+
+
+_Begin: TypeAlias = ev.TextStarted | ev.ReasoningStarted | ev.MediaStarted | ev.OpaqueReceived | ev.ToolInputStarted
+_Delta: TypeAlias = ev.TextDelta | ev.ReasoningDelta | ev.MediaDelta | ev.ToolInputDelta
+_End: TypeAlias = ev.TextEnded | ev.ReasoningEnded | ev.MediaEnded | ev.ToolInputEnded
+_OfPart: TypeAlias = _Begin | _Delta | _End | ev.ToolCalled | ev.ToolProgress | ev.ToolSuccess | ev.ToolFailed
+_WithContent: TypeAlias = msg.TextPart | msg.ReasoningPart | msg.MediaPart | msg.ToolPart
 
 
 class _ContradictionError(Exception):
@@ -54,8 +63,8 @@ class ReplayFilter:
         self._fresh: list[ev.Event] = []
         self._passed: set[int] = set()
         self._count = 0
-        self._open: dict[str, int] = {}
-        self._calls: dict[str, int] = {}
+        # Places of parts, by the first word of the type of their events, and the id of a call.
+        self._places: dict[tuple[str, str], int] = {}
         self._contradicted = False
         self._size = 0
         self.over = False
@@ -127,166 +136,82 @@ class ReplayFilter:
     # -- comparing one event with what was recorded
 
     def _compare(self, event: ev.Event) -> None:
+        """Compare an event with the part that it belongs to; what lies beyond the recorded parts is new."""
+        if isinstance(event, ev.StepStarted):
+            run, before = event.run, self._prior.run
+            if run is not None and before is not None and run.id != before.id:
+                raise _ContradictionError
+            return
+        if not isinstance(event, _OfPart):
+            self._fresh.append(event)
+            return
+        place, begins = self._place(event)
+        if place >= len(self._parts):
+            self._fresh.append(event)
+            return
+        # Any: a part that has the fields of these events; at the begin that is checked.
+        part: Any = self._parts[place]
+        passed = begins and self._compare_begin(event, part)
         match event:
-            case ev.StepStarted():
-                run, before = event.run, self._prior.run
-                if run is not None and before is not None and run.id != before.id:
-                    raise _ContradictionError
-            case ev.TextStarted() | ev.ReasoningStarted() | ev.MediaStarted() | ev.OpaqueReceived():
-                self._compare_start(event)
-            case ev.TextDelta() | ev.ReasoningDelta() | ev.MediaDelta():
-                self._compare_delta(event)
-            case ev.TextEnded() | ev.ReasoningEnded() | ev.MediaEnded():
-                self._compare_end(event)
-            case ev.ToolInputStarted():
-                self._compare_call_start(event)
-            case ev.ToolCalled() if event.call_id not in self._calls:
-                self._compare_call_start(event)
-                self._compare_call(event)
-            case (
-                ev.ToolInputDelta()
-                | ev.ToolInputEnded()
-                | ev.ToolCalled()
-                | ev.ToolProgress()
-                | ev.ToolSuccess()
-                | ev.ToolFailed()
-            ):
-                self._compare_call(event)
-            case _:
-                self._fresh.append(event)
-
-    def _place(self, event: ev.Event) -> tuple[int, msg.Part | None]:
-        place = self._count
-        self._count += 1
-        if place < len(self._parts):
-            return place, self._parts[place]
-        self._fresh.append(event)
-        return place, None
-
-    def _compare_start(self, event: ev.TextStarted | ev.ReasoningStarted | ev.MediaStarted | ev.OpaqueReceived) -> None:
-        place, part = self._place(event)
-        kind = event.type.partition(".")[0]
-        self._open[kind] = place
-        if part is None:
-            return
-        if isinstance(part, msg.ToolPart) or part.type != kind:
-            raise _ContradictionError
-        if isinstance(part, msg.OpaquePart):
-            if part.state != event.state:  # type: ignore[union-attr]  # both are opaque
-                raise _ContradictionError
-            self._passed.add(place)
-        elif not _content(part) and not self._is_final(part):
-            self._passed.add(place)
-
-    def _compare_delta(self, event: ev.TextDelta | ev.ReasoningDelta | ev.MediaDelta) -> None:
-        place = self._open[event.type.partition(".")[0]]
-        if place >= len(self._parts):
-            self._fresh.append(event)
-            return
-        part = cast("msg.TextPart | msg.ReasoningPart | msg.MediaPart", self._parts[place])
-        if self._is_final(part):
-            return  # its end repeats all of it
-        rest = _beyond(_content(part), event.offset, event.delta)
-        if rest:
-            length = len(_content(part))
-            start = max(event.offset, length)
-            if isinstance(event, ev.MediaDelta):
-                self._fresh.append(ev.MediaDelta(message_id=event.message_id, offset=start, delta=cast(bytes, rest)))
-            else:
-                cls = event.__class__
-                self._fresh.append(cls(message_id=event.message_id, offset=start, delta=cast(str, rest)))
-        if event.offset + len(event.delta) >= len(_content(part)):
-            self._passed.add(place)
-
-    def _compare_end(self, event: ev.TextEnded | ev.ReasoningEnded | ev.MediaEnded) -> None:
-        place = self._open.pop(event.type.partition(".")[0])
-        if place >= len(self._parts):
-            self._fresh.append(event)
-            return
-        part = cast("msg.TextPart | msg.ReasoningPart | msg.MediaPart", self._parts[place])
-        if self._is_final(part):
-            if not _same_end(part, event):
-                raise _ContradictionError
-        else:
-            whole = (event.data or b"") if isinstance(event, ev.MediaEnded) else event.text
-            if not whole.startswith(_content(part)):  # type: ignore[arg-type]  # both are text or both are bytes
-                raise _ContradictionError
-            self._fresh.append(event)
-        self._passed.add(place)
-
-    def _is_final(self, part: msg.TextPart | msg.ReasoningPart | msg.MediaPart) -> bool:
-        """Whether the provider ended this part. In a failed message, an incomplete one was ended by the cut."""
-        return part.status is msg.PartStatus.COMPLETED or (
-            part.status is msg.PartStatus.INCOMPLETE and self._status is msg.MessageStatus.RUNNING
-        )
-
-    def _compare_call_start(self, event: ev.ToolInputStarted | ev.ToolCalled) -> None:
-        place = self._count
-        part = self._parts[place] if place < len(self._parts) else None
-        self._calls[event.call_id] = place
-        self._count += 1
-        if part is None:
-            if isinstance(event, ev.ToolInputStarted):
-                self._fresh.append(event)
-            return
-        if not isinstance(part, msg.ToolPart) or (part.call_id, part.name) != (event.call_id, event.name):
-            raise _ContradictionError
-        if isinstance(event, ev.ToolCalled) and part.input_status is msg.PartStatus.STREAMING:
-            raise _ContradictionError  # an input that was recorded in pieces now comes whole, and would stay open
-        is_open = part.input_status is msg.PartStatus.STREAMING
-        if not part.raw_input and (
-            is_open or (part.input_status is msg.PartStatus.INCOMPLETE and not _has_final_input(part))
-        ):
-            self._passed.add(place)
-
-    def _compare_call(
-        self,
-        event: ev.ToolInputDelta | ev.ToolInputEnded | ev.ToolCalled | ev.ToolProgress | ev.ToolSuccess | ev.ToolFailed,
-    ) -> None:
-        place = self._calls[event.call_id]
-        if place >= len(self._parts):
-            self._fresh.append(event)
-            return
-        part = cast(msg.ToolPart, self._parts[place])
-        passed = False
-        match event:
-            case ev.ToolInputDelta():
-                passed = self._compare_input_delta(event, part)
-            case ev.ToolInputEnded():
-                passed = self._compare_input_end(event, part)
+            case ev.TextDelta() | ev.ReasoningDelta() | ev.MediaDelta() | ev.ToolInputDelta():
+                passed = self._compare_delta(event, part)
+            case ev.TextEnded() | ev.ReasoningEnded() | ev.MediaEnded() | ev.ToolInputEnded():
+                passed = self._compare_end(event, part)
             case ev.ToolCalled():
-                passed = self._compare_called(event, part)
-            case ev.ToolProgress():
-                pass
+                passed = self._compare_called(event, part) or passed
             case ev.ToolSuccess() | ev.ToolFailed():
-                self._compare_answer(event, part)
-                passed = True
-            case _ as never:
-                assert_never(never)
+                passed = self._compare_answer(event, part)
+            case _:
+                pass
         if passed:
             self._passed.add(place)
 
-    def _compare_input_delta(self, event: ev.ToolInputDelta, part: msg.ToolPart) -> bool:
-        if _has_final_input(part):
-            return False  # its end repeats all of it
-        rest = _beyond(part.raw_input, event.offset, event.delta)
-        if rest and part.input_status is msg.PartStatus.STREAMING:
-            start = max(event.offset, len(part.raw_input))
-            self._fresh.append(
-                ev.ToolInputDelta(
-                    message_id=event.message_id, call_id=event.call_id, offset=start, delta=cast(str, rest)
-                )
-            )
-        return event.offset + len(event.delta) >= len(part.raw_input)
+    def _place(self, event: _OfPart) -> tuple[int, bool]:
+        """Return the place of the part of an event, and whether the event begins the part."""
+        address = event.type.partition(".")[0], getattr(event, "call_id", "")
+        begins = isinstance(event, _Begin) or (isinstance(event, ev.ToolCalled) and address not in self._places)
+        if begins:
+            self._places[address] = self._count
+            self._count += 1
+        return self._places[address], begins
 
-    def _compare_input_end(self, event: ev.ToolInputEnded, part: msg.ToolPart) -> bool:
-        if _has_final_input(part):
-            if event.text != part.raw_input:
-                raise _ContradictionError
-            return part.status is msg.CallStatus.STREAMING
-        if not event.text.startswith(part.raw_input):
+    # Each returns whether the replay has now passed the part.
+
+    def _compare_begin(self, event: ev.Event, part: msg.Part) -> bool:
+        if part.type != event.type.partition(".")[0]:
             raise _ContradictionError
-        if part.input_status is msg.PartStatus.STREAMING:
+        if isinstance(part, msg.OpaquePart):
+            if isinstance(event, ev.OpaqueReceived) and part.state != event.state:
+                raise _ContradictionError
+            return True
+        if isinstance(event, (ev.ToolInputStarted, ev.ToolCalled)) and isinstance(part, msg.ToolPart):
+            if (part.call_id, part.name) != (event.call_id, event.name):
+                raise _ContradictionError
+            if isinstance(event, ev.ToolCalled) and part.input_status is msg.PartStatus.STREAMING:
+                raise _ContradictionError  # an input that was recorded in pieces now comes whole, and would stay open
+        return not (_content(part) or self._is_final(part) or _status(part) is None)
+
+    def _compare_delta(self, event: _Delta, part: _WithContent) -> bool:
+        if self._is_final(part):
+            return False  # its end repeats all of it
+        recorded = _content(part)
+        inside = len(recorded) - event.offset
+        if inside > 0 and recorded[event.offset : event.offset + len(event.delta)] != event.delta[:inside]:
+            raise _ContradictionError
+        rest: Any = event.delta[max(inside, 0) :]  # Any: text or bytes, as the delta has
+        if rest and _status(part) is msg.PartStatus.STREAMING:
+            self._fresh.append(attrs.evolve(event, offset=max(event.offset, len(recorded)), delta=rest))
+        return event.offset + len(event.delta) >= len(recorded)
+
+    def _compare_end(self, event: _End, part: _WithContent) -> bool:
+        if self._is_final(part):
+            if not _same_end(part, event):
+                raise _ContradictionError
+            return not isinstance(part, msg.ToolPart) or part.status is msg.CallStatus.STREAMING
+        whole = (event.data or b"") if isinstance(event, ev.MediaEnded) else event.text
+        if not whole.startswith(_content(part)):  # type: ignore[arg-type]  # both are text or both are bytes
+            raise _ContradictionError
+        if _status(part) is msg.PartStatus.STREAMING:
             self._fresh.append(event)
         return True
 
@@ -302,20 +227,35 @@ class ReplayFilter:
             raise _ContradictionError
         return cut
 
-    def _compare_answer(self, event: ev.ToolSuccess | ev.ToolFailed, part: msg.ToolPart) -> None:
+    def _compare_answer(self, event: ev.ToolSuccess | ev.ToolFailed, part: msg.ToolPart) -> bool:
         if not part.settled:
             self._fresh.append(event)
-            return
-        if _was_cut(part):
-            return
-        succeeded = isinstance(event, ev.ToolSuccess)
-        same = part.status is (msg.CallStatus.SUCCESS if succeeded else msg.CallStatus.FAILED)
-        if not same or (part.output, part.details, part.result_state) != (event.output, event.details, event.state):
-            raise _ContradictionError
+        elif not _was_cut(part):
+            succeeded = isinstance(event, ev.ToolSuccess)
+            same = part.status is (msg.CallStatus.SUCCESS if succeeded else msg.CallStatus.FAILED)
+            if not same or (part.output, part.details, part.result_state) != (event.output, event.details, event.state):
+                raise _ContradictionError
+        return True
+
+    def _is_final(self, part: _WithContent) -> bool:
+        """Whether the provider ended the content of this part. In a failed message, a cut ended what is incomplete."""
+        status = _status(part)
+        if status is not msg.PartStatus.INCOMPLETE:
+            return status is msg.PartStatus.COMPLETED
+        if isinstance(part, msg.ToolPart):
+            return part.settled and not _was_cut(part)
+        return self._status is msg.MessageStatus.RUNNING
 
 
-def _content(part: msg.TextPart | msg.ReasoningPart | msg.MediaPart) -> str | bytes:
+def _content(part: _WithContent) -> str | bytes:
+    if isinstance(part, msg.ToolPart):
+        return part.raw_input
     return (part.data or b"") if isinstance(part, msg.MediaPart) else part.text
+
+
+def _status(part: _WithContent) -> msg.PartStatus | None:
+    """Return the status of the content; `None` for the input of a call that came whole."""
+    return part.input_status if isinstance(part, msg.ToolPart) else part.status
 
 
 def _half_closed(message: msg.AssistantMessage) -> bool:
@@ -332,67 +272,33 @@ def _answers(event: ev.Event, call_ids: set[str]) -> bool:
     return isinstance(event, (ev.ToolSuccess, ev.ToolFailed)) and event.call_id in call_ids
 
 
-def _has_final_input(call: msg.ToolPart) -> bool:
-    """Whether the provider ended the input, and not a cut."""
-    if call.input_status is msg.PartStatus.INCOMPLETE:
-        return call.settled and not _was_cut(call)
-    return call.input_status is msg.PartStatus.COMPLETED
-
-
 def _was_cut(call: msg.ToolPart) -> bool:
     return call.error is not None and call.error.kind == ErrorKind.INTERRUPTED
 
 
-def _same_end(
-    part: msg.TextPart | msg.ReasoningPart | msg.MediaPart, event: ev.TextEnded | ev.ReasoningEnded | ev.MediaEnded
-) -> bool:
-    if part.state != event.state or event.complete is not (part.status is msg.PartStatus.COMPLETED):
-        return False
-    if isinstance(part, msg.TextPart):
-        return isinstance(event, ev.TextEnded) and (part.text, part.citations, part.details) == (
-            event.text,
-            event.citations,
-            event.details,
-        )
-    if isinstance(part, msg.ReasoningPart):
-        return isinstance(event, ev.ReasoningEnded) and part.text == event.text
-    return isinstance(event, ev.MediaEnded) and (part.data, part.uri) == (event.data, event.uri)
-
-
-def _beyond(recorded: str | bytes, offset: int, delta: str | bytes) -> str | bytes:
-    """Return what of *delta* lies beyond what was recorded; what lies inside must be the same."""
-    inside = len(recorded) - offset
-    if inside > 0 and recorded[offset : offset + len(delta)] != delta[:inside]:
-        raise _ContradictionError
-    return delta[max(inside, 0) :]
+def _same_end(part: _WithContent, event: _End) -> bool:
+    match part, event:
+        case msg.ToolPart(), ev.ToolInputEnded():
+            return part.raw_input == event.text
+        case msg.TextPart(), ev.TextEnded():
+            same = (part.text, part.citations, part.details) == (event.text, event.citations, event.details)
+        case msg.ReasoningPart(), ev.ReasoningEnded():
+            same = part.text == event.text
+        case msg.MediaPart(), ev.MediaEnded():
+            same = (part.data, part.uri) == (event.data, event.uri)
+        case _:
+            return False
+    return same and part.state == event.state and event.complete is (part.status is msg.PartStatus.COMPLETED)
 
 
 def _size(part: msg.Part) -> int:
-    match part:
-        case msg.TextPart() | msg.ReasoningPart():
-            return 1 + len(part.text)
-        case msg.MediaPart():
-            return 1 + len(part.data or b"")
-        case msg.ToolPart():
-            return 1 + len(part.raw_input) + part.settled
-        case msg.OpaquePart():
-            return 1
-        case _ as never:
-            assert_never(never)
+    """Return how much of a message a part is: what `_said` adds up to when a replay brings it."""
+    if isinstance(part, msg.OpaquePart):
+        return 1
+    return 1 + len(_content(part)) + (part.settled if isinstance(part, msg.ToolPart) else 0)
 
 
 def _said(event: ev.Event) -> int:
-    match event:
-        case ev.TextDelta() | ev.ReasoningDelta() | ev.MediaDelta() | ev.ToolInputDelta():
-            return len(event.delta)
-        case (
-            ev.TextStarted()
-            | ev.ReasoningStarted()
-            | ev.MediaStarted()
-            | ev.OpaqueReceived()
-            | ev.ToolInputStarted()
-            | ev.ToolSuccess()
-        ):
-            return 1
-        case _:
-            return 0
+    if isinstance(event, _Delta):
+        return len(event.delta)
+    return int(isinstance(event, _Begin | ev.ToolSuccess))
