@@ -12,7 +12,7 @@ from assistant_events import messages as msg
 from assistant_events.lifecycle import FragmentPhase, KnownEvent, MessageLifecycle, MessagePhase, Outcome
 from assistant_events.reducer import parts
 from assistant_events.reducer.open_message import Change, Moment, OpenMessage, append
-from assistant_events.reducer.parts import call_draft, media_part, reasoning_part, text_part
+from assistant_events.reducer.parts import call_draft
 from assistant_events.values.buffers import Buffer
 from assistant_events.values.construct import constructor
 from assistant_events.values.validators import NO_STATE
@@ -20,6 +20,11 @@ from assistant_events.values.validators import NO_STATE
 _opaque_part: Callable[..., msg.OpaquePart] = constructor(msg.OpaquePart)
 
 _DELTAS: dict[str, type] = {"text": ev.TextDelta, "reasoning": ev.ReasoningDelta, "media": ev.MediaDelta}
+_KINDS: dict[type, str] = {
+    **dict.fromkeys((ev.TextStarted, ev.TextEnded), "text"),
+    **dict.fromkeys((ev.ReasoningStarted, ev.ReasoningEnded), "reasoning"),
+    **dict.fromkeys((ev.MediaStarted, ev.MediaEnded), "media"),
+}
 _PHASES = {
     msg.MessageStatus.RUNNING: MessagePhase.RUNNING,
     msg.MessageStatus.COMPLETED: MessagePhase.ENDED,
@@ -96,40 +101,19 @@ class OpenAnswer(OpenMessage):
             buffer = self.buffers[key] = Buffer(cast(str, b"" if cls is ev.MediaDelta else ""))
         return append(buffer, event.offset, event.delta)
 
-    def _start_text(self, event: ev.TextStarted, moment: Moment) -> Outcome:
-        self.fragments["text"] = (len(self.parts), moment.began, "")
+    def _start_fragment(self, event: Any, moment: Moment) -> Outcome:
+        # Any: the start of a fragment, recognised by its class.
+        media_type = event.media_type if event.__class__ is ev.MediaStarted else ""
+        self.fragments[_KINDS[event.__class__]] = (len(self.parts), moment.began, media_type)
         self.parts.append(None)
         return _APPLIED
 
-    def _start_reasoning(self, event: ev.ReasoningStarted, moment: Moment) -> Outcome:
-        self.fragments["reasoning"] = (len(self.parts), moment.began, "")
-        self.parts.append(None)
-        return _APPLIED
-
-    def _start_media(self, event: ev.MediaStarted, moment: Moment) -> Outcome:
-        self.fragments["media"] = (len(self.parts), moment.began, event.media_type)
-        self.parts.append(None)
-        return _APPLIED
-
-    def _end_text(self, event: ev.TextEnded, moment: Moment) -> Outcome:
-        place, times, _ = self.fragments.pop("text")
-        self.buffers.pop(ev.TextDelta, None)
-        self.parts[place] = text_part(event, moment.ends(times))
-        self.ended[msg.TextPart] = place
-        return _APPLIED
-
-    def _end_reasoning(self, event: ev.ReasoningEnded, moment: Moment) -> Outcome:
-        place, times, _ = self.fragments.pop("reasoning")
-        self.buffers.pop(ev.ReasoningDelta, None)
-        self.parts[place] = reasoning_part(event, moment.ends(times))
-        self.ended[msg.ReasoningPart] = place
-        return _APPLIED
-
-    def _end_media(self, event: ev.MediaEnded, moment: Moment) -> Outcome:
-        place, times, _ = self.fragments.pop("media")
-        self.buffers.pop(ev.MediaDelta, None)
-        self.parts[place] = media_part(event, moment.ends(times))
-        self.ended[msg.MediaPart] = place
+    def _end_fragment(self, event: ev.TextEnded | ev.ReasoningEnded | ev.MediaEnded, moment: Moment) -> Outcome:
+        kind = _KINDS[event.__class__]
+        place, times, _ = self.fragments.pop(kind)
+        self.buffers.pop(_DELTAS[kind], None)
+        part = self.parts[place] = parts.ended_part(event, moment.ends(times))
+        self.ended[part.__class__] = place
         return _APPLIED
 
     def _add_opaque(self, event: ev.OpaqueReceived, moment: Moment) -> Outcome:
@@ -236,15 +220,15 @@ class OpenAnswer(OpenMessage):
         return _APPLIED
 
     changes: ClassVar[Mapping[type, Change]] = {
-        ev.TextStarted: _start_text,
+        ev.TextStarted: _start_fragment,
         ev.TextDelta: _append_delta,
-        ev.TextEnded: _end_text,
-        ev.ReasoningStarted: _start_reasoning,
+        ev.TextEnded: _end_fragment,
+        ev.ReasoningStarted: _start_fragment,
         ev.ReasoningDelta: _append_delta,
-        ev.ReasoningEnded: _end_reasoning,
-        ev.MediaStarted: _start_media,
+        ev.ReasoningEnded: _end_fragment,
+        ev.MediaStarted: _start_fragment,
         ev.MediaDelta: _append_delta,
-        ev.MediaEnded: _end_media,
+        ev.MediaEnded: _end_fragment,
         ev.ToolInputStarted: _start_input,
         ev.ToolInputDelta: _append_delta,
         ev.ToolInputEnded: _end_input,
@@ -269,7 +253,7 @@ class OpenAnswer(OpenMessage):
         ended: tuple[object, ...]
         match event:
             case ev.TextEnded() | ev.ReasoningEnded() | ev.MediaEnded():
-                again = parts.ended_part(event)
+                again = parts.ended_part(event, None)
                 return bool(again == self.parts[self.ended[again.__class__]])
             case ev.ToolInputEnded() | ev.ToolCalled() | ev.ToolSuccess() | ev.ToolFailed():
                 return parts.agrees(self.parts[self.calls[event.call_id]], event)

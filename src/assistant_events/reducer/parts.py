@@ -22,8 +22,6 @@ from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
 # Any: drafts are filled by plain assignment.
 _AnswerDraft: Any = draft_of(msg.AssistantMessage)
-_TextDraft: Any = draft_of(msg.TextPart)
-_ReasoningDraft: Any = draft_of(msg.ReasoningPart)
 CallDraft: Any = draft_of(msg.ToolPart)
 _DRAFTS: dict[type, Any] = {
     msg.AssistantMessage: _AnswerDraft,
@@ -92,45 +90,23 @@ def call_draft(
     return draft
 
 
-def text_part(event: ev.TextEnded, times: msg.Times | None) -> msg.TextPart:
-    """Return the part that a text has become."""
-    draft: Any = _TextDraft()  # Any: see above
-    draft.text = event.text
-    draft.status = _COMPLETED if event.complete else _INCOMPLETE
-    draft.citations = event.citations
-    draft.details = event.details
-    draft.state = event.state
-    draft.extra = NO_FIELDS
-    draft.times = times
-    draft.__class__ = msg.TextPart
-    return draft  # type: ignore[no-any-return]
-
-
-def reasoning_part(event: ev.ReasoningEnded, times: msg.Times | None) -> msg.ReasoningPart:
-    """Return the part that a reasoning has become."""
-    draft: Any = _ReasoningDraft()  # Any: see above
-    draft.text = event.text
-    draft.status = _COMPLETED if event.complete else _INCOMPLETE
-    draft.state = event.state
-    draft.extra = NO_FIELDS
-    draft.times = times
-    draft.__class__ = msg.ReasoningPart
-    return draft  # type: ignore[no-any-return]
-
-
-def media_part(event: ev.MediaEnded, times: msg.Times | None) -> msg.MediaPart:
-    """Return the part that media have become."""
+def ended_part(event: ev.TextEnded | ev.ReasoningEnded | ev.MediaEnded, times: msg.Times | None) -> msg.Part:
+    """Return the part that a fragment has become."""
     status = _COMPLETED if event.complete else _INCOMPLETE
+    if isinstance(event, ev.TextEnded):
+        return _text_part(
+            text=event.text,
+            status=status,
+            citations=event.citations,
+            details=event.details,
+            state=event.state,
+            times=times,
+        )
+    if isinstance(event, ev.ReasoningEnded):
+        return _reasoning_part(text=event.text, status=status, state=event.state, times=times)
     return _media_part(
         media_type=event.media_type, data=event.data, uri=event.uri, status=status, state=event.state, times=times
     )
-
-
-def ended_part(event: ev.TextEnded | ev.ReasoningEnded | ev.MediaEnded) -> msg.Part:
-    """Return the part that a fragment has become, without times."""
-    if isinstance(event, ev.TextEnded):
-        return text_part(event, None)
-    return reasoning_part(event, None) if isinstance(event, ev.ReasoningEnded) else media_part(event, None)
 
 
 def streaming_part(kind: str, buffer: Buffer[str] | None, times: msg.Times | None, media_type: str) -> msg.Part:
