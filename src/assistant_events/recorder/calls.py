@@ -235,7 +235,7 @@ class Calls:
         call.state.update(items_of(state))
         self._emit(self._ended(call, text, complete=complete))
         if fault:
-            self._fail(call, ErrorInfo(kind=ErrorKind.INVALID_INPUT, message=fault))
+            self.fail(call, ErrorInfo(kind=ErrorKind.INVALID_INPUT, message=fault))
             return
         self._emit(
             _called(
@@ -343,7 +343,18 @@ class Calls:
         """Fail every call that has no result."""
         for call in self.by_id.values():
             if self.phase(call) is not _SETTLED:
-                self._fail(call, error)
+                self.fail(call, error)
+
+    def fail(self, call: OpenCall, error: ErrorInfo) -> None:
+        """Fail a call."""
+        self._emit(
+            ev.ToolFailed(
+                message_id=self._message_id,
+                call_id=call.call_id,
+                error=error,
+                provider_executed=call.provider_executed,
+            )
+        )
 
     # -- inside
 
@@ -412,16 +423,6 @@ class Calls:
             text=text,
             complete=complete,
             state=frozen_state({**call.state}),
-        )
-
-    def _fail(self, call: OpenCall, error: ErrorInfo) -> None:
-        self._emit(
-            ev.ToolFailed(
-                message_id=self._message_id,
-                call_id=call.call_id,
-                error=error,
-                provider_executed=call.provider_executed,
-            )
         )
 
     def _release(self, call: OpenCall) -> None:

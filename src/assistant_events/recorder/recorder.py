@@ -157,9 +157,7 @@ class Recorder(Delivery):
             else interrupted("the provider's answer ended before a result of this call")
         )
         for call_id in self._lifecycle.unsettled_calls():
-            self._emit(
-                ev.ToolFailed(message_id=self.message_id, call_id=call_id, error=missing, provider_executed=True)
-            )
+            self._calls.fail(self._calls.by_id[call_id], missing)
         self._emit(
             ev.StepEnded(
                 message_id=self.message_id,
