@@ -336,7 +336,7 @@ def _keeps_open(call: _Call) -> bool:
 class MessageLifecycle:
     """The phases of one message and of everything inside it. Mutable; `advance` moves them by events."""
 
-    __slots__ = ("_acted", "_calls", "_fragments", "_unsettled", "phase")
+    __slots__ = ("_calls", "_fragments", "_unsettled", "acted", "phase")
 
     phase: MessagePhase
 
@@ -347,7 +347,8 @@ class MessageLifecycle:
 
         # What the guards ask, kept up to date: a message may have any number of calls.
         self._unsettled: dict[str, None] = {}
-        self._acted = False  # whether the app has started or answered a call
+        self.acted = False
+        """Whether the app has started or answered a call: the step cannot be restarted any more."""
 
     def advance(self, event: KnownEvent) -> Rejection | None:
         """Move to where *event* leads and return `None`, or stay and return why it is out of place."""
@@ -369,7 +370,7 @@ class MessageLifecycle:
             if self._unsettled or _OPEN in self._fragments.values():
                 return Rejection.CONFLICT
         elif cls is ev.StepRestarted:
-            if self._acted:
+            if self.acted:
                 return Rejection.CONFLICT
             self._fragments = _NO_FRAGMENTS.copy()
             self._calls = {}
@@ -419,7 +420,7 @@ class MessageLifecycle:
         call.phase = phase
         call.provider_executed = part.provider_executed
         call.attempt, call.approval = part.attempt, part.approval
-        self._acted = self._acted or part.answered or part.attempt > 0
+        self.acted = self.acted or part.answered or part.attempt > 0
         if _keeps_open(call):
             self._unsettled[part.call_id] = None
 
@@ -441,10 +442,10 @@ class MessageLifecycle:
         elif cls is ev.ToolSuccess or cls is ev.ToolFailed:
             call.provider_executed = call.provider_executed or event.provider_executed
             if not call.provider_executed and call.phase is _CALLED:
-                self._acted = self._acted or cls is ev.ToolSuccess or is_answer(event.error)
+                self.acted = self.acted or cls is ev.ToolSuccess or is_answer(event.error)
         elif cls in _BY_APP:
             rejection = call.advance_by_app(event)
-            self._acted = self._acted or call.attempt > 0
+            self.acted = self.acted or call.attempt > 0
             return rejection
         if after is not call.phase:
             call.phase = after  # type: ignore[assignment]

@@ -30,6 +30,7 @@ from assistant_events import (
     fold,
     reconcile,
 )
+from assistant_events.errors import LocalProtocolError
 from assistant_events.recorder import Recorder
 from assistant_events.testing import error, origin, run
 from assistant_events.testing.strategies import Verb
@@ -459,6 +460,20 @@ def test_a_contradiction_after_the_app_ran_a_call_fails_the_step(act):
     assert "protocol" == failed.error.kind
     assert "the replay differs from what was recorded, and the app has run a call already" == failed.error.message
     assert [[], []] == events[3:]
+
+
+@pytest.mark.parametrize("act", [ToolSuccess(**C), ToolStarted(**C, attempt=1)], ids=["answered", "started"])
+def test_a_step_is_not_restarted_after_its_replay_when_the_app_ran_a_call(act):
+    """
+    What the app did before the replay still counts when the provider starts over after it.
+    """
+    called = verb("tool_call", call_id="c1", name="t", input={})
+    recorder = Recorder("a1", prior=fold([*record([start(), called]), act])["a1"])
+    for each in (start(), called, text("more")):
+        each(recorder)
+
+    with pytest.raises(LocalProtocolError, match=r"step\.restarted is not allowed"):
+        recorder.restart("again")
 
 
 def test_a_replay_that_fails_early_closes_what_was_recorded():

@@ -46,7 +46,9 @@ class ReplayFilter:
         self._prior = prior
         self._parts = prior.parts
         self._status = msg.MessageStatus.FAILED if _half_closed(prior) else prior.status
-        self._acted = any(call.answered or call.attempt for call in prior.tool_calls)
+        self.acted = any(call.answered or call.attempt for call in prior.tool_calls)
+        """Whether the app has started or answered a call."""
+
         self._recorded_size = sum(_size(part) for part in prior.parts)
         self.sealed = prior.status is msg.MessageStatus.COMPLETED
         """Whether nothing of the replay can go on any more: the message stays as it is."""
@@ -83,7 +85,7 @@ class ReplayFilter:
     def closing(self, error: ErrorInfo) -> list[ev.Event]:
         """Return the events that close the message as it was recorded, unless that has been done."""
         ends: list[ev.Event] = [] if self.sealed else [*msg.close_message(self._prior, error)]
-        self.sealed = self.sealed or self._acted
+        self.sealed = self.sealed or self.acted
         return ends
 
     def answered(self) -> list[str]:
@@ -93,7 +95,7 @@ class ReplayFilter:
     def _admit(self, event: ev.Event) -> list[ev.Event]:
         if self.sealed:
             return []
-        if self._status is msg.MessageStatus.FAILED and self._acted:
+        if self._status is msg.MessageStatus.FAILED and self.acted:
             return self._contradict()
         self._history.append(event)
         if not self._contradicted:
@@ -118,7 +120,7 @@ class ReplayFilter:
         return self._fresh
 
     def _contradict(self) -> list[ev.Event]:
-        if not self._acted:
+        if not self.acted:
             return self._restart(_CONTRADICTED)
         # A restart would void a call that the app has started or answered.
         error = ErrorInfo(kind=ErrorKind.PROTOCOL, message=f"{_CONTRADICTED}, and the app has run a call already")
