@@ -157,7 +157,7 @@ def as_extra(value: Mapping[str, object]) -> JsonObject:
 
 
 def _checked(value: Mapping[str, object], field: str) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
+    if type(value) is not dict and not isinstance(value, Mapping):
         raise TypeError(f"{field}: expected a JSON object, got {type(value).__name__}")
     return value
 

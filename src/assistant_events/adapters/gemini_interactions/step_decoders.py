@@ -439,7 +439,7 @@ class CallStep(StepDecoder):
         self.keep_extra(fields)
 
     def _read_arguments(self, key: str, arguments: object) -> None:
-        if isinstance(arguments, Mapping):
+        if isinstance(arguments, dict):
             self._has_input = self._has_input or bool(arguments)
             self._add(arguments)
         elif isinstance(arguments, str):
