@@ -10,7 +10,7 @@ from benchmarks.measure import Figure, Settings, exponent, ratio_figure
 from benchmarks.wire import in_chunks, interactions
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
-_QUOTIENT_GOAL = 1.25
+_QUOTIENT_GOAL = 1.0
 _EXPONENT_GOAL = 1.08
 
 

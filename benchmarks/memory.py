@@ -13,7 +13,7 @@ from benchmarks.measure import Figure, Settings, tracing
 from benchmarks.wire import in_chunks, interactions
 
 _ALLOWANCE = 256 * 1024
-_PEAK_GOAL = 3.0
+_PEAK_GOAL = 2.2
 
 
 def bytes_per_event(settings: Settings) -> Iterator[Figure]:

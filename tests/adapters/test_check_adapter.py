@@ -118,13 +118,9 @@ class Chunky(Sound):
     Makes something of how the bytes were cut.
     """
 
-    def on_payloads(self, payloads):
-        for at, payload in enumerate(payloads):
-            self.at = at
-            self.on_payload(payload)
-
     def on_text(self, text):
-        self.recorder.text(text if self.at else text.upper())
+        first_of_chunk = not self.recorder.sink
+        self.recorder.text(text.upper() if first_of_chunk else text)
 
 
 class Stranger(Sound):

@@ -36,16 +36,23 @@ def taken(monkeypatch):
     The form of each frame that took the fast path, in their order.
     """
     found = []
-    try_append = DeltaFastPath.try_append
+    try_append, append_run = DeltaFastPath.try_append, DeltaFastPath.append_run
 
     def counted(path, data, form, sink):
+        names = [name for name in ("bare", "framed") if getattr(path, name) is form]
         done = try_append(path, data, form, sink)
-        names = [name for name in ("bare", "framed", "unended") if getattr(path, name) is form]
-        if done and names:
+        if done:
             found.append(names[0])
         return done
 
+    def counted_run(path, data, start, sink):
+        before = len(sink)
+        end = append_run(path, data, start, sink)
+        found.extend(["run"] * (len(sink) - before))
+        return end
+
     monkeypatch.setattr(DeltaFastPath, "try_append", counted)
+    monkeypatch.setattr(DeltaFastPath, "append_run", counted_run)
     return found
 
 
@@ -67,23 +74,27 @@ def test_frames_that_come_one_by_one(taken, step, piece):
 @pytest.mark.parametrize(("step", "piece"), KINDS.values(), ids=KINDS)
 def test_frames_that_come_together(taken, step, piece):
     """
-    So do payloads that were cut out of a chunk with many frames.
+    The frames of a chunk that follow each other are taken at once, but for the last, which no other one follows.
     """
-    decoder().feed(b"".join(map(frame, (C(), S(0, step), *[D(0, piece)] * COUNT))))
+    made = decoder()
+    made.feed(b"".join(map(frame, (C(), S(0, step), *[D(0, piece)] * COUNT))))
+    made.feed(b"".join([frame(D(0, piece))] * COUNT))
 
-    assert ["bare"] * (COUNT - LEARNED_FROM) == taken
+    assert [*["run"] * (COUNT - LEARNED_FROM - 1), "framed", *["run"] * (COUNT - 1), "framed"] == taken
 
 
 @pytest.mark.parametrize(("step", "piece"), KINDS.values(), ids=KINDS)
-def test_frames_that_come_together_and_continue(taken, step, piece):
+def test_a_frame_that_comes_in_two_chunks(taken, step, piece):
     """
-    When the fast path is open, the frames of a chunk are not framed first.
+    A frame that a chunk border cuts takes the fast path as a payload; the run goes on after it.
     """
     made = decoder()
     made.feed(b"".join(map(frame, (C(), S(0, step), *[D(0, piece)] * LEARNED_FROM))))
-    made.feed(b"".join([frame(D(0, piece))] * COUNT))
+    body = b"".join([frame(D(0, piece))] * COUNT)
+    made.feed(body[:30])
+    made.feed(body[30:])
 
-    assert ["unended"] * COUNT == taken
+    assert ["bare", *["run"] * (COUNT - 2), "framed"] == taken
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["named", "without a name"])

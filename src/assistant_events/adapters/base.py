@@ -113,11 +113,7 @@ class DecoderBase(FrameReader):
                 raise TypeError(f"{type(self).__name__}.{name}: expected a non-empty string, got {named!r}")
         self.request: Fields = plain_json({} if request is None else request)
         self.error: ErrorInfo | None = None
-        """Why the last step failed; `None` when it did not."""
-
         self.failure: Exception | None = None
-        """What `on_event` raised, if it did: a fault of the adapter, not of the provider."""
-
         self._usage: Fields | None = None
         self._hops = Hops(message_id, prior)
         super().__init__()

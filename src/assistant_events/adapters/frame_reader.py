@@ -69,8 +69,6 @@ class FrameReader(ABC):
         self.notes_left_out = 0
         self.closed = False
         self.terminal = False
-        """Whether the answer has come to its end; what is fed after it causes nothing."""
-
         self.payload: bytes | None = None
         """The frame that is read, as it came; `None` when it was parsed elsewhere."""
 
@@ -83,6 +81,9 @@ class FrameReader(ABC):
 
         self._learners: dict[Hashable, TemplateLearner] = {}
         self._name_read = False
+        self._piece = min(_PIECE, self.max_frame_bytes)
+        """How many bytes are taken at once; a frame inside is not too long."""
+
         self._sink: list[Event] = []
         self._framing = self._make_framing()
 
@@ -100,12 +101,16 @@ class FrameReader(ABC):
             data = self._checked(data)
         if self.terminal:
             return []
-        fast, framing = self._fast_path, self._framing
-        if fast is None and len(data) <= _PIECE:
-            self.on_payloads(framing.feed(data))
-        elif fast is None or not framing.idle or not fast.try_append(data, fast.framed, self._sink):
+        fast = self._fast_path
+        if (
+            fast is None
+            or not self._framing.idle
+            or len(data) > self._piece
+            or not fast.try_append(data, fast.framed, self._sink)
+        ):
             # Most chunks of a live stream are one frame that continues what is open: those are done here.
-            self._feed_pieces(data)
+            for start in range(0, len(data), self._piece):
+                self._feed_piece(data[start : start + self._piece])
         events = self._sink
         if not events:
             return []  # not the sink itself: it is what the next call fills
@@ -206,7 +211,6 @@ class FrameReader(ABC):
             learner,
             number,
             fragment,
-            max_frame_bytes=self.max_frame_bytes,
             frame_ids=self.frame_ids,
             texts=texts,
         )
@@ -264,29 +268,20 @@ class FrameReader(ABC):
     def _break(self, failure: Exception) -> None:
         """End the step for a fault of the adapter."""
 
-    def _feed_pieces(self, data: bytes) -> None:
-        """Take bytes of any length, a piece at a time."""
-        for start in range(0, len(data), _PIECE):
-            piece = data[start : start + _PIECE]
-            if self.terminal:
-                return
-            if self._fast_path is None:
-                self.on_payloads(self._framing.feed(piece))
-            else:
-                self._feed_frames(piece)
-
-    def _feed_frames(self, data: bytes) -> None:
-        """Take bytes frame by frame: those that continue what is open need no framing."""
+    def _feed_piece(self, data: bytes) -> None:
+        """Take bytes frame by frame: runs of those that continue what is open need no framing."""
         framing, sink = self._framing, self._sink
-        *pieces, rest = data.split(framing.separator)
-        for piece in pieces:
-            fast = self._fast_path
-            if fast is None or not framing.idle or not fast.try_append(piece, fast.unended, sink):
-                self.on_payloads(framing.feed(piece + framing.separator))
-                if self.terminal:
-                    return
-        if rest:
-            self.on_payloads(framing.feed(rest))
+        separator = framing.separator if self.fast else data
+        at = 0
+        while at < len(data) and not self.terminal:
+            fast = self._fast_path if framing.idle else None
+            if fast is not None:
+                at = fast.append_run(data, at, sink)
+            end = data.find(separator, at) + len(separator)
+            frame = data[at : end if end >= len(separator) else None]
+            if fast is None or not fast.try_append(frame, fast.framed, sink):
+                self.on_payloads(framing.feed(frame))
+            at += len(frame)
 
     def _leave_fast_path(self) -> None:
         """Close the fast path, for something else comes."""

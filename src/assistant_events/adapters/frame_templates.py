@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from itertools import islice
 from typing import Any, TypeAlias, final
 
@@ -28,9 +29,6 @@ Path: TypeAlias = tuple[str | int, ...]
 
 Around: TypeAlias = tuple[bytes, bytes]
 """The bytes before and after a payload in its frame."""
-
-Match: TypeAlias = Callable[[bytes, int], "re.Match[bytes] | None"]
-"""A function that matches bytes from a place to their end."""
 
 _MAX_FRAME = 4096
 """A longer frame is not learned: the search for its values would cost more than the template saves."""
@@ -51,11 +49,10 @@ _PROBES: dict[type, tuple[re.Pattern[bytes], Any, bytes]] = {
 }
 """By the type of a varying value: its token, and the value that is tried in its place."""
 
-_MAX_GAP = 260
-"""How many bytes a gap matches at most, but for that of the text."""
+_GROUPS = ("text", "number", "unique")
 
 _GAPS = {
-    "text": rb'(?P<text>"[^"\\]*+(?:\\.[^"\\]*+)*+")',
+    "text": rb'(?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+")',
     "number": rb"(?P<number>0|[1-9]\d{0,9})",
     "unique": rb'"(?P<unique>[ !#-\[\]-~]{1,256}+)"',
     "str": rb'"[ !#-\[\]-~]{0,256}+"',
@@ -79,17 +76,6 @@ class DeltaFrames:
     The keys of a dialect's delta frames, beside those that lead to the text.
 
     A frame with any other key is decoded in full.
-
-    Args:
-        constant: Keys, at every level, whose values are the same in all frames of one kind.
-
-        number: Key of the item's number.
-
-        loose: Keys of values without meaning, such as padding, counters and dates.
-
-        counted: Keys whose last value counts; `DecoderBase.on_skipped` gets it.
-
-        unique: Key of the frame's id.
     """
 
     constant: frozenset[str] = attrs.field(default=frozenset({"type"}), converter=_keys)
@@ -148,25 +134,11 @@ class FrameTemplate:
         self._before = literals[: first + 1]
         self._after = literals[first + 1 :]
         self._gaps = gaps[first:]
-        after_text = self._after[0] if self._gaps[0] == "text" and len(self._gaps) > 1 else b""
-        self.anchor = after_text if b'"' in after_text else b""
-        """
-        Bytes between a text that comes before all other gaps and the next gap; empty when they do not prove the end of
-        the text. They hold a quote without a backslash before it, as no JSON string does.
-        """
+        self.exact = not counts and {"text", "number"}.issuperset(gaps)
+        """Whether the text is the only gap in the frames of an item, as far as is known."""
 
-        self.patterns = _Patterns(self._pattern)
-        """By the bytes after a payload: what matches both, from the first gap on or from the end of the anchor."""
-
-        self.longest = sum(map(len, literals)) + _MAX_GAP * (len(gaps) + len(literals[-1]))
-        """How long a payload is at most, without its text."""
-
-        self._exact = not counts and {"text", "number"}.issuperset(gaps)
         self.numbered = "number" in self._gaps
-        """Whether `patterns` match the number of the item."""
-
-        self.unique = "unique" in gaps
-        """Whether `patterns` match the id of the frame."""
+        """Whether `pattern` matches the number of the item."""
 
     @classmethod
     def learn(cls, payload: bytes, event: Fields, path: Path, fields: DeltaFrames) -> FrameTemplate | None:
@@ -188,34 +160,35 @@ class FrameTemplate:
             counts=bool(fields.counted_in(event)),
         )
 
-    def bound(self, number: int) -> tuple[bytes, bytes | tuple[()]]:
+    def bound(self, number: int) -> tuple[bytes, bytes]:
         """
-        Return the bytes before the first gap, and those after the text, or `()` when that is not the only gap.
+        Return the bytes before the first gap, and the constant ones after it without the other gaps.
 
         Args:
             number: Number of the item, which stays the same while its fragment is open.
         """
         item = b"%d" % number
-        return item.join(self._before), item.join(self._after) if self._exact else ()
+        return item.join(self._before), item.join(self._after)
 
-    def _pattern(self) -> bytes:
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        """
+        What matches payloads from their first gap on, one in each line, with any spaces before the brackets at the end.
+
+        Its groups are `text`, `number` and `unique`; those that are not among the gaps are empty.
+        """
+        # Compiled late: a frame without noise never needs it.
         gaps = [_GAPS[gap] for gap in self._gaps]
+        missing = [b"(?P<%b>)" % name.encode() for name in _GROUPS if name not in self._gaps]
         *constant, last = self._after
         matched = [*map(re.escape, constant), _PIECES.sub(_loosened, last)]
-        first = 1 if self.anchor else 0
-        return b"".join([gap + literal for gap, literal in zip(gaps[first:], matched[first:], strict=True)])
+        pieces = [gap + literal for gap, literal in zip(gaps, matched, strict=True)]
+        return re.compile(b"".join([b"^", *missing, *pieces, b"$"]), re.MULTILINE)
 
-
-class _Patterns(dict[bytes, "Match"]):
-    """By the bytes after a payload: what matches both, with any spaces before the brackets at the end."""
-
-    def __init__(self, make: Callable[[], bytes]) -> None:
-        self._make = make
-
-    def __missing__(self, after: bytes) -> Match:
-        # Compiled late: a frame without noise never needs it.
-        match = self[after] = re.compile(self._make() + re.escape(after)).fullmatch
-        return match
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The numbers of the groups `text`, `number` and `unique` in `pattern`."""
+        return tuple([self.pattern.groupindex[name] for name in _GROUPS])
 
 
 Learned: TypeAlias = tuple[FrameTemplate | None, Around | None, bool]

@@ -107,8 +107,6 @@ class Sse:
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.too_long = False
-        """Whether a frame exceeded the maximum length. No payloads follow."""
-
         self._max = max_frame_bytes
         self._pending: list[bytes] = []
         self._held = 0
@@ -116,8 +114,6 @@ class Sse:
         self._begun = False
         self._tail = bytearray()
         self.idle = False
-        """Whether the next byte starts a frame."""
-
         self._skip_lf = False
         self._ends_line = False
         self._block = b""
@@ -359,8 +355,6 @@ class JsonLines:
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.tail = ""
         self.idle = True
-        """Whether the next byte starts a line."""
-
         self.too_long = False
         """Whether a line exceeded the maximum length. No payloads follow."""
 

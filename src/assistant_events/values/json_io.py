@@ -91,6 +91,18 @@ def string_reader() -> Callable[[bytes], str]:
 
 
 @cache
+def strings_reader() -> Callable[[bytes], list[str]]:
+    """Return the same as `string_reader` for documents that are one array of strings of valid text."""
+    try:
+        import msgspec
+    except ImportError:
+        from assistant_events.values.stdlib_json import read_strings
+
+        return read_strings
+    return msgspec.json.Decoder(list[str]).decode
+
+
+@cache
 def _fast_writer() -> Callable[[object], bytes]:
     try:
         import msgspec

@@ -60,6 +60,14 @@ def read_string(data: bytes) -> str:
     return value
 
 
+def read_strings(data: bytes) -> list[str]:
+    """Parse a document that is one array of such strings; raises as `read_string` does."""
+    values = read_plain(data)
+    if type(values) is not list or any(type(value) is not str or has_surrogates(value) for value in values):
+        raise JsonError("not an array of strings of valid text")
+    return values
+
+
 def write_plain(value: object) -> bytes:
     """
     Write JSON as compact UTF-8.
