@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from assistant_events.errors import JsonError
-from assistant_events.values.json_values import MAX_DEPTH, items_of
+from assistant_events.values.json_values import MAX_DEPTH
 
 
 def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH) -> Any:
@@ -54,7 +55,7 @@ def write_json(value: object) -> bytes:
     """
     try:
         return _fast_writer()(value)
-    except (TypeError, ValueError, OverflowError, RecursionError):  # UnicodeEncodeError is a ValueError
+    except (AttributeError, TypeError, ValueError, OverflowError, RecursionError):  # UnicodeEncodeError is a ValueError
         from assistant_events.values.stdlib_json import spell
 
         return spell(value).encode()
@@ -110,7 +111,8 @@ def _fast_writer() -> Callable[[object], bytes]:
         from assistant_events.values.stdlib_json import write_plain
 
         return write_plain
-    return msgspec.json.Encoder(enc_hook=items_of).encode
+    # `items_of` takes a third longer: it is no function that C code can call without a tuple of arguments.
+    return msgspec.json.Encoder(enc_hook=attrgetter("_items")).encode
 
 
 @cache
