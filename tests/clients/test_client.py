@@ -1047,6 +1047,17 @@ def test_stop_that_nobody_hears():
     assert ("aborted", True) == (event.error.kind, event.run.resumable)
 
 
+def test_stop_a_run_that_is_gone():
+    """
+    A run that the provider does not have counts as deleted, and its deletion has no error; other refusals count.
+    """
+    gone = run(client(Provider(cancel=404, delete=404)).stop("v1"))
+    refused = run(client(Provider(cancel=404, delete=403)).stop("v1"))
+
+    assert (False, True, 404, None) == (gone.cancelled, gone.deleted, gone.cancel_error.status, gone.delete_error)
+    assert (False, 403) == (refused.deleted, refused.delete_error.status)
+
+
 def test_stop_a_stored_message():
     """
     A stored message is stopped by its run; one without a run needs no request.
