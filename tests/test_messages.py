@@ -49,7 +49,19 @@ from assistant_events import (
 )
 from assistant_events.errors import LocalProtocolError, RemoteProtocolError
 from assistant_events.messages import MESSAGE_CLASSES, PART_CLASSES, AnswerError, PartStatus, Times, Turn, close_message
-from assistant_events.testing import Call, answer, compaction, deltas, error, message, origin, prompt, records, run
+from assistant_events.testing import (
+    Call,
+    answer,
+    compaction,
+    deltas,
+    error,
+    message,
+    origin,
+    prompt,
+    records,
+    rewind,
+    run,
+)
 
 C = {"message_id": "a1", "call_id": "c1"}
 
@@ -211,6 +223,21 @@ def test_output_that_is_not_json():
     assert ToolSuccess(**C, output={"day": "2026-01-02"}) == call().succeed(day, default=str)
     with pytest.raises(TypeError, match=r"^\$\.day: expected JSON, got date$"):
         call().succeed(day)
+
+
+def test_usage_of_a_transcript():
+    """
+    The tokens of all messages that are there are added, also of failed ones; rewound and unknown ones add nothing.
+    """
+    events = [
+        *answer("a", usage=Usage(input_tokens=1, output_tokens=2)),
+        *answer("b", message_id="a2"),
+        *answer("c", message_id="a3", usage=Usage(input_tokens=10), error=error()),
+    ]
+    rewound = [*answer("d", message_id="a4", usage=Usage(input_tokens=100)), rewind("a4")]
+
+    assert Usage(input_tokens=11, output_tokens=2) == fold([*events, *rewound]).usage
+    assert fold(answer("b")).usage is None
 
 
 def test_raise_for_error():

@@ -18,6 +18,7 @@ from assistant_events import (
     StepStarted,
     TextContent,
     TextStarted,
+    Usage,
     fold,
 )
 from assistant_events.converters import dumps, structure
@@ -216,6 +217,60 @@ def test_verify_finds_what_is_out_of_place(run, db):
     ]
     assert in_file.out.startswith("event 0: step.ended of message 'a1' is out of place (orphan)\n")
     assert (0, "no problems\n") == (run("verify", "good", "--db", db).code, run("verify", "good", "--db", db).out)
+
+
+def test_the_default_database(run, tmp_path, monkeypatch):
+    """
+    Without `--db` a command finds the database that `run` makes; a file of the name is preferred to a session.
+    """
+    monkeypatch.chdir(tmp_path)
+    odd = [*durable(answer("Hi")), TextStarted(message_id="a1")]
+    with SqliteStore("assistant-events.db") as store:
+        store.append("good", durable(answer("Hi")))
+        store.append("bad", odd)
+    (tmp_path / "file").write_bytes(jsonl(durable(answer("Hi"))))
+
+    assert ["bad", "good"] == [one["session_id"] for one in run("sessions", "--json").json["sessions"]]
+    assert "text      Hi" in run("show", "good").out
+    assert "nothing to settle\n" == run("reconcile", "good").out
+    assert [1, 0, 1, 0] == [run("verify", *target).code for target in ([], ["good"], ["bad"], ["file"])]
+    assert "no session 'other'" in run("verify", "other").err
+
+
+def test_delete(run, db):
+    """
+    A deleted session is gone, and the others stay.
+    """
+    with SqliteStore(db) as store:
+        store.append("s1", durable(answer("Hi")))
+        store.append("s2", durable(answer("Hi")))
+    deleted = run("delete", "s1", "--db", db)
+
+    assert (0, "session 's1': 4 records deleted\n") == (deleted.code, deleted.out)
+    assert ["s2"] == [one["session_id"] for one in run("sessions", "--db", db, "--json").json["sessions"]]
+
+
+def test_markdown(run, db):
+    """
+    A conversation is printed as Markdown, with whole outputs, in fences that they do not close, and without state.
+    """
+    output = f"```\n{'x' * 1000}\n```"
+    call = Call("look", {"at": "birds"}, call_id="c1", output=output)
+    events = [
+        prompt("What is *this*?"),
+        *answer("An owl.", reasoning="Hm.\nFeathers.", calls=[call], state={"s": 1}, usage=Usage(input_tokens=3)),
+    ]
+    with SqliteStore(db) as store:
+        store.append("s1", durable(events))
+    shown = run("show", "s1", "--db", db, "--markdown").out
+
+    assert (
+        "## user\n\nWhat is *this*?\n\n"
+        "## assistant · acme acme-1 · completed (tool-calls)\n\n"
+        "> Hm.\n> Feathers.\n\nAn owl.\n\n"
+        '*call*: look c1 · success\n\n```\n{"at":"birds"}\n```\n\n'
+        f"````\n{output}\n````\n"
+    ) == shown
 
 
 def test_verify_a_stream(run):

@@ -108,7 +108,7 @@ LINES = {
     "sessions --db ": (2, "--db needs the name of a file"),
     "fold stream --db ": (2, "--db needs the name of a file"),
     "fold stream --db a\0b": (2, "embedded null byte"),
-    "show s00": (2, "--db"),
+    "show s00": (2, "assistant-events.db: no such file, expected a database"),
     "show s00 --db missing": (2, "missing: no such file, expected a database"),
     "show s00 --db empty": (2, "empty: the file is empty, expected a database"),
     "show s00 --db stream": (2, "stream: this is not a SQLite database"),
@@ -116,7 +116,11 @@ LINES = {
     "show nobody --db no-sessions": (2, "no-sessions: no session 'nobody'; it holds none"),
     "show  --db db": (2, "the session needs a name"),
     "sessions --db missing": (2, "missing: no such file, expected a database"),
-    "verify": (2, "verify needs a file, or --db"),
+    "verify": (2, "assistant-events.db: no such file, expected a database"),
+    "verify s00": (2, "s00: "),
+    "sessions": (2, "assistant-events.db: no such file, expected a database"),
+    "delete s00": (2, "assistant-events.db: no such file, expected a database"),
+    "delete nobody --db db": (2, "db: no session 'nobody'; it holds 's11', 's10', "),
     "verify nobody --db db": (2, " and 2 more"),
     "reconcile nobody --db db": (2, "no session 'nobody'"),
     "show s\x1b[31m\n --db db": (2, "no session 's\\x1b[31m\\n'; it holds"),
@@ -148,7 +152,7 @@ def test_help_and_version(run):
     asked = run("--help")
     fold = run("fold", "--help")
 
-    assert all(name in asked.out for name in ("fold", "events", "show", "sessions", "verify", "reconcile"))
+    assert all(name in asked.out for name in ("fold", "events", "show", "sessions", "verify", "reconcile", "delete"))
     assert all(f"  {code.value} " in asked.out and f"  {code.value} " in fold.out for code in Exit)
     assert "0.1.0\n" == run("--version").out
     assert asked.out == run().out

@@ -55,6 +55,40 @@ def test_unfinished_is_empty_exactly_when_the_user_is_awaited(events, data):
     assert len(left) == len({(each.message_id, each.call_id) for each in left})
 
 
+def by_the_rules(transcript):
+    """
+    Return whose move it is, by the six rules in their words.
+    """
+    answers = [message for message in transcript if message.type == "assistant"]
+    asked = [message for message in transcript if message.type != "compaction"]
+    if any(message.type != "user" and message.status == "running" for message in transcript):
+        return "provider"
+    newest = answers[-1] if answers else None
+    open_calls = [] if newest is None else [call for call in newest.tool_calls if call.status == "called"]
+    if newest and newest.status == "completed" and any(not call.provider_executed for call in open_calls):
+        return "tools"
+    if not asked:
+        return "user"
+    last = asked[-1]
+    if last.type == "user":
+        return "model"
+    if last.status == "completed":
+        calls = [call for call in last.tool_calls if not call.provider_executed]
+        return "model" if calls or last.finish_reason == "pause" else "user"
+    is_cut = last.error.kind in {"interrupted", "aborted", "network", "timeout"}
+    return "provider" if is_cut and last.run is not None and last.run.resumable else "user"
+
+
+@given(sessions(), st.data())
+def test_awaits_keeps_the_rules(events, data):
+    """
+    At any moment of a session the first rule that applies decides.
+    """
+    transcript = fold(events[: data.draw(st.integers(0, len(events)))])
+
+    assert by_the_rules(transcript) == transcript.awaits
+
+
 @given(sessions())
 def test_what_is_reconciled_awaits_no_tools_and_no_running_provider(events):
     """

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from difflib import get_close_matches
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
@@ -15,7 +16,7 @@ from assistant_events.cli import exit_codes, mock, rendering
 from assistant_events.cli.detect_input import Content, ProviderStream, recognise
 from assistant_events.cli.exit_codes import CommandError, Exit, UnknownOption
 from assistant_events.cli.fold_input import events_of, fold_into
-from assistant_events.cli.open_store import check_session, opened
+from assistant_events.cli.open_store import DATABASE, check_session, opened
 from assistant_events.cli.output import (
     print_json,
     print_note,
@@ -160,18 +161,22 @@ def events_command(
 
 
 @_app.command(name="show")
-def show_command(session: str, /, *, db: _Db, json: _Flag = False) -> int:
+def show_command(session: str, /, *, db: _Db = DATABASE, markdown: _Flag = False, json: _Flag = False) -> int:
     """
     Print a stored session: messages, usage, sizes of state.
 
     Args:
         session: the session
         db: SQLite file
+        markdown: print the conversation as Markdown, whole, without sizes
         json: print JSON
     """
     with opened(db) as store:
         check_session(store, db, session)
         transcript = SyncSession.open(store, session).transcript
+    if markdown:
+        print_text(rendering.markdown_of(transcript))
+        return Exit.OK
     usage = transcript.usage
     sizes = {message.id: sum(size for _, size in rendering.state_sizes(message)) for message in transcript}
     if json:
@@ -190,7 +195,7 @@ def show_command(session: str, /, *, db: _Db, json: _Flag = False) -> int:
 
 
 @_app.command(name="sessions")
-def sessions_command(*, db: _Db, json: _Flag = False) -> int:
+def sessions_command(*, db: _Db = DATABASE, json: _Flag = False) -> int:
     """
     List the sessions of a database, the newest first.
 
@@ -233,6 +238,23 @@ def sessions_command(*, db: _Db, json: _Flag = False) -> int:
     return Exit.OK
 
 
+@_app.command(name="delete")
+def delete_command(session: str, /, *, db: _Db = DATABASE) -> int:
+    """
+    Delete a session with everything in it.
+
+    Args:
+        session: the session
+        db: SQLite file
+    """
+    with opened(db) as store:
+        check_session(store, db, session)
+        count = store.seq(session)
+        store.delete(session)
+    print_text(one_line(f"session {session!r}: {_count(count, 'record')} deleted"))
+    return Exit.OK
+
+
 @_app.command(name="verify")
 def verify_command(
     target: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
@@ -248,17 +270,17 @@ def verify_command(
     Exits with 1 when there are any.
 
     Args:
-        target: a session with --db (all of them by default), else a file
-        db: SQLite file
+        target: a file, or a session of the database (all by default)
+        db: SQLite file, with it the target is a session
         dialect: wire format of a stream, found by default
         json: print JSON
     """
-    if db is None:
-        if target is None:
-            raise CommandError("verify needs a file, or --db")
+    is_file = target is not None and (target == "-" or Path(target).exists() or not Path(DATABASE).exists())
+    if db is None and target is not None and is_file:
         with reading(target) as source:
             found = [*_problems_of(recognise(source, dialect))]
     else:
+        db = DATABASE if db is None else db
         with opened(db) as store:
             if target is not None:
                 check_session(store, db, target)
@@ -279,7 +301,7 @@ def reconcile_command(
     session: str,
     /,
     *,
-    db: _Db,
+    db: _Db = DATABASE,
     abandon_calls: _Flag = False,
     abandon_runs: _Flag = False,
     write: _Flag = False,
@@ -477,6 +499,6 @@ def _sentence(error: CycloptsError, arguments: Sequence[str]) -> str:
 
 _app.command(run_command, name="run")
 
-_COMMANDS: Final = ("run", "fold", "events", "show", "sessions", "verify", "reconcile", "mock")
+_COMMANDS: Final = ("run", "fold", "events", "show", "sessions", "verify", "reconcile", "delete", "mock")
 
 __all__: Final = ["run"]

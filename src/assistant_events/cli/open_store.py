@@ -7,11 +7,15 @@ import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from assistant_events.cli.exit_codes import CommandError, Exit
 from assistant_events.cli.rendering import first_of
 from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.stores import SqliteStore
+
+DATABASE: Final = "assistant-events.db"
+"""The default of `--db`: in the current folder, a visible file."""
 
 
 @contextmanager

@@ -6,6 +6,8 @@ State shows as its size alone.
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Final, assert_never, final
 
@@ -49,21 +51,39 @@ class Row:
     """Whether a message begins."""
 
 
-def rows_of(transcript: msg.Transcript) -> Iterator[Row]:
-    """Return everything that there is to see of a transcript."""
+def rows_of(transcript: msg.Transcript, limit: int = _LONGEST) -> Iterator[Row]:
+    """Return everything that there is to see of a transcript; of inputs and outputs, *limit* characters."""
     for message in transcript.messages:
         match message:
             case msg.UserMessage():
                 yield Row(message.id, "user", heading=True)
                 yield from [Row("text", _content(item)) for item in message.content]
             case msg.AssistantMessage():
-                yield from _assistant(message)
+                yield from _assistant(message, limit)
             case msg.CompactionMessage():
                 yield Row(message.id, f"compaction ({message.reason}) · {message.status.value}", heading=True)
                 yield Row("text", message.text + _cut(message.status is msg.MessageStatus.FAILED))
                 yield from _error(message.error)
             case _ as never:
                 assert_never(never)
+
+
+def markdown_of(transcript: msg.Transcript) -> str:
+    """Return the conversation as Markdown, with whole inputs and outputs, without usage and state."""
+    blocks: list[str] = []
+    for row in rows_of(transcript, sys.maxsize):
+        if row.heading:
+            blocks.append(f"## {row.text}")
+        elif row.label == "text":
+            blocks.append(row.text)
+        elif row.label == "reasoning":
+            blocks.append("> " + row.text.replace("\n", "\n> "))
+        elif row.label in ("input", "output"):
+            fence = "`" * max([3, *[len(quotes) + 1 for quotes in re.findall("`+", row.text)]])
+            blocks.append(f"{fence}\n{row.text}\n{fence}")
+        elif row.label not in ("usage", "state"):
+            blocks.append(f"*{row.label}*: {row.text}")
+    return "\n\n".join(blocks)
 
 
 def usage_text(usage: Usage) -> str:
@@ -88,7 +108,7 @@ def state_sizes(message: msg.Message) -> list[tuple[str, int]]:
     return [(name, len(write_json(state))) for name, state in held if state]
 
 
-def _assistant(message: msg.AssistantMessage) -> Iterator[Row]:
+def _assistant(message: msg.AssistantMessage, limit: int) -> Iterator[Row]:
     origin = message.origin
     who = " ".join(filter(None, [origin.provider, origin.served_model or origin.model]))
     how = (
@@ -99,7 +119,7 @@ def _assistant(message: msg.AssistantMessage) -> Iterator[Row]:
     failed = message.status is msg.MessageStatus.FAILED
     yield Row(message.id, f"assistant · {who} · {how}", "bad" if failed else "", heading=True)
     for part in message.parts:
-        yield from _part(part)
+        yield from _part(part, limit)
     yield from _error(message.error)
     if message.usage is not None:
         yield Row("usage", usage_text(message.usage), "dim")
@@ -108,7 +128,7 @@ def _assistant(message: msg.AssistantMessage) -> Iterator[Row]:
         yield Row("state", ", ".join([f"{name} {size_of(size)}" for name, size in sizes]), "dim")
 
 
-def _part(part: msg.Part) -> Iterator[Row]:
+def _part(part: msg.Part, limit: int) -> Iterator[Row]:
     match part:
         case msg.TextPart():
             yield Row("text", part.text + _unfinished(part.status))
@@ -119,23 +139,23 @@ def _part(part: msg.Part) -> Iterator[Row]:
             where = part.uri or size_of(len(part.data or b""))
             yield Row("media", f"{part.media_type} · {where}{_unfinished(part.status)}")
         case msg.ToolPart():
-            yield from _call(part)
+            yield from _call(part, limit)
         case msg.OpaquePart():
             yield Row("opaque", "an item of the provider, kept as it came", "dim")
         case _ as never:
             assert_never(never)
 
 
-def _call(call: msg.ToolPart) -> Iterator[Row]:
+def _call(call: msg.ToolPart, limit: int) -> Iterator[Row]:
     by = " · run by the provider" if call.provider_executed else ""
     status = "waits for the app" if call.pending else call.status.value
     tone = "bad" if call.status is msg.CallStatus.FAILED else "call"
     yield Row("call", f"{call.name} {call.call_id} · {status}{by}", tone)
     text = call.raw_input if call.input is None else write_json(call.input).decode()
     if text:
-        yield Row("input", shortened(text, _LONGEST), deeper=True)
+        yield Row("input", shortened(text, limit), deeper=True)
     for item in call.output:
-        yield Row("output", shortened(_content(item), _LONGEST), deeper=True)
+        yield Row("output", shortened(_content(item), limit), deeper=True)
     yield from [attrs.evolve(row, deeper=True) for row in _error(call.error)]
 
 

@@ -8,16 +8,13 @@ import sys
 from collections.abc import Coroutine
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from assistant_events.cli.exit_codes import CommandError, Exit, UnknownOption
 from assistant_events.cli.live import Live
-from assistant_events.cli.open_store import check_session, opened
-
-DATABASE: Final = "assistant-events.db"
-"""In the current folder, a visible file."""
+from assistant_events.cli.open_store import DATABASE, check_session, opened
 
 _Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
 _Session = Annotated[str | None, Parameter(metavar="SESSION")]

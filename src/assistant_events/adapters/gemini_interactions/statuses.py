@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.messages import AssistantMessage
-from assistant_events.values import ErrorInfo, ErrorKind
+from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind
 
-_CUT: Final = frozenset({ErrorKind.INTERRUPTED, ErrorKind.ABORTED, ErrorKind.NETWORK, ErrorKind.ADAPTER})
-"""Kinds of errors of a stream, not of an interaction: nothing is written then."""
+_CUT: Final = CUT_KINDS - {ErrorKind.TIMEOUT} | {ErrorKind.ADAPTER}
+"""Kinds of errors of a stream, not of an interaction: nothing is written then. A timeout may be the provider's own."""
 
 
 class Failure(NamedTuple):
