@@ -214,7 +214,7 @@ def _parsed(source: Input, place: str, payload: bytes) -> Any:
 def _frames(source: Input) -> Iterator[Mapping[str, Any]]:
     """Return the documents in the frames of a stream, with the name beside a frame as its type where it has none."""
     framing = Sse()
-    # An empty chunk stands for the end.
+    # An empty chunk is the end.
     for chunk in chain(source.chunks(), [b""]):
         for payload in framing.feed(chunk) if chunk else framing.close():
             document = _object(payload)
