@@ -21,10 +21,13 @@ from assistant_events import (
     TextDelta,
     TextEnded,
     TextStarted,
+    ToolApprovalRequested,
+    ToolApproved,
     ToolCalled,
     ToolFailed,
     ToolInputStarted,
     ToolProgress,
+    ToolStarted,
     ToolSuccess,
 )
 from assistant_events.adapters.gemini_interactions import (
@@ -828,10 +831,31 @@ def test_results_of_the_app():
     """
     late = ToolSuccess(message_id="m", call_id="c1", output="sunny")
     early = ToolFailed(message_id="m", call_id="c1", error=ErrorInfo(kind="tool", message="no"))
-    reason = "results of the app are sent with the next request"
+    reason = "what the app does with a call is sent with the next request, if at all"
 
     assert [(0, reason)] == dropped(started(), *call_of("c1", "{}"), REQUIRES_ACTION, late)
     assert [(0, reason)] == dropped(started(), *call_of("c1", "{}"), early, REQUIRES_ACTION)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        ToolApprovalRequested(message_id="m", call_id="c1"),
+        ToolApproved(message_id="m", call_id="c1"),
+        ToolStarted(message_id="m", call_id="c1", attempt=1),
+    ],
+    ids=lambda event: event.type,
+)
+def test_approvals_and_starts_of_calls(act):
+    """
+    They are not part of the answer, and what is written is the same without them.
+    """
+    reason = "what the app does with a call is sent with the next request, if at all"
+    frames, drops = emitted(started(), *call_of("c1", "{}"), act, REQUIRES_ACTION)
+
+    assert [(0, reason)] == dropped(started(), *call_of("c1", "{}"), act, REQUIRES_ACTION)
+    assert 1 == len(drops)
+    assert emitted(started(), *call_of("c1", "{}"), REQUIRES_ACTION)[0] == frames
 
 
 def test_answers_of_others():

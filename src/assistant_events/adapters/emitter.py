@@ -30,7 +30,7 @@ Frame: TypeAlias = dict[str, Any] | Literal["[DONE]"]
 OUT_OF_ORDER = "the event cannot follow the events before it"
 OTHER_MESSAGE = "the event is not part of this answer"
 RESTARTED = "the wire cannot mark a restart: the answer begins again"
-APP_RESULT = "results of the app are sent with the next request"
+APP_RESULT = "what the app does with a call is sent with the next request, if at all"
 
 
 _P = TypeVar("_P", bound=Part)
