@@ -163,10 +163,10 @@ def _message_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHo
     """Return the hook of messages: older versions are upcast, newer ones are refused."""
 
     def structure_message(document: Any, hint: Any) -> Any:
-        tag = hooks.tag_of(document)
-        cls = types.get(tag)
-        if cls is None:
-            raise hooks.unknown_word(types, tag, ".type")
+        try:
+            cls = types[document["type"]]
+        except (KeyError, TypeError):
+            raise hooks.unknown_word(types, hooks.tag_of(document), ".type") from None
         if document.get("v") is not cls.version:
             version = _version_of(document, cls.version, "a message")
             document = plain_copy(upcasters.upcast({**document, "v": version}))
