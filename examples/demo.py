@@ -52,7 +52,6 @@ from assistant_events import (
     find_problems,
     redact,
 )
-from assistant_events.adapters.gemini_interactions import encode
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.clients import Clock, FailureMode, RecoveryPolicy, RunStream
 from assistant_events.converters import structure, unstructure
@@ -84,13 +83,14 @@ async def converse(store: Store, url: str, scale: float, tell: Any) -> None:
         tell(ready=True)
         message = session.transcript.get("a1")
         if isinstance(message, AssistantMessage):
-            run = client.resume(message, request=BODY)
+            stream = session.resume(client, request=BODY)
         else:
             await session.prompt(QUESTION, message_id="u1")
             tell(event=PromptSubmitted(message_id="u1", content=QUESTION))
-            run = client.create(encode(session.transcript, BODY), "a1")
-        watcher = asyncio.create_task(watch(run, scale, tell))
-        async with session.receive(run) as events:
+            stream = session.respond(client, BODY, message_id="a1")
+        async with stream as events:
+            assert isinstance(events.answer, RunStream)
+            watcher = asyncio.create_task(watch(events.answer, scale, tell))
             async for event in events:
                 tell(event=event)
         watcher.cancel()

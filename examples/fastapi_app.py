@@ -19,12 +19,10 @@ from fastapi import FastAPI, Header, HTTPException
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
-from assistant_events import Event, PromptSubmitted, StepEnded, StepFailed, redact
-from assistant_events.adapters.gemini_interactions import encode
+from assistant_events import Awaits, Event, StepEnded, StepFailed, redact
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
-from assistant_events.clients import RunStream
 from assistant_events.converters import dumps
-from assistant_events.session import Session
+from assistant_events.session import EventStream, Session
 from assistant_events.stores import SqliteStore
 
 DATABASE = os.environ.get("CHAT_DB", "chat.db")
@@ -34,8 +32,9 @@ BODY = {"model": "gemini-3.6-flash", "background": True, "store": True}
 
 def frame(event: Event, seq: int | None) -> bytes:
     """Return one server-sent event. Only what is stored has an id, so that a browser comes back to where it was."""
+    # Without an `event:` line, so that `EventSource.onmessage` gets it.
     head = b"" if seq is None else b"id: %d\n" % seq
-    return b"%sevent: %s\ndata: %s\n\n" % (head, event.type.encode(), dumps(redact(event)))
+    return b"%sdata: %s\n\n" % (head, dumps(redact(event)))
 
 
 class Chat:
@@ -44,12 +43,11 @@ class Chat:
     def __init__(self, store: SqliteStore, session: Session) -> None:
         self.session = session
         self.task: asyncio.Task[None] | None = None
-        self.busy = (
-            False  # from a prompt to the end of its answer; the task is a little longer busy with its connection
-        )
+        # From a prompt to the end of its answer; the task is a little longer busy with its connection.
+        self.busy = False
         self._store = store
         self._told = session.seq  # the place of the last durable event that was handed on
-        self._open: list[bytes] = []  # live events since a fragment has ended last
+        self._open: dict[tuple[str | None, ...], list[bytes]] = {}  # live events of each fragment that is open
         self._watchers: set[asyncio.Queue[bytes]] = set()
 
     async def ask(self, client: GeminiInteractions, prompt: str) -> None:
@@ -58,16 +56,26 @@ class Chat:
         try:
             if self.task is not None:
                 await asyncio.wait((self.task,))
-            message = await self.session.prompt(prompt)
+            for record in await self.session.prompt(prompt):
+                self._tell(record.event, record.seq)
         except BaseException:
             self.busy = False
             raise
-        self._tell(PromptSubmitted(message_id=message.id, content=message.content))
-        self.receive(client.create(encode(self.session.transcript, BODY), self.session.new_id()))
+        self.receive(self.session.respond(client, BODY))
 
-    def receive(self, run: RunStream) -> None:
+    def receive(self, stream: EventStream) -> None:
         self.busy = True
-        self.task = asyncio.create_task(self._receive(run))
+        self.task = asyncio.create_task(self._receive(stream))
+
+    async def take_up(self, client: GeminiInteractions) -> None:
+        """Go on after a restart: close or resume what was left open, and answer a prompt that has no answer."""
+        await self.session.reconcile()
+        self._told = self.session.seq
+        awaits = self.session.transcript.awaits
+        if awaits is Awaits.PROVIDER:
+            self.receive(self.session.resume(client))
+        elif awaits is Awaits.MODEL:
+            self.receive(self.session.respond(client, BODY))
 
     async def close(self) -> None:
         """Stop receiving. The answer is closed in the log, and its run can be resumed after the next start."""
@@ -79,7 +87,7 @@ class Chat:
     async def watch(self, after: int) -> AsyncIterator[bytes]:
         """Give the frames after a place in the log, and then everything as it comes."""
         # The transcript and the queue are taken in one go: nothing is missed, and nothing comes twice.
-        told, now_open = self._told, list(self._open)
+        told, now_open = self._told, [live for lives in self._open.values() for live in lives]
         queue: asyncio.Queue[bytes] = asyncio.Queue()
         self._watchers.add(queue)
         try:
@@ -93,27 +101,28 @@ class Chat:
         finally:
             self._watchers.discard(queue)
 
-    async def _receive(self, run: RunStream) -> None:
+    async def _receive(self, stream: EventStream) -> None:
         try:
-            async with self.session.receive(run) as events:
+            async with stream as events:
                 async for event in events:
-                    self._tell(event)
-        except BaseException:
+                    self._tell(event, events.seq)
+        finally:
             self.busy = False
-            raise
 
-    def _tell(self, event: Event) -> None:
+    def _tell(self, event: Event, seq: int) -> None:
         if isinstance(event, (StepEnded, StepFailed)):
             self.busy = False
+        fragment = (event.message_id, event.type.rpartition(".")[0], getattr(event, "call_id", None))
         if event.durable:
-            # This task alone writes to the session, so that what it hands on has the next place in the log.
-            self._told += 1
-            if event.type.endswith((".ended", ".failed", ".restarted")):
+            self._told = seq
+            if event.type.startswith("step."):
                 self._open.clear()
-            told = frame(event, self._told)
+            else:
+                self._open.pop(fragment, None)
+            told = frame(event, seq)
         else:
             told = frame(event, None)
-            self._open.append(told)
+            self._open.setdefault(fragment, []).append(told)
         for queue in self._watchers:
             queue.put_nowait(told)
 
@@ -124,11 +133,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     with SqliteStore(DATABASE) as store:
         async with GeminiInteractions(base_url=BASE_URL) as client:
             app.state.store, app.state.client, app.state.chats = store, client, chats
-            for session_id, unfinished in store.unfinished().items():
-                chat = await chat_of(session_id)
-                for left in unfinished:
-                    if left.run is not None and left.run.resumable and not chat.busy:
-                        chat.receive(client.resume(chat.session.transcript.answer(left.message_id)))
+            for session_id in store.unfinished():
+                await (await chat_of(session_id)).take_up(client)
             yield
             await asyncio.gather(*[chat.close() for chat in chats.values()])
 

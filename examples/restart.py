@@ -11,11 +11,10 @@ import asyncio
 import os
 import sys
 
-from assistant_events import TextDelta
-from assistant_events.adapters.gemini_interactions import encode
+from assistant_events import Awaits, TextDelta
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.clients import RunStream
-from assistant_events.session import Session
+from assistant_events.session import EventStream, Session
 from assistant_events.stores import SqliteStore
 
 BASE_URL = os.environ.get("GEMINI_BASE_URL", "https://generativelanguage.googleapis.com")
@@ -24,30 +23,33 @@ BODY = {"model": "gemini-3.6-flash", "background": True, "store": True}
 
 
 async def take_up(store: SqliteStore, client: GeminiInteractions) -> None:
-    """Resume what can be resumed, and settle the rest."""
+    """Resume what can be resumed, settle the rest, and answer prompts that nobody has answered."""
     for session_id, unfinished in store.unfinished().items():
         session = await Session.open(store, session_id)
         for left in unfinished:
             if left.run is not None and left.run.resumable:
-                await show(session, client.resume(session.transcript.answer(left.message_id)))
+                await show(session.resume(client, message_id=left.message_id))
         for record in await session.reconcile():
             print(f"settled: {record.event.type} of {record.event.message_id}")
+        if session.transcript.awaits is Awaits.MODEL:
+            await show(session.respond(client, BODY))
 
 
 async def ask(store: SqliteStore, client: GeminiInteractions, question: str) -> None:
     """Send a prompt and show the answer."""
     session = await Session.open(store, "s1")
     await session.prompt(question)
-    await show(session, client.create(encode(session.transcript, BODY), session.new_id()))
+    await show(session.respond(client, BODY))
 
 
-async def show(session: Session, run: RunStream) -> None:
+async def show(stream: EventStream) -> None:
     """Print the text of an answer while it comes, and how it ended."""
-    async with session.receive(run) as events:
+    async with stream as events:
         async for event in events:
             if isinstance(event, TextDelta):
                 print(event.delta, end="", flush=True)
-    print(f"\n[{run.report.situation}]")
+    assert isinstance(events.answer, RunStream)
+    print(f"\n[{events.answer.report.situation}]")
 
 
 async def main(database: str, question: str | None = None) -> None:

@@ -151,7 +151,7 @@ def app_with_httpx(server, folder):
     async def main():
         store = MemoryStore()
         session = await Session.open(store, "s1")
-        async with session.receive(GeminiInteractionsDecoder("m"), ask()) as events:
+        async with session.decode(GeminiInteractionsDecoder("m"), ask()) as events:
             async for event in events:
                 yield repr(event)
         for text in log_of(session, store):
@@ -177,7 +177,8 @@ def app_with_requests(server, folder):
 
     store = MemoryStore()
     session = SyncSession.open(store, "s1")
-    yield from map(repr, session.receive(GeminiInteractionsDecoder("m"), ask()))
+    with session.decode(GeminiInteractionsDecoder("m"), ask()) as events:
+        yield from map(repr, events)
     yield from log_of(session, store)
 
 
@@ -189,10 +190,11 @@ def async_client(server, folder):
         session = await Session.open(store, "s1")
         async with GeminiInteractions(KEY, base_url=f"http://{server.address}", clock=FAST) as client:
             yield repr(client)
-            run = client.create(BODY, "m")
-            async with session.receive(run) as events:
+            async with session.respond(client, BODY, message_id="m", mode="full") as events:
                 async for event in events:
                     yield repr(event)
+            run = events.answer
+            yield repr(events.request)
             for text in (repr(run), repr(run.report), str(run.report)):
                 yield text
             with suppress(LocalProtocolError):  # a message that has ended is not taken up
@@ -212,8 +214,9 @@ def sync_client(server, folder):
     session = SyncSession.open(store, "s1")
     with SyncGeminiInteractions(KEY, base_url=f"http://{server.address}", clock=FAST) as client:
         yield repr(client)
-        run = client.create(BODY, "m")
-        yield from map(repr, session.receive(run))
+        with session.respond(client, BODY, message_id="m", mode="full") as events:
+            yield from map(repr, events)
+        run = events.answer
         yield from (repr(run), repr(run.report), repr(client.status("v1")), repr(client.stop("v1")))
     yield from log_of(session, store)
 

@@ -5,6 +5,7 @@ Answers as a provider streams them, the documents with the same content, and the
 from datetime import datetime
 
 from assistant_events import fold
+from assistant_events.adapters.gemini_interactions import dialect
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.clients import Clock
 from tests.adapters.notation import (
@@ -54,6 +55,36 @@ HELLO = document(step("user_input", content=[{"type": "text", "text": "Why?"}]),
 
 def client(provider, **options):
     return GeminiInteractions("secret-key", http=provider.http, clock=options.pop("clock", Clock(now=now)), **options)
+
+
+class Given:
+    """
+    A client that gives a session a run that was made already.
+    """
+
+    dialect = dialect
+    provider = "google"
+
+    def __init__(self, run):
+        self.run = run
+
+    def create(self, body, message_id, *, prior=None):
+        return self.run
+
+    def resume(self, message, *, request=None):
+        return self.run
+
+    def stop(self, target):
+        raise AssertionError("nobody else ends these answers")
+
+
+def received(session, run):
+    """
+    Return the stream of a session that reads *run*.
+    """
+    if run.message_id in session.transcript:
+        return session.resume(Given(run), message_id=run.message_id)
+    return session.respond(Given(run), {"agent": AGENT}, message_id=run.message_id, mode="full", repair=True)
 
 
 async def events_of(run):

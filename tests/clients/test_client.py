@@ -661,51 +661,6 @@ def test_a_server_that_gives_the_document_where_a_stream_was_asked_for():
     assert ("step.ended", ["create", "replay"]) == (event.type, provider.asked)
 
 
-# -- a provider that has forgotten the interaction before
-
-CHAINED = {**MODEL_BODY, "previous_interaction_id": "v0", "input": "and?"}
-FULL = {**MODEL_BODY, "input": "all of it, and?"}
-FORGOTTEN = {
-    "404": Plan(status=404),
-    "501": Plan(status=501),
-    "400": Plan(status=400, body=b'{"error":{"code":400,"message":"Invalid previous interaction."}}'),
-}
-
-
-@pytest.mark.parametrize("plan", FORGOTTEN.values(), ids=FORGOTTEN)
-def test_fallback(plan):
-    """
-    Case 110: the request is sent once more with the whole conversation.
-    """
-    provider = Provider(*hello(), plans=[plan])
-    run(events_of(client(provider).create(CHAINED, "m", fallback=lambda: FULL)))
-
-    assert [CHAINED, FULL] == [
-        {key: value for key, value in json.loads(request.content).items() if key != "stream"}
-        for request in provider.requests
-    ]
-
-
-@pytest.mark.parametrize(
-    ("body", "plans", "fallback", "tries"),
-    [
-        (CHAINED, [Plan(status=404)] * 3, True, 2),
-        (CHAINED, [Plan(status=404)], False, 1),
-        (MODEL_BODY, [Plan(status=404)], True, 1),
-        (CHAINED, [Plan(status=400, body=b'{"error":{"code":400,"message":"Invalid argument."}}')], True, 1),
-    ],
-    ids=["forgotten again", "no fallback", "no interaction before", "another mistake"],
-)
-def test_no_fallback(body, plans, fallback, tries):
-    """
-    It is made once more only for that reason, and only once.
-    """
-    provider = Provider(*hello(), plans=plans)
-    events = run(events_of(client(provider).create(body, "m", fallback=(lambda: FULL) if fallback else None)))
-
-    assert ("step.failed", tries) == (events[-1].type, len(provider.requests))
-
-
 # -- silence, patience, giving up
 
 

@@ -15,7 +15,7 @@ from assistant_events.stores import MemoryStore
 from tests.adapters.notation import K, U
 from tests.adapters.notation import stream as as_bytes
 
-from .answers import BODY, DATE, HELLO, client, document, end_of, events_of, hello, last
+from .answers import BODY, DATE, HELLO, client, document, end_of, events_of, hello, last, received
 from .provider import TAIL, Plan, Provider
 from .virtual import run
 
@@ -76,13 +76,13 @@ def test_received_by_a_session():
     async def work():
         provider = Provider(*hello(), plans=[Plan(upto=4)])
         session = await Session.open(MemoryStore(), "s")
-        async with session.receive(client(provider).create(BODY, "m")) as events:
-            received = [event.type async for event in events]
-        return received, session.transcript["m"], provider
+        async with received(session, client(provider).create(BODY, "m")) as events:
+            types = [event.type async for event in events]
+        return types, session.transcript["m"], provider
 
-    received, message, provider = run(work())
+    types, message, provider = run(work())
 
-    assert ["step.started", "text.started", "text.delta", "text.delta", "text.ended", "step.ended"] == received
+    assert ["step.started", "text.started", "text.delta", "text.delta", "text.ended", "step.ended"] == types
     assert ("Hello", "completed") == (message.text, message.status)
     assert all(body.closed for body in provider.bodies)
 

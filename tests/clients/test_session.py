@@ -12,7 +12,7 @@ from assistant_events.session import Session, SyncSession
 from assistant_events.stores import MemoryStore
 from tests.adapters.notation import stream
 
-from .answers import BODY, client, hello
+from .answers import BODY, client, hello, received
 from .provider import Plan, Provider
 from .test_sync import sync_client
 from .virtual import run
@@ -38,7 +38,9 @@ def test_stored_before_it_is_given():
 
     async def work():
         session = await Session.open(store, "s")
-        async with session.receive(client(Provider(*hello(), plans=[Plan(piece=10_000)])).create(BODY, "m")) as events:
+        async with received(
+            session, client(Provider(*hello(), plans=[Plan(piece=10_000)])).create(BODY, "m")
+        ) as events:
             first = await anext(events)
             return first, [record.event.type for record in store.read("s")]
 
@@ -51,7 +53,7 @@ def test_stored_before_it_is_given():
 @pytest.mark.parametrize("fails_at", [1, 2, 3])
 def test_a_store_that_fails(fails_at):
     """
-    Events that the store refused are kept; the same run, received again, continues there on the same connection.
+    Events that the store refused are kept; the same stream, entered again, continues on the same connection.
     """
     store = Failing()
     store.fails_at = fails_at
@@ -59,11 +61,11 @@ def test_a_store_that_fails(fails_at):
     async def work():
         provider = Provider(*hello())
         session = await Session.open(store, "s")
-        made = client(provider).create(BODY, "m")
+        stream = received(session, client(provider).create(BODY, "m"))
         types = []
 
         async def receive():
-            async with session.receive(made) as events:
+            async with stream as events:
                 async for event in events:
                     types.append(event.type)  # noqa: PERF401 - what came before the failure is kept
 
@@ -90,8 +92,9 @@ def test_a_task_that_is_cancelled():
         session = await Session.open(store, "s")
 
         async def receive():
-            async for _ in session.receive(client(provider).create(BODY, "m")):
-                pass
+            async with received(session, client(provider).create(BODY, "m")) as events:
+                async for _ in events:
+                    pass
 
         task = asyncio.create_task(receive())
         await asyncio.sleep(10)
@@ -100,7 +103,7 @@ def test_a_task_that_is_cancelled():
         left = session.transcript["m"]
 
         other = await Session.open(store, "s")
-        async with other.receive(client(provider).resume(other.transcript["m"])) as events:
+        async with received(other, client(provider).resume(other.transcript["m"])) as events:
             resumed = [event.type async for event in events]
         return provider, left, resumed, other.transcript["m"]
 
@@ -122,14 +125,14 @@ def test_a_closed_message_whose_run_is_gone():
     async def work():
         provider = Provider(*hello(), plans=[Plan(upto=4, how="stall"), Plan(status=404), Plan(status=404)])
         session = await Session.open(store, "s")
-        async with session.receive(client(provider).create(BODY, "m")) as events:
+        async with received(session, client(provider).create(BODY, "m")) as events:
             async for event in events:
                 if event.type == "text.delta":
                     break
         left = store.unfinished()["s"]
         resumed = []
         for _ in range(2):
-            async with session.receive(client(provider).resume(session.transcript["m"])) as events:
+            async with received(session, client(provider).resume(session.transcript["m"])) as events:
                 resumed.append([event.type async for event in events])
         return left, resumed, session.transcript["m"]
 
@@ -153,7 +156,7 @@ def test_a_message_of_a_dead_process():
         begun = [event for event in running.feed(stream(*hello()[:4])) if event.durable]
         await asyncio.to_thread(store.append, "s", begun)
         session = await Session.open(store, "s")
-        async with session.receive(client(provider).resume(session.transcript["m"])) as events:
+        async with received(session, client(provider).resume(session.transcript["m"])) as events:
             return [event.type async for event in events], session.transcript["m"].text
 
     assert (["text.delta", "text.delta", "text.ended", "step.ended"], "Hello") == run(work())
@@ -168,13 +171,13 @@ def test_recovered_while_it_runs():
         store = MemoryStore()
         provider = Provider(*hello(), plans=[Plan(upto=4, how="stall")], ends_s=1e9, date="")
         session = await Session.open(store, "s")
-        async with session.receive(client(provider).create(BODY, "m")) as events:
+        async with received(session, client(provider).create(BODY, "m")) as events:
             async for event in events:
                 if event.type == "text.delta":
                     break
         before = session.transcript["m"]
         made = client(provider).recover(before)
-        async with session.receive(made) as events:
+        async with received(session, made) as events:
             recovered = [event async for event in events]
         return before, recovered, session.transcript["m"], made.report
 
@@ -184,23 +187,21 @@ def test_recovered_while_it_runs():
     assert (None, "interrupted", "in_progress") == (report.error, report.situation, report.status)
 
 
-def test_only_what_gives_events_goes_alone():
+def test_the_client_of_the_other_face():
     """
-    A decoder has to be fed, and each face takes the streams of its own clients.
+    Each face takes the answers of its own clients.
     """
-    decoder = dialect.decoder("m")
-    made = client(Provider()).create(BODY, "m")
     blocking = SyncSession.open(MemoryStore(), "s")
-    awaited = run(Session.open(MemoryStore(), "s"))
 
-    with pytest.raises(TypeError, match="only the answer of a client is received without chunks, that of an"):
-        blocking.receive(decoder)
-    with pytest.raises(TypeError, match="that of a synchronous one by SyncSession, got RunStream"):
-        blocking.receive(made)
-    with pytest.raises(TypeError, match="by SyncSession, got GeminiInteractionsDecoder"):
-        awaited.receive(decoder)
-    with sync_client(Provider()) as other, pytest.raises(TypeError, match="by SyncSession, got SyncRunStream"):
-        awaited.receive(other.create(BODY, "m"))
+    async def work(made):
+        session = await Session.open(MemoryStore(), "s")
+        async with received(session, made):
+            pass
+
+    with pytest.raises(TypeError, match="SyncSession takes a synchronous client"):
+        received(blocking, client(Provider()).create(BODY, "m")).__enter__()
+    with sync_client(Provider()) as other, pytest.raises(TypeError, match="Session takes an asynchronous client"):
+        run(work(other.create(BODY, "m")))
 
 
 def test_two_runs_of_one_session():
@@ -212,7 +213,7 @@ def test_two_runs_of_one_session():
         session = await Session.open(MemoryStore(), "s")
 
         async def receive(message_id):
-            async with session.receive(client(Provider(*hello())).create(BODY, message_id)) as events:
+            async with received(session, client(Provider(*hello())).create(BODY, message_id)) as events:
                 return [event async for event in events]
 
         await asyncio.gather(receive("m"), receive("n"))
@@ -223,7 +224,7 @@ def test_two_runs_of_one_session():
 
 def test_the_blocking_face_after_a_failure():
     """
-    The same run, received again, continues where it was.
+    The same stream, entered again, continues where it was.
     """
     store = Failing()
     store.fails_at = 2
@@ -231,10 +232,11 @@ def test_the_blocking_face_after_a_failure():
     provider = Provider(*hello())
 
     with sync_client(provider) as made:
-        begun = made.create(BODY, "m")
-        with pytest.raises(StoreError, match="the disk is full"):
-            list(session.receive(begun))
-        types = [event.type for event in session.receive(begun)]
+        stream = received(session, made.create(BODY, "m"))
+        with pytest.raises(StoreError, match="the disk is full"), stream as events:
+            list(events)
+        with stream as events:
+            types = [event.type for event in events]
 
     assert "step.ended" == types[-1]
     assert ("Hello", ["create"]) == (session.transcript["m"].text, provider.asked)

@@ -15,7 +15,7 @@ from assistant_events.errors import LocalProtocolError
 from assistant_events.session import SyncSession
 from assistant_events.stores import MemoryStore
 
-from .answers import BODY, HELLO, document, end_of, hello
+from .answers import BODY, HELLO, document, end_of, hello, received
 from .provider import Plan, Provider
 
 FAST = Clock(scale=0.001)
@@ -63,8 +63,8 @@ def test_received_by_a_session():
     provider = Provider(*hello())
     session = SyncSession.open(MemoryStore(), "s")
 
-    with sync_client(provider) as client:
-        types = [event.type for event in session.receive(client.create(BODY, "m"))]
+    with sync_client(provider) as client, received(session, client.create(BODY, "m")) as events:
+        types = [event.type for event in events]
 
     assert "step.ended" == types[-1]
     assert "Hello" == session.transcript["m"].text
@@ -79,11 +79,13 @@ def test_left_by_break():
     session = SyncSession.open(MemoryStore(), "s")
 
     with sync_client(provider) as client:
-        for event in session.receive(client.create(BODY, "m")):
-            if event.type == "text.delta":
-                break
+        with received(session, client.create(BODY, "m")) as events:
+            for event in events:
+                if event.type == "text.delta":
+                    break
         left = session.transcript["m"]
-        resumed = [event.type for event in session.receive(client.resume(left))]
+        with received(session, client.resume(left)) as events:
+            resumed = [event.type for event in events]
 
     assert ("aborted", True) == (left.error.kind, left.run.resumable)
     assert ("step.restarted", "step.ended") == (resumed[0], resumed[-1])
@@ -130,8 +132,8 @@ def test_ctrl_c_while_waiting():
     with sync_client(provider) as client:
         presser = Thread(target=press)
         presser.start()
-        with pytest.raises(KeyboardInterrupt):
-            list(session.receive(client.create(BODY, "m")))
+        with pytest.raises(KeyboardInterrupt), received(session, client.create(BODY, "m")) as events:
+            list(events)
         presser.join()
 
     message = session.transcript["m"]

@@ -5,7 +5,7 @@ A provider, a store and two faces, made for the tests of this folder.
 import asyncio
 import json
 
-from assistant_events.adapters import DecoderBase, JsonLines
+from assistant_events.adapters import DecoderBase, Dialect, Encoded, JsonLines
 from assistant_events.events import StepStarted, TextStarted
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import AsyncStore, MemoryStore
@@ -53,9 +53,59 @@ class Scripted(DecoderBase):
         self.next_hop()
 
 
+def encode(transcript, body, *, mode="auto", provider=None, policy=None, strip=False):
+    """Write a conversation as lines; a chained request leaves out all up to the last answer."""
+    messages = list(transcript)
+    answers = [at for at, message in enumerate(messages) if message.type == "assistant" and message.error is None]
+    chained = mode != "full" and bool(answers)
+    said = []
+    for message in messages[answers[-1] if chained else 0 :]:
+        if message.type == "user":
+            said.append(f"user: {message.text}")
+        elif not chained:
+            said.append("assistant")
+        said += [f"result: {call.output[0].text}" for call in getattr(message, "tool_calls", ()) if call.output]
+    return Encoded(body={**body, "input": said}, drops=(), mode="chained" if chained else "full")
+
+
 def line(**words):
     """Return one line of the wire."""
     return json.dumps(words).encode() + b"\n"
+
+
+DIALECT = Dialect(name="scripted", decoder=Scripted, encoder=encode)
+
+
+class Provider:
+    """
+    A client for both faces, whose answers are given as chunks. An exception among the chunks is raised.
+    """
+
+    dialect = DIALECT
+    provider = "acme"
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.requests = []
+        self.resumed = []
+        self.stopped = []
+
+    def create(self, body, message_id, *, prior=None):
+        self.requests.append(body)
+        return self._sent(self.answers.pop(0))
+
+    def resume(self, message, *, request=None):
+        self.resumed.append(message.id)
+        return self._sent(self.answers.pop(0))
+
+    def stop(self, target):
+        self.stopped.append(target.id)
+
+    def _sent(self, chunks):
+        for chunk in chunks:
+            if isinstance(chunk, Exception):
+                raise chunk
+            yield chunk
 
 
 CALL = {"id": "c1", "name": "weather", "input": {"city": "Oslo"}}
@@ -131,24 +181,60 @@ class Awaited:
     def __repr__(self):
         return repr(self._session)
 
-    def receive(self, *args, **more):
-        return self._each(self._session.receive(*args, **more))
+    def decode(self, *args, **more):
+        return AwaitedStream(self._session.decode(*args, **more), self._run)
 
-    def _each(self, events):
-        while True:
-            try:
-                yield self._run(anext(events))
-            except StopAsyncIteration:
-                return
-            except GeneratorExit:
-                self._run(events.aclose())
-                raise
+    def respond(self, *args, **more):
+        return AwaitedStream(self._session.respond(*args, **more), self._run)
+
+    def resume(self, *args, **more):
+        return AwaitedStream(self._session.resume(*args, **more), self._run)
 
     def _run(self, awaitable):
         async def main():
             return await awaitable
 
         return self._runner.run(main())
+
+
+class AwaitedStream:
+    """
+    `EventStream` with the methods of `SyncEventStream`.
+    """
+
+    def __init__(self, stream, run):
+        self._stream = stream
+        self._run = run
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        try:
+            return self._run(anext(self._stream))
+        except StopAsyncIteration:
+            raise StopIteration from None
+
+    def __enter__(self):
+        self._run(self._stream.__aenter__())
+        return self
+
+    def __exit__(self, *reason):
+        self._run(self._stream.__aexit__(*reason))
+
+
+def each(stream):
+    """Give the events of a stream inside its block."""
+    with stream as events:
+        yield from events
+
+
+def receive(session, *args, **more):
+    """Give the events of a stream that is decoded in its block."""
+    return each(session.decode(*args, **more))
 
 
 def opener(face, runner, opened):

@@ -199,17 +199,19 @@ def test_a_refusal_of_the_store_leaves_the_transcript(session, store):
     assert Transcript() == session.transcript
 
 
-def test_another_writer_is_a_conflict(session, open_session, store):
+def test_another_writer_of_the_same_message(session, open_session, store):
     """
-    Every append expects the log to end at the `seq` of the session.
+    When another writer has touched a message that the events name, the app decides again.
     """
-    open_session(store).append(prompt())
+    session.append(*ASKED)
+    open_session(store).append(ToolSuccess(message_id="a1", call_id="c1", output="rain"))
 
     with pytest.raises(ConflictError) as caught:
-        session.append(prompt("more", message_id="u2"))
+        session.append(ToolSuccess(message_id="a1", call_id="c1", output="sun"))
 
-    assert (0, 1) == (caught.value.expected_seq, caught.value.actual_seq)
-    assert ["u1"] == [event.message_id for event in store.events]
+    assert (session.seq - 1, session.seq) == (caught.value.expected_seq, caught.value.actual_seq)
+    assert store.seq("s1") == session.seq
+    assert () == session.transcript.pending_tool_calls
 
 
 def test_refresh_reads_what_others_wrote(session, open_session, store):
@@ -250,20 +252,20 @@ def test_prompt_is_a_message(session):
     """
     A prompt gets a fresh id and is the newest message.
     """
-    message = session.prompt("Hello")
+    [record] = session.prompt("Hello")
 
-    assert "Hello" == message.text
-    assert session.transcript.last == message
+    assert "Hello" == session.transcript.last.text
+    assert session.transcript.last.id == record.event.message_id
 
 
 def test_prompt_with_an_id_of_the_app(session, store):
     """
     Prompting twice with one id is idempotent.
     """
-    first = session.prompt("Hello", message_id="u1", meta={"n": 1})
-    second = session.prompt("Hello", message_id="u1")
+    [record] = session.prompt("Hello", message_id="u1", meta={"n": 1})
 
-    assert first == second
+    assert {"n": 1} == record.meta
+    assert () == session.prompt("Hello", message_id="u1")
     assert [PromptSubmitted(message_id="u1", content="Hello")] == store.events
 
 

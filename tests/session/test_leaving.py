@@ -3,21 +3,18 @@ Leaving a stream before its end: the message is closed, and what had come is kep
 """
 
 import asyncio
-import gc
 import threading
 from contextlib import aclosing, closing, suppress
 
 import pytest
 
-from assistant_events import fold
 from assistant_events.errors import LocalProtocolError, StoreError
 from assistant_events.messages import MessageStatus
+from assistant_events.reducer import find_problems, fold
 from assistant_events.session import Session, SyncSession
-from assistant_events.session.finalizers import whole
-from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import prompt
 from assistant_events.values import ErrorKind
-from tests.session.scripted import HELLO, Scripted
+from tests.session.scripted import ASKS, HELLO, Scripted, Store, line, receive
 
 
 def closed(session):
@@ -34,41 +31,130 @@ STOPPED = left("the app stopped receiving before the end")
 CANCELLED = left("the task that received it was cancelled")
 
 
-def test_break(store):
+def test_break(session, store):
     """
-    A blocking loop that is left by `break` has closed the message.
+    When a block is left, its message is closed, and stored so.
     """
-    session = SyncSession.open(store, "s1")
-    for event in session.receive(Scripted("a1"), HELLO):
-        if event.type == "text.delta":
-            break
+    with session.decode(Scripted("a1"), HELLO) as events:
+        for event in events:
+            if event.type == "text.delta":
+                break
 
     assert STOPPED == closed(session)
     assert ["step.started", "text.started", "text.ended", "step.failed"] == store.types
 
 
-def test_exception_in_the_loop(store):
+def test_exception_in_the_loop(session):
     """
-    So has one that is left by an exception.
+    So it is when the block is left by an exception, which goes on.
     """
-    session = SyncSession.open(store, "s1")
 
     def show():
-        for event in session.receive(Scripted("a1"), HELLO):
-            if event.type == "text.delta":
-                raise ZeroDivisionError
+        with session.decode(Scripted("a1"), HELLO) as events:
+            for event in events:
+                if event.type == "text.delta":
+                    raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         show()
 
-    assert STOPPED == closed(session)
+    assert left("the app stopped receiving with ZeroDivisionError") == closed(session)
+
+
+ANSWERS = {
+    "text": HELLO,
+    "call": ASKS,
+    "all at once": [line(think="Hm") + line(say="Hi") + line(stop="stop")],
+    "hops": [line(say="one"), line(hop="pause"), line(say="two"), line(stop="stop")],
+}
+
+
+@pytest.mark.parametrize("chunks", ANSWERS.values(), ids=ANSWERS)
+def test_leaving_at_each_position(open_session, chunks):
+    """
+    Wherever a block is left, the log is in order, nothing in it is open, and the transcript is what it folds to.
+    """
+    whole = list(receive(open_session(Store()), Scripted("a1"), chunks))
+    for position in range(len(whole) + 1):
+        store = Store()
+        session = open_session(store)
+        with session.decode(Scripted("a1"), chunks) as events:
+            given = [next(events) for _ in range(position)]
+
+        assert whole[:position] == given
+        assert [] == find_problems(store.read("s1"))
+        assert fold(store.read("s1")) == session.transcript
+        assert MessageStatus.RUNNING not in [message.status for message in session.transcript]
+        assert all(event in store.events for event in given if event.durable)
+
+
+@pytest.mark.parametrize("chunks", ANSWERS.values(), ids=ANSWERS)
+def test_cancelled_at_each_position(chunks):
+    """
+    So it is when the task is cancelled while it waits for a chunk, and the cancellation goes on.
+    """
+
+    async def cancelled_after(count):
+        store = Store()
+        session = await Session.open(store, "s1")
+        stream = Stream(*chunks[:count])
+        task = asyncio.create_task(drain(session, stream))
+        await stream.waiting.wait()
+        task.cancel()
+        await asyncio.wait([task])
+        return task, store, session
+
+    for count in range(len(chunks)):
+        task, store, session = asyncio.run(cancelled_after(count))
+
+        assert task.cancelled()
+        assert [] == find_problems(store.read("s1"))
+        assert fold(store.read("s1")) == session.transcript
+        assert MessageStatus.RUNNING not in [message.status for message in session.transcript]
+
+
+def test_iterating_outside_of_the_block(session):
+    """
+    Without its block a stream gives nothing, and the error shows how it is entered; nor does it after the block.
+    """
+    stream = session.decode(Scripted("a1"), HELLO)
+    with pytest.raises(LocalProtocolError, match="enter the stream first: `async with"):
+        next(stream)
+    with stream as events:
+        next(events)
+
+    with pytest.raises(LocalProtocolError, match="the block of the stream was left"):
+        next(stream)
+
+
+def test_a_stream_that_was_left_is_not_entered_again(session):
+    """
+    Its message is closed; another decoder takes it up.
+    """
+    stream = session.decode(Scripted("a1"), HELLO)
+    with stream as events:
+        next(events)
+
+    with pytest.raises(LocalProtocolError, match="entered again only when its store has failed"), stream:
+        pass
+
+
+def test_a_decoder_that_is_closed(session):
+    """
+    A decoder that was closed before is the mistake of the caller, and the error has the remedy.
+    """
+    decoder = Scripted("a1")
+    decoder.close()
+
+    with pytest.raises(LocalProtocolError, match="the decoder of message 'a1' is closed; make a new one, with the"):
+        session.decode(decoder, HELLO)
 
 
 def test_leaving_after_the_end(session):
     """
     A message that has ended stays as it is.
     """
-    with closing(session.receive(Scripted("a1"), HELLO)) as events:
+    with closing(receive(session, Scripted("a1"), HELLO)) as events:
         for event in events:
             if event.type == "step.ended":
                 break
@@ -80,7 +166,7 @@ def test_leaving_before_the_first_chunk(session, store):
     """
     A stream that was never iterated over leaves no trace.
     """
-    session.receive(Scripted("a1"), HELLO).close()
+    receive(session, Scripted("a1"), HELLO).close()
 
     assert [] == store.types
 
@@ -89,9 +175,9 @@ def test_receiving_again_what_was_left(session):
     """
     A message that was left can be rejoined.
     """
-    with closing(session.receive(Scripted("a1"), HELLO)) as events:
+    with closing(receive(session, Scripted("a1"), HELLO)) as events:
         next(events)
-    list(session.receive(Scripted("a1", prior=session.transcript["a1"]), HELLO))
+    list(receive(session, Scripted("a1", prior=session.transcript["a1"]), HELLO))
 
     assert (MessageStatus.COMPLETED, "Hello", None) == closed(session)
 
@@ -100,12 +186,14 @@ def test_leaving_while_the_store_refuses(session, store):
     """
     When the message cannot be closed, closing the stream raises.
     """
-    events = session.receive(Scripted("a1"), HELLO)
-    next(events)
-    store.refuse = StoreError("disk full")
+
+    def leave():
+        with session.decode(Scripted("a1"), HELLO) as events:
+            next(events)
+            store.refuse = StoreError("disk full")
 
     with pytest.raises(StoreError, match="disk full"):
-        events.close()
+        leave()
 
     assert MessageStatus.RUNNING is session.transcript["a1"].status
 
@@ -123,7 +211,7 @@ def test_keyboard_interrupt(store):
     session = SyncSession.open(store, "s1")
 
     with pytest.raises(KeyboardInterrupt):
-        list(session.receive(Scripted("a1"), interrupting(HELLO[0])))
+        list(receive(session, Scripted("a1"), interrupting(HELLO[0])))
 
     assert left("stopped from the keyboard") == closed(session)
     assert "step.failed" == store.types[-1]
@@ -138,7 +226,7 @@ def test_keyboard_interrupt_while_storing(store, stored):
     setattr(store, "lose" if stored else "refuse", KeyboardInterrupt())
 
     with pytest.raises(KeyboardInterrupt):
-        list(session.receive(Scripted("a1"), HELLO))
+        list(receive(session, Scripted("a1"), HELLO))
 
     assert left("stopped from the keyboard") == closed(session)
     assert ["step.started", "text.started", "text.ended", "step.failed"] == store.types
@@ -149,7 +237,7 @@ def test_keyboard_interrupt_while_the_store_refuses(store):
     Ctrl-C propagates, with a note that the message could not be closed.
     """
     session = SyncSession.open(store, "s1")
-    events = session.receive(Scripted("a1"), interrupting(HELLO[0]))
+    events = receive(session, Scripted("a1"), interrupting(HELLO[0]))
     next(events)
     store.refuse = StoreError("disk full")
 
@@ -157,429 +245,6 @@ def test_keyboard_interrupt_while_the_store_refuses(store):
         list(events)
 
     assert ["message 'a1' could not be closed: disk full"] == caught.value.__notes__
-
-
-class Busy:
-    """
-    A memory store that runs the garbage collector in the middle of each append, and counts the calls inside of calls.
-    """
-
-    def __init__(self):
-        self.inner = MemoryStore()
-        self.depth = 0
-        self.deepest = 0
-
-    def append(self, *arguments, **more):
-        self.depth += 1
-        self.deepest = max(self.deepest, self.depth)
-        gc.collect()
-        try:
-            return self.inner.append(*arguments, **more)
-        finally:
-            self.depth -= 1
-
-    def __getattr__(self, name):
-        return getattr(self.inner, name)
-
-
-def forgotten(session):
-    """Begin to receive a message, and forget the stream so that only the garbage collector can find it."""
-    events = session.receive(Scripted("a1"), HELLO)
-    while next(events).type != "text.delta":
-        pass
-    ring = [events]
-    ring.append(ring)
-
-
-@pytest.fixture
-def without_collector():
-    """Disable the garbage collector, except for explicit collections."""
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
-
-
-@pytest.mark.parametrize("other", [False, True], ids=["the same session", "another session"])
-def test_collected_inside_another_append(without_collector, other):
-    """
-    A stream that is collected in the middle of an append is closed when that has ended: no batch inside of another.
-    """
-    store = Busy()
-    session = SyncSession.open(store, "s1")
-    appending = SyncSession.open(store, "s2") if other else session
-    forgotten(session)
-    appending.prompt("Hi.", message_id="u2")
-
-    assert 1 == store.deepest
-    assert STOPPED == closed(session)
-    assert fold(store.read("s1"), strict=True) == session.transcript
-    assert "Hi." == appending.transcript["u2"].text
-
-
-def test_collected_inside_an_append_in_a_thread(without_collector):
-    """
-    So it is inside an append of a session with an event loop, whose store works in another thread.
-    """
-    store = Busy()
-    session = SyncSession.open(store, "s1")
-
-    async def main():
-        await (await Session.open(store, "s2")).prompt("Hi.")
-
-    forgotten(session)
-    asyncio.run(main())
-
-    assert 1 == store.deepest
-    assert STOPPED == closed(session)
-
-
-def test_collected_and_rejoined(without_collector):
-    """
-    A decoder that has taken the message over continues it: the abandoned stream emits nothing more.
-    """
-    store = Busy()
-    session = SyncSession.open(store, "s1")
-    forgotten(session)
-    # Where a finalizer may run: inside a call.
-    with whole:
-        gc.collect()
-        again = session.receive(Scripted("a1", prior=session.transcript["a1"]), HELLO)
-        next(again)
-    for _ in again:
-        pass
-
-    assert MessageStatus.COMPLETED is session.transcript["a1"].status
-
-
-def test_collected_while_the_store_refuses(store, without_collector, caplog):
-    """
-    What cannot be stored then is logged, and the message stays running in the log.
-    """
-    session = SyncSession.open(store, "s1")
-    forgotten(session)
-
-    def refuse():
-        store.before_append = None
-        store.refuse = StoreError("disk full")
-
-    def collect():
-        store.before_append = refuse
-        gc.collect()
-
-    store.before_append = collect
-    session.prompt("Hi.", message_id="u2")
-
-    assert [
-        "session 's1': message 'a1' was left and could not be closed; it stays running: disk full"
-    ] == caplog.messages
-    assert ["step.started", "text.started", "prompt.submitted"] == store.types
-
-
-def test_aclosing(store):
-    """
-    With `aclosing` the message is closed when the block is left.
-    """
-
-    async def main():
-        session = await Session.open(store, "s1")
-        async with aclosing(session.receive(Scripted("a1"), HELLO)) as events:
-            async for event in events:
-                if event.type == "text.delta":
-                    break
-        return session
-
-    assert STOPPED == closed(asyncio.run(main()))
-
-
-def test_break_without_aclosing(store):
-    """
-    A bare loop that is left has its message closed by the event loop, at the latest when that ends.
-    """
-
-    async def main():
-        session = await Session.open(store, "s1")
-        async for event in session.receive(Scripted("a1"), HELLO):
-            if event.type == "text.delta":
-                break
-        return session
-
-    session = asyncio.run(main())
-
-    assert ("Hel", ErrorKind.ABORTED) == (session.transcript["a1"].text, session.transcript["a1"].error.kind)
-
-
-async def receive_until(done, session, *, exact):
-    """Receive a message until *done* returns true for an event."""
-    if exact:
-        async with session.receive(Scripted("a1"), HELLO) as events:
-            async for event in events:
-                if await done(event):
-                    break
-    else:
-        async for event in session.receive(Scripted("a1"), HELLO):
-            if await done(event):
-                break
-
-
-async def leave(session, how, *, exact):
-    """Receive a message and leave the body of the loop after its first text."""
-    task = asyncio.current_task()
-
-    async def show(event):
-        """Return whether the loop shall stop, unless it is left in another way."""
-        if event.type != "text.delta":
-            return False
-        if how == "exception":
-            raise ZeroDivisionError
-        if how == "cancelled":
-            task.cancel()
-            await asyncio.sleep(0)
-        return True
-
-    try:
-        await receive_until(show, session, exact=exact)
-    except ZeroDivisionError:
-        assert how == "exception"
-    except asyncio.CancelledError:
-        assert how == "cancelled"
-        task.uncancel()
-
-
-leaving = pytest.mark.parametrize("how", ["break", "exception", "cancelled"])
-
-
-def quiet(caplog):
-    return [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
-
-
-@leaving
-def test_leaving_the_body_of_a_block(store, how):
-    """
-    With `async with` the message is closed, and stored so, when the block is left, however that happens.
-    """
-
-    async def main():
-        session = await Session.open(store, "s1")
-        await leave(session, how, exact=True)
-        return closed(session), store.types
-
-    assert (STOPPED, ["step.started", "text.started", "text.ended", "step.failed"]) == asyncio.run(main())
-
-
-@leaving
-@pytest.mark.parametrize("act", ["append", "prompt", "reconcile", "refresh", "receive"])
-def test_what_was_left_is_settled_first(store, how, act):
-    """
-    A bare loop whose body was left has its message closed before the session does anything else.
-    """
-
-    async def main():
-        session = await Session.open(store, "s1")
-        await leave(session, how, exact=False)
-        assert MessageStatus.RUNNING is session.transcript.last.status
-        if act == "receive":
-            async for _ in session.receive(Scripted("a2"), HELLO):
-                pass
-        elif act == "append":
-            await session.append(prompt())
-        elif act == "prompt":
-            await session.prompt("And?")
-        else:
-            await getattr(session, act)()
-        return closed(session), store.types[:4]
-
-    assert (STOPPED, ["step.started", "text.started", "text.ended", "step.failed"]) == asyncio.run(main())
-
-
-@leaving
-def test_what_was_left_is_closed_by_the_loop(store, how):
-    """
-    The event loop closes it without any further call.
-    """
-
-    async def main():
-        session = await Session.open(store, "s1")
-        await leave(session, how, exact=False)
-        async with asyncio.timeout(10):
-            while session.transcript.last.status is MessageStatus.RUNNING:  # noqa: ASYNC110 - there is nothing else to await
-                await asyncio.sleep(0.001)
-        return closed(session)
-
-    assert STOPPED == asyncio.run(main())
-
-
-@leaving
-@pytest.mark.parametrize("exact", [True, False], ids=["block", "bare"])
-def test_rejoining_at_once(store, caplog, how, exact):
-    """
-    A message that was left can be rejoined in the next line, with the current transcript.
-    """
-
-    async def main():
-        session = await Session.open(store, "s1")
-        await leave(session, how, exact=exact)
-        decoder = Scripted("a1", prior=session.transcript)
-        async for _ in session.receive(decoder, HELLO):
-            pass
-        return session
-
-    session = asyncio.run(main())
-
-    assert (MessageStatus.COMPLETED, "Hello", None) == closed(session)
-    assert session.transcript.messages == fold(store.inner.read("s1")).messages
-    assert quiet(caplog)
-
-
-def test_the_same_decoder_after_leaving(store):
-    """
-    Who left may also go on with the decoder and the rest of the chunks.
-    """
-
-    async def main():
-        session = await Session.open(store, "s1")
-        decoder, chunks = Scripted("a1"), iter(HELLO)
-        async for event in session.receive(decoder, chunks):
-            if event.type == "text.delta":
-                break
-        async for _ in session.receive(decoder, chunks):
-            pass
-        return session
-
-    assert (MessageStatus.COMPLETED, "Hello", None) == closed(asyncio.run(main()))
-
-
-def test_a_message_that_is_left_is_not_begun_anew(store):
-    """
-    A decoder without the message as `prior` is refused; the error names `prior`.
-    """
-
-    async def main():
-        session = await Session.open(store, "s1")
-        await leave(session, "break", exact=False)
-        with pytest.raises(LocalProtocolError, match="pass the message as prior to the decoder"):
-            await drain(session, HELLO)
-        async for _ in session.receive(Scripted("a1", prior=session.transcript), HELLO):
-            pass
-        return session
-
-    assert (MessageStatus.COMPLETED, "Hello", None) == closed(asyncio.run(main()))
-
-
-def test_an_iterator_that_is_kept(store):
-    """
-    A message whose iterator is referenced cannot be received by another one; the error has the remedy.
-    """
-
-    async def main():
-        session = await Session.open(store, "s1")
-        events = session.receive(Scripted("a1"), HELLO)
-        await anext(events)
-        with pytest.raises(LocalProtocolError, match=r"close the iterator that receives it, with its `aclose\(\)`"):
-            await drain(session, HELLO)
-        await events.aclose()
-        await events.aclose()
-        return session
-
-    assert STOPPED == closed(asyncio.run(main()))
-
-
-def test_dropping_an_iterator(store, caplog):
-    """
-    An iterator that is dropped, begun or not, is closed without a word.
-    """
-
-    async def main():
-        session = await Session.open(store, "s1")
-        session.receive(Scripted("a2"), HELLO)
-        events = session.receive(Scripted("a1"), HELLO)
-        await anext(events)
-        del events
-        await session.refresh()
-        return session
-
-    assert STOPPED == closed(asyncio.run(main()))
-    assert [] == caplog.records
-
-
-def test_dropping_an_iterator_in_another_thread(store):
-    """
-    The garbage collector drops iterators wherever it happens to run.
-    """
-
-    async def main():
-        session = await Session.open(store, "s1")
-        held = [session.receive(Scripted("a1"), HELLO)]
-        await anext(held[0])
-        await asyncio.to_thread(held.clear)
-        await session.refresh()
-        return session
-
-    assert STOPPED == closed(asyncio.run(main()))
-
-
-@leaving
-def test_a_store_that_is_closed_before(tmp_path, caplog, how):
-    """
-    When the store is closed before the message, the message stays running in the log, and a warning is logged.
-    """
-    path = tmp_path / "chat.db"
-
-    async def main():
-        with SqliteStore(path) as store:
-            await leave(await Session.open(store, "s1"), how, exact=False)
-
-    asyncio.run(main())
-    gc.collect()
-
-    assert quiet(caplog)
-    assert ["session 's1': message 'a1' was left and could not be closed; it stays running"] == [
-        record.getMessage().partition(f": {path}")[0] for record in caplog.records
-    ]
-    with SqliteStore(path) as store:
-        session = SyncSession.open(store, "s1")
-        assert MessageStatus.RUNNING is session.transcript.last.status
-        session.reconcile()
-        assert MessageStatus.FAILED is session.transcript.last.status
-
-
-@leaving
-def test_a_store_that_is_closed_after_a_block(tmp_path, caplog, how):
-    """
-    With `async with` the message is closed before the store is.
-    """
-
-    async def main():
-        with SqliteStore(tmp_path / "chat.db") as store:
-            session = await Session.open(store, "s1")
-            await leave(session, how, exact=True)
-            return fold(store.read("s1")).last.status
-
-    assert MessageStatus.FAILED is asyncio.run(main())
-    assert [] == caplog.records
-
-
-def test_a_decoder_that_fails_when_it_is_left(store, caplog):
-    """
-    A bug of the decoder is logged, and the session stays usable.
-    """
-
-    class Broken(Scripted):
-        def close(self, error=None):
-            raise ZeroDivisionError
-
-    async def main():
-        session = await Session.open(store, "s1")
-        async for _ in session.receive(Broken("a1"), HELLO):
-            break
-        await session.append(prompt())
-
-    asyncio.run(main())
-
-    assert ["session 's1': a stream that was left could not be closed"] == [
-        record.getMessage() for record in caplog.records
-    ]
-    assert "prompt.submitted" == store.types[-1]
 
 
 class Stream:
@@ -602,8 +267,9 @@ class Stream:
 
 
 async def drain(session, chunks):
-    async for _ in session.receive(Scripted("a1"), chunks):
-        pass
+    async with session.decode(Scripted("a1"), chunks) as events:
+        async for _ in events:
+            pass
 
 
 def test_cancelled_while_waiting_for_the_provider(store):
@@ -660,20 +326,20 @@ class Nested:
 
 
 async def to_the_end(session, chunks):
-    async with session.receive(Scripted("a1"), chunks.outer()) as events:
+    async with session.decode(Scripted("a1"), chunks.outer()) as events:
         async for _ in events:
             pass
 
 
 async def by_break(session, chunks):
-    async with session.receive(Scripted("a1"), chunks.outer()) as events:
+    async with session.decode(Scripted("a1"), chunks.outer()) as events:
         async for _ in events:
             break
 
 
 async def by_exception(session, chunks):
     with suppress(ZeroDivisionError):
-        async with session.receive(Scripted("a1"), chunks.outer()) as events:
+        async with session.decode(Scripted("a1"), chunks.outer()) as events:
             async for _ in events:
                 raise ZeroDivisionError
 
@@ -696,7 +362,7 @@ LEFT_BY = {
 @pytest.mark.parametrize(("leave", "chunks"), LEFT_BY.values(), ids=LEFT_BY)
 def test_generators_of_the_app_are_closed(store, leave, chunks):
     """
-    Asynchronous generators are closed, one inside of the other, before `receive` gives back control: an event loop that
+    Asynchronous generators are closed, one inside of the other, before the block is left: an event loop that
     ends meanwhile would close all of them at once, which Python reports on standard error.
     """
 

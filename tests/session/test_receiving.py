@@ -21,7 +21,7 @@ from assistant_events.messages import MessageStatus
 from assistant_events.reducer import fold
 from assistant_events.testing import prompt, rewind
 from assistant_events.values import ErrorKind
-from tests.session.scripted import ASKS, CALL, CUT, HELLO, Scripted, line
+from tests.session.scripted import ASKS, CALL, CUT, HELLO, Scripted, line, receive
 
 
 def broken(*chunks, error):
@@ -34,7 +34,7 @@ def test_receive_hands_on_every_event(session):
     """
     Durable and live events come in the order in which the decoder gives them.
     """
-    events = list(session.receive(Scripted("a1"), HELLO))
+    events = list(receive(session, Scripted("a1"), HELLO))
 
     assert [StepStarted, TextStarted, TextDelta, TextDelta, TextEnded, StepEnded] == [type(event) for event in events]
 
@@ -43,7 +43,7 @@ def test_receive_stores_the_durable_events(session, store):
     """
     The log holds the durable events, and they fold to the transcript.
     """
-    list(session.receive(Scripted("a1"), HELLO))
+    list(receive(session, Scripted("a1"), HELLO))
 
     assert ["step.started", "text.started", "text.ended", "step.ended"] == store.types
     assert fold(store.read("s1")) == session.transcript
@@ -53,7 +53,7 @@ def test_a_feed_is_one_batch(session, store):
     """
     The durable events of one chunk are appended at once, those of the next apart from them.
     """
-    list(session.receive(Scripted("a1"), [line(say="Hello") + line(call=CALL), line(stop="tool-calls")]))
+    list(receive(session, Scripted("a1"), [line(say="Hello") + line(call=CALL), line(stop="tool-calls")]))
 
     assert [["step.started", "text.started", "text.ended", "tool.called"], ["step.ended"]] == store.batches
 
@@ -63,7 +63,8 @@ def test_what_is_handed_on_is_stored(session, store):
     When the first event of a chunk is handed on, live or not, the whole batch of that chunk is in the log.
     """
     seen = [
-        (event.type, store.seq("s1")) for event in session.receive(Scripted("a1"), [line(say="Hel"), line(stop="stop")])
+        (event.type, store.seq("s1"))
+        for event in receive(session, Scripted("a1"), [line(say="Hel"), line(stop="stop")])
     ]
 
     assert [
@@ -80,7 +81,9 @@ def test_the_transcript_shows_text_as_it_grows(session):
     Live events move the transcript, too.
     """
     seen = [
-        session.transcript.last.text for event in session.receive(Scripted("a1"), HELLO) if isinstance(event, TextDelta)
+        session.transcript.last.text
+        for event in receive(session, Scripted("a1"), HELLO)
+        if isinstance(event, TextDelta)
     ]
 
     assert ["Hel", "Hello"] == seen
@@ -90,7 +93,7 @@ def test_a_chunk_without_durable_events_asks_nothing_of_the_store(session, store
     """
     Deltas alone do not wait for the store.
     """
-    list(session.receive(Scripted("a1"), HELLO))
+    list(receive(session, Scripted("a1"), HELLO))
 
     assert 2 == len(store.batches)
 
@@ -99,7 +102,7 @@ def test_receive_keeps_meta(session, store):
     """
     `meta` is stored with each record.
     """
-    list(session.receive(Scripted("a1"), HELLO, meta={"request": 7}))
+    list(receive(session, Scripted("a1"), HELLO, meta={"request": 7}))
 
     assert [{"request": 7}] * 4 == [record.meta for record in store.read("s1")]
 
@@ -124,7 +127,7 @@ def test_chunks_of_all_kinds(session, chunks):
     """
     A stream is bytes cut anywhere, or parsed events, from anything that can be iterated over.
     """
-    list(session.receive(Scripted("a1"), chunks))
+    list(receive(session, Scripted("a1"), chunks))
 
     assert ("Hello", MessageStatus.COMPLETED) == (session.transcript.last.text, session.transcript.last.status)
 
@@ -135,7 +138,7 @@ def test_chunks_that_are_none(session, chunks):
     An invalid stream is refused at once, without a call of the store.
     """
     with pytest.raises(TypeError, match="chunks: expected an iterable of bytes or parsed events, got"):
-        session.receive(Scripted("a1"), chunks)
+        receive(session, Scripted("a1"), chunks)
 
 
 def test_a_chunk_of_text(session):
@@ -143,7 +146,7 @@ def test_a_chunk_of_text(session):
     Text has lost how it was framed: it is the caller's mistake, and the message is closed.
     """
     with pytest.raises(TypeError, match="expected bytes or parsed events, got str; iterate over bytes"):
-        list(session.receive(Scripted("a1"), [line(say="Hel"), '{"say":"lo"}\n']))
+        list(receive(session, Scripted("a1"), [line(say="Hel"), '{"say":"lo"}\n']))
 
     assert ("Hel", ErrorKind.ABORTED) == (session.transcript.last.text, session.transcript.last.error.kind)
     assert "the app stopped receiving with TypeError" == session.transcript.last.error.message
@@ -154,7 +157,7 @@ def test_reading_stops_at_the_end_of_the_answer(session):
     Once the answer has come to its end, nothing more is read.
     """
     chunks = iter([*HELLO, b"more"])
-    list(session.receive(Scripted("a1"), chunks))
+    list(receive(session, Scripted("a1"), chunks))
 
     assert b"more" == next(chunks)
 
@@ -173,7 +176,7 @@ def test_a_generator_is_closed_at_the_end_of_the_answer(session):
     """
     closed = []
     chunks = generator(closed, [*HELLO, b"more"])
-    for _ in session.receive(Scripted("a1"), chunks):
+    for _ in receive(session, Scripted("a1"), chunks):
         pass
 
     assert ["closed"] == closed
@@ -185,7 +188,7 @@ def test_a_generator_is_closed_when_the_message_is_left(session):
     """
     closed = []
     chunks = generator(closed)
-    events = session.receive(Scripted("a1"), chunks)
+    events = receive(session, Scripted("a1"), chunks)
     next(events)
     events.close()
 
@@ -204,7 +207,7 @@ def test_a_generator_that_fails_to_close(session, caplog):
             raise OSError("lost https://me:password@api.example/")
 
     kept = chunks()
-    types = [event.type for event in session.receive(Scripted("a1"), kept)]
+    types = [event.type for event in receive(session, Scripted("a1"), kept)]
 
     assert "step.ended" == types[-1]
     [message] = caplog.messages
@@ -217,7 +220,7 @@ def test_an_iterator_is_not_closed(session):
     An iterator that is not a generator stays open: its owner may continue to read it.
     """
     chunks = iter([*HELLO, b"more"])
-    for _ in session.receive(Scripted("a1"), chunks):
+    for _ in receive(session, Scripted("a1"), chunks):
         pass
 
     assert [b"more"] == list(chunks)
@@ -227,7 +230,7 @@ def test_a_stream_that_stops_early(session):
     """
     A stream that is over without an end fails the message; what came stays.
     """
-    list(session.receive(Scripted("a1"), HELLO[:1]))
+    list(receive(session, Scripted("a1"), HELLO[:1]))
 
     assert ("Hel", ErrorKind.INTERRUPTED) == (session.transcript.last.text, session.transcript.last.error.kind)
 
@@ -236,7 +239,7 @@ def test_a_stream_without_anything(session):
     """
     An empty stream is a failed message.
     """
-    list(session.receive(Scripted("a1"), []))
+    list(receive(session, Scripted("a1"), []))
 
     assert ErrorKind.INTERRUPTED == session.transcript.last.error.kind
 
@@ -245,7 +248,7 @@ def test_a_stream_that_breaks_does_not_raise(session, store):
     """
     What the transport raised is the error of the message, in the log as well.
     """
-    events = list(session.receive(Scripted("a1"), broken(HELLO[0], error=ConnectionResetError("gone"))))
+    events = list(receive(session, Scripted("a1"), broken(HELLO[0], error=ConnectionResetError("gone"))))
 
     assert StepFailed is type(events[-1])
     assert events[-1] == store.events[-1]
@@ -259,7 +262,7 @@ def test_a_stream_that_breaks_for_no_known_reason(session, caplog):
     """
     An exception that no transport is known to raise may be a mistake of the app, so its traceback is logged.
     """
-    list(session.receive(Scripted("a1"), broken(HELLO[0], error=RuntimeError("oops"))))
+    list(receive(session, Scripted("a1"), broken(HELLO[0], error=RuntimeError("oops"))))
 
     assert ErrorKind.UNKNOWN == session.transcript.last.error.kind
     [(logger, level, message)] = caplog.record_tuples
@@ -273,7 +276,7 @@ def test_an_iterable_that_cannot_begin(session):
     """
     A request that fails before its first byte is an error of the message, too.
     """
-    list(session.receive(Scripted("a1"), broken(error=TimeoutError())))
+    list(receive(session, Scripted("a1"), broken(error=TimeoutError())))
 
     assert (ErrorKind.TIMEOUT, "TimeoutError") == (
         session.transcript.last.error.kind,
@@ -285,7 +288,7 @@ def test_nothing_happens_before_the_first_event_is_asked_for(session, store):
     """
     Receiving begins with the iteration.
     """
-    session.receive(Scripted("a1"), HELLO)
+    receive(session, Scripted("a1"), HELLO)
 
     assert [] == store.batches
 
@@ -295,7 +298,7 @@ def test_a_call_that_was_answered_meanwhile(session, store):
     The decoder fails every open call when the stream breaks; one that the app has answered keeps its answer.
     """
     events = []
-    for event in session.receive(Scripted("a1"), broken(ASKS[0], error=OSError("gone"))):
+    for event in receive(session, Scripted("a1"), broken(ASKS[0], error=OSError("gone"))):
         events.append(event.type)
         if event.type == "tool.called":
             session.append(ToolSuccess(message_id="a1", call_id="c1", output="rain"))
@@ -311,7 +314,7 @@ def test_a_message_that_was_rewound_meanwhile(session, store, rest):
     What still comes for a message that was rewound, live or not, is neither stored nor handed on.
     """
     events = []
-    for event in session.receive(Scripted("a1"), [HELLO[0], *rest]):
+    for event in receive(session, Scripted("a1"), [HELLO[0], *rest]):
         events.append(event.type)
         if event.type == "text.delta":
             session.append(rewind("a1"))
@@ -324,7 +327,7 @@ def test_a_prompt_while_receiving(session, store):
     """
     Appending from inside the loop takes its place in the log between two chunks.
     """
-    for event in session.receive(Scripted("a1"), HELLO):
+    for event in receive(session, Scripted("a1"), HELLO):
         if event.type == "text.started":
             session.append(prompt())
 
@@ -335,10 +338,10 @@ def test_a_message_that_is_there_already(session, store):
     """
     A decoder that begins a message anew is the caller's mistake; the error names the remedy, and nothing is stored.
     """
-    list(session.receive(Scripted("a1"), HELLO))
+    list(receive(session, Scripted("a1"), HELLO))
 
     with pytest.raises(LocalProtocolError) as caught:
-        list(session.receive(Scripted("a1"), HELLO))
+        list(receive(session, Scripted("a1"), HELLO))
 
     assert (
         "message 'a1' exists already; "
@@ -351,8 +354,8 @@ def test_rejoin_after_a_cut(session):
     """
     A decoder with the message as prior continues it; the result equals that of a stream that was not cut.
     """
-    list(session.receive(Scripted("a1"), HELLO[:1]))
-    list(session.receive(Scripted("a1", prior=session.transcript["a1"]), HELLO))
+    list(receive(session, Scripted("a1"), HELLO[:1]))
+    list(receive(session, Scripted("a1", prior=session.transcript["a1"]), HELLO))
 
     assert ("Hello", MessageStatus.COMPLETED) == (session.transcript.last.text, session.transcript.last.status)
 
@@ -361,9 +364,9 @@ def test_rejoin_a_complete_message(session, store):
     """
     The same stream once more adds nothing.
     """
-    list(session.receive(Scripted("a1"), HELLO))
+    list(receive(session, Scripted("a1"), HELLO))
 
-    assert [] == list(session.receive(Scripted("a1", prior=session.transcript["a1"]), HELLO))
+    assert [] == list(receive(session, Scripted("a1", prior=session.transcript["a1"]), HELLO))
     assert 4 == store.seq("s1")
 
 
@@ -373,7 +376,7 @@ def test_rejoin_in_another_process(open_session, store):
     """
     store.append("s1", CUT)
     session = open_session(store)
-    list(session.receive(Scripted("a1", prior=session.transcript["a1"]), HELLO))
+    list(receive(session, Scripted("a1", prior=session.transcript["a1"]), HELLO))
 
     assert ("Hello", MessageStatus.COMPLETED) == (session.transcript.last.text, session.transcript.last.status)
     assert 1 == store.types.count("step.started")
@@ -383,7 +386,7 @@ def test_an_answer_of_several_hops(session):
     """
     One decoder may write several messages.
     """
-    list(session.receive(Scripted("a1"), [line(say="one"), line(hop="pause"), line(say="two"), line(stop="stop")]))
+    list(receive(session, Scripted("a1"), [line(say="one"), line(hop="pause"), line(say="two"), line(stop="stop")]))
 
     assert [("a1", "one"), ("a1.2", "two")] == [(message.id, message.text) for message in session.transcript]
 
@@ -392,19 +395,19 @@ def test_a_message_is_received_once_at_a_time(session):
     """
     Two loops cannot write the same message.
     """
-    with closing(session.receive(Scripted("a1"), HELLO)) as stream:
+    with closing(receive(session, Scripted("a1"), HELLO)) as stream:
         next(stream)
 
         with pytest.raises(LocalProtocolError, match="message 'a1' is being received already"):
-            list(session.receive(Scripted("a1"), HELLO))
+            list(receive(session, Scripted("a1"), HELLO))
 
 
 def test_two_messages_at_once(session):
     """
     Streams of two messages may be received side by side.
     """
-    one = session.receive(Scripted("a1"), [line(say="one"), line(stop="stop")])
-    two = session.receive(Scripted("a2"), [line(say="two"), line(stop="stop")])
+    one = receive(session, Scripted("a1"), [line(say="one"), line(stop="stop")])
+    two = receive(session, Scripted("a2"), [line(say="two"), line(stop="stop")])
     next(one)
     next(two)
     list(one)
@@ -431,7 +434,7 @@ def test_reconcile_leaves_what_is_being_received(session):
     """
     A message that this session receives is not closed.
     """
-    stream = session.receive(Scripted("a1"), HELLO)
+    stream = receive(session, Scripted("a1"), HELLO)
     next(stream)
 
     assert () == session.reconcile()
@@ -442,7 +445,7 @@ def test_reconcile_leaves_a_later_hop_that_is_being_received(session):
     """
     The messages of all hops of an answer belong to its stream.
     """
-    events = session.receive(Scripted("a1"), [line(say="Hel"), line(hop="pause"), line(say="lo"), line(stop="stop")])
+    events = receive(session, Scripted("a1"), [line(say="Hel"), line(hop="pause"), line(say="lo"), line(stop="stop")])
     for event in events:
         if event.type == "text.delta" and event.delta == "lo":
             break
@@ -458,7 +461,7 @@ def test_reconcile_can_abandon_calls(session):
     """
     Client calls stay open unless the app abandons them.
     """
-    list(session.receive(Scripted("a1"), ASKS))
+    list(receive(session, Scripted("a1"), ASKS))
 
     assert () == session.reconcile(abandon_runs=True)
     assert ["tool.failed"] == [record.event.type for record in session.reconcile(abandon_calls=True)]

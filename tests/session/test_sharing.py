@@ -11,7 +11,7 @@ from assistant_events.reducer import find_problems, fold
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import ids
-from tests.session.scripted import Scripted, line
+from tests.session.scripted import Scripted, line, receive
 
 
 def asking(count):
@@ -33,11 +33,11 @@ def test_tools_that_answer_while_the_stream_goes_on(store):
 
     async def main():
         session = await Session.open(store, "s1")
-        async with asyncio.TaskGroup() as tools:
-            async for event in session.receive(Scripted("a1"), asking(5)):
+        async with asyncio.TaskGroup() as tools, session.decode(Scripted("a1"), asking(5)) as events:
+            async for event in events:
                 if event.type == "tool.called":
-                    (call,) = (call for call in session.transcript["a1"].tool_calls if call.call_id == event.call_id)
-                    tools.create_task(run(session, call))
+                    calls = {call.call_id: call for call in session.transcript["a1"].tool_calls}
+                    tools.create_task(run(session, calls[event.call_id]))
         return session
 
     session = asyncio.run(main())
@@ -84,8 +84,9 @@ def test_many_streams_in_one_session(store):
     """
 
     async def receive(session, message_id):
-        async for _ in session.receive(Scripted(message_id), [line(say=message_id), line(stop="stop")]):
-            await asyncio.sleep(0)
+        async with session.decode(Scripted(message_id), [line(say=message_id), line(stop="stop")]) as events:
+            async for _ in events:
+                await asyncio.sleep(0)
 
     async def main():
         session = await Session.open(store, "s1")
@@ -106,8 +107,9 @@ def test_sessions_in_one_database(tmp_path):
     async def talk(store, name):
         session = await Session.open(store, name, snapshot_every=3)
         await session.prompt("hi", message_id="u1")
-        async for _ in session.receive(Scripted("a1"), [line(say=name), line(stop="stop")]):
-            pass
+        async with session.decode(Scripted("a1"), [line(say=name), line(stop="stop")]) as events:
+            async for _ in events:
+                pass
 
     async def main(store):
         await asyncio.gather(*[talk(store, f"s{at}") for at in range(5)])
@@ -130,7 +132,7 @@ def test_threads_share_a_session(store):
     def work(at):
         together.wait(10)
         session.prompt("hi", message_id=f"u{at}")
-        list(session.receive(Scripted(f"a{at}"), [line(say="Hel"), line(say="lo"), line(stop="stop")]))
+        list(receive(session, Scripted(f"a{at}"), [line(say="Hel"), line(say="lo"), line(stop="stop")]))
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(work, range(4)))

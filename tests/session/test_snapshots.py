@@ -11,7 +11,7 @@ from assistant_events.errors import StoreError
 from assistant_events.events import CompactionDelta, CompactionEnded, CompactionStarted, ToolProgress
 from assistant_events.reducer import fold
 from assistant_events.testing import Call, answer, compaction, durable, ids, prompt
-from tests.session.scripted import ASKS, HELLO, Scripted, line
+from tests.session.scripted import ASKS, HELLO, Scripted, line, receive
 
 
 def fill(session, count):
@@ -53,7 +53,7 @@ def test_a_snapshot_in_the_middle_of_a_stream(session, store, chunks):
     """
     What has only streamed is not in the log, so it is not in the snapshot either.
     """
-    with closing(session.receive(Scripted("a1"), [*chunks, line(stop="stop")])) as events:
+    with closing(receive(session, Scripted("a1"), [*chunks, line(stop="stop")])) as events:
         while not next(events).type.endswith(".delta"):
             pass
         session.snapshot()
@@ -67,7 +67,7 @@ class Live:
     """
 
     message_id = "live"
-    terminal = False
+    terminal = closed = False
 
     def __init__(self, *events):
         self.events = list(events)
@@ -84,8 +84,8 @@ def test_a_snapshot_with_progress_of_a_call(session, store):
     """
     Progress is live, so it is not in the snapshot; an answer is.
     """
-    list(session.receive(Scripted("a1"), ASKS))
-    list(session.receive(Live(ToolProgress(message_id="a1", call_id="c1", output="half")), b"-"))
+    list(receive(session, Scripted("a1"), ASKS))
+    list(receive(session, Live(ToolProgress(message_id="a1", call_id="c1", output="half")), b"-"))
     session.snapshot()
 
     assert "half" == session.transcript.pending_tool_calls[0].output[0].text
@@ -97,7 +97,7 @@ def test_a_snapshot_in_the_middle_of_a_summary(session, store):
     A summary that is being written is empty in the snapshot.
     """
     session.append(CompactionStarted(message_id="c1", reason="auto"))
-    list(session.receive(Live(CompactionDelta(message_id="c1", offset=0, delta="so ")), b"-"))
+    list(receive(session, Live(CompactionDelta(message_id="c1", offset=0, delta="so ")), b"-"))
     session.snapshot()
 
     assert "so " == session.transcript["c1"].text
@@ -127,7 +127,7 @@ def test_snapshots_while_receiving(open_session, store):
     """
     What is received counts as well.
     """
-    list(open_session(store, snapshot_every=4).receive(Scripted("a1"), HELLO))
+    list(receive(open_session(store, snapshot_every=4), Scripted("a1"), HELLO))
 
     assert 4 == store.load_snapshot("s1").seq
 

@@ -53,14 +53,15 @@ def fold_into(content: Content, session: SyncSession, message_id: str | None) ->
     """
     match content:
         case OwnEvents():
-            events = _durable(content.items())
-            while batch := list(islice(events, _BATCH)):
+            durable = _durable(content.items())
+            while batch := list(islice(durable, _BATCH)):
                 session.append(*batch)
         case ProviderStream():
             began = _first_start(content)
             decoder = content.decoder(message_id or _message_of(began, session.transcript), session.transcript)
-            for _ in session.receive(decoder, content.chunks(last=True)):
-                pass
+            with session.decode(decoder, content.chunks(last=True)) as events:
+                for _ in events:
+                    pass
         case ProviderAnswer():
             began = next(event for event in _answered(content, FIRST_ID) if isinstance(event, StepStarted))
             name = message_id or _message_of(began, session.transcript)

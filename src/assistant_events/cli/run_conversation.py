@@ -15,9 +15,8 @@ from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, final
 
-from assistant_events.adapters.dialect import load_dialect
 from assistant_events.cli import rendering
-from assistant_events.cli.endpoints import DIALECT, MOCK, Body, Endpoint, newest_request, provider_client
+from assistant_events.cli.endpoints import MOCK, Endpoint, newest_request, provider_client
 from assistant_events.cli.exit_codes import CommandError, Exit
 from assistant_events.cli.live import Live
 from assistant_events.clients import (
@@ -31,8 +30,8 @@ from assistant_events.clients import (
 )
 from assistant_events.clients.recovery import RequestKind
 from assistant_events.events import DURABLE_EVENTS
-from assistant_events.messages import AssistantMessage, MessageStatus, UserMessage
-from assistant_events.session import Session
+from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, UserMessage
+from assistant_events.session import EventStream, Session
 from assistant_events.stores import SqliteStore
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 
@@ -122,11 +121,10 @@ class Conversation:
         meta = {"run": {"endpoint": self._endpoint.name, "request": body}}
         # Before the prompt is stored: the client may be unusable.
         async with self._client(prompt, None, None) as client:
-            await session.prompt(prompt, meta=meta)
+            await session.prompt(prompt, abandon_calls=True, meta=meta)
             for _ in range(MAX_HOPS):
-                code = await self._follow(session, self._created(client, session, body))
-                answer = session.transcript.last_answer
-                if code is not Exit.OK or answer is None or answer.finish_reason is not FinishReason.PAUSE:
+                code = await self._follow(session, session.respond(client, body))
+                if code is not Exit.OK or session.transcript.awaits is not Awaits.MODEL:
                     return code
         self._live.note(f"the answer has paused {MAX_HOPS} times and is not complete; the next prompt continues it")
         return Exit.ANSWER
@@ -161,10 +159,10 @@ class Conversation:
         async with self._client(_prompt_of(session), message, request) as client:
             if action is Action.STOP:
                 return await self._stop(session, client, message)
-            take_up = client.resume if action is Action.RESUME else client.recover
             if message.status is MessageStatus.RUNNING:
                 self._live.stored(message)
-            return await self._follow(session, take_up(message, request=request))
+            source = client if action is Action.RESUME else _Recovering(client)
+            return await self._follow(session, session.resume(source, message_id=message.id, request=request))
 
     # -- internals
 
@@ -194,33 +192,25 @@ class Conversation:
         await session.reconcile()
         self._live.note("the answer before was left open by a process that is gone; it is closed now")
 
-    def _created(self, client: ProviderClient, session: Session, body: Body) -> RunStream:
-        transcript = session.transcript
-        encode = load_dialect(DIALECT).encoder
-        assert encode is not None, "a dialect with a client has an encoder"
-        return client.create(
-            encode(transcript, body), session.new_id(), fallback=lambda: encode(transcript, body, mode="full")
-        )
-
-    async def _follow(self, session: Session, run: RunStream) -> Exit:
-        watch = asyncio.create_task(self._watch(run))
+    async def _follow(self, session: Session, events: EventStream) -> Exit:
+        watch = asyncio.create_task(self._watch(events))
         try:
             with self._retries_shown():
-                async with session.receive(run) as events:
+                async with events:
                     async for event in events:
-                        self._show_progress(run.report)
+                        self._show_progress(_report(events))
                         self._live.event(event)
         except asyncio.CancelledError:
             self._live.note("stopped")
-            self._list_actions(run.report.situation)
+            self._list_actions(_report(events).situation)
             raise
         finally:
             watch.cancel()
             with suppress(asyncio.CancelledError):
                 await watch
         self._live.end_line()
-        message = session.transcript.get(run.message_id)
-        return self._show_end(message if isinstance(message, AssistantMessage) else None, run.report)
+        message = session.transcript.get(events.answer.message_id)
+        return self._show_end(message if isinstance(message, AssistantMessage) else None, _report(events))
 
     async def _stop(self, session: Session, client: ProviderClient, message: AssistantMessage) -> Exit:
         result = await client.stop(message)
@@ -252,10 +242,10 @@ class Conversation:
         finally:
             set_on_retry_hooks(before)
 
-    async def _watch(self, run: RunStream) -> None:
+    async def _watch(self, events: EventStream) -> None:
         while True:
             await asyncio.sleep(_POLL_S)
-            self._show_progress(run.report)
+            self._show_progress(_report(events))
 
     def _show_progress(self, report: Report) -> None:
         """Show the failures of connections, and that the client recovers."""
@@ -305,6 +295,21 @@ class Conversation:
 
     def _command(self, action: Action) -> str:
         return shlex.join(["assistant-events", "run", f"--{action.value}", self._session_id, *self._options])
+
+
+@final
+class _Recovering:
+    """A client that takes up a run by its document."""
+
+    def __init__(self, client: ProviderClient) -> None:
+        self.dialect, self.provider = client.dialect, client.provider
+        self.create, self.resume, self.stop = client.create, client.recover, client.stop
+
+
+def _report(events: EventStream) -> Report:
+    run = events.answer
+    assert isinstance(run, RunStream), "that is what these clients return"
+    return run.report
 
 
 def _prompt_of(session: Session) -> str:

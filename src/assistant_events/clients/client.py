@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias, TypedDict, cast
 from weakref import WeakSet
@@ -95,6 +94,7 @@ class ProviderClient:
         clock: Clock | None = None,
     ) -> None:
         require("the client", {"http": ("httpx2", "stamina")})
+        self.dialect, self.provider = self.api.dialect, self.api.provider
         self._api_key = None if api_key is None else checked_key(api_key)
         self._base_url = _checked_url(self.api.base_url if base_url is None else base_url)
         self._api_version = self.api.version if api_version is None else api_version
@@ -111,9 +111,7 @@ class ProviderClient:
 
     # -- runs
 
-    def create(
-        self, body: Body, message_id: str, *, prior: Prior = None, fallback: Callable[[], Body] | None = None
-    ) -> RunStream:
+    def create(self, body: Body, message_id: str, *, prior: Prior = None) -> RunStream:
         """
         Create a run.
 
@@ -127,18 +125,13 @@ class ProviderClient:
 
             prior: A failed message of this id: the answer replaces its content (`step.restarted`).
 
-            fallback: Returns the body to send, once, when the provider has forgotten the response before this one:
-                `lambda: encode(transcript, body, mode="full")`.
-
         Raises:
             TypeError: *body* is neither a mapping nor has one.
 
             LocalProtocolError: The key is missing, a proxy of the environment cannot be used, or the client is closed.
         """
-        api = self.api
-        request = api.with_defaults(_body_of(body))
-        again = None if fallback is None else lambda: api.with_defaults(_body_of(fallback()))
-        return self._run(Start(kind=RequestKind.CREATE, body=request, fallback=again), message_id, request, prior)
+        request = self.api.with_defaults(_body_of(body))
+        return self._run(Start(kind=RequestKind.CREATE, body=request), message_id, request, prior)
 
     def resume(self, target: RunStream | AssistantMessage, *, request: Fields | None = None) -> RunStream:
         """

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
+from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.clients.recovery import RunSummary, RunTraits
 from assistant_events.clients.tracking_decoder import TrackingDecoder
 from assistant_events.messages import AssistantMessage
-from assistant_events.values import ErrorInfo
 
 
 class RunApi(ABC):
@@ -21,7 +21,7 @@ class RunApi(ABC):
     `stream=true` to follow it, `POST {collection}/{id}/cancel` and `DELETE {collection}/{id}`.
     """
 
-    dialect: ClassVar[str]
+    dialect: ClassVar[Dialect]
     provider: ClassVar[str]  # as in `Origin.provider`
     base_url: ClassVar[str]  # without the version
     version: ClassVar[str]  # path between the base URL and the collection
@@ -59,10 +59,6 @@ class RunApi(ABC):
     @abstractmethod
     def is_cut_tail(self, tail: str) -> bool:
         """Return whether text behind the last event is the provider's error of a connection that it cut."""
-
-    @abstractmethod
-    def is_forgotten(self, body: Fields, error: ErrorInfo) -> bool:
-        """Return whether a body was refused because the provider has forgotten the response that it continues."""
 
 
 __all__ = ["RunApi"]

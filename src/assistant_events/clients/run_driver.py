@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, assert_never, final
 
 import attrs
 
-from assistant_events.adapters.json_fields import Fields, mapping, plain_json, string
+from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.clients.recovery import (
     MAX_ATTEMPTS,
     Attempt,
@@ -53,7 +53,6 @@ class Start:
 
     kind: RequestKind
     body: Fields = NO_STATE  # of the request that creates a run
-    fallback: Callable[[], Fields] | None = None  # makes the body for a provider that has forgotten the response before
     run_id: str = ""  # of an existing run
     wait: bool = True  # whether to fetch the document again while the run is in progress
 
@@ -230,7 +229,7 @@ class RunDriver:
     async def _make(self, request: RequestKind) -> _Next:
         match request:
             case RequestKind.CREATE:
-                return await self._create(self._start.body, self._start.fallback)
+                return await self._create(self._start.body)
             case RequestKind.CURSOR | RequestKind.REPLAY:
                 return await self._follow(request), []
             case RequestKind.FETCH:
@@ -238,7 +237,7 @@ class RunDriver:
             case _ as never:
                 assert_never(never)
 
-    async def _create(self, body: Fields, fallback: Callable[[], Fields] | None) -> _Next:
+    async def _create(self, body: Fields) -> _Next:
         create = partial(self._transport.create, write_json(body), stream=body.get("stream") is True)
         try:
             answer = await self._awaited(partial(retried, create, may_create_again, self._policy, self._clock))
@@ -246,9 +245,6 @@ class RunDriver:
             return None, []
         except RequestFailedError as failure:
             self.state = self.state.attempted(RequestKind.CREATE, failure.error)
-            if fallback is not None and self._transport.api.is_forgotten(body, failure.error):
-                self.decoder.request = plain_json(fallback())
-                return await self._create(self.decoder.request, None)
             self.state = attrs.evolve(self.state, error=failure.error)
             return None, []
         if not isinstance(answer, FetchedRun):

@@ -22,7 +22,7 @@ class RunStream(AsyncIterator[Event]):
     The events of one message, from a run that is followed again when a connection is lost.
 
     Nothing is sent before it is read. What the provider or the network does never raises: the client recovers, or the
-    message ends with `step.failed`. `session.receive(run)` stores the events; without a session:
+    message ends with `step.failed`. `session.respond` stores the events; without a session:
 
         async with client.create(body, "m1") as run:
             async for event in run:

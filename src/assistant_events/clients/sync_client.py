@@ -167,16 +167,15 @@ class SyncProviderClient:
 
     def __init__(self, api_key: str | None = None, **options: Unpack[ClientOptions]) -> None:
         self._client = self.asynchronous(api_key, **options)
+        self.dialect, self.provider = self._client.dialect, self._client.provider
         self._background = _Background()
 
     def __repr__(self) -> str:
         return f"Sync{self._client!r}"
 
-    def create(
-        self, body: Body, message_id: str, *, prior: Prior = None, fallback: Callable[[], Body] | None = None
-    ) -> SyncRunStream:
+    def create(self, body: Body, message_id: str, *, prior: Prior = None) -> SyncRunStream:
         """See `ProviderClient.create`."""
-        return self._run(lambda: self._client.create(body, message_id, prior=prior, fallback=fallback))
+        return self._run(lambda: self._client.create(body, message_id, prior=prior))
 
     def resume(self, target: SyncRunStream | AssistantMessage, *, request: Fields | None = None) -> SyncRunStream:
         """See `ProviderClient.resume`."""

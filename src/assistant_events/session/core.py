@@ -1,61 +1,91 @@
 """
-The decisions of a session, without I/O.
+The decisions of a session, and the order of its calls of the store.
 
-Each operation is a script: a generator that yields requests, which are functions of the store, is sent their results,
-and returns the result of the operation. `Session` and `SyncSession` run the scripts, one after another.
+All operations are coroutines. `Session` awaits their calls of the store; `SyncSession` makes them at once, so that an
+operation of it never waits.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from datetime import datetime
+from itertools import takewhile
+from typing import Any, ClassVar, Final, Generic, Self, TypeAlias, TypeVar
 from uuid import uuid4
 
-from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
-from assistant_events.events import LIVE_EVENTS, Event, Record
+from assistant_events.adapters.base import DecoderBase, DecoderOptions
+from assistant_events.adapters.encoder import Encoded, EncodeMode
+from assistant_events.adapters.json_fields import Fields
+from assistant_events.errors import ConflictError, LocalProtocolError, PrunedError, StoreError
+from assistant_events.events import LIVE_EVENTS, Event, HistoryRewound, PromptSubmitted, Record
 from assistant_events.lifecycle import Outcome
-from assistant_events.messages import Transcript, UserMessage
+from assistant_events.messages import (
+    AssistantMessage,
+    Awaits,
+    Message,
+    MessageStatus,
+    Transcript,
+    UserMessage,
+    interrupted,
+)
 from assistant_events.reducer import describe, reconcile
-from assistant_events.session.finalizers import whole
+from assistant_events.session.answers import Chunks, Client, Source
 from assistant_events.session.projection import Batch, Projection
-from assistant_events.session.receiver import KEPT, STORED, Answer, StreamReceiver
+from assistant_events.session.receiver import KEPT, STORED, Receivers, StreamReceiver
 from assistant_events.stores.contract import Store, StoredEvent
+from assistant_events.values import Content, ContentInput, as_content
 
 Meta: TypeAlias = Mapping[str, object] | None
+Records: TypeAlias = tuple[Record, ...]
 
 _T = TypeVar("_T")
+StreamT = TypeVar("StreamT")
 
 _log = logging.getLogger("assistant_events.session")
-
 
 PAGE = 2000
 """Number of records per read of an opening: folding them blocks the event loop for some milliseconds."""
 
-# Any, here and in `perform`: each request has its own result type, which the type of a generator cannot express.
-Request: TypeAlias = Callable[[Store], Any]
-Script: TypeAlias = Generator[Request, Any, _T]
+_TRIES: Final = 20
+"""How often a batch is appended while others append first."""
 
 
-def perform(store: Store, request: Request) -> Any:
-    """Execute a request of a script and return its result."""
-    with whole:
-        return request(store)
+Keep: TypeAlias = Callable[[StreamReceiver], Awaitable[tuple[list[Event], list[int]]]]
+"""See `Core._keep`."""
+
+Ask: TypeAlias = Callable[[bool], tuple[Source, Encoded | None]]
+"""Asks for an answer, with the full history if its argument is true. Returns its source, and the request if known."""
 
 
-class Core:
-    """Base of `Session` and `SyncSession`: the current state and the scripts of all operations."""
+class Core(ABC, Generic[StreamT]):
+    """Base of `Session` and `SyncSession`: the current state and all operations."""
 
-    _closing: ClassVar[str]
-    """How to close an iterator over events, for error messages."""
+    _open_with: ClassVar[str]
+    """How to open a session, for an error message."""
 
-    def __init__(self, session_id: str, snapshot_every: int | None) -> None:
+    def __init__(self, *_given: object, **_options: object) -> None:
+        raise TypeError(f"a session is opened with {self._open_with}")
+
+    @classmethod
+    def _new(cls, store: object, session_id: str, snapshot_every: int | None) -> Self:
+        if not hasattr(store, "load_snapshot"):
+            raise TypeError(f'store: expected a store, such as SqliteStore("chat.db"), got {type(store).__name__}')
         _check_interval(snapshot_every)
-        self._session_id = session_id
-        self._snapshot_every = snapshot_every
-        self._snapshot_seq = 0
-        self._projection = Projection()
-        self._receivers: list[StreamReceiver] = []
+        core = cls.__new__(cls)
+        core._session_id = session_id
+        core._snapshot_every = snapshot_every
+        core._snapshot_seq = 0
+        core._projection = Projection()
+        core._receivers = Receivers(core._projection)
+        return core
+
+    _session_id: str
+    _snapshot_every: int | None
+    _snapshot_seq: int
+    _projection: Projection
+    _receivers: Receivers
 
     @property
     def session_id(self) -> str:
@@ -87,94 +117,287 @@ class Core:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.session_id!r}, seq={self.seq})"
 
-    # -- requests
+    # -- answers
 
-    def _load_snapshot(self, store: Store) -> Transcript | None:
-        return store.load_snapshot(self.session_id)
+    def respond(
+        self,
+        client: Client,
+        body: Fields,
+        *,
+        message_id: str | None = None,
+        mode: EncodeMode = "auto",
+        repair: bool = False,
+        meta: Meta = None,
+    ) -> StreamT:
+        """
+        Ask the model for the next message: `async with session.respond(client, body) as events`, `async for` in it.
 
-    def _read_records(self, after: int, limit: int | None) -> Request:
-        return lambda store: tuple(store.read(self.session_id, after, limit=limit))
+        The durable events of a chunk are stored as one batch before any event of it is given. What the provider does
+        never raises: it is `transcript.last.error`. One that refuses to continue a conversation, with an error before
+        any content, is sent the full history once. Leaving the block early, or a cancellation, closes the message as
+        `aborted`. An answer that another writer cancels or rewinds ends without an exception, and its run is stopped.
 
-    def _append_batch(self, batch: Batch, meta: Meta) -> Request:
-        return lambda store: store.append(
-            self.session_id,
-            batch.events,
-            expected_seq=batch.after,
-            meta=meta,
-            unfinished=batch.dry_run.transcript.unfinished(),
-        )
+        Args:
+            client: Asks the provider.
 
-    # -- scripts
+            body: Model, tools, system prompt and settings in the provider's words; the conversation is added.
 
-    def _opening(self) -> Script[None]:
-        snapshot: Transcript | None = yield self._load_snapshot
+            message_id: Id of the answer; a new one by default. A failed answer with this id is asked for again.
+
+            mode: See `EncodeMode`.
+
+            repair: Also ask when the last answer is incomplete or its calls have no results.
+
+            meta: See `append`.
+
+        Raises:
+            LocalProtocolError: It is not the turn of the model, the message exists, or another writer writes it.
+
+            StoreError: The store failed. The events are kept; enter the same stream again to store them and go on.
+        """
+        name = self.new_id() if message_id is None else message_id
+
+        def ask(full: bool) -> tuple[Source, Encoded]:
+            dialect, provider = client.dialect, client.provider
+            if dialect.encoder is None:
+                raise LocalProtocolError(f"dialect {dialect.name!r} has no encoder; make the request, then use decode")
+            if not full and not repair:
+                self._check_turn()
+            prior = self.transcript.get(name)
+            before = takewhile(lambda message: message.id != name, self.transcript)
+            encoded = dialect.encoder(before, body, mode="full" if full else mode, provider=provider)
+            failed = prior if isinstance(prior, AssistantMessage) and prior.status is MessageStatus.FAILED else None
+            made = client.create(encoded.body, name, prior=failed)
+            options: DecoderOptions = {"request": encoded.body, "prior": failed, "provider": provider}
+            return self._source(made, lambda: dialect.decoder(name, **options)), encoded
+
+        return self._stream(ask, client, meta)
+
+    def resume(
+        self, client: Client, *, message_id: str | None = None, request: Fields | None = None, meta: Meta = None
+    ) -> StreamT:
+        """
+        Take up an answer that was cut or left running, and give its new events. Otherwise see `respond`.
+
+        Args:
+            client: Asks the provider.
+
+            message_id: The message; by default the first whose run can be resumed (`transcript.unfinished()`).
+
+            request: The body that was sent, if it is known: it decides which calls are the app's.
+
+            meta: See `append`.
+
+        Raises:
+            LocalProtocolError: Nothing can be resumed.
+
+            KeyError: There is no answer with this id.
+        """
+
+        def ask(_full: bool) -> tuple[Source, None]:
+            message = self.transcript.answer(self._resumable() if message_id is None else message_id)
+            dialect, provider, prior = client.dialect, client.provider, self.transcript
+            made = client.resume(message, request=request)
+            options: DecoderOptions = {"request": request, "prior": prior, "provider": provider}
+            return self._source(made, lambda: dialect.decoder(message.id, **options)), None
+
+        return self._stream(ask, client, meta)
+
+    def decode(self, decoder: DecoderBase, chunks: Chunks, *, meta: Meta = None) -> StreamT:
+        """
+        Feed *chunks* to *decoder* and give its events. Otherwise see `respond`.
+
+        Args:
+            decoder: A new decoder for a new message, or one with the transcript as its `prior`, to rejoin a message.
+
+            chunks: See `Chunks`; a single bytes object is one. A generator is closed at the end of the answer, and when
+                the block is left; other iterables are not.
+
+            meta: See `append`.
+
+        Raises:
+            LocalProtocolError: The decoder is closed.
+
+            TypeError: *chunks* is something else.
+        """
+        if decoder.closed:
+            raise LocalProtocolError(
+                f"the decoder of message {decoder.message_id!r} is closed; make a new one, with the transcript as prior"
+            )
+        source = self._source(chunks, lambda: decoder)
+        return self._stream(lambda _full: (source, None), None, meta)
+
+    # -- of each face
+
+    @abstractmethod
+    async def _call(self, request: Callable[[Store], _T]) -> _T:
+        """Return what *request* returns for the store."""
+
+    @abstractmethod
+    async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Return the result of an operation, carried out to its end while no other is."""
+        # Any: what a coroutine exchanges with its event loop.
+
+    @abstractmethod
+    def _source(self, made: object, decoder: Callable[[], DecoderBase]) -> Source:
+        """Return the source of what a client returned, or of chunks, of which *decoder* makes the decoder."""
+
+    @abstractmethod
+    def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> StreamT:
+        """Return the stream of an answer."""
+
+    def _keeping(self, meta: Meta) -> Keep:
+        """Return what stores the events of a stream."""
+        return lambda receiver: self._alone(self._keep(receiver, meta))
+
+    # -- operations
+
+    async def _open(self) -> None:
+        snapshot = await self._call(self._load_snapshot)
         if snapshot is not None:
             self._start_from(snapshot)
         while True:
-            _, records = yield from self._read(self.seq, PAGE)
+            _, records = await self._read(self.seq, PAGE)
             self._projection.extend(records)
             if len(records) < PAGE:
                 return
 
-    def _reading(self) -> Script[tuple[Record, ...]]:
+    async def _refresh(self) -> Records:
         known = self.seq
-        unconfirmed = [batch.after for receiver in self._receivers if (batch := receiver.unconfirmed) is not None]
-        after, records = yield from self._read(min([known, *unconfirmed]), None)
+        after, records = await self._read(self._receivers.confirmed_to(known), None)
         self._projection.extend(records)
-        for receiver in self._receivers:
-            receiver.match_log(records, after=after, known=known)
+        self._receivers.match_log(records, after=after, known=known)
         return tuple([record for record in records if record.seq > known])
 
-    def _read(self, after: int, limit: int | None) -> Script[tuple[int, tuple[Record, ...]]]:
+    async def _read(self, after: int, limit: int | None) -> tuple[int, Records]:
         """Return records and the `seq` before them: *after*, or that of the snapshot when records are pruned."""
         try:
-            records: tuple[Record, ...] = yield self._read_records(after, limit)
+            records = await self._call(lambda store: tuple(store.read(self.session_id, after, limit=limit)))
         except PrunedError:
-            snapshot: Transcript | None = yield self._load_snapshot
+            snapshot = await self._call(self._load_snapshot)
             if snapshot is None or snapshot.seq <= self.seq:
                 raise
             self._start_from(snapshot)
-            after = snapshot.seq
-            records = yield self._read_records(after, limit)
+            start = after = snapshot.seq
+            records = await self._call(lambda store: tuple(store.read(self.session_id, start, limit=limit)))
         return after, records
 
-    def _appending(self, plan: Callable[[], Batch], meta: Meta) -> Script[tuple[Record, ...]]:
-        batch = plan()
-        if not batch.events:
-            return ()
-        records: tuple[Record, ...] = yield self._append_batch(batch, meta)
-        self._projection.extend(records)
-        self._projection.committed(batch)
-        yield from self._keeping_snapshot()
+    def _load_snapshot(self, store: Store) -> Transcript | None:
+        return store.load_snapshot(self.session_id)
+
+    async def _append(
+        self,
+        plan: Callable[[], Sequence[Event]],
+        meta: Meta,
+        *,
+        at: datetime | None = None,
+        names: Collection[str] | None = None,
+    ) -> Records:
+        """
+        Append the events of *plan*; plan again when another writer was first, unless that touched a message of *names*.
+
+        Without *names* it is the messages of the events.
+        """
+        for tries_left in reversed(range(_TRIES)):
+            batch = self._admitted(plan())
+            if not batch.events:
+                break
+            try:
+                records = await self._write(batch, meta, at)
+            except ConflictError:
+                named = {event.message_id for event in batch.events} if names is None else names
+                touched = {record.event.message_id for record in await self._refresh()} | self.transcript.rewound
+                if not tries_left or not touched.isdisjoint(named):
+                    raise
+                continue
+            self._projection.extend(records)
+            self._projection.committed(batch)
+            await self._keep_snapshot()
+            return records
+        return ()
+
+    async def _keep(self, receiver: StreamReceiver, meta: Meta) -> tuple[list[Event], list[int]]:
+        """Store what *receiver* has; return the events to pass on, and the `seq` of the durable ones."""
+        for tries_left in reversed(range(_TRIES)):
+            try:
+                if receiver.stale:
+                    await self._refresh()
+                batch = receiver.plan()
+                records = await self._write(batch, meta, writer=receiver) if batch.events else ()
+            except Exception as error:
+                receiver.park(error)
+                if not isinstance(error, ConflictError) or not tries_left:
+                    raise
+            else:
+                passed_on = receiver.accept(batch, records)
+                await self._keep_snapshot()
+                return passed_on
+        raise AssertionError("the last try returns or raises")  # pragma: no cover
+
+    async def _write(
+        self, batch: Batch, meta: Meta, at: datetime | None = None, *, writer: StreamReceiver | None = None
+    ) -> Records:
+        records = await self._call(
+            lambda store: store.append(
+                self.session_id,
+                batch.events,
+                expected_seq=batch.after,
+                meta=meta,
+                at=at,
+                unfinished=batch.dry_run.transcript.unfinished(),
+            )
+        )
+        self._receivers.notice(records, writer)
         return records
 
-    def _storing(self, receiver: StreamReceiver, meta: Meta) -> Script[list[Event]]:
-        try:
-            if receiver.unconfirmed:
-                yield from self._reading()
-            batch = receiver.plan()
-            records: tuple[Record, ...] = (yield self._append_batch(batch, meta)) if batch.events else ()
-        except Exception as error:
-            receiver.park(error)
-            raise
-        passed_on = receiver.accept(batch, records)
-        yield from self._keeping_snapshot()
-        return passed_on
-
-    def _snapshotting(self) -> Script[None]:
+    async def _snapshot(self) -> None:
         transcript = self._projection.recorded()
-        yield lambda store: store.snapshot(self.session_id, transcript)
+        await self._call(lambda store: store.snapshot(self.session_id, transcript))
         self._snapshot_seq = self.seq
 
-    def _keeping_snapshot(self) -> Script[None]:
+    async def _keep_snapshot(self) -> None:
         if self._snapshot_every is None or self.seq - self._snapshot_seq < self._snapshot_every:
             return
         try:
-            yield from self._snapshotting()
+            await self._snapshot()
         except StoreError as error:
             # The batch is stored, and a snapshot only saves time. The next one is due later.
             self._snapshot_seq = self.seq
             _log.warning("session %r: no snapshot at seq %d: %s", self.session_id, self.seq, error)
+
+    async def _prompt(self, content: ContentInput, name: str | None, meta: Meta, *, abandon_calls: bool) -> Records:
+        prompt = PromptSubmitted(message_id=name or self.new_id(), content=_prompt_content(content))
+
+        def plan() -> list[Event]:
+            calls = self.transcript.pending_tool_calls if abandon_calls else ()
+            return [*[call.fail(interrupted("the next prompt came without its result")) for call in calls], prompt]
+
+        return await self._append(plan, meta, names=())
+
+    async def _rewind(self, message_id: str, meta: Meta, *then: Event) -> Records:
+        self._message(message_id)
+        return await self._append(lambda: [HistoryRewound(message_id=message_id), *then], meta, names=(message_id,))
+
+    async def _regenerate(self, message_id: str, meta: Meta) -> Records:
+        if isinstance(self._message(message_id), UserMessage):
+            raise LocalProtocolError(f"message {message_id!r} is a prompt; regenerate takes an answer, edit a prompt")
+        return await self._rewind(message_id, meta)
+
+    async def _edit(self, message_id: str, content: ContentInput, name: str | None, meta: Meta) -> Records:
+        if not isinstance(self._message(message_id), UserMessage):
+            raise LocalProtocolError(f"message {message_id!r} is no prompt; edit takes a prompt, regenerate an answer")
+        prompt = PromptSubmitted(message_id=name or self.new_id(), content=_prompt_content(content))
+        return await self._rewind(message_id, meta, prompt)
+
+    async def _reconcile(self, meta: Meta, *, abandon_calls: bool, abandon_runs: bool) -> Records:
+        """Close abandoned messages, except those that this session receives."""
+
+        def plan() -> list[Event]:
+            busy = self._receivers.message_ids
+            events = reconcile(self.transcript, abandon_calls=abandon_calls, abandon_runs=abandon_runs)
+            return [event for event in events if event.message_id not in busy]
+
+        return await self._append(plan, meta)
 
     # -- decisions
 
@@ -198,54 +421,41 @@ class Core:
                 raise LocalProtocolError(f"{describe(event)} is out of place ({outcome.value})")
         return Batch(tuple(kept), self.seq, trial)
 
-    def _unsettled(self, *, abandon_calls: bool, abandon_runs: bool) -> Batch:
-        """Return the batch that closes abandoned messages. Messages that this session receives are skipped."""
-        busy = {name for receiver in self._receivers if receiver.active for name in receiver.message_ids}
-        events = reconcile(self.transcript, abandon_calls=abandon_calls, abandon_runs=abandon_runs)
-        return self._admitted([event for event in events if event.message_id not in busy])
-
-    def _prompt(self, message_id: str) -> UserMessage:
-        message = self.transcript[message_id]
-        assert isinstance(message, UserMessage), "a prompt that was applied is the message with its id"
+    def _message(self, message_id: str) -> Message:
+        message = self.transcript.get(message_id)
+        if message is None:
+            gone = " any more: it was rewound" if message_id in self.transcript.rewound else ""
+            raise LocalProtocolError(f"there is no message {message_id!r}{gone}")
         return message
 
-    def _begin(self, answer: Answer) -> StreamReceiver:
-        """Return the receiver of *answer*: the one whose storing has failed, or a new one."""
-        for receiver in list(self._receivers):
-            if receiver.answer is answer or answer.message_id in receiver.message_ids:
-                if receiver.active:
-                    raise LocalProtocolError(
-                        f"message {answer.message_id!r} is being received already; first close the iterator that "
-                        f"receives it, {self._closing}"
-                    )
-                self._receivers.remove(receiver)
-                if receiver.answer is answer:
-                    receiver.active = True
-                    receiver.parked = False
-                    self._receivers.append(receiver)
-                    return receiver
-        receiver = StreamReceiver(self._projection, answer)
-        self._receivers.append(receiver)
-        return receiver
+    def _check_turn(self) -> None:
+        left = self.transcript.unfinished()
+        awaits = left[0].awaits if left else Awaits.USER
+        if awaits is Awaits.TOOLS:
+            raise LocalProtocolError(
+                f"call {left[0].call_id!r} of message {left[0].message_id!r} has no result; "
+                "append one, or prompt with abandon_calls=True"
+            )
+        if awaits is Awaits.PROVIDER:
+            raise LocalProtocolError(
+                f"message {left[0].message_id!r} is not complete; resume it, or close it with "
+                "reconcile(abandon_runs=True), or pass repair=True to answer all the same"
+            )
 
-    def _leave(self, receiver: StreamReceiver) -> None:
-        receiver.active = False
-        if not receiver.has_pending:
-            self._receivers.remove(receiver)
+    def _resumable(self) -> str:
+        for left in self.transcript.unfinished():
+            if left.run is not None and left.run.resumable:
+                return left.message_id
+        raise LocalProtocolError(f"nothing can be resumed: no run continues (awaits: {self.transcript.awaits})")
 
-    def _log_running(self, receiver: StreamReceiver, error: Exception) -> None:
-        _log.warning(
-            "session %r: message %r was left and could not be closed; it stays running: %s",
-            self.session_id,
-            receiver.answer.message_id,
-            error,
-        )
 
-    def _not_closed(self, receiver: StreamReceiver, error: Exception, reason: BaseException) -> None:
-        """Raise, or add as a note to the propagating exception, that the abandoned message could not be closed."""
-        if isinstance(reason, GeneratorExit):
-            raise error
-        reason.add_note(f"message {receiver.answer.message_id!r} could not be closed: {error}")
+def _prompt_content(content: ContentInput) -> tuple[Content, ...]:
+    if content is None or content in ("", (), []):
+        raise ValueError(f"content: expected what the user says, got {content!r}")
+    is_message = isinstance(content, Mapping) and "role" in content
+    if is_message:
+        raise TypeError("content: expected what the user says, got a provider's message; pass its content alone")
+    return as_content(content)
 
 
 def _check_interval(snapshot_every: object) -> None:

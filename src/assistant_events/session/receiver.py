@@ -1,20 +1,20 @@
 """
-The events of one decoder, on their way into the log and then to the caller.
+The events of one answer, on their way into the log and then to the caller.
 
 The durable events of one feed are stored as one batch before any event of that feed is passed on. Events that could not
-be stored stay pending: the same decoder can be received again.
+be stored stay pending: the same stream can be entered again.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Final, Protocol, cast, final, runtime_checkable
+from typing import Final, cast, final
 
 from assistant_events import events as ev
 from assistant_events.errors import ConflictError, LocalProtocolError
 from assistant_events.lifecycle import Outcome
-from assistant_events.session.chunks import BYTES
+from assistant_events.session.answers import BYTES, Source
 from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.transport_errors import abortion, transport_error
 from assistant_events.stores.contract import StoredEvent
@@ -27,95 +27,31 @@ STORED: Final = (*ev.DURABLE_EVENTS, ev.UnknownEvent)
 KEPT: Final = frozenset({Outcome.APPLIED, Outcome.IGNORED})
 """Outcomes of events that are stored: events in place, and events unknown to this version."""
 
-_FROM_OUTSIDE: Final = (
-    *(ev.ToolApprovalRequested, ev.ToolApproved, ev.ToolStarted),
-    *(ev.ToolSuccess, ev.ToolFailed, ev.HistoryRewound),
-)
+_FROM_OUTSIDE: Final = (ev.ToolApprovalRequested, ev.ToolApproved, ev.ToolStarted, ev.ToolSuccess, ev.ToolFailed)
 """Events that other writers may append to a message while it is being received."""
 
+_STARTS: Final = (ev.StepStarted, ev.StepRestarted)
+
+_REFUSALS: Final = frozenset({ErrorKind.NOT_FOUND, ErrorKind.INVALID_REQUEST})
+"""Errors with which a provider refuses to continue a conversation of which it does not have the beginning."""
+
 _log = logging.getLogger("assistant_events.session")
-
-
-class Answer(Protocol):
-    """One answer of a provider, which becomes a message."""
-
-    @property
-    def message_id(self) -> str:
-        """Id of the message."""
-        ...
-
-    @property
-    def terminal(self) -> bool:
-        """Whether the answer has ended."""
-        ...
-
-    def close(self, error: ErrorInfo | None = None) -> list[ev.Event]:
-        """End the answer, with the reason, and return the events that close the message. Again it does nothing."""
-        ...
-
-
-class Decoder(Answer, Protocol):
-    """Turns the stream of a provider into events. Every decoder of `assistant_events.adapters` implements it."""
-
-    def feed(self, data: bytes, /) -> list[ev.Event]:
-        """Decode bytes and return their events. Never raises for the data of a provider."""
-        ...
-
-    def feed_event(self, event: object, /) -> list[ev.Event]:
-        """Decode one parsed event of the provider and return its events."""
-        ...
-
-
-@runtime_checkable
-class AsyncAnswer(Answer, Protocol):
-    """An answer for `Session`."""
-
-    async def read(self) -> list[ev.Event]:
-        """Return the next group of events; raise `StopAsyncIteration` after the last."""
-        ...
-
-    async def aclose(self) -> None:
-        """Close the connection. Again it does nothing."""
-        ...
-
-
-@runtime_checkable
-class SyncAnswer(Answer, Protocol):
-    """An answer for `SyncSession`."""
-
-    def read(self) -> list[ev.Event]:
-        """Return the next group of events; raise `StopIteration` after the last."""
-        ...
-
-    def disconnect(self) -> None:
-        """Close the connection. Again it does nothing."""
-        ...
-
-
-def not_an_answer(given: object) -> TypeError:
-    """Return the error for a decoder without chunks, or for an answer of the other (sync or async) kind."""
-    return TypeError(
-        "chunks: expected an iterable of bytes or parsed events, got None; "
-        "only the answer of a client is received without chunks, that of an asynchronous client by Session, that of a "
-        f"synchronous one by SyncSession, got {type(given).__name__}"
-    )
 
 
 @final
 class StreamReceiver:
     """
-    Collects the events of a decoder or an answer, and decides which of them are stored and passed on.
+    Collects the events of an answer, and decides which of them are stored and passed on.
 
-    `take`, `fail`, `end` and `abort` collect. If `has_durable`, `plan` returns the batch for the store, and `accept`
-    takes its records; in between the batch is `unconfirmed`.
+    `read` and `abort` collect. If `has_durable`, `plan` returns the batch for the store, and `accept`
+    takes its records; in between the batch is `sent`.
     """
 
-    def __init__(self, projection: Projection, answer: Answer) -> None:
-        self.answer = answer
-        self._decoder = None if isinstance(answer, AsyncAnswer | SyncAnswer) else cast("Decoder", answer)
+    def __init__(self, projection: Projection, source: Source) -> None:
+        self.source = source
 
         self.active = True
-        """Whether an iterator receives the events."""
+        """Whether a stream receives the events."""
 
         self.finished = False
         """Whether no more events will be collected."""
@@ -123,97 +59,146 @@ class StreamReceiver:
         self.parked = False
         """Whether storing has raised; the pending events stay for another attempt."""
 
-        self.message_ids: set[str | None] = {answer.message_id}
+        self.ended_by_others = False
+        """Whether another writer has cancelled the answer or rewound what it belongs to."""
+
+        self.message_ids: set[str | None] = {source.answer.message_id}
         """Ids of its messages: several for an answer of several hops."""
 
+        last = projection.transcript.last
+        self._after = None if last is None else last.id
         self._projection = projection
-        self._pending: list[ev.Event] = []
-        self._stored = 0
-        """Number of pending durable events, from the first, that are known to be in the log."""
+        self.pending: list[ev.Event] = []
+        """Events that were collected and not passed on."""
 
-        self._sent: Batch | None = None
+        self._stored: list[int] = []
+        """Places of the pending durable events, from the first, that are known to be in the log."""
+
+        self.sent: Batch | None = None
+        """The batch that was sent to the store without a result so far; `None` when there is none."""
+
+        self._conflict = False
         self._contested = False
+        self._has_content = False
+        self._restart: str | None = None  # why the answer was asked for again, until it has begun again
 
     # -- collecting
 
-    def take(self, item: object) -> None:
+    async def read(self) -> None:
+        """Read and collect the next events."""
+        try:
+            item = await self.source.read()
+        except StopAsyncIteration:
+            self._close(None)
+        except Exception as error:  # noqa: BLE001 - becomes the error of the message
+            info = transport_error(error)
+            if info.kind == ErrorKind.UNKNOWN:
+                # It may be a bug of the app, which only the traceback locates.
+                _log.warning(
+                    "the stream of message %r raised\n%s", self.source.answer.message_id, traceback_text(error)
+                )
+            self._close(info)
+        else:
+            self._take(item)
+
+    def _take(self, item: object) -> None:
         """
         Collect the events of an answer, or those of a decoder that is fed with bytes or a parsed event.
 
         Raises:
             TypeError: *item* is a str, or the decoder refuses it.
         """
-        if self._decoder is None:
-            self._pending += cast("list[ev.Event]", item)  # the result of `read`
+        decoder = self.source.decoder
+        if decoder is None:
+            events = cast("list[ev.Event]", item)  # the result of `read`
         elif isinstance(item, BYTES):
             # cast: bytes-like.
-            self._pending += self._decoder.feed(bytes(cast("bytes", item)))
+            events = decoder.feed(bytes(cast("bytes", item)))
         elif isinstance(item, str):
             raise TypeError("chunks: expected bytes or parsed events, got str; iterate over bytes, not text or lines")
         else:
-            self._pending += self._decoder.feed_event(item)
-        self.finished = self.answer.terminal
+            events = decoder.feed_event(item)
+        self._collect(events)
+        self.finished = self.source.answer.terminal
 
-    def end(self) -> None:
-        """End the stream."""
-        self._close(None)
-
-    def fail(self, error: Exception) -> None:
-        """End the stream with the exception that it raised."""
-        info = transport_error(error)
-        if info.kind == ErrorKind.UNKNOWN:
-            # It may be a bug of the app, which only the traceback locates.
-            _log.warning("the stream of message %r raised\n%s", self.answer.message_id, traceback_text(error))
-        self._close(info)
-
-    def abort(self, reason: BaseException) -> None:
-        """End the stream because the caller left with *reason*."""
+    def abort(self, reason: BaseException | None) -> None:
+        """End the stream because the caller left, with an exception or without."""
         self._close(abortion(reason))
 
     def _close(self, error: ErrorInfo | None) -> None:
-        self._pending += self.answer.close(error)
+        self._collect(self.source.answer.close(error))
         self.finished = True
+
+    def _collect(self, events: list[ev.Event]) -> None:
+        if self._restart is not None and events and isinstance(started := events[0], ev.StepStarted):
+            restarted = ev.StepRestarted(
+                message_id=started.message_id,
+                reason=self._restart,
+                origin=started.origin,
+                run=started.run,
+                state=started.state,
+            )
+            self._restart = None
+            events = [restarted, *events[1:]]
+        self.pending += events
+
+    # -- asking again
+
+    @property
+    def refusal(self) -> ErrorInfo | None:
+        """Why the provider refused the request, when that is all that has come; `None` otherwise."""
+        last = self.pending[-1] if self.pending and not self._has_content else None
+        if not isinstance(last, ev.StepFailed) or last.error.kind not in _REFUSALS:
+            return None
+        return last.error if all(isinstance(event, _STARTS) for event in self.pending[:-1]) else None
+
+    def ask_again(self, source: Source, error: ErrorInfo) -> None:
+        """Forget the refused answer, and collect another one under its id."""
+        if source.answer.message_id in self._projection.transcript:
+            self._restart = f"the provider does not continue the conversation: {error.message}"
+        self.pending = []
+        self.source = source
+        self.finished = False
 
     # -- storing
 
     @property
     def has_durable(self) -> bool:
         """Whether durable events are pending, which are stored before anything is passed on."""
-        return any(event.durable for event in self._pending)
+        return any(event.durable for event in self.pending)
 
     @property
-    def has_pending(self) -> bool:
-        """Whether events are pending."""
-        return bool(self._pending)
-
-    @property
-    def unconfirmed(self) -> Batch | None:
-        """The batch that was sent to the store without a result so far; `None` when there is none."""
-        return self._sent
+    def stale(self) -> bool:
+        """Whether the log has to be read before anything is stored."""
+        return self.sent is not None or self._conflict
 
     def plan(self) -> Batch:
         """
-        Return the batch to store. Events that would not apply are dropped.
+        Return the batch to store. Events that would not apply are dropped, all of them when others ended the answer.
 
         Raises:
-            LocalProtocolError: The decoder starts a message that exists already, or another writer writes the message.
+            LocalProtocolError: The answer starts a message that exists already, or another writer writes the message.
         """
-        if self._contested:
+        if self.ended_by_others:
+            self._give_up()
+        elif self._contested:
+            self._give_up()
             raise LocalProtocolError(
-                f"another writer appends to message {self.answer.message_id!r}; "
+                f"another writer appends to message {self.source.answer.message_id!r}; "
                 "to continue it, pass the message as prior to a new decoder"
             )
         trial = self._projection.dry_run()
         planned: list[ev.Event] = []
         sent: list[StoredEvent] = []
-        stored = self._stored
-        for event in self._pending:
+        stored = len(self._stored)
+        for event in self.pending:
             if isinstance(event, STORED):
                 if stored:
                     stored -= 1
                 elif trial.apply(event) in KEPT:
                     sent.append(event)
                 elif isinstance(event, ev.StepStarted):
+                    self._give_up()
                     raise LocalProtocolError(
                         f"message {event.message_id!r} exists already; "
                         "to continue it, pass the message as prior to the decoder; otherwise use another id"
@@ -221,15 +206,20 @@ class StreamReceiver:
                 else:
                     continue
             planned.append(event)
-        self._pending = planned
-        self._sent = Batch(tuple(sent), self._projection.seq, trial)
-        return self._sent
+        self.pending = planned
+        self.sent = Batch(tuple(sent), self._projection.seq, trial)
+        return self.sent
 
-    def accept(self, batch: Batch, records: Sequence[ev.Record]) -> list[ev.Event]:
-        """Apply the stored *records* of *batch* and return the events to pass on."""
-        stored, new = self._stored, iter(records)
+    def _give_up(self) -> None:
+        self.pending = []
+        self.finished = True
+
+    def accept(self, batch: Batch, records: Sequence[ev.Record]) -> tuple[list[ev.Event], list[int]]:
+        """Apply the stored *records* of *batch*; return the events to pass on, and the `seq` of the durable ones."""
+        places, new = list(self._stored), iter(records)
+        stored = len(places)
         passed_on: list[ev.Event] = []
-        for event in self._pending:
+        for event in self.pending:
             if not isinstance(event, STORED):
                 if self._projection.apply(event) is Outcome.APPLIED:
                     passed_on.append(event)
@@ -237,50 +227,114 @@ class StreamReceiver:
             if stored:
                 stored -= 1
             else:
-                self._projection.apply(next(new))
+                record = next(new)
+                self._projection.apply(record)
+                places.append(record.seq)
             self.message_ids.add(event.message_id)
             passed_on.append(event)
-        self._pending = []
-        self._stored = 0
-        self._sent = None
+        self._has_content = self._has_content or not all(isinstance(event, _STARTS) for event in passed_on)
+        self.pending = []
+        self._stored = []
+        self.sent = None
+        self.parked = False
         self._projection.committed(batch)
-        return passed_on
+        return passed_on, places
 
     def pass_live(self) -> list[ev.Event]:
         """Return the events to pass on when all pending ones are live."""
         apply = self._projection.apply
-        passed_on = [event for event in self._pending if apply(event) is Outcome.APPLIED]
-        self._pending = []
+        passed_on = [event for event in self.pending if apply(event) is Outcome.APPLIED]
+        self.pending = []
+        self._has_content = True
         return passed_on
 
     def park(self, error: Exception) -> None:
         """Keep the pending events after storing raised *error*."""
-        self.parked = True
+        self.parked = bool(self.pending)
         if isinstance(error, ConflictError):
-            self._sent = None
+            self.sent, self._conflict = None, True
+
+    # -- what others write
 
     def match_log(self, records: Sequence[ev.Record], *, after: int, known: int) -> None:
         """
-        Find out from the log whether an unconfirmed batch was stored, and whether another writer writes the message.
+        Find out whether an unconfirmed batch was stored, and what other writers did to the answer.
 
-        Args:
-            records: All records after *after*.
-
-            after: The `seq` before them.
-
-            known: `seq` of the last record that was known before.
+        *records* are all records after the `seq` *after*; those up to *known* were known before.
         """
-        sent, self._sent = self._sent, None
+        sent, self.sent, self._conflict = self.sent, None, False
         if sent is not None:
             # When a snapshot covers the batch, its records are unknown, and storing it again might duplicate them.
             self._contested = self._contested or after > sent.after
             end = sent.after + len(sent.events)
-            if sent.events == tuple([record.event for record in records if sent.after < record.seq <= end]):
-                self._stored += len(sent.events)
+            own = [record for record in records if sent.after < record.seq <= end]
+            if sent.events == tuple([record.event for record in own]):
+                self._stored += [record.seq for record in own]
                 known = max(known, end)
-        self._contested = self._contested or any(
-            record.seq > known
-            and record.event.message_id in self.message_ids
-            and not isinstance(record.event, _FROM_OUTSIDE)
-            for record in records
-        )
+        self.notice([record for record in records if record.seq > known])
+
+    def notice(self, records: Sequence[ev.Record]) -> None:
+        """Look at *records* of others: they may end the answer, and must not write it."""
+        for record in records:
+            event = record.event
+            if isinstance(event, ev.HistoryRewound):
+                gone = self._projection.transcript.rewound
+                self.ended_by_others |= self._after in gone or not self.message_ids.isdisjoint(gone)
+            elif event.message_id not in self.message_ids or isinstance(event, _FROM_OUTSIDE):
+                continue
+            elif isinstance(event, ev.StepFailed) and event.error.kind == ErrorKind.CANCELLED:
+                self.ended_by_others = True
+            else:
+                self._contested = True
+
+
+@final
+class Receivers:
+    """The receivers of a session: those that receive, and those whose events could not be stored."""
+
+    def __init__(self, projection: Projection) -> None:
+        self._projection = projection
+        self._all: list[StreamReceiver] = []
+
+    @property
+    def seq(self) -> int:
+        """`seq` of the last record that the session knows."""
+        return self._projection.seq
+
+    @property
+    def message_ids(self) -> set[str | None]:
+        """Ids of the messages that are being received."""
+        return {name for receiver in self._all if receiver.active for name in receiver.message_ids}
+
+    def begin(self, source: Source) -> StreamReceiver:
+        """Return a new receiver, unless another one receives the message."""
+        name = source.answer.message_id
+        if name in self.message_ids:
+            raise LocalProtocolError(
+                f"message {name!r} is being received already; leave the block that receives it first"
+            )
+        self._all = [other for other in self._all if name not in other.message_ids]
+        receiver = StreamReceiver(self._projection, source)
+        self._all.append(receiver)
+        return receiver
+
+    def leave(self, receiver: StreamReceiver) -> None:
+        """End receiving; what could not be stored is kept."""
+        receiver.active = False
+        if not receiver.pending and receiver in self._all:
+            self._all.remove(receiver)
+
+    def confirmed_to(self, known: int) -> int:
+        """Return from which `seq`, at most *known*, the log has to be read to find batches that are not confirmed."""
+        return min([known, *[batch.after for one in self._all if (batch := one.sent) is not None]])
+
+    def match_log(self, records: Sequence[ev.Record], *, after: int, known: int) -> None:
+        """See `StreamReceiver.match_log`."""
+        for receiver in self._all:
+            receiver.match_log(records, after=after, known=known)
+
+    def notice(self, records: Sequence[ev.Record], writer: StreamReceiver | None) -> None:
+        """Inform all receivers but the *writer* of *records*."""
+        for receiver in self._all:
+            if receiver is not writer:
+                receiver.notice(records)

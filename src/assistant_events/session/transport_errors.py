@@ -31,9 +31,10 @@ _BROKEN: Final = frozenset(
         "TransportError",
     }
 )
-_ABORTED: Final[Mapping[type[BaseException], str]] = MappingProxyType(
+_ABORTED: Final[Mapping[type, str]] = MappingProxyType(
     {
         CancelledError: "the task that received it was cancelled",
+        type(None): "the app stopped receiving before the end",
         GeneratorExit: "the app stopped receiving before the end",
         KeyboardInterrupt: "stopped from the keyboard",
     }
@@ -57,8 +58,8 @@ def transport_error(error: Exception) -> ErrorInfo:
     return ErrorInfo(kind=ErrorKind.UNKNOWN, message=error_text(error))
 
 
-def abortion(reason: BaseException) -> ErrorInfo:
-    """Return the error of a message whose receiver was left with *reason*."""
+def abortion(reason: BaseException | None) -> ErrorInfo:
+    """Return the error of a message whose stream was left early, with the exception *reason* or without any."""
     message = _ABORTED.get(type(reason), f"the app stopped receiving with {type(reason).__name__}")
     return ErrorInfo(kind=ErrorKind.ABORTED, message=message)
 

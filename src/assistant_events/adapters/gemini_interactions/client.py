@@ -4,12 +4,11 @@ The client of the Gemini Interactions API. Needs the extra `http`.
 A run that is cut is followed again by itself:
 
     async with GeminiInteractions() as client:
-        run = client.create({"agent": "deep-research-preview-04-2026", "input": "…"}, session.new_id())
-        async with session.receive(run) as events:
+        async with session.respond(client, {"agent": "deep-research-preview-04-2026"}) as events:
             async for event in events:
                 ...
 
-After a restart, `client.resume(session.transcript[message_id])` is received in the same way.
+After a restart, `session.resume(client)` takes it up in the same way.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import re
 from datetime import datetime, timedelta
 from typing import Any, Final, final
 
-from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, vocabulary
+from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, dialect, vocabulary
 from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, string
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.recovery import RunSummary, RunTraits
@@ -27,7 +26,7 @@ from assistant_events.clients.sync_client import SyncProviderClient
 from assistant_events.clients.tracking_decoder import Observation, TrackingDecoder
 from assistant_events.errors import JsonError
 from assistant_events.messages import AssistantMessage
-from assistant_events.values import ErrorInfo, read_json
+from assistant_events.values import read_json
 
 MODEL: Final = "gemini-3.6-flash"
 """The model that is asked when none is named."""
@@ -115,7 +114,7 @@ class GeminiTrackingDecoder(TrackingDecoder, GeminiInteractionsDecoder):
 class GeminiInteractionsApi(RunApi):
     """What the client has to know of the API."""
 
-    dialect = "gemini-interactions"
+    dialect = dialect
     provider = "google"
     base_url = "https://generativelanguage.googleapis.com"
     version = "v1beta"
@@ -193,19 +192,6 @@ class GeminiInteractionsApi(RunApi):
         first = mappings({"all": document if isinstance(document, list) else [document]}, "all")[:1]
         error = mapping(first[0] if first else {}, "error")
         return integer(error, "code") == 503 or string(error, "status") == "UNAVAILABLE"
-
-    def is_forgotten(self, body: Fields, error: ErrorInfo) -> bool:
-        """
-        Return whether a body was refused because the provider has forgotten the interaction that it continues.
-
-        404 when it has expired, 501 when its steps hold built-in tools (googleapis/js-genai#1694, June 2026).
-        """
-        if not string(body, "previous_interaction_id"):
-            return False
-        if error.status == 400:
-            message = error.message.lower()
-            return "previous" in message and "interaction" in message
-        return error.status in (404, 501)
 
 
 def _time(text: str | None) -> datetime | None:

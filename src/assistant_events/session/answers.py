@@ -1,0 +1,153 @@
+"""
+What a session reads an answer from: the client of a provider, or a decoder and the chunks of a stream.
+
+Generators are closed by the stream that reads them: an app that makes one in a call has no reference to it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable
+from typing import Any, Final, Protocol, TypeAlias, cast, final
+
+import attrs
+
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.hops import Prior
+from assistant_events.adapters.json_fields import Fields
+from assistant_events.events import Event
+from assistant_events.messages import AssistantMessage
+from assistant_events.values import ErrorInfo
+from assistant_events.values.credentials import traceback_text
+
+BYTES: Final[tuple[type, ...]] = (bytes, bytearray, memoryview)
+"""Types that are fed as bytes. One of them instead of an iterable is a single chunk."""
+
+_log = logging.getLogger("assistant_events.session")
+
+
+class Answer(Protocol):
+    """
+    One answer of a provider, which becomes a message: a decoder, or what a client has decoded already.
+
+    The latter also has `read`, which returns the next events and raises `StopAsyncIteration` at the end, and `aclose`.
+    For `SyncSession` they are `read`, which raises `StopIteration`, and `disconnect`.
+    """
+
+    @property
+    def message_id(self) -> str:
+        """Id of the message."""
+        ...
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the answer has ended."""
+        ...
+
+    def close(self, error: ErrorInfo | None = None) -> list[Event]:
+        """End the answer, with the reason, and return the events that close the message. Again it does nothing."""
+        ...
+
+
+Chunks: TypeAlias = AsyncIterable[object] | Iterable[object]
+"""Bytes split anywhere, or parsed events: mappings, objects of an SDK. `SyncSession` takes no asynchronous ones."""
+
+
+class Client(Protocol):
+    """
+    Asks a provider. `ProviderClient` is one, and so is an SDK in a few lines.
+
+    `create` and `resume` return chunks, which the session decodes, or an `Answer`. Nothing is sent before that is read,
+    and what it raises is the error of the message. *prior* is a failed message that is asked for again, *request* is
+    the body that was sent, if known. `stop` ends the run of an `Answer` or of a message; `Session` awaits it.
+    """
+
+    @property
+    def dialect(self) -> Dialect: ...
+    @property
+    def provider(self) -> str: ...
+
+    # Any: plain JSON; and what a client can stop besides answers and messages is its own affair.
+    def create(self, body: dict[str, Any], message_id: str, /, *, prior: Prior = None) -> Answer | Chunks: ...
+    def resume(self, message: AssistantMessage, /, *, request: Fields | None = None) -> Answer | Chunks: ...
+    def stop(self, target: Any, /) -> object: ...
+
+
+@final
+@attrs.frozen
+class Source:
+    """Where the events of an answer are read."""
+
+    answer: Answer
+
+    decoder: DecoderBase | None
+    """Is fed with what `read` returns; `None` when that are events."""
+
+    read: Callable[[], Awaitable[object]]  # raises `StopAsyncIteration` at the end
+    close: Callable[[], Awaitable[object]]
+
+    @property
+    def target(self) -> object:
+        """What a client stops: its answer, or the message of chunks; `None` when nothing runs."""
+        return None if self.answer.terminal else self.answer if self.decoder is None else self.decoder.message
+
+
+def async_source(made: object, decoder: Callable[[], DecoderBase]) -> Source:
+    """
+    Return the source of what a client of `Session` returned; *decoder* makes the one for chunks.
+
+    Raises:
+        TypeError: It is neither an answer nor iterable.
+    """
+    # Any: an `Answer` with two methods more.
+    given: Any = made
+    if hasattr(made, "read") and hasattr(made, "aclose"):
+        return Source(given, None, given.read, given.aclose)
+    if hasattr(made, "disconnect"):
+        raise TypeError("Session takes an asynchronous client; a synchronous one is for SyncSession")
+    if not isinstance(made, AsyncIterable):
+        return sync_source(made, decoder)
+    items = aiter(cast("AsyncIterable[object]", made))
+
+    fed = decoder()
+    return Source(fed, fed, items.__anext__, _closing(items))
+
+
+def sync_source(made: object, decoder: Callable[[], DecoderBase]) -> Source:
+    """See `async_source`; the functions of this source never wait."""
+    # Any: as there.
+    given: Any = made
+    if hasattr(made, "read") and hasattr(made, "disconnect"):
+        return Source(given, None, _reading(given.read), _reading(given.disconnect))
+    if hasattr(made, "aclose"):
+        raise TypeError("SyncSession takes a synchronous client; an asynchronous one is for Session")
+    if isinstance(made, str) or not isinstance(made, Iterable):
+        raise TypeError(f"chunks: expected an iterable of bytes or parsed events, got {type(made).__name__}")
+    items = iter(cast("Iterable[object]", (made,) if isinstance(made, BYTES) else made))
+
+    fed = decoder()
+    return Source(fed, fed, _reading(items.__next__), _closing(items))
+
+
+def _reading(read: Callable[[], object]) -> Callable[[], Awaitable[object]]:
+    async def reading() -> object:
+        try:
+            return read()
+        except StopIteration:
+            raise StopAsyncIteration from None  # the other one cannot pass through a coroutine
+
+    return reading
+
+
+def _closing(items: object) -> Callable[[], Awaitable[object]]:
+    async def close() -> None:
+        try:
+            if isinstance(items, AsyncGenerator):
+                await items.aclose()
+            elif isinstance(items, Generator):
+                items.close()
+        except Exception as error:  # noqa: BLE001 - the message has ended already
+            _log.warning("the chunks of a stream could not be closed\n%s", traceback_text(error))
+
+    return close
