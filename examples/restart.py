@@ -23,7 +23,7 @@ BODY = {"model": "gemini-3.6-flash", "background": True, "store": True}
 
 
 async def take_up(store: SqliteStore, client: GeminiInteractions) -> None:
-    """Resume what can be resumed, settle the rest, and answer prompts that nobody has answered."""
+    """Resume what can be resumed, settle the rest, and answer prompts without an answer."""
     for session_id, unfinished in store.unfinished().items():
         session = await Session.open(store, session_id)
         for left in unfinished:

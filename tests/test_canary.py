@@ -39,7 +39,8 @@ KEY = "c4n4ry-k3y-0123456789"
 PASSWORD = "c4n4ry-p4ssw0rd-42"
 CANARIES = (KEY, PASSWORD)
 FAST = Clock(scale=0.001)
-BODY = {"model": "gemini-3.6-flash", "input": "Hi", "stream": True}
+ASKED = {"model": "gemini-3.6-flash", "stream": True}
+BODY = {**ASKED, "input": "Hi"}
 
 
 # -- the server
@@ -190,7 +191,8 @@ def async_client(server, folder):
         session = await Session.open(store, "s1")
         async with GeminiInteractions(KEY, base_url=f"http://{server.address}", clock=FAST) as client:
             yield repr(client)
-            async with session.respond(client, BODY, message_id="m", mode="full") as events:
+            await session.prompt("Hi")
+            async with session.respond(client, ASKED, message_id="m", mode="full") as events:
                 async for event in events:
                     yield repr(event)
             run = events.answer
@@ -214,7 +216,8 @@ def sync_client(server, folder):
     session = SyncSession.open(store, "s1")
     with SyncGeminiInteractions(KEY, base_url=f"http://{server.address}", clock=FAST) as client:
         yield repr(client)
-        with session.respond(client, BODY, message_id="m", mode="full") as events:
+        session.prompt("Hi")
+        with session.respond(client, ASKED, message_id="m", mode="full") as events:
             yield from map(repr, events)
         run = events.answer
         yield from (repr(run), repr(run.report), repr(client.status("v1")), repr(client.stop("v1")))

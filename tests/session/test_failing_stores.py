@@ -194,7 +194,7 @@ def test_a_lost_answer_that_was_pruned(listener, store):
 
 def test_a_prompt_of_others(listener, store):
     """
-    A prompt that another writer has appended is read, and the stream goes on behind it.
+    A prompt that another writer has appended is read, and the stream continues behind it.
     """
     listening = listener.listen(until="text.delta")
     next(listening)
@@ -208,7 +208,7 @@ def test_a_prompt_of_others(listener, store):
 
 def test_a_log_that_never_stands_still(listener, store):
     """
-    When others append before each try, the conflict is raised in the end; entering the stream again goes on.
+    When others append before each try, the conflict is raised in the end; entering the stream again continues.
     """
     make = ids("u")
     store.before_append = lambda: store.inner.append("s1", [prompt(message_id=make())])

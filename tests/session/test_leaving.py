@@ -46,7 +46,7 @@ def test_break(session, store):
 
 def test_exception_in_the_loop(session):
     """
-    So it is when the block is left by an exception, which goes on.
+    So it is when the block is left by an exception, which propagates.
     """
 
     def show():
@@ -91,7 +91,7 @@ def test_leaving_at_each_position(open_session, chunks):
 @pytest.mark.parametrize("chunks", ANSWERS.values(), ids=ANSWERS)
 def test_cancelled_at_each_position(chunks):
     """
-    So it is when the task is cancelled while it waits for a chunk, and the cancellation goes on.
+    So it is when the task is cancelled while it waits for a chunk, and the cancellation propagates.
     """
 
     async def cancelled_after(count):

@@ -64,14 +64,14 @@ class Client(Protocol):
     """
 
     @property
-    def dialect(self) -> Dialect: ...
+    def dialect(self) -> Dialect: ...  # noqa: D102
     @property
-    def provider(self) -> str: ...
+    def provider(self) -> str: ...  # noqa: D102
 
     # Any: plain JSON; and what a client can stop besides answers and messages is its own affair.
-    def create(self, body: dict[str, Any], message_id: str, /, *, prior: Prior = None) -> Answer | Chunks: ...
-    def resume(self, message: AssistantMessage, /, *, request: Fields | None = None) -> Answer | Chunks: ...
-    def stop(self, target: Any, /) -> object: ...
+    def create(self, body: dict[str, Any], message_id: str, /, *, prior: Prior = None) -> Answer | Chunks: ...  # noqa: D102
+    def resume(self, message: AssistantMessage, /, *, request: Fields | None = None) -> Answer | Chunks: ...  # noqa: D102
+    def stop(self, target: Any, /) -> object: ...  # noqa: D102
 
 
 @final

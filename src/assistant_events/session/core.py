@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from datetime import datetime
 from itertools import takewhile
-from typing import Any, ClassVar, Final, Generic, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, Self, TypeAlias, TypeVar, cast
 from uuid import uuid4
 
 from assistant_events.adapters.base import DecoderBase, DecoderOptions
@@ -153,7 +153,7 @@ class Core(ABC, Generic[StreamT]):
         Raises:
             LocalProtocolError: It is not the turn of the model, the message exists, or another writer writes it.
 
-            StoreError: The store failed. The events are kept; enter the same stream again to store them and go on.
+            StoreError: The store failed. The events are kept; enter the same stream again to continue.
         """
         name = self.new_id() if message_id is None else message_id
 
@@ -191,7 +191,7 @@ class Core(ABC, Generic[StreamT]):
         Raises:
             LocalProtocolError: Nothing can be resumed.
 
-            KeyError: There is no answer with this id.
+            KeyError: No answer has this id.
         """
 
         def ask(_full: bool) -> tuple[Source, None]:
@@ -233,10 +233,10 @@ class Core(ABC, Generic[StreamT]):
     async def _call(self, request: Callable[[Store], _T]) -> _T:
         """Return what *request* returns for the store."""
 
+    # Any: what a coroutine exchanges with its event loop.
     @abstractmethod
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Return the result of an operation, carried out to its end while no other is."""
-        # Any: what a coroutine exchanges with its event loop.
 
     @abstractmethod
     def _source(self, made: object, decoder: Callable[[], DecoderBase]) -> Source:
@@ -312,6 +312,7 @@ class Core(ABC, Generic[StreamT]):
                 continue
             self._projection.extend(records)
             self._projection.committed(batch)
+            self._receivers.notice(records)
             await self._keep_snapshot()
             return records
         return ()
@@ -323,21 +324,20 @@ class Core(ABC, Generic[StreamT]):
                 if receiver.stale:
                     await self._refresh()
                 batch = receiver.plan()
-                records = await self._write(batch, meta, writer=receiver) if batch.events else ()
+                records = await self._write(batch, meta) if batch.events else ()
             except Exception as error:
                 receiver.park(error)
                 if not isinstance(error, ConflictError) or not tries_left:
                     raise
             else:
                 passed_on = receiver.accept(batch, records)
+                self._receivers.notice(records, receiver)
                 await self._keep_snapshot()
                 return passed_on
         raise AssertionError("the last try returns or raises")  # pragma: no cover
 
-    async def _write(
-        self, batch: Batch, meta: Meta, at: datetime | None = None, *, writer: StreamReceiver | None = None
-    ) -> Records:
-        records = await self._call(
+    async def _write(self, batch: Batch, meta: Meta, at: datetime | None = None) -> Records:
+        return await self._call(
             lambda store: store.append(
                 self.session_id,
                 batch.events,
@@ -347,8 +347,6 @@ class Core(ABC, Generic[StreamT]):
                 unfinished=batch.dry_run.transcript.unfinished(),
             )
         )
-        self._receivers.notice(records, writer)
-        return records
 
     async def _snapshot(self) -> None:
         transcript = self._projection.recorded()
@@ -385,7 +383,9 @@ class Core(ABC, Generic[StreamT]):
 
     async def _edit(self, message_id: str, content: ContentInput, name: str | None, meta: Meta) -> Records:
         if not isinstance(self._message(message_id), UserMessage):
-            raise LocalProtocolError(f"message {message_id!r} is no prompt; edit takes a prompt, regenerate an answer")
+            raise LocalProtocolError(
+                f"message {message_id!r} is not a prompt; edit takes a prompt, regenerate an answer"
+            )
         prompt = PromptSubmitted(message_id=name or self.new_id(), content=_prompt_content(content))
         return await self._rewind(message_id, meta, prompt)
 
@@ -424,23 +424,19 @@ class Core(ABC, Generic[StreamT]):
     def _message(self, message_id: str) -> Message:
         message = self.transcript.get(message_id)
         if message is None:
-            gone = " any more: it was rewound" if message_id in self.transcript.rewound else ""
-            raise LocalProtocolError(f"there is no message {message_id!r}{gone}")
+            gone = "was rewound" if message_id in self.transcript.rewound else "does not exist"
+            raise LocalProtocolError(f"message {message_id!r} {gone}")
         return message
 
     def _check_turn(self) -> None:
         left = self.transcript.unfinished()
         awaits = left[0].awaits if left else Awaits.USER
         if awaits is Awaits.TOOLS:
-            raise LocalProtocolError(
-                f"call {left[0].call_id!r} of message {left[0].message_id!r} has no result; "
-                "append one, or prompt with abandon_calls=True"
-            )
+            missing = f"call {left[0].call_id!r} of message {left[0].message_id!r} has no result"
+            raise LocalProtocolError(f"{missing}; append one, or prompt with abandon_calls=True, or pass repair=True")
         if awaits is Awaits.PROVIDER:
-            raise LocalProtocolError(
-                f"message {left[0].message_id!r} is not complete; resume it, or close it with "
-                "reconcile(abandon_runs=True), or pass repair=True to answer all the same"
-            )
+            open_ = f"message {left[0].message_id!r} is not complete"
+            raise LocalProtocolError(f"{open_}; resume it, close it with reconcile(), or pass repair=True")
 
     def _resumable(self) -> str:
         for left in self.transcript.unfinished():
@@ -451,17 +447,14 @@ class Core(ABC, Generic[StreamT]):
 
 def _prompt_content(content: ContentInput) -> tuple[Content, ...]:
     if content is None or content in ("", (), []):
-        raise ValueError(f"content: expected what the user says, got {content!r}")
-    is_message = isinstance(content, Mapping) and "role" in content
-    if is_message:
-        raise TypeError("content: expected what the user says, got a provider's message; pass its content alone")
-    return as_content(content)
+        raise ValueError(f"content: expected a prompt, got {content!r}")
+    if isinstance(content, dict) and "role" in cast("dict[object, object]", content):
+        raise TypeError("content: expected a prompt, got a message of a provider; pass its content alone")
+    return as_content(cast("object", content))
 
 
 def _check_interval(snapshot_every: object) -> None:
-    if snapshot_every is None:
-        return
-    if isinstance(snapshot_every, bool) or not isinstance(snapshot_every, int):
+    if isinstance(snapshot_every, bool) or not isinstance(snapshot_every, int | None):
         raise TypeError(f"snapshot_every: expected int or None, got {type(snapshot_every).__name__}")
-    if snapshot_every < 1:
+    if snapshot_every is not None and snapshot_every < 1:
         raise ValueError(f"snapshot_every: expected 1 or more, got {snapshot_every}")

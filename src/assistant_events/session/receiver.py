@@ -43,40 +43,24 @@ class StreamReceiver:
     """
     Collects the events of an answer, and decides which of them are stored and passed on.
 
-    `read` and `abort` collect. If `has_durable`, `plan` returns the batch for the store, and `accept`
-    takes its records; in between the batch is `sent`.
+    `read` and `abort` collect. If `has_durable`, `plan` returns the batch to store, and `accept` takes its records.
     """
 
     def __init__(self, projection: Projection, source: Source) -> None:
         self.source = source
-
-        self.active = True
-        """Whether a stream receives the events."""
-
-        self.finished = False
-        """Whether no more events will be collected."""
-
-        self.parked = False
-        """Whether storing has raised; the pending events stay for another attempt."""
-
-        self.ended_by_others = False
-        """Whether another writer has cancelled the answer or rewound what it belongs to."""
-
-        self.message_ids: set[str | None] = {source.answer.message_id}
-        """Ids of its messages: several for an answer of several hops."""
-
+        self.active = True  # a stream receives the events
+        self.finished = False  # no more events will be collected
+        self.parked = False  # storing has raised; the pending events stay for another attempt
+        self.ended_by_others = False  # another writer has cancelled the answer or rewound what it belongs to
+        self.message_ids: set[str | None] = {source.answer.message_id}  # several for an answer of several hops
+        self.pending: list[ev.Event] = []  # collected, and not passed on
+        self.sent: Batch | None = None  # was sent to the store, without a result so far
         last = projection.transcript.last
         self._after = None if last is None else last.id
         self._projection = projection
-        self.pending: list[ev.Event] = []
-        """Events that were collected and not passed on."""
-
-        self._stored: list[int] = []
-        """Places of the pending durable events, from the first, that are known to be in the log."""
-
-        self.sent: Batch | None = None
-        """The batch that was sent to the store without a result so far; `None` when there is none."""
-
+        self._stored: list[
+            int
+        ] = []  # places of the pending durable events, from the first, that are in the log already
         self._conflict = False
         self._contested = False
         self._has_content = False
@@ -94,20 +78,13 @@ class StreamReceiver:
             info = transport_error(error)
             if info.kind == ErrorKind.UNKNOWN:
                 # It may be a bug of the app, which only the traceback locates.
-                _log.warning(
-                    "the stream of message %r raised\n%s", self.source.answer.message_id, traceback_text(error)
-                )
+                name = self.source.answer.message_id
+                _log.warning("the stream of message %r raised\n%s", name, traceback_text(error))
             self._close(info)
         else:
             self._take(item)
 
     def _take(self, item: object) -> None:
-        """
-        Collect the events of an answer, or those of a decoder that is fed with bytes or a parsed event.
-
-        Raises:
-            TypeError: *item* is a str, or the decoder refuses it.
-        """
         decoder = self.source.decoder
         if decoder is None:
             events = cast("list[ev.Event]", item)  # the result of `read`
@@ -179,10 +156,9 @@ class StreamReceiver:
         Raises:
             LocalProtocolError: The answer starts a message that exists already, or another writer writes the message.
         """
-        if self.ended_by_others:
+        if self.ended_by_others or self._contested:
             self._give_up()
-        elif self._contested:
-            self._give_up()
+        if self._contested and not self.ended_by_others:
             raise LocalProtocolError(
                 f"another writer appends to message {self.source.answer.message_id!r}; "
                 "to continue it, pass the message as prior to a new decoder"
@@ -310,9 +286,7 @@ class Receivers:
         """Return a new receiver, unless another one receives the message."""
         name = source.answer.message_id
         if name in self.message_ids:
-            raise LocalProtocolError(
-                f"message {name!r} is being received already; leave the block that receives it first"
-            )
+            raise LocalProtocolError(f"message {name!r} is being received already; leave that block first")
         self._all = [other for other in self._all if name not in other.message_ids]
         receiver = StreamReceiver(self._projection, source)
         self._all.append(receiver)
@@ -333,7 +307,7 @@ class Receivers:
         for receiver in self._all:
             receiver.match_log(records, after=after, known=known)
 
-    def notice(self, records: Sequence[ev.Record], writer: StreamReceiver | None) -> None:
+    def notice(self, records: Sequence[ev.Record], writer: StreamReceiver | None = None) -> None:
         """Inform all receivers but the *writer* of *records*."""
         for receiver in self._all:
             if receiver is not writer:

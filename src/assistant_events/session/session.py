@@ -109,7 +109,7 @@ class Session(Core[EventStream]):
             meta: See `append`.
 
         Raises:
-            TypeError, ValueError: *content* is not what a user says.
+            TypeError, ValueError: *content* is empty, or not a prompt.
 
             LocalProtocolError: Another message has this id.
 

@@ -1,0 +1,350 @@
+"""
+Asking a model: when `respond` refuses, how a refusal of the chained state is answered, and what others may do
+meanwhile. Both faces.
+"""
+
+import pytest
+
+from assistant_events.errors import ConflictError, LocalProtocolError
+from assistant_events.events import StepFailed, ToolSuccess
+from assistant_events.messages import Awaits, MessageStatus, close_message
+from assistant_events.reducer import find_problems, fold
+from assistant_events.session import SyncSession
+from assistant_events.testing import Call, answer, durable, prompt, rewind
+from assistant_events.values import ErrorInfo, ErrorKind, RemoteRun
+from tests.session.scripted import ASKS, CUT, HELLO, Provider, Scripted, each, line, receive
+
+BODY = {"model": "m"}
+ENDS = line(stop="stop")
+
+
+class RefusedError(Exception):
+    """What an SDK raises for an HTTP error."""
+
+    def __init__(self, status):
+        super().__init__("unknown response")
+        self.status_code = status
+
+
+def test_respond_encodes_asks_and_stores(session, store):
+    """
+    The request has the conversation, the answer the id that was given, and both are at hand.
+    """
+    client = Provider(HELLO)
+    session.prompt("Hello")
+    with session.respond(client, BODY, message_id="a1") as events:
+        given = [(events.seq, event.type) for event in events]
+
+    assert [{**BODY, "input": ["user: Hello"]}] == client.requests == [events.request.body]
+    assert [(2, "step.started"), (3, "text.started"), (3, "text.delta"), (3, "text.delta")] == given[:4]
+    assert [(4, "text.ended"), (5, "step.ended")] == given[4:]
+    assert "a1" == events.answer.message_id
+    assert Awaits.USER is session.transcript.awaits
+    assert fold(store.read("s1")) == session.transcript
+
+
+def test_nothing_is_sent_before_the_block(session):
+    """
+    A stream that is not entered sends nothing.
+    """
+    client = Provider(HELLO)
+    session.prompt("Hello")
+    session.respond(client, BODY)
+
+    assert [] == client.requests
+
+
+REFUSED = {
+    "tools": (durable(answer(calls=[Call("add", {})])), "call 'call-1' of message 'a1' has no result; append one"),
+    "running": (CUT, "message 'a1' is not complete; resume it"),
+}
+
+
+@pytest.mark.parametrize(("events", "text"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("prompted", [False, True])
+def test_respond_refuses(open_session, store, events, text, prompted):
+    """
+    While calls have no results or an answer runs, the model is not asked, unless the app insists.
+    """
+    store.append("s1", [prompt(), *events, *([prompt("And?", message_id="u2")] if prompted else [])])
+    session, client = open_session(store), Provider(HELLO)
+
+    with pytest.raises(LocalProtocolError, match=text), session.respond(client, BODY):
+        pass
+    assert [] == client.requests
+    with session.respond(client, BODY, repair=True) as stream:
+        assert "step.ended" == list(stream)[-1].type
+
+
+def test_prompt_can_abandon_calls(session):
+    """
+    A prompt fails the calls without a result in its batch, and the model is asked next.
+    """
+    list(receive(session, Scripted("a1"), ASKS))
+    records = session.prompt("Never mind.", abandon_calls=True)
+
+    assert ["tool.failed", "prompt.submitted"] == [record.event.type for record in records]
+    assert Awaits.MODEL is session.transcript.awaits
+
+
+ASKED_BEFORE = [prompt(), *durable(answer("Hi", message_id="a0")), prompt("And?", message_id="u2")]
+REFUSALS = {
+    "HTTP 404": ([RefusedError(404)], 0),
+    "HTTP 400": ([RefusedError(400)], 0),
+    "HTTP 501": ([RefusedError(501)], 0),
+    "an error after the start": ([line(think=""), RefusedError(404)], 1),
+}
+
+
+@pytest.mark.parametrize(("refused", "stored"), REFUSALS.values(), ids=REFUSALS)
+def test_a_refusal_of_the_chained_state(open_session, store, refused, stored):
+    """
+    The full history is sent once, under the same id; of the first try at most its start is stored, which restarts.
+    """
+    store.append("s1", ASKED_BEFORE)
+    session, client = open_session(store), Provider(refused, HELLO)
+    with session.respond(client, BODY, message_id="a1") as events:
+        types = [event.type for event in events]
+
+    assert ["user: And?"] == client.requests[0]["input"]
+    assert ["user: hi", "assistant", "user: And?"] == client.requests[1]["input"]
+    assert (2, "full") == (len(client.requests), events.request.mode)
+    assert (["step.started", "step.restarted"] if stored else ["step.started"]) == types[: 1 + stored]
+    assert "step.failed" not in types
+    assert ("Hello", MessageStatus.COMPLETED) == (session.transcript["a1"].text, session.transcript["a1"].status)
+    assert [] == find_problems(store.read("s1"))
+    if stored:
+        assert ["the provider does not continue the conversation: RefusedError: unknown response"] == [
+            event.reason for event in store.events if event.type == "step.restarted"
+        ]
+
+
+ONCE = {
+    "refused again": ([RefusedError(404)], [RefusedError(404)], 2),
+    "another error": ([RefusedError(429)], HELLO, 1),
+    "after content": ([line(say="Hi"), RefusedError(404)], HELLO, 1),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "requests"), ONCE.values(), ids=ONCE)
+def test_other_failures_are_not_asked_again(open_session, store, first, second, requests):
+    """
+    It is sent again only for that reason, and only once; the failure is the error of the message.
+    """
+    store.append("s1", ASKED_BEFORE)
+    session, client = open_session(store), Provider(first, second)
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert (requests, MessageStatus.FAILED) == (len(client.requests), session.transcript["a1"].status)
+
+
+def test_a_failed_answer_is_asked_for_again(session):
+    """
+    With the id of a failed answer, the new one replaces it.
+    """
+    client = Provider([ConnectionError("gone")], HELLO)
+    session.prompt("Hello")
+    list(each(session.respond(client, BODY, message_id="a1")))
+    failed = session.transcript["a1"].status
+    types = [event.type for event in each(session.respond(client, BODY, message_id="a1"))]
+
+    assert (MessageStatus.FAILED, "step.restarted") == (failed, types[0])
+    assert ["user: Hello"] == client.requests[1]["input"]
+    assert "Hello" == session.transcript["a1"].text
+
+
+RUN = RemoteRun(id="r1", kind="response", resumable=True)
+
+
+def test_resume(open_session, store):
+    """
+    What a process left running is taken up, from its run.
+    """
+    store.append("s1", [prompt(), *list(durable(answer("Hello", run=RUN)))[:2]])
+    session, client = open_session(store), Provider(HELLO)
+    with session.resume(client) as events:
+        types = [event.type for event in events]
+
+    assert (["a1"], None) == (client.resumed, events.request)
+    assert ("step.ended", "Hello") == (types[-1], session.transcript["a1"].text)
+    with pytest.raises(LocalProtocolError, match=r"nothing can be resumed: no run continues \(awaits: user\)"):
+        session.resume(client).__enter__()
+
+
+NOT_PROMPTS = {
+    "None": (None, ValueError),
+    "empty": ("", ValueError),
+    "no items": ([], ValueError),
+    "a provider's message": ({"role": "user", "content": "Hi"}, TypeError),
+}
+
+
+@pytest.mark.parametrize(("content", "error"), NOT_PROMPTS.values(), ids=NOT_PROMPTS)
+def test_what_is_not_a_prompt(session, store, content, error):
+    """
+    Mistakes are refused with what was expected, and nothing is stored.
+    """
+    with pytest.raises(error, match="content: expected a prompt, got"):
+        session.prompt(content)
+
+    assert [] == store.batches
+
+
+def test_a_session_is_opened(session):
+    """
+    A session without `open`, and one of a path, name the way.
+    """
+    cls = type(getattr(session, "_session", session))
+    with pytest.raises(TypeError, match=rf"a session is opened with `.*{cls.__name__}.open\(store, session_id\)`"):
+        cls("chat.db", "s1")
+
+
+def test_a_store_is_not_a_path():
+    """
+    A path is not a store, and the error shows one.
+    """
+    with pytest.raises(TypeError, match=r'expected a store, such as SqliteStore\("chat.db"\), got str'):
+        SyncSession.open("chat.db", "s1")
+
+
+def said(session):
+    return [message.id for message in session.transcript]
+
+
+def test_rewind_regenerate_and_edit(session, store):
+    """
+    Each is one batch, and returns its records.
+    """
+    session.append(prompt(), *durable(answer("Hi")), prompt("And?", message_id="u2"))
+    session.rewind("u2")
+    assert (["u1", "a1"], [["history.rewound"]]) == (said(session), store.batches[1:])
+    session.regenerate("a1")
+    assert (["u1"], Awaits.MODEL) == (said(session), session.transcript.awaits)
+    records = session.edit("u1", "Bye", new_message_id="u3")
+
+    assert ["u3"] == said(session)
+    assert ["history.rewound", "prompt.submitted"] == [record.event.type for record in records] == store.batches[-1]
+
+
+@pytest.mark.parametrize(
+    ("verb", "arguments", "text"),
+    [
+        ("rewind", ("u9",), "message 'u9' does not exist"),
+        ("regenerate", ("u1",), "message 'u1' is a prompt; regenerate takes an answer"),
+        ("edit", ("a1", "Bye"), "message 'a1' is not a prompt; edit takes a prompt"),
+    ],
+)
+def test_verbs_that_do_not_apply(session, verb, arguments, text):
+    """
+    A message of the wrong kind, or none, is refused in plain words.
+    """
+    session.append(prompt(), *durable(answer("Hi")))
+
+    with pytest.raises(LocalProtocolError, match=text):
+        getattr(session, verb)(*arguments)
+
+
+# -- what others append while an answer comes
+
+CANCELLED = ErrorInfo(kind=ErrorKind.CANCELLED, message="stopped")
+
+
+def cancels(transcript):
+    return close_message(transcript["a1"], CANCELLED)
+
+
+OTHERS = {
+    "prompts": (lambda _: [prompt("And?", message_id="u2")], "whole"),
+    "answers": (lambda _: [ToolSuccess(message_id="a1", call_id="c1", output="rain")], "whole"),
+    "rewinds the answer": (lambda _: [rewind("a1")], "ended"),
+    "rewinds the prompt": (lambda _: [rewind("u1")], "ended"),
+    "cancels": (cancels, "ended"),
+    "fails it for another reason": (
+        lambda transcript: close_message(transcript["a1"], ErrorInfo(kind=ErrorKind.INTERRUPTED, message="gone")),
+        "refused",
+    ),
+}
+STREAM = [line(call={"id": "c1", "name": "weather"}), line(say="Hel"), line(say="lo"), line(stop="tool-calls")]
+
+
+@pytest.mark.parametrize("who", ["another process", "this session"])
+@pytest.mark.parametrize(("events", "outcome"), OTHERS.values(), ids=OTHERS)
+@pytest.mark.parametrize("position", range(1, 6))
+def test_others_during_an_answer(open_session, store, events, outcome, position, who):
+    """
+    Prompts and answers of others leave the answer whole; a rewind or a cancellation ends it without an exception, and
+    its run is stopped; other events of the same step are refused. Nothing of anyone is lost.
+    """
+    session, client = open_session(store), Provider(STREAM)
+    session.prompt("Hello", message_id="u1")
+    other = open_session(store) if who == "another process" else session
+
+    def stream():
+        with session.respond(client, BODY, message_id="a1") as answers:
+            for count, _ in enumerate(answers, 1):
+                if count == position:
+                    other.refresh()
+                    other.append(*events(other.transcript))
+
+    if outcome == "refused":
+        with pytest.raises(LocalProtocolError, match="another writer appends to message 'a1'"):
+            stream()
+    else:
+        stream()
+    session.refresh()
+
+    assert [] == find_problems(store.read("s1"))
+    assert fold(store.read("s1")) == session.transcript
+    assert all(event in store.events for event in events(other.transcript) if not isinstance(event, StepFailed))
+    if outcome == "whole":
+        assert ("Hello", MessageStatus.COMPLETED) == (session.transcript["a1"].text, session.transcript["a1"].status)
+    # From the third event on, another process is noticed when the provider has ended the answer.
+    stopped = outcome == "ended" and (who == "this session" or position < 3)
+    assert (["a1"] if stopped else []) == client.stopped
+
+
+CONFLICTS = {
+    "a prompt": ("prompt", ("And?",), prompt("theirs", message_id="u9"), True),
+    "a result": ("append", (ToolSuccess(message_id="a1", call_id="c1", output="rain"),), prompt(message_id="u9"), True),
+    "a rewind": ("rewind", ("a1",), prompt(message_id="u9"), True),
+    "an edit": ("edit", ("u1", "Bye"), prompt(message_id="u9"), True),
+    "a result of a call that was answered": (
+        "append",
+        (ToolSuccess(message_id="a1", call_id="c1", output="rain"),),
+        ToolSuccess(message_id="a1", call_id="c1", output="sun"),
+        False,
+    ),
+    "a rewind of a message that got a result": (
+        "rewind",
+        ("a1",),
+        ToolSuccess(message_id="a1", call_id="c1", output="sun"),
+        False,
+    ),
+    "a result of a message that was rewound": (
+        "append",
+        (ToolSuccess(message_id="a1", call_id="c1", output="rain"),),
+        rewind("u1"),
+        False,
+    ),
+    "a prompt after a rewind": ("prompt", ("And?",), rewind("u1"), True),
+}
+
+
+@pytest.mark.parametrize(("verb", "arguments", "theirs", "retried"), CONFLICTS.values(), ids=CONFLICTS)
+def test_conflicts(open_session, store, verb, arguments, theirs, retried):
+    """
+    A verb appends behind what others wrote, unless that touched a message that it names; then the app decides.
+    """
+    store.append("s1", [prompt(), *durable(Scripted("a1").feed(b"".join(ASKS)))])
+    session = open_session(store)
+    store.append("s1", [theirs])
+    if retried:
+        records = getattr(session, verb)(*arguments)
+        assert store.seq("s1") == records[-1].seq
+    else:
+        with pytest.raises(ConflictError):
+            getattr(session, verb)(*arguments)
+        assert theirs == store.events[-1]
+
+    assert fold(store.read("s1")) == session.transcript
+    assert [] == find_problems(store.read("s1"))
