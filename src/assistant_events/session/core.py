@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from datetime import datetime
 from itertools import takewhile
-from typing import Any, ClassVar, Final, Generic, Self, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Final, Generic, Self, TypeAlias, TypeVar
 from uuid import uuid4
 
 from assistant_events.adapters.base import DecoderBase, DecoderOptions
@@ -448,9 +448,9 @@ class Core(ABC, Generic[StreamT]):
 def _prompt_content(content: ContentInput) -> tuple[Content, ...]:
     if content is None or content in ("", (), []):
         raise ValueError(f"content: expected a prompt, got {content!r}")
-    if isinstance(content, dict) and "role" in cast("dict[object, object]", content):
+    if "role" in getattr(content, "keys", tuple)():
         raise TypeError("content: expected a prompt, got a message of a provider; pass its content alone")
-    return as_content(cast("object", content))
+    return as_content(content)
 
 
 def _check_interval(snapshot_every: object) -> None:
