@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -87,9 +88,31 @@ class TestRestart:
             assert {} == store.unfinished()
             assert "not-found" == fold(store.read("s1")).last.error.kind
 
+    def test_answers_a_prompt_that_has_no_answer(self, environment, provider):
+        """
+        After a SIGKILL before the first byte of the answer it is the model's move, and the next start asks it.
+        """
+        provider.add({"Now.": [{"text": "lost", "faults": ["stall@0"]}, {"text": "eleven"}]})
+        with self.app(environment, "Now.") as child:
+            asked(provider)
+            child.ended(signal.SIGKILL)
+        with SqliteStore(environment["CHAT_DB"]) as store:
+            assert ("model", 1) == (fold(store.read("s1")).awaits, store.seq("s1"))
+
+        assert (0, "eleven\n[finished]\n", "") == self.run(environment)
+        assert ["Now.", "eleven"] == texts(environment["CHAT_DB"], "s1")
+
+
+def asked(provider):
+    """Wait until a run was asked for."""
+    until = time.monotonic() + 60
+    while not any(logged.method == "POST" for logged in provider.requests):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
 
 class Frames:
-    """The server-sent events of an answer."""
+    """The server-sent events of an answer, as `EventSource.onmessage` gets them: those without an `event:` line."""
 
     def __init__(self, response):
         self._lines = response.iter_lines()
@@ -100,6 +123,7 @@ class Frames:
         seq = None
         for line in self._lines:
             name, _, value = line.partition(": ")
+            assert name != "event"
             if name == "id":
                 seq = int(value)
             elif name == "data":
@@ -184,3 +208,19 @@ class TestFastApi:
 
         assert ("failed", "aborted", True) == (left.status, left.error.kind, left.run.resumable)
         assert ["Count.", WORDS] == texts(environment["CHAT_DB"], "s1")
+
+    def test_a_prompt_without_an_answer_is_answered_by_the_next_start(self, serve, provider, environment):
+        """
+        A process that was killed before the first byte, without a run in the log, leaves no reader waiting.
+        """
+        provider.add({"Now.": [{"text": "lost", "faults": ["stall@0"]}, {"text": "eleven"}]})
+        client, child = serve()
+        client.post("/chats/s1", json={"prompt": "Now."})
+        asked(provider)
+        child.kill()
+        child.wait(30)
+        client, _ = serve()
+        with client.stream("GET", "/chats/s1/events") as response:
+            Frames(response).until("step.ended")
+
+        assert ["Now.", "eleven"] == texts(environment["CHAT_DB"], "s1")

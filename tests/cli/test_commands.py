@@ -208,14 +208,18 @@ def test_verify_finds_what_is_out_of_place(run, db):
 
     assert (1, 1, 1) == (stored.code, in_file.code, listed.code)
     assert (
-        "session 'bad': event 0: step.ended of message 'a1' at seq 1 is out of place (orphan)\n"
-        "session 'bad': event 5: text.started of message 'a1' at seq 6 is out of place (late)\n"
+        "session 'bad': event 0: step.ended of message 'a1' at seq 1 "
+        "is out of place: what it belongs to has not begun (orphan)\n"
+        "session 'bad': event 5: text.started of message 'a1' at seq 6 "
+        "is out of place: what it belongs to has ended or was rewound (late)\n"
         "2 problems found\n"
     ) == stored.out
     assert [(0, 1, "orphan"), (5, 6, "late")] == [
         (problem["position"], problem["seq"], problem["kind"]) for problem in listed.json["problems"]
     ]
-    assert in_file.out.startswith("event 0: step.ended of message 'a1' is out of place (orphan)\n")
+    assert in_file.out.startswith(
+        "event 0: step.ended of message 'a1' is out of place: what it belongs to has not begun (orphan)\n"
+    )
     assert (0, "no problems\n") == (run("verify", "good", "--db", db).code, run("verify", "good", "--db", db).out)
 
 

@@ -252,7 +252,10 @@ def test_own_events_are_appended(run, db):
     again = run("fold", "-", "--db", db, stdin=b"".join(log))
 
     assert f"{len(log) - 4} records added" in rest.err
-    assert (2, "assistant-events: step.started of message 'm1' is out of place (conflict)\n") == (again.code, again.err)
+    assert (
+        2,
+        "assistant-events: step.started of message 'm1' is out of place: it contradicts what is there (conflict)\n",
+    ) == (again.code, again.err)
 
 
 def test_many_own_events_are_appended_in_batches(run, db):

@@ -299,7 +299,7 @@ WRONG_EVENTS = {
     "no event": ([{"type": "text.ended", "v": 1}], "answer.events[0].message_id: expected a value, got nothing"),
     "out of place": (
         plain(answer("Hi"))[1:],
-        "answer.events[0]: text.started of message 'a1' is out of place (orphan)",
+        "answer.events[0]: text.started of message 'a1' is out of place: what it belongs to has not begun (orphan)",
     ),
     "no end": (
         plain(answer("Hi"))[:-1],

@@ -126,12 +126,18 @@ def test_append_skips_equal_duplicates(session, store):
 
 
 OUT_OF_PLACE = {
-    "conflict": (prompt("other"), "prompt.submitted of message 'u1' is out of place (conflict)"),
+    "conflict": (
+        prompt("other"),
+        "prompt.submitted of message 'u1' is out of place: it contradicts what is there (conflict)",
+    ),
     "orphan": (
         ToolSuccess(message_id="a9", call_id="c1"),
-        "tool.success of message 'a9', call 'c1' is out of place (orphan)",
+        "tool.success of message 'a9', call 'c1' is out of place: what it belongs to has not begun (orphan)",
     ),
-    "late": (prompt(message_id="u0"), "prompt.submitted of message 'u0' is out of place (late)"),
+    "late": (
+        prompt(message_id="u0"),
+        "prompt.submitted of message 'u0' is out of place: what it belongs to has ended or was rewound (late)",
+    ),
 }
 
 

@@ -33,7 +33,7 @@ from assistant_events.mock.json_reader import (
     read_object,
 )
 from assistant_events.mock.matching import Contains, Match, TextRule
-from assistant_events.reducer import describe, find_problems, fold
+from assistant_events.reducer import explain, find_problems, fold
 from assistant_events.values import JsonObject, thaw
 
 VERSION: Final = 1
@@ -160,7 +160,7 @@ def message_of(events: Sequence[Event]) -> AssistantMessage:
         FieldError: They are not legal, or not those of one answer that has ended.
     """
     for problem in find_problems(events):
-        reason = f"{describe(problem.item)} is out of place ({problem.outcome.value})"
+        reason = explain(problem.item, problem.outcome)
         raise FieldError((f"events[{problem.position}]", reason))
     messages = fold(events).messages
     if len(messages) != 1 or not isinstance(messages[0], AssistantMessage):

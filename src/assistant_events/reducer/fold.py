@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, final
+from typing import Final, NamedTuple, final
 
 import attrs
 
@@ -34,7 +34,7 @@ class Problem(Frozen):
     outcome: Outcome
 
     def __str__(self) -> str:
-        return f"event {self.position}: {describe(self.item)} is out of place ({self.outcome.value})"
+        return f"event {self.position}: {explain(self.item, self.outcome)}"
 
 
 def reduce(transcript: Transcript, item: Event | Record, *, strict: bool = False) -> Reduced:
@@ -108,6 +108,20 @@ def describe(item: Event | Record) -> str:
     return f"{event.type} of message {event.message_id!r}{call}{place}"
 
 
+def explain(item: Event | Record, outcome: Outcome) -> str:
+    """Return in plain words why an event changed nothing; *outcome* is neither `applied` nor `ignored`."""
+    return f"{describe(item)} is out of place: {_REASONS[outcome]} ({outcome.value})"
+
+
+_REASONS: Final = {
+    Outcome.DUPLICATE: "it is there already",
+    Outcome.CONFLICT: "it contradicts what is there",
+    Outcome.LATE: "what it belongs to has ended or was rewound",
+    Outcome.ORPHAN: "what it belongs to has not begun",
+    Outcome.GAP: "something before it is missing",
+}
+
+
 def _refuse(item: Event | Record, outcome: Outcome) -> None:
     if outcome is not Outcome.APPLIED and outcome is not Outcome.IGNORED:
-        raise LocalProtocolError(f"{describe(item)} is out of place ({outcome.value})")
+        raise LocalProtocolError(explain(item, outcome))

@@ -30,7 +30,7 @@ from assistant_events.messages import (
     UserMessage,
     interrupted,
 )
-from assistant_events.reducer import describe, reconcile
+from assistant_events.reducer import describe, explain, reconcile
 from assistant_events.session.answers import Chunks, Client, Source
 from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.receiver import KEPT, STORED, Receivers, StreamReceiver
@@ -418,7 +418,7 @@ class Core(ABC, Generic[StreamT]):
             if outcome in KEPT:
                 kept.append(event)
             elif outcome is not Outcome.DUPLICATE:
-                raise LocalProtocolError(f"{describe(event)} is out of place ({outcome.value})")
+                raise LocalProtocolError(explain(event, outcome))
         return Batch(tuple(kept), self.seq, trial)
 
     def _message(self, message_id: str) -> Message:
