@@ -64,7 +64,6 @@ from assistant_events.converters import (
     configure_converter,
     dumps,
     loads,
-    make_converter,
     structure,
     unstructure,
 )
@@ -929,12 +928,17 @@ PAGE = Page(
 )
 
 
-def test_classes_of_an_app():
+@pytest.fixture
+def converter():
+    converter = cattrs.Converter()
+    configure_converter(converter)
+    return converter
+
+
+def test_classes_of_an_app(converter):
     """
     A class of an app may hold whatever is stored.
     """
-    converter = make_converter()
-
     document = converter.unstructure(PAGE)
 
     assert [unstructure(event) for event in PAGE.events] == document["events"]
@@ -975,24 +979,23 @@ def test_classes_of_an_app():
         "object",
     ],
 )
-def test_hooks(value, cls):
+def test_hooks(converter, value, cls):
     """
     Every class and every union has its hooks.
     """
-    converter = make_converter()
     read = converter.structure(converter.unstructure(value), cls)
 
     assert (value, type(value)) == (read, type(read))
 
 
-def test_hooks_leave_documents_alone():
+def test_hooks_leave_documents_alone(converter):
     """
     A hook does not change what it is given.
     """
     document = {**CALLED, "input": {"a": [{}]}}
     before = copy.deepcopy(document)
 
-    make_converter().structure(document, Event)
+    converter.structure(document, Event)
 
     assert before == document
 
@@ -1006,12 +1009,12 @@ def test_hooks_leave_documents_alone():
     ],
     ids=["event", "object", "state"],
 )
-def test_hooks_name_faults(document, cls, error):
+def test_hooks_name_faults(converter, document, cls, error):
     """
     A hook refuses with the same error as `structure`.
     """
     with pytest.raises(StructureError) as refused:
-        make_converter().structure(document, cls)
+        converter.structure(document, cls)
 
     assert error == str(refused.value)
 

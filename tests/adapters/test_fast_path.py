@@ -86,7 +86,7 @@ def test_frames_that_come_together(taken, step, piece):
 @pytest.mark.parametrize(("step", "piece"), KINDS.values(), ids=KINDS)
 def test_a_frame_that_comes_in_two_chunks(taken, step, piece):
     """
-    A frame that a chunk border cuts takes the fast path as a payload; the run goes on after it.
+    A frame that a chunk border cuts takes the fast path as a payload; the run continues after it.
     """
     made = decoder()
     made.feed(b"".join(map(frame, (C(), S(0, step), *[D(0, piece)] * LEARNED_FROM))))

@@ -101,8 +101,7 @@ class ClassHooks:
         if hasattr(cls, "__attrs_post_init__"):
             body += ["try:", "    made.__attrs_post_init__()"]
             body += ["except ValueError as error:", "    raise broken_rule(error, document) from None"]
-        hook: StructureHook = compiled(f"structure(document, _, {defaults})", [*body, "return made"], names)
-        return hook
+        return compiled(f"structure(document, _, {defaults})", [*body, "return made"], names)
 
     def unstructure_hook(self, cls: type) -> UnstructureHook:
         """Return the function that makes the document of an instance of a class."""
@@ -122,8 +121,7 @@ class ClassHooks:
                 body += [f"    document[{field.name!r}] = {self._written(field, field.name, names)}"]
         if issubclass(cls, Extensible):
             body += ["if value.extra is not NO_FIELDS:", "    add_unknown_fields(document, value, NAMES)"]
-        hook: UnstructureHook = compiled("unstructure(value)", [*body, "return document"], names)
-        return hook
+        return compiled("unstructure(value)", [*body, "return document"], names)
 
     def _checked(self, field: _Field, names: dict[str, Any]) -> str:
         """Return the statements that check the variable of a field and convert it where needed."""

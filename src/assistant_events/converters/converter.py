@@ -1,8 +1,8 @@
 """
 The cattrs converter of everything that is stored: one registry of the hooks of values, arrays, unions and classes.
 
-`structure` and `unstructure` convert plain JSON in Python. `make_converter` and `configure_converter` give the same
-hooks to the converters of an app.
+`structure` and `unstructure` convert plain JSON in Python. `configure_converter` gives the same hooks to a converter of
+an app.
 """
 
 from __future__ import annotations
@@ -46,13 +46,6 @@ _VALUES: Final = (val.Usage, val.ErrorInfo, val.Origin, val.RemoteRun, val.Citat
 _STORED: Final = frozenset[Any]({*_UNIONS, *_SUBSETS, ev.Record, *_MESSAGES, *_VALUES})
 
 
-def make_converter() -> cattrs.Converter:
-    """Return a converter that has the hooks of everything that is stored; see `configure_converter`."""
-    converter = cattrs.Converter()
-    configure_converter(converter)
-    return converter
-
-
 def configure_converter(converter: cattrs.Converter) -> None:
     """
     Add the hooks of everything that is stored to a converter of cattrs, for classes of an app that hold such values.
@@ -62,7 +55,7 @@ def configure_converter(converter: cattrs.Converter) -> None:
     converter.register_structure_hook_func(_STORED.__contains__, structure)
     converter.register_unstructure_hook_func(_STORED.__contains__, unstructure)
     for cls in (val.JsonObject, val.State):
-        converter.register_structure_hook(cls, _structure_json_object)
+        converter.register_structure_hook(cls, partial(_structure_copy, hooks.structure_object))
         converter.register_unstructure_hook(cls, val.thaw)
 
 
@@ -80,11 +73,7 @@ def structure(data: object, cls: TypeForm[_T]) -> _T:
 
         TypeError: The library does not store a *cls*.
     """
-    hook = structure_hook(cls)
-    try:
-        return hook(plain_copy(data), cls)  # type: ignore[no-any-return]  # the hook of a class returns its instances
-    except ShapeError as fault:
-        raise fault.as_structure_error() from None
+    return _structure_copy(structure_hook(cls), data, cls)  # type: ignore[no-any-return]  # the hook's own class
 
 
 def unstructure(value: object) -> Any:
@@ -100,9 +89,9 @@ def unstructure(value: object) -> Any:
     return val.thaw(unstructure_hook(type(value))(value))
 
 
-def _structure_json_object(data: object, cls: Any) -> Any:
+def _structure_copy(hook: StructureHook, data: object, cls: Any) -> Any:
     try:
-        return hooks.structure_object(plain_copy(data), cls)
+        return hook(plain_copy(data), cls)
     except ShapeError as fault:
         raise fault.as_structure_error() from None
 
@@ -276,9 +265,6 @@ def _library_converter() -> cattrs.Converter:
 
 
 _CONVERTER: Final = _library_converter()
-_ALWAYS: Final[Mapping[Any, Collection[str]]] = {
-    ms.Transcript: ("messages", "seq", "rewound"),
-    **dict.fromkeys((*ms.PART_CLASSES, *ms.MESSAGE_CLASSES), ("status",)),
-}
-_CLASS_HOOKS: Final = ClassHooks(_CONVERTER, _ALWAYS)
+_WITH_STATUS: Final = dict.fromkeys((*ms.PART_CLASSES, *ms.MESSAGE_CLASSES), ("status",))
+_CLASS_HOOKS: Final = ClassHooks(_CONVERTER, {ms.Transcript: ("messages", "seq", "rewound"), **_WITH_STATUS})
 _class_hook: Callable[[Any], StructureHook] = cache(_CLASS_HOOKS.structure_hook)

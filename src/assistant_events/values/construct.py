@@ -31,8 +31,7 @@ def constructor(cls: type[_T]) -> Callable[..., _T]:
     ]
     body, names = construction(cls)
     signature = f"construct({', '.join(['*', *arguments] if arguments else [])})"
-    made: Callable[..., _T] = compiled(signature, [*body, "return made"], {**defaults, **names})
-    return made
+    return compiled(signature, [*body, "return made"], {**defaults, **names})
 
 
 def construction(cls: type) -> tuple[list[str], dict[str, Any]]:
@@ -61,9 +60,10 @@ def draft_of(cls: type) -> Any:
     return draft
 
 
-def compiled(signature: str, body: list[str], names: dict[str, Any]) -> Any:
+def compiled(signature: str, body: list[str], names: dict[str, Any]) -> Callable[..., Any]:
     """Return the function with this signature and body, with *names* as its globals."""
     # Any: made from text; the caller states what it takes and returns.
     code = f"def {signature}:\n    " + "\n".join(body).replace("\n", "\n    ")
     exec(code, names)  # noqa: S102 - the text consists of names of fields; nothing in it comes from outside
-    return names[signature.partition("(")[0]]
+    function: Callable[..., Any] = names[signature.partition("(")[0]]
+    return function

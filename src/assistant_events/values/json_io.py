@@ -111,7 +111,7 @@ def _fast_writer() -> Callable[[object], bytes]:
         from assistant_events.values.stdlib_json import write_plain
 
         return write_plain
-    # `items_of` takes a third longer: it is no function that C code can call without a tuple of arguments.
+    # `items_of` takes a third longer, because C code calls a Python function with a tuple of arguments.
     return msgspec.json.Encoder(enc_hook=attrgetter("_items")).encode
 
 
