@@ -41,9 +41,8 @@ _SUBSETS: Final[Mapping[Any, tuple[Any, Collection[type], str]]] = {
 }
 """Parts of the unions: the union that a document is structured as, the classes that may come of it, and their name."""
 
-_MESSAGES: Final = (ms.Transcript, ms.Times, ms.Unfinished)
-_VALUES: Final = (val.Usage, val.ErrorInfo, val.Origin, val.RemoteRun, val.Citation)
-_STORED: Final = frozenset[Any]({*_UNIONS, *_SUBSETS, ev.Record, *_MESSAGES, *_VALUES})
+_VALUES: Final = {val.Usage, val.ErrorInfo, val.Origin, val.RemoteRun, val.Citation}
+_STORED: Final = frozenset[Any]({*_UNIONS, *_SUBSETS, *_VALUES, ev.Record, ms.Transcript, ms.Times, ms.Unfinished})
 
 
 def configure_converter(converter: cattrs.Converter) -> None:
@@ -136,11 +135,9 @@ def _stored_structure_hook(hint: Any) -> StructureHook:
 
 
 def _union_hook(types: Mapping[str, type]) -> StructureHook:
-    hook_of = cache(lambda tag: _class_hook(types[tag]))
-
     def structure_union(document: Any, hint: Any) -> Any:
         try:
-            hook = hook_of(document["type"])
+            hook = _class_hook(types[document["type"]])
         except (KeyError, TypeError):
             raise hooks.unknown_word(types, hooks.tag_of(document), ".type") from None
         return hook(document, hint)
@@ -166,14 +163,13 @@ def _message_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHo
 
 def _event_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHook:
     """Return the hook of events: older versions are upcast; newer ones and unknown types are kept as they are."""
-    hook_of = cache(lambda tag: _class_hook(types[tag]))
     versions = {tag: cls.version for tag, cls in types.items()}
 
     def structure_event(document: Any, hint: Any) -> Any:
         try:
             tag = document["type"]
             # Identity refuses `true` and 1.0. CPython shares small integers; for others the result is the same.
-            hook = hook_of(tag) if document["v"] is versions[tag] else structure_other
+            hook = _class_hook(types[tag]) if document["v"] is versions[tag] else structure_other
         except (KeyError, TypeError):
             hook = structure_other
         return hook(document, hint)
@@ -184,7 +180,7 @@ def _event_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHook
         if tag in types:
             newest = {"v": 1, **plain_copy(upcasters.upcast(document))}
             if newest["v"] == versions[tag]:
-                return hook_of(tag)(newest, hint)
+                return _class_hook(types[tag])(newest, hint)
         # A record around the event is one level more.
         data = hooks.structure_object(document, val.State, DOCUMENT_DEPTH - 1)
         return ev.UnknownEvent(type=tag, version=version, data=data)

@@ -92,13 +92,14 @@ def _array_hook(structure_item: StructureHook, hint: Any, cls: type) -> Structur
     def structure_array(value: Any, _: Any) -> Any:
         if type(value) is not list:
             raise wrong("", "an array", value)
+        items: list[Any] = value  # pyright: ignore[reportUnknownVariableType]  # as above
         at = 0
         try:
-            for at, item in enumerate(value):
-                value[at] = structure_item(item, hint)
+            for at, item in enumerate(items):
+                items[at] = structure_item(item, hint)
         except ShapeError as fault:
             raise fault.under(f"[{at}]") from None
-        return cls(value)
+        return cls(items)
 
     return structure_array
 

@@ -159,7 +159,7 @@ def as_extra(value: Mapping[str, object]) -> JsonObject:
 def _checked(value: Mapping[str, object], field: str) -> Mapping[str, object]:
     if type(value) is not dict and not isinstance(value, Mapping):
         raise TypeError(f"{field}: expected a JSON object, got {type(value).__name__}")
-    return value
+    return value  # pyright: ignore[reportUnknownVariableType]  # isinstance leaves its items unknown
 
 
 def tuple_of(value: Iterable[_T], expected: type | tuple[type, ...], field: str, label: str) -> tuple[_T, ...]:
