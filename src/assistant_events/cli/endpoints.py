@@ -7,7 +7,7 @@ The provider of `run`: the service, another server, or, without a key, a mock pr
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import attrs
 
@@ -22,9 +22,6 @@ from assistant_events.values import thaw
 
 if TYPE_CHECKING:
     from assistant_events.clients import ProviderClient
-
-Body: TypeAlias = dict[str, Any]
-# Any: plain JSON.
 
 DIALECT: Final = "gemini-interactions"
 """The dialect of `run`."""
@@ -64,7 +61,7 @@ class StoredRequest:
     """What is stored of the newest prompt that `run` has sent."""
 
     endpoint: str
-    body: Body
+    body: dict[str, Any]  # Any: plain JSON
     """The request, without the conversation."""
 
 

@@ -1,8 +1,4 @@
-"""
-What a session reads an answer from: the client of a provider, or a decoder and the chunks of a stream.
-
-Generators are closed by the stream that reads them: an app that makes one in a call has no reference to it.
-"""
+"""What a session reads an answer from: the client of a provider, or a decoder and the chunks of a stream."""
 
 from __future__ import annotations
 
@@ -94,12 +90,7 @@ class Source:
 
 
 def async_source(made: object, decoder: Callable[[], DecoderBase]) -> Source:
-    """
-    Return the source of what a client of `Session` returned; *decoder* makes the one for chunks.
-
-    Raises:
-        TypeError: It is neither an answer nor iterable.
-    """
+    """Return the source of what a client of `Session` returned; *decoder* makes the one for chunks."""
     # Any: an `Answer` with two methods more.
     given: Any = made
     if hasattr(made, "read") and hasattr(made, "aclose"):

@@ -1,9 +1,4 @@
-"""
-The decisions of a session, and the order of its calls of the store.
-
-All operations are coroutines. `Session` awaits their calls of the store; `SyncSession` makes them at once, so that an
-operation of it never waits.
-"""
+"""The operations of a session, as coroutines: `Session` awaits their calls of the store, `SyncSession` makes them."""
 
 from __future__ import annotations
 
@@ -53,8 +48,6 @@ _TRIES: Final = 20
 
 
 Keep: TypeAlias = Callable[[StreamReceiver], Awaitable[tuple[list[Event], list[int]]]]
-"""See `Core._keep`."""
-
 Ask: TypeAlias = Callable[[bool], tuple[Source, Encoded | None]]
 """Asks for an answer, with the full history if its argument is true. Returns its source, and the request if known."""
 
@@ -230,30 +223,25 @@ class Core(ABC, Generic[StreamT]):
     # -- of each face
 
     @abstractmethod
-    async def _call(self, request: Callable[[Store], _T]) -> _T:
-        """Return what *request* returns for the store."""
+    async def _call(self, request: Callable[[Store], _T]) -> _T: ...
 
-    # Any: what a coroutine exchanges with its event loop.
+    # Carries an operation out to its end while no other is. Any: what a coroutine exchanges with its event loop.
     @abstractmethod
-    async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Return the result of an operation, carried out to its end while no other is."""
+    async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T: ...
 
     @abstractmethod
-    def _source(self, made: object, decoder: Callable[[], DecoderBase]) -> Source:
-        """Return the source of what a client returned, or of chunks, of which *decoder* makes the decoder."""
+    def _source(self, made: object, decoder: Callable[[], DecoderBase]) -> Source: ...
 
     @abstractmethod
-    def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> StreamT:
-        """Return the stream of an answer."""
+    def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> StreamT: ...
 
     def _keeping(self, meta: Meta) -> Keep:
-        """Return what stores the events of a stream."""
         return lambda receiver: self._alone(self._keep(receiver, meta))
 
     # -- operations
 
     async def _open(self) -> None:
-        snapshot = await self._call(self._load_snapshot)
+        snapshot = await self._call(lambda store: store.load_snapshot(self.session_id))
         if snapshot is not None:
             self._start_from(snapshot)
         while True:
@@ -274,16 +262,13 @@ class Core(ABC, Generic[StreamT]):
         try:
             records = await self._call(lambda store: tuple(store.read(self.session_id, after, limit=limit)))
         except PrunedError:
-            snapshot = await self._call(self._load_snapshot)
+            snapshot = await self._call(lambda store: store.load_snapshot(self.session_id))
             if snapshot is None or snapshot.seq <= self.seq:
                 raise
             self._start_from(snapshot)
             start = after = snapshot.seq
             records = await self._call(lambda store: tuple(store.read(self.session_id, start, limit=limit)))
         return after, records
-
-    def _load_snapshot(self, store: Store) -> Transcript | None:
-        return store.load_snapshot(self.session_id)
 
     async def _append(
         self,

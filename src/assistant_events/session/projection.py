@@ -20,12 +20,8 @@ class Batch:
     """Events to append."""
 
     events: tuple[StoredEvent, ...]
-
-    after: int
-    """`seq` of the record before them."""
-
-    dry_run: Builder
-    """A builder that has applied them."""
+    after: int  # `seq` of the record before them
+    dry_run: Builder  # has applied them
 
 
 @final
@@ -66,11 +62,7 @@ class Projection:
         return self._builder.apply(item)
 
     def dry_run(self) -> Builder:
-        """
-        Return a builder at the current state, to try durable events on.
-
-        A new one costs the parts of the messages that it opens; a committed one is used again (see `committed`).
-        """
+        """Return a builder at the current state, to try durable events on; a `committed` one is used again."""
         reusable, self._reusable = self._reusable, None
         return reusable[1] if reusable is not None and reusable[0] == self.seq else Builder(self.transcript)
 

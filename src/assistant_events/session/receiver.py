@@ -1,9 +1,4 @@
-"""
-The events of one answer, on their way into the log and then to the caller.
-
-The durable events of one feed are stored as one batch before any event of that feed is passed on. Events that could not
-be stored stay pending: the same stream can be entered again.
-"""
+"""The events of one answer, on their way into the log and then to the caller."""
 
 from __future__ import annotations
 
@@ -89,7 +84,6 @@ class StreamReceiver:
         if decoder is None:
             events = cast("list[ev.Event]", item)  # the result of `read`
         elif isinstance(item, BYTES):
-            # cast: bytes-like.
             events = decoder.feed(bytes(cast("bytes", item)))
         elif isinstance(item, str):
             raise TypeError("chunks: expected bytes or parsed events, got str; iterate over bytes, not text or lines")
@@ -150,12 +144,7 @@ class StreamReceiver:
         return self.sent is not None or self._conflict
 
     def plan(self) -> Batch:
-        """
-        Return the batch to store. Events that would not apply are dropped, all of them when others ended the answer.
-
-        Raises:
-            LocalProtocolError: The answer starts a message that exists already, or another writer writes the message.
-        """
+        """Return the batch to store; events that would not apply are dropped, and all when others ended the answer."""
         if self.ended_by_others or self._contested:
             self._give_up()
         if self._contested and not self.ended_by_others:
@@ -233,11 +222,7 @@ class StreamReceiver:
     # -- what others write
 
     def match_log(self, records: Sequence[ev.Record], *, after: int, known: int) -> None:
-        """
-        Find out whether an unconfirmed batch was stored, and what other writers did to the answer.
-
-        *records* are all records after the `seq` *after*; those up to *known* were known before.
-        """
+        """Learn from all records after *after* what was stored, and behind *known*, what others did to the answer."""
         sent, self.sent, self._conflict = self.sent, None, False
         if sent is not None:
             # When a snapshot covers the batch, its records are unknown, and storing it again might duplicate them.

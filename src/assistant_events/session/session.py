@@ -25,13 +25,11 @@ class Session(Core[EventStream]):
     """
     One conversation in a store: its `transcript`, and the operations that continue it.
 
-    Events are stored before the transcript changes. If another writer has appended meanwhile, the session reads the new
-    records and appends again, unless they touch what it writes. Every verb returns the records that it has stored.
+    Events are stored before the transcript changes, and verbs return the records. If another writer has appended
+    meanwhile, the session reads the new records and appends again, unless they touch what it writes.
 
-    Tasks of one event loop may share a session: their batches are stored one after another. When a task is cancelled, a
-    batch that is being stored is completed, and the transcript updated, before `CancelledError` propagates.
-
-    Create one with `open`.
+    Tasks of one event loop may share a session. When a task is cancelled, a batch that is being stored is completed,
+    and the transcript updated, before `CancelledError` propagates.
     """
 
     _open_with = "`await Session.open(store, session_id)`"
@@ -52,10 +50,7 @@ class Session(Core[EventStream]):
             snapshot_every: Store a snapshot after this many records since the last one, so that opening stays fast.
                 `None` stores none. A refused snapshot is only logged.
 
-        Raises:
-            TypeError: *store* is not a store.
-
-            StoreError: The store could not be read.
+        Every method raises `StoreError` when the store fails.
         """
         session = cls._new(store, session_id, snapshot_every)
         session._where, session._lock = store, asyncio.Lock()
@@ -82,8 +77,6 @@ class Session(Core[EventStream]):
 
             ConflictError: Another writer has written a message of *events* meanwhile. Nothing was stored, and the
                 transcript has the new records: decide again.
-
-            StoreError: The store failed.
         """
         return await self._alone(self._append(lambda: events, meta, at=at))
 
@@ -112,8 +105,6 @@ class Session(Core[EventStream]):
             TypeError, ValueError: *content* is empty, or not a prompt.
 
             LocalProtocolError: Another message has this id.
-
-            StoreError: The store failed.
         """
         return await self._alone(self._prompt(content, message_id, meta, abandon_calls=abandon_calls))
 
@@ -137,9 +128,7 @@ class Session(Core[EventStream]):
 
     async def reconcile(self, *, abandon_calls: bool = False, abandon_runs: bool = False, meta: Meta = None) -> Records:
         """
-        Close abandoned messages, for example after a restart.
-
-        Messages that this session receives are not changed. Nothing is run again.
+        Close abandoned messages, for example after a restart. Nothing is run again.
 
         Args:
             abandon_calls: Fail the client calls without a result; by default they stay open.

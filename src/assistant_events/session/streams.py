@@ -60,8 +60,7 @@ class AnswerStream:
             await self._store(receiver)
             receiver.active = True
 
-    async def _next(self) -> bool:
-        """Get the next events; return whether there are any."""
+    async def _next(self) -> bool:  # whether there are more events
         receiver = self._entered()
         if not receiver.active:
             raise LocalProtocolError("the block of the stream was left")

@@ -20,17 +20,8 @@ from assistant_events.values.info import is_retryable_status, kind_of_status
 # Base classes of exceptions for a broken stream: httpx, httpcore, aiohttp, requests, urllib3, http.client,
 # websockets, and the SDKs of OpenAI and Anthropic.
 _BROKEN: Final = frozenset(
-    {
-        "APIConnectionError",
-        "ClientConnectionError",
-        "ClientPayloadError",
-        "ConnectionClosed",
-        "HTTPException",
-        "NetworkError",
-        "ProtocolError",
-        "TransportError",
-    }
-)
+    {"APIConnectionError", "ClientConnectionError", "ClientPayloadError", "ConnectionClosed"}
+) | {*("HTTPException", "NetworkError", "ProtocolError", "TransportError")}
 _ABORTED: Final[Mapping[type, str]] = MappingProxyType(
     {
         CancelledError: "the task that received it was cancelled",
@@ -67,11 +58,8 @@ def abortion(reason: BaseException | None) -> ErrorInfo:
 def _status(error: Exception) -> int | None:
     response = getattr(error, "response", None)
     # `status`: aiohttp and urllib.
-    for value in (
-        getattr(error, "status_code", None),
-        getattr(response, "status_code", None),
-        getattr(error, "status", None),
-    ):
+    for holder, name in ((error, "status_code"), (response, "status_code"), (error, "status")):
+        value = getattr(holder, name, None)
         if isinstance(value, int) and 400 <= value <= 599:
             return value
     return None
