@@ -399,7 +399,6 @@ def test_a_restart_forgets_fragments_and_calls():
 
     assert [FragmentPhase.ABSENT] * 3 == [life.fragment(kind) for kind in FRAGMENT_KINDS]
     assert CallPhase.UNKNOWN is life.call("c1")
-    assert [] == life.open_fragments()
 
 
 def test_a_call_keeps_its_name():
@@ -453,5 +452,5 @@ def test_a_known_message_is_adopted():
     part = ToolPart(**CALLED, name="search", status="called", input=JsonObject(), provider_executed=True)
     life.adopt_call(part, CallPhase.CALLED)
 
-    assert ["text"] == life.open_fragments()
+    assert FragmentPhase.OPEN is life.fragment("text")
     assert ["c1"] == life.unsettled_calls()

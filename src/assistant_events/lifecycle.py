@@ -387,10 +387,6 @@ class MessageLifecycle:
         call = self._calls.get(call_id)
         return _NO_CALL if call is None else call.phase
 
-    def open_fragments(self) -> list[str]:
-        """Kinds that have an open fragment."""
-        return [kind for kind, phase in self._fragments.items() if phase is _OPEN]
-
     def unsettled_calls(self) -> list[str]:
         """Ids of the calls that keep a step from ending: without an input, or run by the provider and not answered."""
         return list(self._unsettled)
