@@ -43,7 +43,7 @@ def act(other, name):
 @given(st.lists(st.sampled_from(ACTS), min_size=1, max_size=12), st.booleans())
 def test_two_writers(acts, refreshes):
     """
-    What both were told to have stored is in the log, which is in order and folds to what each of them shows.
+    What both have stored is in the log, which is in order and folds to what each of them shows.
     """
     store, client = MemoryStore(), Provider([*CHUNKS, line(stop="tool-calls")])
     session, other = SyncSession.open(store, "s1"), SyncSession.open(store, "s1")

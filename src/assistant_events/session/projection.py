@@ -51,8 +51,8 @@ class Projection:
         self._transcript = None
         self._reusable = None
 
-    def extend(self, records: Iterable[Record]) -> None:
-        """Apply records; known ones change nothing."""
+    def extend(self, records: Iterable[Event | Record]) -> None:
+        """Apply records, or live events; known ones change nothing."""
         self._builder.extend(records)
         self._transcript = None
 

@@ -25,6 +25,9 @@ KEPT: Final = frozenset({Outcome.APPLIED, Outcome.IGNORED})
 _FROM_OUTSIDE: Final = (ev.ToolApprovalRequested, ev.ToolApproved, ev.ToolStarted, ev.ToolSuccess, ev.ToolFailed)
 """Events that other writers may append to a message while it is being received."""
 
+_LIVE: Final = frozenset[type](ev.LIVE_EVENTS)
+_DELTAS: Final = frozenset[type]({ev.TextDelta, ev.ReasoningDelta, ev.MediaDelta, ev.ToolInputDelta})
+
 _STARTS: Final = (ev.StepStarted, ev.StepRestarted)
 
 _REFUSALS: Final = frozenset({ErrorKind.NOT_FOUND, ErrorKind.INVALID_REQUEST})
@@ -136,7 +139,7 @@ class StreamReceiver:
     @property
     def has_durable(self) -> bool:
         """Whether durable events are pending, which are stored before anything is passed on."""
-        return any(event.durable for event in self.pending)
+        return not {event.__class__ for event in self.pending} <= _LIVE
 
     @property
     def stale(self) -> bool:
@@ -207,9 +210,11 @@ class StreamReceiver:
 
     def pass_live(self) -> list[ev.Event]:
         """Return the events to pass on when all pending ones are live."""
-        apply = self._projection.apply
-        passed_on = [event for event in self.pending if apply(event) is Outcome.APPLIED]
-        self.pending = []
+        passed_on, self.pending = self.pending, []
+        if {event.__class__ for event in passed_on} <= _DELTAS:
+            self._projection.extend(passed_on)  # no other writer closes a fragment without ending the stream
+        else:
+            passed_on = [event for event in passed_on if self._projection.apply(event) is Outcome.APPLIED]
         self._has_content = True
         return passed_on
 
