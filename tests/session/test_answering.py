@@ -348,3 +348,31 @@ def test_conflicts(open_session, store, verb, arguments, theirs, retried):
 
     assert fold(store.read("s1")) == session.transcript
     assert [] == find_problems(store.read("s1"))
+
+
+def test_a_prompt_that_is_rewound_before_the_first_byte(session, store):
+    """
+    An answer to a prompt that was rewound meanwhile is not begun.
+    """
+
+    def chunks():
+        store.append("s1", [rewind("u1")])
+        yield from STREAM
+
+    session.prompt("Hello", message_id="u1")
+
+    assert [] == list(each(session.respond(Provider(chunks()), BODY, message_id="a1")))
+    assert ["prompt.submitted", "history.rewound"] == store.types
+
+
+def test_leaving_an_answer_that_was_rewound(session):
+    """
+    A reader that leaves before it notices stops the run as well.
+    """
+    client = Provider(STREAM)
+    session.prompt("Hello", message_id="u1")
+    with session.respond(client, BODY, message_id="a1") as events:
+        next(events)
+        session.rewind("u1")
+
+    assert (["a1"], 0) == (client.stopped, len(session.transcript))
