@@ -77,10 +77,6 @@ class TrackingDecoder(DecoderBase):
         """Return what an event means for recovery."""
 
     @abstractmethod
-    def decode(self, event: Fields) -> None:
-        """Decode an event as the dialect does."""
-
-    @abstractmethod
     def with_usage(self, event: Fields, usage: Fields) -> Fields:
         """Return a completion event with usage."""
 
@@ -158,7 +154,7 @@ class TrackingDecoder(DecoderBase):
             self.erred = seen.error
             self.empty_errors += not seen.error
         self._count(seen.content)
-        self.decode(event)
+        super().on_event(event)  # type: ignore[safe-super]  # that of the dialect is between this class and the base
 
     def on_rejoin(self) -> None:
         """Count content from its start again."""

@@ -96,10 +96,6 @@ class GeminiTrackingDecoder(TrackingDecoder, GeminiInteractionsDecoder):
                 content = int(any(value for key, value in mapping(event, "delta").items() if key != "type"))
         return Observation(content=content, misplaced=misplaced, foreign=foreign)
 
-    def decode(self, event: Fields) -> None:
-        """Decode an event as the dialect does."""
-        GeminiInteractionsDecoder.on_event(self, event)
-
     def with_usage(self, event: Fields, usage: Fields) -> Fields:
         """Return a completion event with usage."""
         return {**event, "interaction": {**mapping(event, "interaction"), "usage": usage}}
