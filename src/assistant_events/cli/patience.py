@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from threading import Condition, Thread
-from types import TracebackType
 from typing import Final, Self, TextIO, final
 
 from assistant_events.cli.terminal_safe import shortened
@@ -56,9 +55,7 @@ class PatientWriter:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exception: object) -> None:
         with self._changed:
             self._is_closing = True
             self._note_left_out()

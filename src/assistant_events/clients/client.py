@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias, TypedDict, cast
 from weakref import WeakSet
 
@@ -220,9 +219,7 @@ class ProviderClient:
         self._clients()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_exception: object) -> None:
         await self.aclose()
 
     # -- internals

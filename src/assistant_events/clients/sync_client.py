@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from threading import Lock, Thread
-from types import TracebackType
 from typing import Any, ClassVar, Final, Self, TypeVar, final
 
 from typing_extensions import Unpack
@@ -147,9 +146,7 @@ class SyncRunStream(Iterator[Event]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exception: object) -> None:
         self.disconnect()
 
     def __repr__(self) -> str:
@@ -202,9 +199,7 @@ class SyncProviderClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exception: object) -> None:
         self.close()
 
     def _run(self, make: Callable[[], RunStream]) -> SyncRunStream:

@@ -12,7 +12,6 @@ import socket
 from collections.abc import Callable
 from concurrent.futures import Future
 from threading import Event, Thread
-from types import TracebackType
 from typing import Final, Self, TypeVar, final
 
 import uvicorn
@@ -89,9 +88,7 @@ class ThreadedServer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exception: object) -> None:
         self.stop()
 
     async def _serve(self) -> None:

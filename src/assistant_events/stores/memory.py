@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from types import TracebackType
 from typing import Self, final
 
 from assistant_events.converters import dumps
@@ -159,9 +158,7 @@ class MemoryStore:
         self._open()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exception: object) -> None:
         self.close()
 
     def _open(self) -> dict[str, _Log]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, TypeVar, Unpack, final
 
 from assistant_events.extras import require
@@ -148,9 +147,7 @@ class RunningProvider:
         self._is_open = True
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exception: object) -> None:
         self._is_open = False
         serving, self._serving = self._serving, None
         if serving is not None:
@@ -161,14 +158,12 @@ class RunningProvider:
     async def __aenter__(self) -> Self:
         return self.__enter__()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_exception: object) -> None:
         if self._serving is None:
-            self.__exit__(kind, error, trace)
+            self.__exit__()
         else:
             # In a thread, so that clients in the loop see the end of their streams.
-            await asyncio.to_thread(self.__exit__, kind, error, trace)
+            await asyncio.to_thread(self.__exit__)
 
     def _run(self, function: Callable[[], _T]) -> _T:
         return function() if self._serving is None else self._serving.run(function)

@@ -6,7 +6,6 @@ import os
 import sqlite3
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from datetime import datetime
-from types import TracebackType
 from typing import Any, Final, Self, TypeVar, final
 
 from assistant_events.converters import dumps
@@ -251,9 +250,7 @@ class SqliteStore:
         self._check_usable()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exception: object) -> None:
         self.close()
 
     def _check_usable(self) -> None:
