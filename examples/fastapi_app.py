@@ -61,11 +61,11 @@ class Chat:
         except BaseException:
             self.busy = False
             raise
-        self.receive(self.session.respond(client, BODY))
+        self.receive(client, self.session.respond(client, BODY))
 
-    def receive(self, stream: EventStream) -> None:
+    def receive(self, client: GeminiInteractions, stream: EventStream) -> None:
         self.busy = True
-        self.task = asyncio.create_task(self._receive(stream))
+        self.task = asyncio.create_task(self._receive(client, stream))
 
     async def take_up(self, client: GeminiInteractions) -> None:
         """Go on after a restart: close or resume what was left open, and answer a prompt that has no answer."""
@@ -73,9 +73,9 @@ class Chat:
         self._told = self.session.seq
         awaits = self.session.transcript.awaits
         if awaits is Awaits.PROVIDER:
-            self.receive(self.session.resume(client))
+            self.receive(client, self.session.resume(client))
         elif awaits is Awaits.MODEL:
-            self.receive(self.session.respond(client, BODY))
+            self.receive(client, self.session.respond(client, BODY))
 
     async def close(self) -> None:
         """Stop receiving. The answer is closed in the log, and its run can be resumed after the next start."""
@@ -101,17 +101,21 @@ class Chat:
         finally:
             self._watchers.discard(queue)
 
-    async def _receive(self, stream: EventStream) -> None:
+    async def _receive(self, client: GeminiInteractions, stream: EventStream) -> None:
         try:
-            async with stream as events:
-                async for event in events:
-                    self._tell(event, events.seq)
+            while True:
+                async with stream as events:
+                    async for event in events:
+                        self._tell(event, events.seq)
+                if self.session.transcript.awaits is not Awaits.MODEL:
+                    return
+                stream = self.session.respond(client, BODY)  # the provider has paused: the next step goes on
         finally:
             self.busy = False
 
     def _tell(self, event: Event, seq: int) -> None:
         if isinstance(event, (StepEnded, StepFailed)):
-            self.busy = False
+            self.busy = self.session.transcript.awaits is Awaits.MODEL
         fragment = (event.message_id, event.type.rpartition(".")[0], getattr(event, "call_id", None))
         if event.durable:
             self._told = seq

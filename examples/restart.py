@@ -31,15 +31,20 @@ async def take_up(store: SqliteStore, client: GeminiInteractions) -> None:
                 await show(session.resume(client, message_id=left.message_id))
         for record in await session.reconcile():
             print(f"settled: {record.event.type} of {record.event.message_id}")
-        if session.transcript.awaits is Awaits.MODEL:
-            await show(session.respond(client, BODY))
+        await answer(session, client)
 
 
 async def ask(store: SqliteStore, client: GeminiInteractions, question: str) -> None:
     """Send a prompt and show the answer."""
     session = await Session.open(store, "s1")
     await session.prompt(question)
-    await show(session.respond(client, BODY))
+    await answer(session, client)
+
+
+async def answer(session: Session, client: GeminiInteractions) -> None:
+    """Ask the model while it is its move: an answer that the provider has paused goes on with the next step."""
+    while session.transcript.awaits is Awaits.MODEL:
+        await show(session.respond(client, BODY))
 
 
 async def show(stream: EventStream) -> None:

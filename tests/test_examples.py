@@ -28,6 +28,8 @@ WORDS = "one two three four five six seven eight nine ten"
 # created, status, start, "one ", "two ", "thre", then silence.
 STALLED = {"text": WORDS, "timing": {"delta_chars": 4}, "faults": ["stall@6"]}
 
+PAUSED = {"Tell.": [{"text": "Once upon", "continuation_token": "t1"}, {"text": " a time."}]}
+
 
 @pytest.fixture
 def provider():
@@ -101,6 +103,16 @@ class TestRestart:
 
         assert (0, "eleven\n[finished]\n", "") == self.run(environment)
         assert ["Now.", "eleven"] == texts(environment["CHAT_DB"], "s1")
+
+
+    def test_goes_on_with_an_answer_that_was_paused(self, environment, provider):
+        """
+        `requires_continuation` is not the end of an answer: the app asks until it has all of it.
+        """
+        provider.add(PAUSED)
+        with self.app(environment, "Tell.") as child:
+            assert (0, "Once upon\n[finished]\n a time.\n[finished]\n", "") == child.ended()
+        assert ["Tell.", "Once upon", " a time."] == texts(environment["CHAT_DB"], "s1")
 
 
 def asked(provider):
@@ -188,6 +200,24 @@ class TestFastApi:
         assert ["Count.", WORDS, "On.", "eleven"] == [message.text for message in fold([one for _, one in got])]
         assert list(range(1, 11)) == [seq for seq, _ in got if seq is not None]
         assert not any(getattr(one, "state", None) or getattr(one, "run", None) for _, one in got)
+
+    def test_an_answer_that_was_paused_goes_on(self, serve, provider, environment):
+        """
+        A browser gets both steps of an answer that the provider has paused, and only then the next prompt is taken.
+        """
+        provider.add(PAUSED)
+        client, _ = serve()
+        client.post("/chats/s1", json={"prompt": "Tell."})
+        with client.stream("GET", "/chats/s1/events") as response:
+            frames = Frames(response)
+            got = frames.until("step.ended")
+            got += frames.until("step.ended")
+            assert 202 == client.post("/chats/s1", json={"prompt": "On."}).status_code
+            got += frames.until("step.ended")
+
+        told = ["Tell.", "Once upon", " a time.", "On.", "eleven"]
+        assert told == [message.text for message in fold([one for _, one in got])]
+        assert told == texts(environment["CHAT_DB"], "s1")
 
     def test_a_shutdown_is_taken_up_by_the_next_start(self, serve, environment):
         """
