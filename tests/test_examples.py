@@ -104,7 +104,6 @@ class TestRestart:
         assert (0, "eleven\n[finished]\n", "") == self.run(environment)
         assert ["Now.", "eleven"] == texts(environment["CHAT_DB"], "s1")
 
-
     def test_goes_on_with_an_answer_that_was_paused(self, environment, provider):
         """
         `requires_continuation` is not the end of an answer: the app asks until it has all of it.
