@@ -201,6 +201,3 @@ def _plain_text(body: bytes) -> str:
     except UnicodeDecodeError:
         return ""
     return text if text.isprintable() and not text.startswith(("<", "{", "[")) else ""
-
-
-__all__ = ["ErrorTable", "error_of", "retry_after_s"]

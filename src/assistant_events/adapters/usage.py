@@ -101,6 +101,3 @@ def _write(written: dict[str, Any], path: str, value: int) -> None:
     for parent in parents:
         written = written.setdefault(parent, {})
     written[key] = value
-
-
-__all__ = ["UsageTable"]

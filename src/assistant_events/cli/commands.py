@@ -500,5 +500,3 @@ def _sentence(error: CycloptsError, arguments: Sequence[str]) -> str:
 _app.command(run_command, name="run")
 
 _COMMANDS: Final = ("run", "fold", "events", "show", "sessions", "verify", "reconcile", "delete", "mock")
-
-__all__: Final = ["run"]

@@ -351,6 +351,3 @@ def _checked_url(base_url: object) -> str:
         # The value is not shown: it may hold a password.
         raise ValueError("base_url: expected an http or https URL without user, password, query and fragment")
     return base_url.rstrip("/")
-
-
-__all__ = ["Body", "ClientOptions", "ProviderClient", "Target", "checked_key"]

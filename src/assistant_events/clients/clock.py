@@ -57,6 +57,3 @@ class Clock:
     def timeout(self, seconds: float) -> asyncio.Timeout:
         """Return a context manager that raises `TimeoutError` after `limit` seconds."""
         return asyncio.timeout(self.limit(seconds))
-
-
-__all__ = ["Clock"]

@@ -45,6 +45,3 @@ def proxy_secrets() -> list[str]:
             user, password = unquote(parts.username or ""), unquote(parts.password)
             secrets += [parts.password, password, b64encode(f"{user}:{password}".encode()).decode()]
     return secrets
-
-
-__all__ = ["is_loopback", "proxy_secrets", "service_url"]

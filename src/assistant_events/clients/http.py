@@ -401,6 +401,3 @@ async def _close(response: httpx2.Response, chunks: AsyncGenerator[bytes] | None
                 await chunks.aclose()
             for _ in range(3):
                 await asyncio.sleep(0)
-
-
-__all__ = ["Answer", "Stream", "Transport", "http_client", "is_service_url"]

@@ -419,23 +419,3 @@ class RecoveryState:
                 return RequestKind.CURSOR if cursor else RequestKind.REPLAY
             case _:
                 return None
-
-
-__all__ = [
-    "ACTIONS",
-    "MAX_ATTEMPTS",
-    "ZOMBIE_CODE",
-    "Action",
-    "Attempt",
-    "ConnectionState",
-    "FailureMode",
-    "FetchedRun",
-    "RecoveryPolicy",
-    "RecoveryState",
-    "RequestKind",
-    "RunSummary",
-    "RunTraits",
-    "Situation",
-    "classify",
-    "situation_of",
-]

@@ -63,6 +63,3 @@ class StopResult:
     """Why the cancellation failed."""
 
     delete_error: ErrorInfo | None = None
-
-
-__all__ = ["Report", "StopResult"]

@@ -76,6 +76,3 @@ async def retried(
         with attempt:
             return await request()
     raise AssertionError("stamina raises what the last attempt raised")  # pragma: no cover
-
-
-__all__ = ["RequestFailedError", "may_create_again", "retried"]

@@ -59,6 +59,3 @@ class RunApi(ABC):
     @abstractmethod
     def is_cut_tail(self, tail: str) -> bool:
         """Return whether text behind the last event is the provider's error of a connection that it cut."""
-
-
-__all__ = ["RunApi"]

@@ -552,6 +552,3 @@ class RunDriver:
         connection.watch.cancel()
         await asyncio.wait((connection.watch,))
         await connection.stream.aclose()
-
-
-__all__ = ["RunDriver", "Start"]

@@ -120,6 +120,3 @@ class RunStream(AsyncIterator[Event]):
     def __repr__(self) -> str:
         report = self.report
         return f"<RunStream of {self.message_id!r}, run {report.run_id!r}, {report.situation}>"
-
-
-__all__ = ["RunStream"]

@@ -209,6 +209,3 @@ class SyncProviderClient:
 def _plain(target: Any) -> Any:
     # Any: the stream inside of a synchronous one; the client checks everything else.
     return target.run if isinstance(target, SyncRunStream) else target
-
-
-__all__ = ["SyncProviderClient", "SyncRunStream"]

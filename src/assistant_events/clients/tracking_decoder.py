@@ -194,6 +194,3 @@ class TrackingDecoder(DecoderBase):
         if self._place > self._furthest:
             self._furthest = self._place
             self.news += 1
-
-
-__all__ = ["Observation", "TrackingDecoder"]

@@ -424,6 +424,3 @@ def _says_as_much(before: msg.Part, after: msg.Part) -> bool:
     if before.status is msg.PartStatus.COMPLETED:
         return before == after
     return after.text.startswith(before.text)
-
-
-__all__ = ["Trial", "check_adapter"]

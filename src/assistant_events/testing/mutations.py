@@ -183,6 +183,3 @@ def _paths(value: Any, path: _Path) -> Iterator[_Path]:
     elif isinstance(value, list):
         for at, item in enumerate(cast("list[object]", value)):
             yield from _paths(item, (*path, at))
-
-
-__all__ = ["HOSTILE_JSON", "MUTATIONS", "mutated"]
