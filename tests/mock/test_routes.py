@@ -372,7 +372,7 @@ def test_a_fault_of_our_own_is_a_document(monkeypatch, caplog):
             {"clock": None, "time_scale": 0},
             "time_scale: expected real seconds for each second, from 1e-9 to 1e9, got 0",
         ),
-        ({"event_ids": "few"}, "event_ids: expected one of background, all, some, none, got 'few'"),
+        ({"event_ids": "few"}, "event_ids: expected 'background' or 'all' or 'some' or 'none', got 'few'"),
     ],
 )
 def test_options_that_there_are_not(options, text):

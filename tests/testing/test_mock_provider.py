@@ -9,13 +9,15 @@ import sys
 import threading
 from inspect import signature
 
+import attrs
 import httpx2
 import pytest
 
 from assistant_events.adapters.gemini_interactions.mock import MockProvider
+from assistant_events.adapters.gemini_interactions.mock.interactions import InteractionsSettings
+from assistant_events.adapters.gemini_interactions.mock.provider import ProviderOptions
 from assistant_events.errors import FixtureError, UnknownDialectError
 from assistant_events.testing import mock_provider
-from assistant_events.testing.provider import ProviderOptions
 
 KEY = {"x-goog-api-key": "secret"}
 ASKED = {"model": "gemini-3.6-flash", "input": "Hello"}
@@ -358,9 +360,10 @@ def test_options():
     """
     The options are those of `MockProvider`, and reach it.
     """
-    known = [name for name in signature(MockProvider).parameters if name != "fixtures"]
+    own = {name for name, each in signature(MockProvider).parameters.items() if each.kind is each.KEYWORD_ONLY}
+    settings = {field.name for field in attrs.fields(InteractionsSettings)}
 
-    assert known == list(ProviderOptions.__annotations__)
+    assert own | settings == {*ProviderOptions.__annotations__}
     with mock_provider({"Hello": "Hi"}, generation=1, require_key=False) as provider, httpx2.Client() as client:
         document = client.post(f"{provider.url}/v1beta/interactions", json=ASKED).json()
     assert [{"type": "text", "text": "Hi"}] == document["outputs"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, Final, Literal, final
+from typing import TYPE_CHECKING, Any, Final, final
 from urllib.parse import parse_qsl, urlencode
 
 from assistant_events.cli.exit_codes import CommandError
@@ -43,19 +43,9 @@ def list_faults() -> None:
     print_table(("fault", "what it does"), list(fault_help()))
 
 
-def serve(
-    fixtures: Sequence[str],
-    *,
-    host: str,
-    port: int,
-    generation: Literal[1, 2],
-    faults: Sequence[str],
-    strict: bool,
-    event_ids: Literal["background", "all", "some", "none"],
-    time_scale: float,
-) -> None:
+def serve(fixtures: Sequence[str], *, host: str, port: int, **options: object) -> None:
     """
-    Answer from fixtures until Ctrl-C, which is raised.
+    Answer from fixtures until Ctrl-C, which is raised; *options* are those of the provider.
 
     Raises:
         CommandError: The fixtures, a fault, the scale or the address cannot be used.
@@ -63,9 +53,7 @@ def serve(
     _check_installed(_NEEDED)
     known = _loaded(fixtures)
     try:
-        provider = _dialect().provider(
-            known, generation=generation, faults=faults, strict=strict, event_ids=event_ids, time_scale=time_scale
-        )
+        provider = _dialect().provider(known, **options)
     except ValueError as error:
         raise CommandError(str(error)) from None
     what = f"{len(known)} fixture{'' if len(known) == 1 else 's'}"

@@ -35,13 +35,13 @@ FAULT_HEADER: Final = "x-mock-fault"
 class Settings:
     """Limits and behaviour of a mock provider, as its class describes them."""
 
-    strict: bool
-    require_key: bool
+    strict: bool = True
+    require_key: bool | None = None
     max_body_bytes: int
-    max_runs: int
-    max_kept_bytes: int
-    max_requests: int
-    make_id: Callable[[], str]
+    max_runs: int = 2_000
+    max_kept_bytes: int = 64 << 20
+    max_requests: int = 1_000
+    make_id: Callable[[], str] | None = None
 
 
 @final
@@ -137,7 +137,8 @@ class MockService(ABC, Generic[_RunT]):
         """Read a request and add it to the log. Raises `ApiError` for a missing key, its length or an unknown fault."""
         data = await read_body(request, self.settings.max_body_bytes)
         self.log.add(request, _readable(data), len(data or b""))
-        if self.settings.require_key and not has_key(request):
+        required = self.settings.strict if self.settings.require_key is None else self.settings.require_key
+        if required and not has_key(request):
             raise ApiError(403, "The request has no API key: send it in its header, in ?key= or as Authorization.")
         if data is None:
             raise ApiError(413, f"Request payload size exceeds the limit: {self.settings.max_body_bytes} bytes.")

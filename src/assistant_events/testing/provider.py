@@ -7,39 +7,20 @@ It needs the extra `web`, and `transport` needs `http`. Neither is imported befo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Literal, Self, TypedDict, TypeVar, Unpack, final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack, final
 
 from assistant_events.extras import require
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from assistant_events.mock import Fault, FixtureSource, LoggedRequest, MockProvider
-    from assistant_events.mock.clock import ProviderClock
+    from assistant_events.adapters.gemini_interactions.mock.provider import ProviderOptions
+    from assistant_events.mock import FixtureSource, LoggedRequest, MockProvider
     from assistant_events.mock.threaded_server import ThreadedServer
     from assistant_events.testing.transport import StreamingTransport
 
 _T = TypeVar("_T")
-
-
-class ProviderOptions(TypedDict, total=False):
-    """Options of `MockProvider` besides fixtures; its documentation describes each of them."""
-
-    generation: Literal[1, 2]
-    strict: bool
-    faults: Iterable[Fault | str]
-    time_scale: float
-    sign: bool
-    arguments: Literal["streamed", "whole"]
-    event_ids: Literal["background", "all", "some", "none"]
-    require_key: bool | None
-    max_body_bytes: int
-    max_runs: int
-    max_kept_bytes: int
-    max_requests: int
-    clock: ProviderClock | None
-    make_id: Callable[[], str] | None
 
 
 def mock_provider(
@@ -60,7 +41,7 @@ def mock_provider(
 
         port: Its port, once its `url` is used; 0 for any that is free.
 
-        **options: Options of the mock provider of the dialect.
+        **options: Options of the mock provider of the dialect, typed as those of Gemini Interactions.
 
     Raises:
         FixtureError: The fixtures are not valid.

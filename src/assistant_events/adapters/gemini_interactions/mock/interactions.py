@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final, cast, final
+from secrets import token_urlsafe
+from typing import Any, Final, cast, final, get_args
 
 import attrs
 from starlette.responses import Response
@@ -47,10 +48,17 @@ _OTHER_ANSWER: Final = Answer(steps=(text_step("This is the answer of another ru
 class InteractionsSettings(Settings):
     """Limits and behaviour of the mock, as `MockProvider` describes them."""
 
-    generation: Generation
-    sign: bool
-    arguments: Arguments
-    event_ids: EventIds
+    generation: Generation = 2
+    sign: bool = True
+    arguments: Arguments = "streamed"
+    event_ids: EventIds = "background"
+    max_body_bytes: int = 20 << 20
+    """Limit of the Gemini API: "Request payload size exceeds the limit: 20971520 bytes"."""
+
+    def __attrs_post_init__(self) -> None:
+        for name, words in (("generation", Generation), ("arguments", Arguments), ("event_ids", EventIds)):
+            if (value := getattr(self, name)) not in get_args(words):
+                raise ValueError(f"{name}: expected {' or '.join(map(repr, get_args(words)))}, got {value!r}")
 
 
 @final
@@ -61,6 +69,7 @@ class InteractionsService(MockService[Run]):
         self, fixtures: Fixtures, settings: InteractionsSettings, faults: Sequence[Fault], clock: ProviderClock
     ) -> None:
         self._settings = settings
+        self._make_id = settings.make_id or (lambda: f"v1_{token_urlsafe(24)}")
         self._prepared: dict[tuple[Slot, ...], Prepared] = {}
         self._ledger = SignatureLedger()
         self._made = 0
@@ -181,7 +190,7 @@ class InteractionsService(MockService[Run]):
     def _new_run(self, call: Call, body: Mapping[str, Any], slots: Sequence[Slot]) -> Run:
         faults = self.faults_of_run(call, slots[0])
         prepared = self._prepare(tuple(slots))
-        run_id = prepared.answer.id or self.settings.make_id()
+        run_id = prepared.answer.id or self._make_id()
         self._made += 1
         run = self.start(
             Run(
@@ -214,9 +223,7 @@ class InteractionsService(MockService[Run]):
         """Return a finished run that no client created, as an endpoint returns it that mixes up its runs."""
         prepared = Prepared(_OTHER_ANSWER, arguments=self._settings.arguments, signs=False)
         event_ids = self._settings.event_ids
-        return self.start(
-            Run(self.settings.make_id(), prepared, run.body, salt=b"", clock=self.clock, event_ids=event_ids)
-        )
+        return self.start(Run(self._make_id(), prepared, run.body, salt=b"", clock=self.clock, event_ids=event_ids))
 
     def actions_of(self, call: Call, run: Run, after: int) -> tuple[StreamActions, Callable[[], StreamActions]]:
         """Return the actions of a run and of its cancellation, in the generation that the request wants."""
