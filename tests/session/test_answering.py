@@ -5,14 +5,16 @@ meanwhile. Both faces.
 
 import pytest
 
+from assistant_events.adapters import Dialect
 from assistant_events.errors import ConflictError, LocalProtocolError
 from assistant_events.events import StepFailed, ToolSuccess
 from assistant_events.messages import Awaits, MessageStatus, close_message
 from assistant_events.reducer import find_problems, fold
 from assistant_events.session import SyncSession
+from assistant_events.stores import AsyncStore, MemoryStore
 from assistant_events.testing import Call, answer, durable, prompt, rewind
 from assistant_events.values import ErrorInfo, ErrorKind, RemoteRun
-from tests.session.scripted import ASKS, CUT, HELLO, Provider, Scripted, each, line, receive
+from tests.session.scripted import ASKS, CUT, HELLO, Provider, Scripted, each, encode, line, receive
 
 BODY = {"model": "m"}
 ENDS = line(stop="stop")
@@ -74,6 +76,57 @@ def test_respond_refuses(open_session, store, events, text, prompted):
     assert [] == client.requests
     with session.respond(client, BODY, repair=True) as stream:
         assert "step.ended" == list(stream)[-1].type
+
+
+TAKEN = {
+    "a complete answer": "a1",
+    "a prompt": "u1",
+    "a rewound answer": "a2",
+    "a failed answer with a result of the app": "a3",
+}
+
+
+@pytest.mark.parametrize("name", TAKEN.values(), ids=TAKEN)
+def test_respond_refuses_an_id_that_is_taken(session, name):
+    """
+    Before anything is sent: an answer that could not be stored under the id would cost money.
+    """
+    session.append(prompt(), *durable(answer("Hi")), *durable(answer("Bye", message_id="a2")), rewind("a2"))
+    session.append(*failed_after_a_result("a3"), prompt("And?", message_id="u2"))
+    client = Provider(HELLO)
+
+    with pytest.raises(LocalProtocolError, match=f"message '{name}' exists already; use another id"):
+        session.respond(client, BODY, message_id=name).__enter__()
+    assert [] == client.requests
+
+
+def failed_after_a_result(name):
+    """Return the events of an answer that was cut after the app has answered its call."""
+    started, *begun = durable(answer(calls=[Call("add", {})], message_id=name, run=RUN))[:-1]
+    begun.append(ToolSuccess(message_id=name, call_id="call-1", output="2"))
+    cut = ErrorInfo(kind=ErrorKind.INTERRUPTED, message="gone")
+    return [started, *begun, StepFailed(message_id=name, error=cut, run=RUN)]
+
+
+def test_one_answer_is_asked_for_at_a_time(session):
+    """
+    From the request to the end of the answer, before its first event and between its hops too, no other is asked for.
+    """
+    client = Provider([line(say="one"), line(hop="pause"), line(stop="stop")], HELLO)
+    session.prompt("Hello")
+
+    def ask_meanwhile():
+        with pytest.raises(LocalProtocolError, match="message 'a1' is being received; leave that block first"):
+            session.respond(client, BODY).__enter__()
+
+    with session.respond(client, BODY, message_id="a1") as events:
+        ask_meanwhile()
+        for event in events:
+            if event.type == "step.ended" and event.message_id == "a1":
+                ask_meanwhile()
+        with session.respond(client, BODY, repair=True) as others:
+            assert "step.ended" == list(others)[-1].type
+    assert 2 == len(client.requests)
 
 
 def test_prompt_can_abandon_calls(session):
@@ -138,6 +191,35 @@ def test_other_failures_are_not_asked_again(open_session, store, first, second, 
     assert (requests, MessageStatus.FAILED) == (len(client.requests), session.transcript["a1"].status)
 
 
+def test_an_encoder_that_always_chains(open_session, store):
+    """
+    Nor is an encoder that sends no full history asked for one more request after the second.
+    """
+
+    class Chaining(Provider):
+        dialect = Dialect(name="scripted", decoder=Scripted, encoder=lambda *given, **_: encode(*given, mode="auto"))
+
+    store.append("s1", ASKED_BEFORE)
+    session, client = open_session(store), Chaining(*[[RefusedError(404)]] * 3)
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert (2, MessageStatus.FAILED) == (len(client.requests), session.transcript["a1"].status)
+
+
+def test_a_refusal_when_a_failed_answer_is_asked_for_again(open_session, store):
+    """
+    The answer to the full history restarts the failed one, and its hops start as messages of their own.
+    """
+    store.append("s1", ASKED_BEFORE)
+    hops = [line(say="one"), line(hop="pause"), line(think=""), line(say="two"), line(stop="stop")]
+    session, client = open_session(store), Provider([ConnectionError("gone")], [RefusedError(404)], hops)
+    list(each(session.respond(client, BODY, message_id="a1")))
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert 3 == len(client.requests)
+    assert ("one", "two") == (session.transcript["a1"].text, session.transcript["a1.2"].text)
+
+
 def test_a_failed_answer_is_asked_for_again(session):
     """
     With the id of a failed answer, the new one replaces it.
@@ -171,6 +253,18 @@ def test_resume(open_session, store):
         session.resume(client).__enter__()
 
 
+def test_resume_of_an_answer_that_cannot_restart(session):
+    """
+    An answer that was cut after the app has answered its call stays as it is, so its run is not asked for.
+    """
+    session.append(prompt(), *failed_after_a_result("a1"))
+    client = Provider(HELLO)
+
+    with pytest.raises(LocalProtocolError, match="message 'a1' cannot be resumed: the app has run a call of it"):
+        session.resume(client).__enter__()
+    assert [] == client.resumed
+
+
 NOT_PROMPTS = {
     "None": (None, ValueError),
     "empty": ("", ValueError),
@@ -190,6 +284,18 @@ def test_what_is_not_a_prompt(session, store, content, error):
     assert [] == store.batches
 
 
+def test_an_id_is_not_empty(session, store):
+    """
+    An empty id is a mistake of the app, and not the wish for a new one.
+    """
+    session.prompt("Hello", message_id="u1")
+    for verb in (lambda: session.prompt("Hi", message_id=""), lambda: session.edit("u1", "Hi", new_message_id="")):
+        with pytest.raises(ValueError, match="message_id: expected a non-empty string"):
+            verb()
+
+    assert [["prompt.submitted"]] == store.batches
+
+
 def test_a_session_is_opened(session):
     """
     A session without `open`, and one of a path, name the way.
@@ -205,6 +311,14 @@ def test_a_store_is_not_a_path():
     """
     with pytest.raises(TypeError, match=r'expected a store, such as SqliteStore\("chat.db"\), got str'):
         SyncSession.open("chat.db", "s1")
+
+
+def test_a_store_of_the_other_face():
+    """
+    A session without an event loop refuses an asynchronous store.
+    """
+    with pytest.raises(TypeError, match="SyncSession takes a synchronous store; an asynchronous one is for Session"):
+        SyncSession.open(AsyncStore(MemoryStore()), "s1")
 
 
 def said(session):
@@ -376,3 +490,37 @@ def test_leaving_an_answer_that_was_rewound(session):
         session.rewind("u1")
 
     assert (["a1"], 0) == (client.stopped, len(session.transcript))
+
+
+def test_leaving_an_answer_that_another_process_has_rewound(open_session, store):
+    """
+    So does a reader that learns it only by closing the message.
+    """
+    session, client = open_session(store), Provider(STREAM)
+    session.prompt("Hello", message_id="u1")
+    with session.respond(client, BODY, message_id="a1") as events:
+        next(events)
+        store.append("s1", [rewind("u1")])
+
+    assert (["a1"], 0) == (client.stopped, len(session.transcript))
+
+
+def test_a_run_that_cannot_be_stopped(session, caplog):
+    """
+    What `stop` raises is logged without credentials; the answer ends without an exception, and is stopped once.
+    """
+
+    class Stuck(Provider):
+        def stop(self, target):
+            super().stop(target)
+            raise OSError("lost https://me:password@api.example/")
+
+    client = Stuck(STREAM)
+    session.prompt("Hello", message_id="u1")
+    with session.respond(client, BODY, message_id="a1") as events:
+        next(events)
+        session.rewind("u1")
+        list(events)
+
+    assert ["a1"] == client.stopped
+    assert ["the run of message 'a1' could not be stopped: OSError: lost https://api.example/"] == caplog.messages

@@ -14,7 +14,7 @@ from assistant_events.reducer import find_problems, fold
 from assistant_events.session import Session, SyncSession
 from assistant_events.testing import prompt
 from assistant_events.values import ErrorKind
-from tests.session.scripted import ASKS, HELLO, Scripted, Store, line, receive
+from tests.session.scripted import ASKS, HELLO, Provider, Scripted, Store, each, line, receive
 
 
 def closed(session):
@@ -375,6 +375,168 @@ def test_generators_of_the_app_are_closed(store, leave, chunks):
     assert 0 == asyncio.run(main())
 
 
+def test_a_generator_is_closed_by_its_reader(store):
+    """
+    In the task that has read it, as the context managers of HTTP libraries require.
+    """
+    tasks = []
+
+    async def chunks():
+        try:
+            for chunk in HELLO:
+                yield chunk
+        finally:
+            tasks.append(asyncio.current_task())
+
+    async def main():
+        session = await Session.open(store, "s1")
+        async with session.decode(Scripted("a1"), chunks()) as events:
+            await anext(events)
+        assert [asyncio.current_task()] == tasks
+
+    asyncio.run(main())
+
+
+def test_a_generator_that_does_not_close(store):
+    """
+    The message is stored as closed, and a cancellation ends the wait for the generator.
+    """
+    closing = asyncio.Event()
+
+    async def chunks():
+        try:
+            for chunk in HELLO:
+                yield chunk
+        finally:
+            closing.set()
+            await asyncio.Event().wait()
+
+    async def leave():
+        session = await Session.open(store, "s1")
+        async with session.decode(Scripted("a1"), chunks()) as events:
+            await anext(events)
+
+    async def main():
+        task = asyncio.create_task(leave())
+        await closing.wait()
+        types = list(store.types)
+        task.cancel()
+        await asyncio.wait([task], timeout=10)
+        return task.cancelled(), types
+
+    assert (True, ["step.started", "text.started", "text.ended", "step.failed"]) == asyncio.run(main())
+
+
+class UnclosedAnswer:
+    """
+    An answer that a client has decoded, whose connection cannot be closed.
+    """
+
+    def __init__(self):
+        self._decoder = Scripted("a1")
+        self.message_id = "a1"
+        self.close = self._decoder.close
+
+    @property
+    def terminal(self):
+        return self._decoder.terminal
+
+    def read(self):
+        return self._decoder.feed(b"".join(HELLO))
+
+    def disconnect(self):
+        raise OSError("lost https://me:password@api.example/")
+
+
+def test_an_answer_that_fails_to_close(store, caplog):
+    """
+    What a client raises when the connection of its answer is closed is logged, without the credentials of a URL.
+    """
+    session = SyncSession.open(store, "s1")
+    session.prompt("Hello")
+    client = Provider()
+    client.create = lambda *_, **__: UnclosedAnswer()
+    types = [event.type for event in each(session.respond(client, {}, message_id="a1"))]
+
+    assert "step.ended" == types[-1]
+    [message] = caplog.messages
+    assert message.startswith("the stream of message 'a1' could not be closed\n")
+    assert message.endswith("\nOSError: lost https://api.example/\n")
+
+
+class Waiting(Provider):
+    """
+    A client whose first `stop` never returns.
+    """
+
+    def __init__(self, *answers):
+        super().__init__(*answers)
+        self.asked = asyncio.Event()
+
+    async def stop(self, target):
+        first = not self.asked.is_set()
+        self.asked.set()
+        if first:
+            await asyncio.Event().wait()
+        self.stopped.append(target.id)
+
+
+def test_cancelled_while_a_run_is_stopped(store):
+    """
+    A run of a rewound answer is stopped once more when the task that stops it is cancelled.
+    """
+
+    async def respond(session, client):
+        async with session.respond(client, {}, message_id="a1") as events:
+            await anext(events)
+            await session.rewind("a1")
+            async for _ in events:
+                pass
+
+    async def main():
+        session = await Session.open(store, "s1")
+        await session.prompt("Hello")
+        client = Waiting(HELLO)
+        task = asyncio.create_task(respond(session, client))
+        await client.asked.wait()
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled(), client.stopped
+
+    assert (True, ["a1"]) == asyncio.run(main())
+
+
+def test_cancelled_while_a_stream_is_entered_again(store):
+    """
+    What the store has refused is stored when the stream is entered again, and then closed, as is any other.
+    """
+
+    async def again(stream):
+        async with stream as events:
+            async for _ in events:
+                pass
+
+    async def main():
+        session = await Session.open(store, "s1")
+        stream = session.decode(Scripted("a1"), Stream(HELLO[0]))
+        store.refuse = StoreError("locked")
+        with pytest.raises(StoreError):
+            await again(stream)
+        gate = store.before_append = Gate()
+        task = asyncio.create_task(again(stream))
+        await gate.arrival()
+        task.cancel()
+        await asyncio.sleep(0)
+        gate.opened.set()
+        await asyncio.wait([task])
+        return session, task
+
+    session, task = asyncio.run(main())
+
+    assert task.cancelled()
+    assert CANCELLED == closed(session)
+
+
 def test_a_timeout_of_the_app(store):
     """
     `asyncio.timeout` is a cancellation inside, and stays a TimeoutError outside.
@@ -541,8 +703,8 @@ def test_an_event_loop_that_ends(store):
         gate = store.before_append = Gate()
         task = asyncio.create_task(drain(session, Stream(HELLO[0])))
         await gate.arrival()
-        for each in asyncio.all_tasks() - {asyncio.current_task()}:
-            each.cancel()
+        for work in asyncio.all_tasks() - {asyncio.current_task()}:
+            work.cancel()
         gate.opened.set()
         await asyncio.wait([task])
         return session, task

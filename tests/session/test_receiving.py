@@ -211,7 +211,7 @@ def test_a_generator_that_fails_to_close(session, caplog):
 
     assert "step.ended" == types[-1]
     [message] = caplog.messages
-    assert message.startswith("the chunks of a stream could not be closed\n")
+    assert message.startswith("the stream of message 'a1' could not be closed\n")
     assert message.endswith("\nOSError: lost https://api.example/\n")
 
 

@@ -379,6 +379,11 @@ class AssistantMessage(_Message):
         return tuple([call for call in self.tool_calls if call.pending])
 
     @property
+    def acted(self) -> bool:
+        """Whether the app has started or answered a call: the step cannot be restarted any more."""
+        return any(call.answered or call.attempt for call in self.tool_calls)
+
+    @property
     def media(self) -> tuple[MediaPart, ...]:
         """All media."""
         return tuple([part for part in self.parts if isinstance(part, MediaPart)])

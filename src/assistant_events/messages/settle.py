@@ -67,7 +67,7 @@ def fail_again(message: AssistantMessage, error: ErrorInfo, reason: str) -> list
 
         reason: Reason of the restart.
     """
-    if message.status is not MessageStatus.FAILED or any(call.answered or call.attempt for call in message.tool_calls):
+    if message.status is not MessageStatus.FAILED or message.acted:
         return []
     run = None if message.run is None else attrs.evolve(message.run, resumable=False)
     again: list[ev.DurableEvent] = [

@@ -46,7 +46,7 @@ class ReplayFilter:
         self._prior = prior
         self._parts = prior.parts
         self._status = msg.MessageStatus.FAILED if _half_closed(prior) else prior.status
-        self.acted = any(call.answered or call.attempt for call in prior.tool_calls)
+        self.acted = prior.acted
         """Whether the app has started or answered a call."""
 
         self._recorded_size = sum(_size(part) for part in prior.parts)

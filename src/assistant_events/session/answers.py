@@ -81,7 +81,15 @@ class Source:
     """Is fed with what `read` returns; `None` when that are events."""
 
     read: Callable[[], Awaitable[object]]  # raises `StopAsyncIteration` at the end
-    close: Callable[[], Awaitable[object]]
+    _close: Callable[[], Awaitable[object]]
+
+    async def close(self) -> None:
+        """Close what is read. Failures are logged: the message has ended already."""
+        try:
+            await self._close()
+        except Exception as error:  # noqa: BLE001 - see above
+            name = self.answer.message_id
+            _log.warning("the stream of message %r could not be closed\n%s", name, traceback_text(error))
 
     @property
     def target(self) -> object:
@@ -133,12 +141,9 @@ def _reading(read: Callable[[], object]) -> Callable[[], Awaitable[object]]:
 
 def _closing(items: object) -> Callable[[], Awaitable[object]]:
     async def close() -> None:
-        try:
-            if isinstance(items, AsyncGenerator):
-                await items.aclose()
-            elif isinstance(items, Generator):
-                items.close()
-        except Exception as error:  # noqa: BLE001 - the message has ended already
-            _log.warning("the chunks of a stream could not be closed\n%s", traceback_text(error))
+        if isinstance(items, AsyncGenerator):
+            await items.aclose()
+        elif isinstance(items, Generator):
+            items.close()
 
     return close

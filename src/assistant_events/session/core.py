@@ -157,9 +157,11 @@ class Core(ABC, Generic[StreamT]):
             if not full and not repair:
                 self._check_turn()
             prior = self.transcript.get(name)
+            failed = prior if isinstance(prior, AssistantMessage) and prior.status is MessageStatus.FAILED else None
+            if not full and (prior is not failed or (failed and failed.acted) or name in self.transcript.rewound):
+                raise LocalProtocolError(f"message {name!r} exists already; use another id")
             before = takewhile(lambda message: message.id != name, self.transcript)
             encoded = dialect.encoder(before, body, mode="full" if full else mode, provider=provider)
-            failed = prior if isinstance(prior, AssistantMessage) and prior.status is MessageStatus.FAILED else None
             made = client.create(encoded.body, name, prior=failed)
             options: DecoderOptions = {"request": encoded.body, "prior": failed, "provider": provider}
             return self._source(made, lambda: dialect.decoder(name, **options)), encoded
@@ -189,6 +191,8 @@ class Core(ABC, Generic[StreamT]):
 
         def ask(_full: bool) -> tuple[Source, None]:
             message = self.transcript.answer(self._resumable() if message_id is None else message_id)
+            if message.status is MessageStatus.FAILED and message.acted:
+                raise LocalProtocolError(f"message {message.id!r} cannot be resumed: the app has run a call of it")
             dialect, provider, prior = client.dialect, client.provider, self.transcript
             made = client.resume(message, request=request)
             options: DecoderOptions = {"request": request, "prior": prior, "provider": provider}
@@ -278,50 +282,52 @@ class Core(ABC, Generic[StreamT]):
         at: datetime | None = None,
         names: Collection[str] | None = None,
     ) -> Records:
-        """
-        Append the events of *plan*; plan again when another writer was first, unless that touched a message of *names*.
-
-        Without *names* it is the messages of the events.
-        """
-        for tries_left in reversed(range(_TRIES)):
-            batch = self._admitted(plan())
-            if not batch.events:
-                break
-            try:
-                records = await self._write(batch, meta, at)
-            except ConflictError:
-                named = {event.message_id for event in batch.events} if names is None else names
-                touched = {record.event.message_id for record in await self._refresh()} | self.transcript.rewound
-                if not tries_left or not touched.isdisjoint(named):
-                    raise
-                continue
+        """Append the events of *plan*; see `_commit`."""
+        batch, records = await self._commit(lambda: self._admitted(plan()), meta, names, at)
+        if records:
             self._projection.extend(records)
             self._projection.committed(batch)
             self._receivers.notice(records)
             await self._keep_snapshot()
-            return records
-        return ()
+        return records
 
     async def _keep(self, receiver: StreamReceiver, meta: Meta) -> tuple[list[Event], list[int]]:
         """Store what *receiver* has; return the events to pass on, and the `seq` of the durable ones."""
+        try:
+            if receiver.sent is not None:
+                await self._refresh()
+            batch, records = await self._commit(receiver.plan, meta, ())
+        except Exception:
+            receiver.parked = bool(receiver.pending)
+            raise
+        passed_on = receiver.accept(batch, records)
+        self._receivers.notice(records, receiver)
+        await self._keep_snapshot()
+        return passed_on
+
+    async def _commit(
+        self, plan: Callable[[], Batch], meta: Meta, names: Collection[str] | None, at: datetime | None = None
+    ) -> tuple[Batch, Records]:
+        """
+        Append the batch of *plan*; plan again when another writer was first, unless that touched a message of *names*.
+
+        Without *names* it is the messages of the events.
+        """
         for tries_left in reversed(range(_TRIES)):
+            batch = plan()
+            if not batch.events:
+                return batch, ()
             try:
-                if receiver.stale:
-                    await self._refresh()
-                batch = receiver.plan()
-                records = await self._write(batch, meta) if batch.events else ()
-            except Exception as error:
-                receiver.park(error)
-                if not isinstance(error, ConflictError) or not tries_left:
+                return batch, await self._write(batch, meta, at)
+            except ConflictError:
+                self._receivers.refused(batch)
+                touched = {record.event.message_id for record in await self._refresh()} | self.transcript.rewound
+                named = {event.message_id for event in batch.events} if names is None else names
+                if not tries_left or not touched.isdisjoint(named):
                     raise
-            else:
-                passed_on = receiver.accept(batch, records)
-                self._receivers.notice(records, receiver)
-                await self._keep_snapshot()
-                return passed_on
         raise AssertionError("the last try returns or raises")  # pragma: no cover
 
-    async def _write(self, batch: Batch, meta: Meta, at: datetime | None = None) -> Records:
+    async def _write(self, batch: Batch, meta: Meta, at: datetime | None) -> Records:
         return await self._call(
             lambda store: store.append(
                 self.session_id,
@@ -349,7 +355,7 @@ class Core(ABC, Generic[StreamT]):
             _log.warning("session %r: no snapshot at seq %d: %s", self.session_id, self.seq, error)
 
     async def _prompt(self, content: ContentInput, name: str | None, meta: Meta, *, abandon_calls: bool) -> Records:
-        prompt = PromptSubmitted(message_id=name or self.new_id(), content=_prompt_content(content))
+        prompt = PromptSubmitted(message_id=self.new_id() if name is None else name, content=_prompt_content(content))
 
         def plan() -> list[Event]:
             calls = self.transcript.pending_tool_calls if abandon_calls else ()
@@ -371,7 +377,7 @@ class Core(ABC, Generic[StreamT]):
             raise LocalProtocolError(
                 f"message {message_id!r} is not a prompt; edit takes a prompt, regenerate an answer"
             )
-        prompt = PromptSubmitted(message_id=name or self.new_id(), content=_prompt_content(content))
+        prompt = PromptSubmitted(message_id=self.new_id() if name is None else name, content=_prompt_content(content))
         return await self._rewind(message_id, meta, prompt)
 
     async def _reconcile(self, meta: Meta, *, abandon_calls: bool, abandon_runs: bool) -> Records:
@@ -414,14 +420,15 @@ class Core(ABC, Generic[StreamT]):
         return message
 
     def _check_turn(self) -> None:
-        left = self.transcript.unfinished()
-        awaits = left[0].awaits if left else Awaits.USER
-        if awaits is Awaits.TOOLS:
-            missing = f"call {left[0].call_id!r} of message {left[0].message_id!r} has no result"
-            raise LocalProtocolError(f"{missing}; append one, or prompt with abandon_calls=True, or pass repair=True")
-        if awaits is Awaits.PROVIDER:
-            open_ = f"message {left[0].message_id!r} is not complete"
-            raise LocalProtocolError(f"{open_}; resume it, close it with reconcile(), or pass repair=True")
+        if (name := self._receivers.asked_for) is not None:
+            raise LocalProtocolError(f"message {name!r} is being received; leave that block first, or pass repair=True")
+        for left in self.transcript.unfinished():
+            if left.awaits is Awaits.TOOLS:
+                missing = f"call {left.call_id!r} of message {left.message_id!r} has no result; append one"
+                raise LocalProtocolError(f"{missing}, or prompt with abandon_calls=True, or pass repair=True")
+            if left.awaits is Awaits.PROVIDER:
+                open_ = f"message {left.message_id!r} is not complete"
+                raise LocalProtocolError(f"{open_}; resume it, close it with reconcile(), or pass repair=True")
 
     def _resumable(self) -> str:
         for left in self.transcript.unfinished():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, cast, final
 
 from assistant_events import events as ev
-from assistant_events.errors import ConflictError, LocalProtocolError
+from assistant_events.errors import LocalProtocolError
 from assistant_events.lifecycle import Outcome
 from assistant_events.session.answers import BYTES, Source
 from assistant_events.session.projection import Batch, Projection
@@ -56,12 +56,9 @@ class StreamReceiver:
         last = projection.transcript.last
         self._after = None if last is None else last.id
         self._projection = projection
-        self._stored: list[
-            int
-        ] = []  # places of the pending durable events, from the first, that are in the log already
-        self._conflict = False
+        self._stored: list[int] = []  # places of the pending durable events, from the first, that are in the log
         self._contested = False
-        self._has_content = False
+        self._refusable = True  # nothing but the start of the first answer has come
         self._restart: str | None = None  # why the answer was asked for again, until it has begun again
 
     # -- collecting
@@ -104,16 +101,13 @@ class StreamReceiver:
         self.finished = True
 
     def _collect(self, events: list[ev.Event]) -> None:
-        if self._restart is not None and events and isinstance(started := events[0], ev.StepStarted):
-            restarted = ev.StepRestarted(
-                message_id=started.message_id,
-                reason=self._restart,
-                origin=started.origin,
-                run=started.run,
-                state=started.state,
-            )
-            self._restart = None
-            events = [restarted, *events[1:]]
+        if events and self._restart is not None:
+            reason, self._restart, start = self._restart, None, events[0]
+            if isinstance(start, ev.StepStarted):  # otherwise the decoder knows that it restarts
+                restarted = ev.StepRestarted(
+                    message_id=start.message_id, reason=reason, origin=start.origin, run=start.run, state=start.state
+                )
+                events = [restarted, *events[1:]]
         self.pending += events
 
     # -- asking again
@@ -121,7 +115,7 @@ class StreamReceiver:
     @property
     def refusal(self) -> ErrorInfo | None:
         """Why the provider refused the request, when that is all that has come; `None` otherwise."""
-        last = self.pending[-1] if self.pending and not self._has_content else None
+        last = self.pending[-1] if self.pending and self._refusable else None
         if not isinstance(last, ev.StepFailed) or last.error.kind not in _REFUSALS:
             return None
         return last.error if all(isinstance(event, _STARTS) for event in self.pending[:-1]) else None
@@ -132,7 +126,7 @@ class StreamReceiver:
             self._restart = f"the provider does not continue the conversation: {error.message}"
         self.pending = []
         self.source = source
-        self.finished = False
+        self.finished = self._refusable = False
 
     # -- storing
 
@@ -141,15 +135,10 @@ class StreamReceiver:
         """Whether durable events are pending, which are stored before anything is passed on."""
         return not {event.__class__ for event in self.pending} <= _LIVE
 
-    @property
-    def stale(self) -> bool:
-        """Whether the log has to be read before anything is stored."""
-        return self.sent is not None or self._conflict
-
     def plan(self) -> Batch:
         """Return the batch to store; events that would not apply are dropped, and all when others ended the answer."""
         if self.ended_by_others or self._contested:
-            self._give_up()
+            self.give_up()
         if self._contested and not self.ended_by_others:
             raise LocalProtocolError(
                 f"another writer appends to message {self.source.answer.message_id!r}; "
@@ -166,7 +155,7 @@ class StreamReceiver:
                 elif trial.apply(event) in KEPT:
                     sent.append(event)
                 elif isinstance(event, ev.StepStarted):
-                    self._give_up()
+                    self.give_up()
                     raise LocalProtocolError(
                         f"message {event.message_id!r} exists already; "
                         "to continue it, pass the message as prior to the decoder; otherwise use another id"
@@ -178,7 +167,8 @@ class StreamReceiver:
         self.sent = Batch(tuple(sent), self._projection.seq, trial)
         return self.sent
 
-    def _give_up(self) -> None:
+    def give_up(self) -> None:
+        """Store and pass on nothing more."""
         self.pending = []
         self.finished = True
 
@@ -200,7 +190,7 @@ class StreamReceiver:
                 places.append(record.seq)
             self.message_ids.add(event.message_id)
             passed_on.append(event)
-        self._has_content = self._has_content or not all(isinstance(event, _STARTS) for event in passed_on)
+        self._refusable = self._refusable and all(isinstance(event, _STARTS) for event in passed_on)
         self.pending = []
         self._stored = []
         self.sent = None
@@ -215,20 +205,14 @@ class StreamReceiver:
             self._projection.extend(passed_on)  # no other writer closes a fragment without ending the stream
         else:
             passed_on = [event for event in passed_on if self._projection.apply(event) is Outcome.APPLIED]
-        self._has_content = True
+        self._refusable = False
         return passed_on
-
-    def park(self, error: Exception) -> None:
-        """Keep the pending events after storing raised *error*."""
-        self.parked = bool(self.pending)
-        if isinstance(error, ConflictError):
-            self.sent, self._conflict = None, True
 
     # -- what others write
 
     def match_log(self, records: Sequence[ev.Record], *, after: int, known: int) -> None:
         """Learn from all records after *after* what was stored, and behind *known*, what others did to the answer."""
-        sent, self.sent, self._conflict = self.sent, None, False
+        sent, self.sent = self.sent, None
         if sent is not None:
             # When a snapshot covers the batch, its records are unknown, and storing it again might duplicate them.
             self._contested = self._contested or after > sent.after
@@ -272,6 +256,12 @@ class Receivers:
         """Ids of the messages that are being received."""
         return {name for receiver in self._all if receiver.active for name in receiver.message_ids}
 
+    @property
+    def asked_for(self) -> str | None:
+        """Id of a message whose answer has not been stored to its end, of those that are being received."""
+        open_ = [one for one in self._all if one.active and not one.ended_by_others]
+        return next((one.source.answer.message_id for one in open_ if one.pending or not one.finished), None)
+
     def begin(self, source: Source) -> StreamReceiver:
         """Return a new receiver, unless another one receives the message."""
         name = source.answer.message_id
@@ -291,6 +281,12 @@ class Receivers:
     def confirmed_to(self, known: int) -> int:
         """Return from which `seq`, at most *known*, the log has to be read to find batches that are not confirmed."""
         return min([known, *[batch.after for one in self._all if (batch := one.sent) is not None]])
+
+    def refused(self, batch: Batch) -> None:
+        """Learn that *batch* is not in the log."""
+        for receiver in self._all:
+            if receiver.sent is batch:
+                receiver.sent = None
 
     def match_log(self, records: Sequence[ev.Record], *, after: int, known: int) -> None:
         """See `StreamReceiver.match_log`."""

@@ -14,6 +14,7 @@ from assistant_events.events import Event
 from assistant_events.session.answers import Answer, Client
 from assistant_events.session.core import Ask, Keep
 from assistant_events.session.receiver import Receivers, StreamReceiver
+from assistant_events.values.credentials import error_text
 
 _T = TypeVar("_T")
 
@@ -56,9 +57,8 @@ class AnswerStream:
             self._receiver = self._receivers.begin(source)
         elif not receiver.parked:
             raise LocalProtocolError("a stream is entered again only when its store has failed")
-        else:
-            await self._store(receiver)
-            receiver.active = True
+        else:  # what is pending comes first
+            receiver.active, receiver.parked = True, False
 
     async def _next(self) -> bool:  # whether there are more events
         receiver = self._entered()
@@ -66,7 +66,7 @@ class AnswerStream:
             raise LocalProtocolError("the block of the stream was left")
         while True:
             if receiver.ended_by_others:
-                await self._stop(receiver)
+                await self._stop(receiver, self._target)
                 return False
             if receiver.pending:
                 refusal = receiver.refusal
@@ -91,21 +91,26 @@ class AnswerStream:
         self._unread = iter(events)
         return bool(events)
 
-    async def _stop(self, receiver: StreamReceiver) -> None:
+    @property
+    def _target(self) -> object:
+        return None if self._client is None else self._entered().source.target
+
+    async def _stop(self, receiver: StreamReceiver, target: object) -> None:
         """End an answer that others have ended, also at the provider."""
-        receiver.plan()
-        client, target, self._client = self._client, receiver.source.target, None
-        if client is None or target is None:
+        receiver.give_up()
+        if self._client is None or target is None:
             return
         try:
-            stopping = client.stop(target)
+            stopping = self._client.stop(target)
             if isawaitable(stopping):
                 await stopping
         except Exception as error:  # noqa: BLE001 - the message has ended already
-            _log.warning("the run of message %r could not be stopped: %s", self.answer.message_id, error)
+            _log.warning("the run of message %r could not be stopped: %s", self.answer.message_id, error_text(error))
+        self._client = None  # after a cancellation it is asked again at the end of the block
 
     async def _leave(self, reason: BaseException | None) -> None:
         receiver = self._entered()
+        target = self._target  # before the abort, which ends the answer for this reader alone
         try:
             if receiver.parked:
                 return
@@ -114,7 +119,7 @@ class AnswerStream:
             if receiver.pending:
                 await self._store(receiver)
             if receiver.ended_by_others:
-                await self._stop(receiver)
+                await self._stop(receiver, target)
         except Exception as error:
             if reason is None:
                 raise
@@ -122,8 +127,10 @@ class AnswerStream:
         finally:
             self._unread = iter(())  # what closed the message is not given to anyone
             self._receivers.leave(receiver)
-            if not receiver.parked:
-                await receiver.source.close()
+
+    async def _close(self) -> None:
+        if not self._entered().parked:
+            await self._entered().source.close()
 
 
 @final
@@ -144,7 +151,10 @@ class EventStream(AnswerStream, AsyncIterator[Event]):
                 raise StopAsyncIteration
 
     async def __aexit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
-        await to_the_end(self._leave(error))
+        try:
+            await to_the_end(self._leave(error))
+        finally:  # in this task, as the chunks were read, and a cancellation ends it
+            await self._close()
 
 
 @final
@@ -165,7 +175,10 @@ class SyncEventStream(AnswerStream, Iterator[Event]):
                 raise StopIteration
 
     def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
-        finished(self._leave(error))
+        try:
+            finished(self._leave(error))
+        finally:
+            finished(self._close())
 
 
 # Any, here and below: what a coroutine exchanges with its event loop.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from datetime import datetime
+from inspect import iscoroutinefunction
 from threading import RLock
 from typing import Any, Self, TypeVar, final
 
@@ -35,6 +36,8 @@ class SyncSession(Core[SyncEventStream]):
     def open(cls, store: Store, session_id: str, *, snapshot_every: int | None = None) -> Self:
         """See `Session.open`."""
         session = cls._new(store, session_id, snapshot_every)
+        if iscoroutinefunction(store.load_snapshot):
+            raise TypeError("store: SyncSession takes a synchronous store; an asynchronous one is for Session")
         session._where, session._lock = store, RLock()
         finished(session._alone(session._open()))
         return session
