@@ -472,16 +472,34 @@ def test_first_halves():
 @pytest.mark.parametrize("count", [0, 1, COMPACT_AT - 1, COMPACT_AT, COMPACT_AT**2, COMPACT_AT**2 * 2 + 3])
 def test_buffers(count, start):
     """
-    A buffer holds all that was appended, in order, however much it is.
+    A buffer holds all that was appended, in order, however much it is and however often it is read.
     """
     pieces = [str(number) for number in range(count)]
     buffer = Buffer("", start)
+    media = Buffer(b"", start and start.encode())
+    values = []
     for piece in pieces:
         buffer.append(piece)
+        media.append(piece.encode())
+        if buffer.length % 3000 == 0:
+            values.append(buffer.value())
 
     expected = (start or "") + "".join(pieces)
+    assert [expected[: len(value)] for value in values] == values
     assert (expected, len(expected)) == (buffer.value(), buffer.length)
+    assert (expected.encode(), len(expected)) == (media.value(), media.length)
     assert COMPACT_AT > len(buffer.pieces)
+
+
+def test_buffers_keep_one_copy():
+    """
+    A long text that is read is not kept in pieces beside it.
+    """
+    buffer = Buffer("", "x")
+    for _ in range(COMPACT_AT):
+        buffer.append("ab")
+
+    assert buffer.value() is buffer.value()
 
 
 # -- content

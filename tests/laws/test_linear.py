@@ -415,10 +415,10 @@ class Counting(str):
         return whole
 
 
-@pytest.mark.parametrize("size", [1, 63, 64, 65, 5_000, 300_000])
+@pytest.mark.parametrize("size", [1, 127, 128, 129, 5_000, 300_000])
 def test_a_buffer_copies_each_character_a_few_times(size):
     """
-    Each character of a growing text is copied once for each level of 64, and once at the end.
+    Each character of a growing text is copied with the pieces around it, and once at the end.
     """
     empty = Counting()
     buffer = Buffer(empty)
@@ -427,7 +427,7 @@ def test_a_buffer_copies_each_character_a_few_times(size):
 
     assert "x" * size == buffer.value()
     assert size == buffer.length
-    assert empty.joined <= 5 * size
+    assert empty.joined <= 3 * size
 
 
 @pytest.mark.parametrize("size", [2_000, 100_000])
@@ -453,7 +453,7 @@ def test_a_fold_takes_little_more_memory_than_the_text(size):
         tracemalloc.stop()
 
     assert size * len(piece) == len(text)
-    assert peak <= 3 * len(text) + 256 * 1024
+    assert peak <= 2.2 * len(text) + 256 * 1024
 
 
 # -- decoders
