@@ -15,21 +15,10 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlia
 import attrs
 
 from assistant_events import messages as msg
+from assistant_events import values as v
 from assistant_events.adapters.json_fields import string
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, select
-from assistant_events.values import (
-    Content,
-    FinishReason,
-    JsonContent,
-    JsonObject,
-    MediaContent,
-    Origin,
-    State,
-    TextContent,
-    thaw,
-    write_json,
-)
 
 EncodeMode: TypeAlias = Literal["auto", "chained", "full"]
 """
@@ -134,7 +123,7 @@ class EncoderBase(ABC):
     def __init__(
         self, messages: tuple[msg.Message, ...], body: dict[str, Any], *, provider: str, policy: Policy, strip: bool
     ) -> None:
-        self.target = Origin(provider=provider, model=self.model_of(body), dialect=self.dialect)
+        self.target = v.Origin(provider=provider, model=self.model_of(body), dialect=self.dialect)
         for key in self.conversation_fields:
             if body.pop(key, None) is not None:
                 raise ValueError(f"body: {key} comes out of the transcript, leave it out")
@@ -191,7 +180,7 @@ class EncoderBase(ABC):
             raise TypeError(f"body: expected a mapping, got {type(body).__name__}")
         request = cls(
             _messages(transcript),
-            thaw(JsonObject(body)),
+            v.thaw(v.JsonObject(body)),
             provider=provider or cls.provider,
             policy=policy or cls.policy,
             strip=strip,
@@ -208,7 +197,7 @@ class EncoderBase(ABC):
         return model
 
     @abstractmethod
-    def content(self, content: Content) -> Item | None:
+    def content(self, content: v.Content) -> Item | None:
         """Return content as a block; `None` when a request cannot have it."""
 
     @abstractmethod
@@ -220,7 +209,7 @@ class EncoderBase(ABC):
         """Return the items of an answer; *message* has the parts and the state that are sent."""
 
     @abstractmethod
-    def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
+    def result_item(self, call: msg.ToolPart, content: tuple[v.Content, ...], *, failed: bool) -> Item:
         """
         Return the item of a result of the app: *content* is the error, if any, then the output.
 
@@ -356,7 +345,7 @@ class EncoderBase(ABC):
             (not _is_completed(answer), f"{name} is not completed"),
             (not self.is_own(answer), f"{name} is of another model or agent"),
             (not string(answer.state, self.stored_key), f"{name} was not stored, it has no {stored_as}"),
-            (answer.finish_reason is FinishReason.PAUSE, f"{name} was paused before its end"),
+            (answer.finish_reason is v.FinishReason.PAUSE, f"{name} was paused before its end"),
             (_is_newer(self.messages[:first], self.messages[first]), f"{name} does not know all before it"),
             (has_nameless, f"{name} has a call without an id"),
             (
@@ -370,7 +359,7 @@ class EncoderBase(ABC):
         return (
             isinstance(message, msg.AssistantMessage)
             and _is_completed(message)
-            and message.finish_reason is FinishReason.PAUSE
+            and message.finish_reason is v.FinishReason.PAUSE
             and self.is_own(message)
         )
 
@@ -411,7 +400,7 @@ class EncoderBase(ABC):
             case _ as never:
                 assert_never(never)
 
-    def _user(self, message_id: str, content: Iterable[Content]) -> EncodedMessage:
+    def _user(self, message_id: str, content: Iterable[v.Content]) -> EncodedMessage:
         blocks, is_complete = self._blocks(content)
         if not blocks:
             reason = DropReason.EMPTY if is_complete else DropReason.UNSUPPORTED
@@ -419,9 +408,9 @@ class EncoderBase(ABC):
         missing = [] if is_complete else [Drop(message_id, None, DropReason.UNSUPPORTED)]
         return EncodedMessage([self.user_item(blocks)], [], missing)
 
-    def _blocks(self, content: Iterable[Content]) -> tuple[list[Item], bool]:
+    def _blocks(self, content: Iterable[v.Content]) -> tuple[list[Item], bool]:
         """Return the blocks of content, without empty text, and whether all of it has one."""
-        found = [self.content(item) for item in content if not (isinstance(item, TextContent) and not item.text)]
+        found = [self.content(item) for item in content if not (isinstance(item, v.TextContent) and not item.text)]
         blocks = [block for block in found if block is not None]
         return blocks, len(blocks) == len(found)
 
@@ -429,7 +418,7 @@ class EncoderBase(ABC):
         """Return the item of a result, and whether it has all content."""
         content = _result(call)
         held = tuple([item for item in content if self.content(item) is not None])
-        return self.result_item(call, held or (TextContent(""),), failed=_is_failed(call)), held == content
+        return self.result_item(call, held or (v.TextContent(""),), failed=_is_failed(call)), held == content
 
     def _summary(self, message: msg.CompactionMessage) -> EncodedMessage:
         """Return a summary of the app as a prompt."""
@@ -440,7 +429,7 @@ class EncoderBase(ABC):
             assert isinstance(kept, msg.CompactionMessage)
             if kept.state:
                 drops.append(Drop(message.id, None, DropReason.UNPLACED))
-            encoded = self._user(message.id, (TextContent(kept.text),))
+            encoded = self._user(message.id, (v.TextContent(kept.text),))
             items += encoded.items
             drops += encoded.drops
         return EncodedMessage(items, [], drops)
@@ -491,7 +480,7 @@ class EncoderBase(ABC):
         """Return a call that is sent without its state with the id that the provider gave: that is its name."""
         state = message.parts[place].state
         if isinstance(part, msg.ToolPart) and self.is_of_provider(message) and "id" in state and "id" not in part.state:
-            return attrs.evolve(part, state=State({**part.state, "id": state["id"]}))
+            return attrs.evolve(part, state=v.State({**part.state, "id": state["id"]}))
         return part
 
 
@@ -553,21 +542,21 @@ def _repairs(call: msg.ToolPart) -> list[DropReason]:
 def _with_input(part: msg.Part) -> msg.Part:
     """Return a call whose input is not an object with an empty one; its result has the fault."""
     if isinstance(part, msg.ToolPart) and part.input is None:
-        return attrs.evolve(part, input=JsonObject())
+        return attrs.evolve(part, input=v.JsonObject())
     return part
 
 
-def _result(call: msg.ToolPart) -> tuple[Content, ...]:
+def _result(call: msg.ToolPart) -> tuple[v.Content, ...]:
     """Return the output of a call after its fault; one text or JSON value is one text."""
     fault = _fault(call)
     match call.output:
         case ():
-            return (TextContent(fault),)
-        case (TextContent() | JsonContent() as item,):
+            return (v.TextContent(fault),)
+        case (v.TextContent() | v.JsonContent() as item,):
             text = _text(item)
-            return (TextContent(f"{fault}\n{text}" if fault and fault != text else text),)
+            return (v.TextContent(f"{fault}\n{text}" if fault and fault != text else text),)
         case output:
-            return (TextContent(fault), *output) if fault else output
+            return (v.TextContent(fault), *output) if fault else output
 
 
 def _fault(call: msg.ToolPart) -> str:
@@ -580,14 +569,14 @@ def _fault(call: msg.ToolPart) -> str:
     return f"The call was not run: {fault}" if call.input is None else fault
 
 
-def _in_words(call: msg.ToolPart) -> tuple[Content, ...]:
+def _in_words(call: msg.ToolPart) -> tuple[v.Content, ...]:
     """Return a call and its result as content of the user."""
-    arguments = call.raw_input if call.input is None else write_json(call.input).decode()
+    arguments = call.raw_input if call.input is None else v.write_json(call.input).decode()
     fault = _fault(call)
     ending = f"It failed: {fault}" if fault else "It answered:" if call.output else "It answered nothing."
-    sentence = TextContent(f"{call.name} was called with {arguments}. {ending}")
-    return sentence, *[item if isinstance(item, MediaContent) else TextContent(_text(item)) for item in call.output]
+    sentence = v.TextContent(f"{call.name} was called with {arguments}. {ending}")
+    return sentence, *[item if isinstance(item, v.MediaContent) else v.TextContent(_text(item)) for item in call.output]
 
 
-def _text(item: TextContent | JsonContent) -> str:
-    return item.text if isinstance(item, TextContent) else write_json(item.value).decode()
+def _text(item: v.TextContent | v.JsonContent) -> str:
+    return item.text if isinstance(item, v.TextContent) else v.write_json(item.value).decode()

@@ -14,18 +14,8 @@ from typing import Final, assert_never, final
 import attrs
 
 from assistant_events import messages as msg
+from assistant_events import values as v
 from assistant_events.cli.terminal_safe import shortened, size_of
-from assistant_events.values import (
-    Citation,
-    Content,
-    ErrorInfo,
-    JsonContent,
-    MediaContent,
-    State,
-    TextContent,
-    Usage,
-    write_json,
-)
 
 _LONGEST: Final = 600
 """Characters of an input or output of a tool that are shown; `--json` has all of them."""
@@ -86,7 +76,7 @@ def markdown_of(transcript: msg.Transcript) -> str:
     return "\n\n".join(blocks)
 
 
-def usage_text(usage: Usage) -> str:
+def usage_text(usage: v.Usage) -> str:
     """Return token counts for people, without the unknown ones."""
     counts = [(name.removesuffix("_tokens").replace("_", " "), getattr(usage, name)) for name in COUNTS]
     known = [f"{name} {count:,}" for name, count in counts if count is not None]
@@ -98,14 +88,14 @@ def state_sizes(message: msg.Message) -> list[tuple[str, int]]:
     """Return how many bytes of state a message holds, and where."""
     if isinstance(message, msg.UserMessage):
         return []
-    held: list[tuple[str, State]] = [("message", message.state)]
+    held: list[tuple[str, v.State]] = [("message", message.state)]
     if isinstance(message, msg.AssistantMessage):
         for part in message.parts:
             name = part.name if isinstance(part, msg.ToolPart) else part.type
             held.append((name, part.state))
             if isinstance(part, msg.ToolPart):
                 held.append((f"result of {name}", part.result_state))
-    return [(name, len(write_json(state))) for name, state in held if state]
+    return [(name, len(v.write_json(state))) for name, state in held if state]
 
 
 def _assistant(message: msg.AssistantMessage, limit: int) -> Iterator[Row]:
@@ -151,7 +141,7 @@ def _call(call: msg.ToolPart, limit: int) -> Iterator[Row]:
     status = "waits for the app" if call.pending else call.status.value
     tone = "bad" if call.status is msg.CallStatus.FAILED else "call"
     yield Row("call", f"{call.name} {call.call_id} · {status}{by}", tone)
-    text = call.raw_input if call.input is None else write_json(call.input).decode()
+    text = call.raw_input if call.input is None else v.write_json(call.input).decode()
     if text:
         yield Row("input", shortened(text, limit), deeper=True)
     for item in call.output:
@@ -159,24 +149,24 @@ def _call(call: msg.ToolPart, limit: int) -> Iterator[Row]:
     yield from [attrs.evolve(row, deeper=True) for row in _error(call.error)]
 
 
-def _error(error: ErrorInfo | None) -> Iterator[Row]:
+def _error(error: v.ErrorInfo | None) -> Iterator[Row]:
     if error is not None:
         again = " (may be tried again)" if error.retryable else ""
         yield Row("error", f"{error.kind}: {error.message}{again}", "bad")
 
 
-def _citation(citation: Citation) -> str:
+def _citation(citation: v.Citation) -> str:
     span = "" if citation.start is None or citation.end is None else f"[{citation.start}:{citation.end}]"
     return " ".join(filter(None, [span, citation.title, citation.url, citation.cited_text]))
 
 
-def _content(content: Content) -> str:
+def _content(content: v.Content) -> str:
     match content:
-        case TextContent():
+        case v.TextContent():
             return content.text
-        case JsonContent():
-            return write_json(content.value).decode()
-        case MediaContent():
+        case v.JsonContent():
+            return v.write_json(content.value).decode()
+        case v.MediaContent():
             return f"{content.media_type} · {content.uri or size_of(len(content.data or b''))}"
         case _ as never:
             assert_never(never)

@@ -14,22 +14,11 @@ from typing import Literal, final, overload
 import attrs
 
 from assistant_events import events as ev
+from assistant_events import values as v
 from assistant_events.messages import AssistantMessage
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import fold
 from assistant_events.testing.fixed_ids_and_clock import Clock
-from assistant_events.values import (
-    Citation,
-    ContentInput,
-    ErrorInfo,
-    ErrorKind,
-    FinishReason,
-    JsonObject,
-    Origin,
-    RemoteRun,
-    Usage,
-    write_json,
-)
 from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
 _Json = Mapping[str, object]
@@ -41,22 +30,22 @@ def origin(
     dialect: str = "acme-chat",
     *,
     served_model: str | None = None,
-) -> Origin:
+) -> v.Origin:
     """Return an origin."""
-    return Origin(provider=provider, model=model, dialect=dialect, served_model=served_model)
+    return v.Origin(provider=provider, model=model, dialect=dialect, served_model=served_model)
 
 
-def run(id: str = "run-1", *, resumable: bool = True, kind: str = "response") -> RemoteRun:
+def run(id: str = "run-1", *, resumable: bool = True, kind: str = "response") -> v.RemoteRun:
     """Return a run, resumable by default."""
-    return RemoteRun(id=id, resumable=resumable, kind=kind)
+    return v.RemoteRun(id=id, resumable=resumable, kind=kind)
 
 
-def error(kind: ErrorKind | str = ErrorKind.PROVIDER, message: str = "it broke") -> ErrorInfo:
+def error(kind: v.ErrorKind | str = v.ErrorKind.PROVIDER, message: str = "it broke") -> v.ErrorInfo:
     """Return an error."""
-    return ErrorInfo(kind=kind, message=message)
+    return v.ErrorInfo(kind=kind, message=message)
 
 
-def prompt(content: ContentInput = "hi", *, message_id: str = "u1") -> ev.PromptSubmitted:
+def prompt(content: v.ContentInput = "hi", *, message_id: str = "u1") -> ev.PromptSubmitted:
     """Return a prompt; *content* is converted by `as_content`."""
     return ev.PromptSubmitted(message_id=message_id, content=content)
 
@@ -79,10 +68,10 @@ class Call:
     call_id: str | None = attrs.field(default=None, kw_only=True)
     """`None` for `call-1`, `call-2`, … in their order."""
 
-    output: ContentInput | None = attrs.field(default=None, kw_only=True)
+    output: v.ContentInput | None = attrs.field(default=None, kw_only=True)
     """What answers it: by the provider before the step ends, by the app after it. `None` for no answer."""
 
-    error: ErrorInfo | None = attrs.field(default=None, kw_only=True)
+    error: v.ErrorInfo | None = attrs.field(default=None, kw_only=True)
     """Why it failed; with it *output* is what it had so far."""
 
     provider_executed: bool = attrs.field(default=False, kw_only=True)
@@ -96,12 +85,12 @@ def answer(
     reasoning: str = "",
     calls: Sequence[Call] = (),
     message_id: str = "a1",
-    origin: Origin | None = None,
-    run: RemoteRun | None = None,
-    finish_reason: FinishReason | str | None = None,
-    usage: Usage | None = None,
-    error: ErrorInfo | None = None,
-    citations: Sequence[Citation] = (),
+    origin: v.Origin | None = None,
+    run: v.RemoteRun | None = None,
+    finish_reason: v.FinishReason | str | None = None,
+    usage: v.Usage | None = None,
+    error: v.ErrorInfo | None = None,
+    citations: Sequence[v.Citation] = (),
     state: _Json = NO_STATE,
     text_state: _Json = NO_STATE,
     reasoning_state: _Json = NO_STATE,
@@ -155,7 +144,7 @@ def answer(
         recorder.fail(error, usage)
         return sink
     runs = bool(recorder.unanswered(provider_executed=False))
-    recorder.finish(finish_reason or (FinishReason.TOOL_CALLS if runs else FinishReason.STOP), None, usage)
+    recorder.finish(finish_reason or (v.FinishReason.TOOL_CALLS if runs else v.FinishReason.STOP), None, usage)
     for call, key in zip(calls, keys, strict=True):
         if not call.provider_executed:
             _record_answer(recorder, call, key)
@@ -207,7 +196,7 @@ def compaction(
     *,
     reason: Literal["auto", "manual"] = "auto",
     message_id: str = "c1",
-    origin: Origin | None = None,
+    origin: v.Origin | None = None,
     size: int = 4,
 ) -> list[ev.Event]:
     """Return a summary that the app wrote, as events, live ones included."""
@@ -248,7 +237,7 @@ def records(
     now = Clock() if clock is None else clock
     kept = [event for event in events if isinstance(event, ev.UnknownEvent) or event.durable is True]
     return [
-        ev.Record(session_id=session_id, seq=seq, at=now(), event=event, meta=JsonObject(meta))
+        ev.Record(session_id=session_id, seq=seq, at=now(), event=event, meta=v.JsonObject(meta))
         for seq, event in enumerate(kept, after + 1)
     ]
 
@@ -261,7 +250,7 @@ def _pieces(text: str, size: int) -> list[str]:
 
 
 def _record_call(recorder: Recorder, call: Call, key: int, size: int) -> int:
-    raw = call.input if isinstance(call.input, str) else write_json(call.input).decode()
+    raw = call.input if isinstance(call.input, str) else v.write_json(call.input).decode()
     call_id = call.call_id or f"call-{key + 1}"
     recorder.tool_input(call_id, call.name, key=key, provider_executed=call.provider_executed, state=call.state)
     for piece in _pieces(raw, size):

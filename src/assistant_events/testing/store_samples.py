@@ -5,18 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from assistant_events import events as ev
+from assistant_events import values as v
 from assistant_events.testing.builders import Call, answer, compaction, durable, error, origin, prompt, rewind, run
-from assistant_events.values import (
-    Citation,
-    ErrorInfo,
-    FinishReason,
-    JsonObject,
-    MediaContent,
-    State,
-    TextContent,
-    Usage,
-    as_content,
-)
 
 SIGNATURE: Final = "ab+/cd==" * 12_800
 """100 KB of base64."""
@@ -24,19 +14,19 @@ SIGNATURE: Final = "ab+/cd==" * 12_800
 PICTURE: Final = bytes(range(256)) * 8
 
 _EMPTY: Final[tuple[str, ...]] = ()
-_ODD_STATE: Final = State(
+_ODD_STATE: Final = v.State(
     {"signature": SIGNATURE, "z": "\ud800\x00\u2028é😀", "a": [10**40, 1.5, -0.0, None, True, {"": _EMPTY}]}
 )
-_EXTRA: Final = JsonObject({"of a newer version": [1, "\udc00"]})
-_IMAGE: Final = MediaContent(media_type="image/png", data=PICTURE)
-_DOT: Final = MediaContent(media_type="image/gif", data=b"GIF89a")
+_EXTRA: Final = v.JsonObject({"of a newer version": [1, "\udc00"]})
+_IMAGE: Final = v.MediaContent(media_type="image/png", data=PICTURE)
+_DOT: Final = v.MediaContent(media_type="image/gif", data=b"GIF89a")
 
 LIVE: Final[tuple[ev.Event, ...]] = (
     ev.TextDelta(message_id="m1", offset=0, delta="a"),
     ev.ReasoningDelta(message_id="m1", offset=0, delta="a"),
     ev.MediaDelta(message_id="m1", offset=0, delta=b"a"),
     ev.ToolInputDelta(message_id="m1", call_id="c1", offset=0, delta="a"),
-    ev.ToolProgress(message_id="m1", call_id="c1", output=as_content("half")),
+    ev.ToolProgress(message_id="m1", call_id="c1", output=v.as_content("half")),
     ev.CompactionDelta(message_id="m1", offset=0, delta="a"),
 )
 """One event of each live class."""
@@ -44,7 +34,7 @@ LIVE: Final[tuple[ev.Event, ...]] = (
 UNKNOWN: Final = ev.UnknownEvent(
     type="later.event",
     version=3,
-    data=State({"type": "later.event", "v": 3, "message_id": "m1", "state": {"z": 1, "a": "\udc00"}}),
+    data=v.State({"type": "later.event", "v": 3, "message_id": "m1", "state": {"z": 1, "a": "\udc00"}}),
 )
 
 
@@ -55,13 +45,13 @@ def started(message_id: str = "m1") -> ev.StepStarted:
 
 def called(call_id: str = "c1", message_id: str = "m1") -> ev.ToolCalled:
     """Return a call of the app."""
-    return ev.ToolCalled(message_id=message_id, call_id=call_id, name="look", input=JsonObject())
+    return ev.ToolCalled(message_id=message_id, call_id=call_id, name="look", input=v.JsonObject())
 
 
 def with_media(message_id: str) -> list[ev.Event]:
     """Return a turn with the same picture in every event that can contain media."""
     return [
-        ev.PromptSubmitted(message_id=f"{message_id}-prompt", content=(TextContent("look"), _IMAGE, _DOT, _IMAGE)),
+        ev.PromptSubmitted(message_id=f"{message_id}-prompt", content=(v.TextContent("look"), _IMAGE, _DOT, _IMAGE)),
         started(message_id),
         ev.MediaStarted(message_id=message_id, media_type="image/png"),
         ev.MediaEnded(message_id=message_id, media_type="image/png", data=PICTURE),
@@ -99,7 +89,7 @@ TURN: Final[tuple[ev.Event, ...]] = tuple(
 """A legal log that ends in a running step."""
 
 ODD: Final[tuple[ev.Event, ...]] = (
-    ev.PromptSubmitted(message_id="o1", content=as_content({"deep": [1.5, None, 10**20]}), extra=_EXTRA),
+    ev.PromptSubmitted(message_id="o1", content=v.as_content({"deep": [1.5, None, 10**20]}), extra=_EXTRA),
     ev.StepStarted(message_id="o1", origin=origin(), run=run(), state=_ODD_STATE),
     ev.StepRestarted(message_id="o1", reason="r", run=run("run-2", resumable=False), state=_ODD_STATE),
     ev.TextStarted(message_id="o1"),
@@ -107,7 +97,7 @@ ODD: Final[tuple[ev.Event, ...]] = (
         message_id="o1",
         text="x" * 200_000,
         complete=False,
-        citations=(Citation(url="https://example.org", title="t", start=0, end=3, cited_text="xxx"),),
+        citations=(v.Citation(url="https://example.org", title="t", start=0, end=3, cited_text="xxx"),),
         state=_ODD_STATE,
     ),
     ev.ReasoningStarted(message_id="o1"),
@@ -118,20 +108,22 @@ ODD: Final[tuple[ev.Event, ...]] = (
     ev.MediaEnded(message_id="o1", media_type="image/png", complete=False),
     ev.ToolInputStarted(message_id="o1", call_id="c\x00", name="look", provider_executed=True),
     ev.ToolInputEnded(message_id="o1", call_id="c\x00", text='{"a":', complete=False, state=_ODD_STATE),
-    ev.ToolCalled(message_id="o1", call_id="c1", name="look", input=JsonObject({"n": 10**40}), state=_ODD_STATE),
+    ev.ToolCalled(message_id="o1", call_id="c1", name="look", input=v.JsonObject({"n": 10**40}), state=_ODD_STATE),
     ev.ToolApprovalRequested(message_id="o1", call_id="c1", reason="\u2028é😀", extra=_EXTRA),
     ev.ToolApproved(message_id="o1", call_id="c1"),
     ev.ToolStarted(message_id="o1", call_id="c1", attempt=2),
-    ev.ToolSuccess(message_id="o1", call_id="c1", output=as_content(None), state=_ODD_STATE),
-    ev.ToolFailed(message_id="o1", call_id="c2", error=ErrorInfo(kind="newer-kind", message="m", code="c", status=503)),
+    ev.ToolSuccess(message_id="o1", call_id="c1", output=v.as_content(None), state=_ODD_STATE),
+    ev.ToolFailed(
+        message_id="o1", call_id="c2", error=v.ErrorInfo(kind="newer-kind", message="m", code="c", status=503)
+    ),
     ev.OpaqueReceived(message_id="o1", state=_ODD_STATE),
     ev.StepEnded(
         message_id="o1",
-        finish_reason=FinishReason.STOP,
+        finish_reason=v.FinishReason.STOP,
         raw_finish_reason="END",
-        usage=Usage(input_tokens=1, details=_EXTRA),
+        usage=v.Usage(input_tokens=1, details=_EXTRA),
     ),
-    ev.StepFailed(message_id="o2", error=error(), usage=Usage(), run=run("run-2", resumable=False)),
+    ev.StepFailed(message_id="o2", error=error(), usage=v.Usage(), run=run("run-2", resumable=False)),
     ev.CompactionStarted(message_id="s1", reason="manual", origin=origin()),
     ev.CompactionEnded(message_id="s1", text="so far", state=_ODD_STATE),
     ev.CompactionFailed(message_id="s2", error=error()),

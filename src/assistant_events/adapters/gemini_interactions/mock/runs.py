@@ -8,19 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import attrs
 
-from assistant_events.adapters.gemini_interactions.mock.frames import (
-    DONE,
-    Document,
-    Prepared,
-    cursor,
-    decoded_steps,
-    event_of,
-    signed,
-    texts_of,
-    usage_of,
-    wire_frame,
-    with_cursor,
-)
+from assistant_events.adapters.gemini_interactions.mock import frames
 from assistant_events.adapters.gemini_interactions.mock.request_facts import user_inputs
 from assistant_events.adapters.gemini_interactions.mock.validation import is_stored
 from assistant_events.adapters.gemini_interactions.mock.wire_versions import Version1Stream, version_1
@@ -41,12 +29,12 @@ class Run(runs.Run):
     """One interaction. Its signatures depend on *salt*, so that those of two runs differ."""
 
     HEAD_EVENTS = 2
-    DONE = DONE
+    DONE = frames.DONE
 
     def __init__(
         self,
         run_id: str,
-        prepared: Prepared,
+        prepared: frames.Prepared,
         body: Body,
         *,
         salt: bytes,
@@ -71,7 +59,7 @@ class Run(runs.Run):
         """Every n-th event has a cursor; 0: none."""
 
     @property
-    def steps(self) -> list[Document]:
+    def steps(self) -> list[frames.Document]:
         """All steps of the answer, signed, in the form of 2.x."""
         pairs = zip(self.prepared.steps, self.signatures, strict=True)
         return [{**step, "signature": signature} if signature else step for step, signature in pairs]
@@ -93,19 +81,19 @@ class Run(runs.Run):
     def event(self, number: int) -> WireFrame:
         """Return the frame of an event."""
         name, data = frame = self._frame(number)
-        return WireFrame(name, with_cursor(data, name, number)) if self._has_cursor(number) else frame
+        return WireFrame(name, frames.with_cursor(data, name, number)) if self._has_cursor(number) else frame
 
     def _frame(self, number: int) -> WireFrame:
         if self.HEAD_EVENTS <= number < len(self.event_names) - 1:
-            return signed(self.prepared.frames[number - self.HEAD_EVENTS], self.signatures)
+            return frames.signed(self.prepared.frames[number - self.HEAD_EVENTS], self.signatures)
         if number == len(self.event_names) - 1:
             error = self.answer.stream_error
-            return self.end() if error is None else wire_frame({"error": _body_of(error), "event_type": "error"})
+            return self.end() if error is None else frames.wire_frame({"error": _body_of(error), "event_type": "error"})
         if number == 0:
             return self._lifecycle("created")
         run_id = self.id if self.stored else ""
         update = {"interaction_id": run_id, "status": "in_progress", "event_type": "interaction.status_update"}
-        return wire_frame(update)
+        return frames.wire_frame(update)
 
     def end(self) -> WireFrame:
         """Return the frame of the end."""
@@ -118,7 +106,7 @@ class Run(runs.Run):
     def place_of(self, event_id: str) -> int | None:
         """Return the number of events up to the one with this cursor, that one included; `None` when none has it."""
         for number, name in enumerate(self.event_names):
-            if self._has_cursor(number) and cursor(name, number) == event_id:
+            if self._has_cursor(number) and frames.cursor(name, number) == event_id:
                 return number + 1
         return None
 
@@ -133,11 +121,11 @@ class Run(runs.Run):
             document |= self._ending(with_usage=True)
         elif not self.background:
             del document["created"], document["updated"]
-        return wire_frame({"interaction": document, "event_type": f"interaction.{moment}"})
+        return frames.wire_frame({"interaction": document, "event_type": f"interaction.{moment}"})
 
     # -- documents
 
-    def resource(self, status: str, *, with_input: bool = False) -> Document:
+    def resource(self, status: str, *, with_input: bool = False) -> frames.Document:
         """Return its document, with the answer after the end, and with the prompt before it as GET does."""
         document = self._head(status)
         if not self.stored:
@@ -152,13 +140,13 @@ class Run(runs.Run):
             document |= self._ending(with_usage=self.takes_usage() if with_input else True)
         return version_1(document) if over and _answers_outputs(self.body) else document
 
-    def _steps_so_far(self) -> list[Document]:
+    def _steps_so_far(self) -> list[frames.Document]:
         if self.cancelled_at is None:
             return self.steps
         sent = range(self.HEAD_EVENTS, self.event_count(self.times()))
-        return decoded_steps(event_of(self._frame(number).data) for number in sent)
+        return frames.decoded_steps(frames.event_of(self._frame(number).data) for number in sent)
 
-    def _head(self, status: str) -> Document:
+    def _head(self, status: str) -> frames.Document:
         named = "agent" if self.body.get("agent") else "model"
         return interaction(
             self.id,
@@ -169,9 +157,9 @@ class Run(runs.Run):
             environment_id=self.prepared.answer.more.get("environment_id"),
         )
 
-    def _ending(self, *, with_usage: bool) -> Document:
+    def _ending(self, *, with_usage: bool) -> frames.Document:
         answer = self.prepared.answer
-        ending: Document = thaw(answer.more)
+        ending: frames.Document = thaw(answer.more)
         error = answer.stream_error
         if error is not None:
             ending["errors"] = [_body_of(error)]
@@ -181,7 +169,7 @@ class Run(runs.Run):
             # Neither the usage of a fixture nor its whole text is right for an answer that was cancelled.
             answer = attrs.evolve(answer, usage=None, steps=self._steps_so_far())
         if with_usage:
-            ending["usage"] = usage_of(answer, texts_of(self.body.get("input")))
+            ending["usage"] = frames.usage_of(answer, frames.texts_of(self.body.get("input")))
         return ending
 
 
@@ -191,13 +179,13 @@ def version_1_actions(actions: Iterable[StreamAction], after: int = 0) -> Stream
     for number, action in enumerate(actions):
         sent: list[StreamAction] = [action]
         if isinstance(action, SendBytes) and action.name:
-            frames = map(wire_frame, stream.write(event_of(action.data)))
-            sent = [SendBytes(action.at, frame.name, frame.data, action.wakes) for frame in frames]
+            written = map(frames.wire_frame, stream.write(frames.event_of(action.data)))
+            sent = [SendBytes(action.at, frame.name, frame.data, action.wakes) for frame in written]
         if number >= after:
             yield from sent
 
 
-def _body_of(error: StreamError) -> Document:
+def _body_of(error: StreamError) -> frames.Document:
     return {"code": error.code, "message": error.message}
 
 
