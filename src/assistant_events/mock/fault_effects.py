@@ -64,26 +64,24 @@ _FASTEST_BEAT: Final = 0.001
 # -- the end of a stream
 
 
-def ending(*make: Callable[[Point, float], StreamAction]) -> Effect:
-    """Return the effect that replaces the rest of the stream after its point."""
-
-    def effect(actions: StreamActions, point: Point) -> StreamActions:
-        limit = inf if point.seconds is None else point.opened + point.seconds
-        left = inf if point.events is None else point.events
-        at = point.opened
-        for action in actions:
-            if left <= 0 or limit <= (inf if isinstance(action, StopSending) else action.at):
-                break
-            yield action
-            at = max(at, action.at)
-            left -= _is_event(action)
-        else:
-            if left > 0:
-                return
-        for each in make:
-            yield each(point, limit if limit < inf else at)
-
-    return effect
+def ending(
+    actions: StreamActions, point: Point, *, make: Callable[[Point, float], StreamAction] | None = None
+) -> StreamActions:
+    """Replace the rest of the stream after its point by one action, or by nothing."""
+    limit = inf if point.seconds is None else point.opened + point.seconds
+    left = inf if point.events is None else point.events
+    at = point.opened
+    for action in actions:
+        if left <= 0 or limit <= (inf if isinstance(action, StopSending) else action.at):
+            break
+        yield action
+        at = max(at, action.at)
+        left -= _is_event(action)
+    else:
+        if left > 0:
+            return
+    if make is not None:
+        yield make(point, limit if limit < inf else at)
 
 
 def truncated(actions: StreamActions, point: Point) -> StreamActions:
@@ -99,54 +97,44 @@ def truncated(actions: StreamActions, point: Point) -> StreamActions:
         return
 
 
-def beating(beat: Callable[[Point], bytes]) -> Effect:
-    """Return the effect that sends the same bytes again and again where a stream stalls."""
-
-    def effect(actions: StreamActions, point: Point) -> StreamActions:
-        every = max(point.seconds or 0.0, _FASTEST_BEAT)
-        for action in actions:
-            if isinstance(action, StopSending):
-                data, since = beat(point), max(action.at, point.opened)
-                yield from (SendBytes(since + number * every, "", data, wakes=action.wakes) for number in count(1))
-            yield action
-
-    return effect
+def beating(actions: StreamActions, point: Point, *, beat: Callable[[Point], bytes]) -> StreamActions:
+    """Send the same bytes again and again where the stream stalls."""
+    every = max(point.seconds or 0.0, _FASTEST_BEAT)
+    for action in actions:
+        if isinstance(action, StopSending):
+            data, since = beat(point), max(action.at, point.opened)
+            yield from (SendBytes(since + number * every, "", data, wakes=action.wakes) for number in count(1))
+        yield action
 
 
 # -- events
 
 
-def changed(change: Callable[[FaultFrames], Callable[[bytes], bytes]]) -> Effect:
-    """Return the effect that changes the frame of the end."""
-
-    def effect(actions: StreamActions, point: Point) -> StreamActions:
-        for action in actions:
-            if isinstance(action, SendBytes) and action.name in point.frames.end_names:
-                action = SendBytes(action.at, action.name, change(point.frames)(action.data))
-            yield action
-
-    return effect
+def changed(
+    actions: StreamActions, point: Point, *, change: Callable[[FaultFrames], Callable[[bytes], bytes]]
+) -> StreamActions:
+    """Change the frame of the end."""
+    for action in actions:
+        if isinstance(action, SendBytes) and action.name in point.frames.end_names:
+            action = SendBytes(action.at, action.name, change(point.frames)(action.data))
+        yield action
 
 
-def without(is_removed: Callable[[FaultFrames, SendBytes], bool]) -> Effect:
-    """Return the effect that removes events."""
-
-    def effect(actions: StreamActions, point: Point) -> StreamActions:
-        return (each for each in actions if not (isinstance(each, SendBytes) and is_removed(point.frames, each)))
-
-    return effect
+def without(
+    actions: StreamActions, point: Point, *, is_removed: Callable[[FaultFrames, SendBytes], bool]
+) -> StreamActions:
+    """Remove events."""
+    return (each for each in actions if not (isinstance(each, SendBytes) and is_removed(point.frames, each)))
 
 
-def inserted(choose: Callable[[FaultFrames], Iterable[WireFrame]]) -> Effect:
-    """Return the effect that inserts events after a number of others."""
-
-    def effect(actions: StreamActions, point: Point) -> StreamActions:
-        for number, action in enumerate(actions):
-            if number == point.events:
-                yield from [SendBytes(action.at, *frame) for frame in choose(point.frames)]
-            yield action
-
-    return effect
+def inserted(
+    actions: StreamActions, point: Point, *, choose: Callable[[FaultFrames], Iterable[WireFrame]]
+) -> StreamActions:
+    """Insert events after a number of others."""
+    for number, action in enumerate(actions):
+        if number == point.events:
+            yield from [SendBytes(action.at, *frame) for frame in choose(point.frames)]
+        yield action
 
 
 def duplicated(actions: StreamActions, point: Point) -> StreamActions:
@@ -174,14 +162,10 @@ def reordered(actions: StreamActions, point: Point) -> StreamActions:
 # -- bytes
 
 
-def rewritten(rewrite: Callable[[bytes], bytes]) -> Effect:
-    """Return the effect that writes each frame in another form."""
-
-    def effect(actions: StreamActions, point: Point) -> StreamActions:
-        for action in actions:
-            yield action._replace(data=rewrite(action.data)) if isinstance(action, SendBytes) else action
-
-    return effect
+def rewritten(actions: StreamActions, point: Point, *, rewrite: Callable[[bytes], bytes]) -> StreamActions:
+    """Write each frame in another form."""
+    for action in actions:
+        yield action._replace(data=rewrite(action.data)) if isinstance(action, SendBytes) else action
 
 
 def without_blank_line(actions: StreamActions, point: Point) -> StreamActions:

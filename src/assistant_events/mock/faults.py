@@ -145,26 +145,27 @@ class FaultBudget:
 
 def _ends(
     text: str,
-    *make: Callable[[Point, float], StreamAction],
+    make: Callable[[Point, float], StreamAction] | None = None,
+    *,
     at: float = 3,
     times: int | None = 1,
     reach: Reach = "stream",
 ) -> FaultKind:
-    return FaultKind(text, fault_effects.ending(*make), Stage.ENDED, "moment", at, times, reach)
+    return FaultKind(text, partial(fault_effects.ending, make=make), Stage.ENDED, "moment", at, times, reach)
 
 
 def _beats(text: str, beat: Callable[[Point], bytes]) -> FaultKind:
-    return FaultKind(text, fault_effects.beating(beat), Stage.SILENCE, "seconds", 15.0)
+    return FaultKind(text, partial(fault_effects.beating, beat=beat), Stage.SILENCE, "seconds", 15.0)
 
 
 def _rewrites(text: str, rewrite: Callable[[bytes], bytes]) -> FaultKind:
-    return FaultKind(text, fault_effects.rewritten(rewrite), Stage.BYTES)
+    return FaultKind(text, partial(fault_effects.rewritten, rewrite=rewrite), Stage.BYTES)
 
 
 def _removes(
     text: str, stage: Stage, is_removed: Callable[[FaultFrames, SendBytes], bool], times: int | None = ALWAYS
 ) -> FaultKind:
-    return FaultKind(text, fault_effects.without(is_removed), stage, times=times)
+    return FaultKind(text, partial(fault_effects.without, is_removed=is_removed), stage, times=times)
 
 
 def _inserts(
@@ -174,7 +175,7 @@ def _inserts(
     at: int = 2,
     times: int | None = ALWAYS,
 ) -> FaultKind:
-    return FaultKind(text, fault_effects.inserted(choose), stage, "events", at, times)
+    return FaultKind(text, partial(fault_effects.inserted, choose=choose), stage, "events", at, times)
 
 
 def _cut_off(point: Point, at: float) -> StreamAction:
@@ -214,7 +215,7 @@ KINDS: Final[dict[str, FaultKind]] = {
     "other-run-document": FaultKind("GET returns the document of another run, with its id and text", reach="document"),
     "no-usage": FaultKind(
         "the last event has no usage; with @N neither have the first N answers to GET",
-        fault_effects.changed(lambda frames: frames.without_usage),
+        partial(fault_effects.changed, change=lambda frames: frames.without_usage),
         where="count",
         at=0,
     ),
@@ -225,7 +226,7 @@ KINDS: Final[dict[str, FaultKind]] = {
     ),
     "completed-in-progress": FaultKind(
         "the last event has the status of an answer in progress",
-        fault_effects.changed(lambda frames: frames.unfinished),
+        partial(fault_effects.changed, change=lambda frames: frames.unfinished),
         times=1,
     ),
     "http-NNN": FaultKind(

@@ -10,7 +10,6 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
-from concurrent.futures import Future
 from threading import Event, Thread
 from typing import Final, Self, TypeVar, final
 
@@ -67,16 +66,11 @@ class ThreadedServer:
         """Call *function* in the thread of the server, and return its result."""
         if self._loop is None or not self._thread.is_alive():
             return function()
-        outcome: Future[_T] = Future()
 
-        def call() -> None:
-            try:
-                outcome.set_result(function())
-            except BaseException as error:  # noqa: BLE001 - raised in the thread of the caller
-                outcome.set_exception(error)
+        async def call() -> _T:
+            return function()
 
-        self._loop.call_soon_threadsafe(call)
-        return outcome.result(_STOP_S)
+        return asyncio.run_coroutine_threadsafe(call(), self._loop).result(_STOP_S)
 
     def stop(self) -> None:
         """End all streams and the server. A second call does nothing."""

@@ -100,20 +100,9 @@ def check_adapter(
 
 class Trial:
     """
-    One stream, and what is tried on it. `check_adapter` tries all of it.
+    One stream, and what is tried on it. `check_adapter` tries all of it, and describes the arguments.
 
-    Args:
-        dialect: As for `check_adapter`, like the rest.
-
-        name: How errors call the stream.
-
-        body: The whole stream.
-
-        request: The body that was sent.
-
-        every_position: Size up to which it is cut at every byte.
-
-        seed: Decides damages and random cuts.
+    Errors call the stream *name*; *body* is all of it.
     """
 
     def __init__(

@@ -20,6 +20,7 @@ from assistant_events.adapters.gemini_interactions.mock.form import FORM
 from assistant_events.adapters.gemini_interactions.mock.frames import default_status
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match, read_request
 from assistant_events.adapters.gemini_interactions.mock.routes import error_response
+from assistant_events.adapters.json_fields import string
 from assistant_events.errors import JsonError
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import HttpError, StreamError
@@ -30,7 +31,6 @@ from assistant_events.values import read_json
 _PATH: Final = re.compile(r"/interactions(?:/([^/:]+))?/?$")
 _KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")
 _KEPT_FIELDS: Final = ("environment_id", "errors")
-_UNFINISHED: Final = ("in_progress", "queued")
 
 
 @final
@@ -85,7 +85,7 @@ class RecordedInteractions(RecordedApi):
 
     @override
     def unfinished_id(self, document: Mapping[str, Any]) -> str | None:
-        return str(document.get("id", "")) if document.get("status") in _UNFINISHED else None
+        return str(document.get("id", "")) if string(document, "status") in vocabulary.UNFINISHED else None
 
     @override
     def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:

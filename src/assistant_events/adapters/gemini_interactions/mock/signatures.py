@@ -18,16 +18,14 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast, final
 
+from assistant_events.adapters.gemini_interactions.vocabulary import CALLS
 from assistant_events.values import write_json
 
 Step: TypeAlias = Mapping[str, Any]
 """One wire step, or a content block of 1.x, as plain JSON. `Any`: a client sent it."""
 
-_TOOLS: Final = (
-    *("code_execution", "url_context", "google_search", "google_maps"),
-    *("file_search", "retrieval", "processing", "tool_search"),
-)
-SIGNED_TYPES: Final = frozenset({"thought", *[f"{tool}_{end}" for tool in _TOOLS for end in ("call", "result")]})
+_TOOLS: Final = [tool for tool in CALLS.values() if tool is not None]
+_SIGNED_TYPES: Final = frozenset({"thought", *[f"{tool}_{end}" for tool in _TOOLS for end in ("call", "result")]})
 """Steps that the service signs (google-genai 3.4.0); since June 2026 no calls of functions and MCP servers."""
 
 MAX_CALLS: Final = 10_000
@@ -59,7 +57,7 @@ def sign(step: Step, salt: bytes, place: int) -> str:
 
 def is_signed_type(step: Step) -> bool:
     """Return whether the service signs steps of this type."""
-    return step.get("type") in SIGNED_TYPES
+    return step.get("type") in _SIGNED_TYPES
 
 
 class SignatureLedger:

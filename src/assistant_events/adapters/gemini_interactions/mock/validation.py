@@ -19,6 +19,7 @@ import attrs
 from starlette.datastructures import Headers
 
 from assistant_events.adapters.gemini_interactions.mock.signatures import SignatureError, SignatureLedger
+from assistant_events.adapters.gemini_interactions.vocabulary import runs_in_background
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.values.json_values import json_type
@@ -77,8 +78,8 @@ def is_stored(body: Body) -> bool:
 
 
 def is_bound_to_connection(agent: object) -> bool:
-    """Return whether a run of this agent ends with its connection (Antigravity of May 2026; big-AGI, live)."""
-    return isinstance(agent, str) and agent.startswith("antigravity-preview-05")
+    """Return whether a run of this agent ends with its connection."""
+    return isinstance(agent, str) and not runs_in_background(agent)
 
 
 def check_create(body: Body, generation: Generation, known: Known) -> None:
