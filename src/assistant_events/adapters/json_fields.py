@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, TypeAlias
 
+from typing_extensions import TypeIs
+
 from assistant_events.values import MAX_DEPTH, JsonObject, thaw, write_json
 from assistant_events.values.text import joined_pairs, valid_text
 
@@ -68,6 +70,16 @@ def _is_wrapper(dumped: Mapping[Any, Any]) -> bool:
         and isinstance(dumped.get("raw"), Mapping)
         and dumped.get("type", dumped.get("event_type")) == "UNKNOWN"
     )
+
+
+def is_object(value: object) -> TypeIs[Fields]:
+    """Return whether a value is an object, plain, frozen or of the app."""
+    return isinstance(value, Mapping)
+
+
+def is_array(value: object) -> TypeIs[list[Any] | tuple[Any, ...]]:
+    """Return whether a value is an array."""
+    return isinstance(value, (list, tuple))
 
 
 def said(fields: Fields) -> Fields:

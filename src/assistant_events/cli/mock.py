@@ -1,8 +1,5 @@
 """The mock provider as a command, which prints its address and a line for each request."""
 
-# What comes as JSON is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import logging
@@ -14,6 +11,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Final, final
 from urllib.parse import parse_qsl, urlencode
 
+from assistant_events.adapters.json_fields import is_object
 from assistant_events.cli.exit_codes import CommandError
 from assistant_events.cli.output import note_line, print_note, print_table
 from assistant_events.cli.patience import PatientWriter
@@ -206,8 +204,8 @@ def _reason(body: bytes) -> str:
         document = read_json(body)
     except JsonError:
         return ""
-    error = document.get("error") if isinstance(document, Mapping) else None
-    return str(error.get("message", "")) if isinstance(error, Mapping) else ""
+    error = document.get("error") if is_object(document) else None
+    return str(error.get("message", "")) if is_object(error) else ""
 
 
 def _check_installed(needed: Mapping[str, Sequence[str]]) -> None:

@@ -4,9 +4,6 @@ Fixtures from files of this library, and from plain Python; all faults of all fi
 The classes of `fixtures` are the form of a file; `FixtureFormat` adds what a dialect has of its own.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import re
@@ -17,6 +14,7 @@ from typing import Annotated, Any, Final, Protocol, TypeAlias, cast, final
 
 import attrs
 
+from assistant_events.adapters.json_fields import is_array, is_object
 from assistant_events.errors import FixtureError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, MessageStatus
@@ -279,7 +277,7 @@ def fixtures_of(form: FixtureFormat, source: FixtureSource) -> Fixtures:
         return Fixtures((source,))
     if isinstance(source, (str, PathLike)):
         return load_fixtures(form, source)
-    if isinstance(source, Mapping):
+    if is_object(source):
         # Any: the keys are checked there.
         given: Mapping[Any, Any] = source
         return load_fixtures(form, given) if "fixtures" in given else _from_pairs(form, given)
@@ -298,7 +296,7 @@ def _from_pairs(form: FixtureFormat, pairs: Mapping[Any, object]) -> Fixtures:
     for key, given in pairs.items():
         match = key if isinstance(key, Match) else form.match(user_text=_rule(key))
         name = key.summary if isinstance(key, Match) else getattr(key, "text", None) or getattr(key, "pattern", key)
-        answers = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+        answers = given if is_array(given) else [given]
         made: list[Answer] = []
         for answer in answers:
             try:
@@ -314,13 +312,13 @@ def _from_pairs(form: FixtureFormat, pairs: Mapping[Any, object]) -> Fixtures:
 
 def _rule(key: object) -> TextRule:
     if isinstance(key, (str, Contains, re.Pattern)):
-        return key
+        return key  # pyright: ignore[reportUnknownVariableType]  # isinstance leaves what it matches unknown
     raise TypeError(f"expected a text, a pattern, Contains or Match to answer, got {kind_of(key)}")
 
 
 def _documents(sources: Iterable[object], faults: list[FixtureError]) -> Iterator[tuple[str, Any]]:
     for source in sources:
-        if isinstance(source, Mapping):
+        if is_object(source):
             yield _GIVEN, source
             continue
         if not isinstance(source, (str, PathLike)):
@@ -359,7 +357,7 @@ def _located(file: str, document: object, path: str, reason: str) -> FixtureErro
 def _label(document: Any, index: int) -> str:
     """Return the name of a fixture in errors: its place, and its own name."""
     entry = document["fixtures"][index]
-    name = entry.get("name") if isinstance(entry, Mapping) else None
+    name = entry.get("name") if is_object(entry) else None
     return f"fixtures[{index}] {name!r}" if isinstance(name, str) and name else f"fixtures[{index}]"
 
 

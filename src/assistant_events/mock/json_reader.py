@@ -7,9 +7,6 @@ absent, keys that begin with an underscore are notes, and unknown keys are fault
 closed sets, but no other string of a file, which may be a signature.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import json
@@ -24,6 +21,7 @@ from cattrs.cols import homogenous_tuple_structure_factory
 from cattrs.errors import ClassValidationError, ForbiddenExtraKeysError, IterableValidationError, IterableValidationNote
 from cattrs.gen import make_dict_structure_fn
 
+from assistant_events.adapters.json_fields import is_array, is_object
 from assistant_events.converters import structure
 from assistant_events.errors import FixtureError, JsonError, StructureError
 from assistant_events.events import Event
@@ -90,7 +88,7 @@ Code: TypeAlias = Annotated[
 
 def read_object(value: Any) -> Mapping[str, Any]:
     """Return a JSON object as it is."""
-    if isinstance(value, Mapping):
+    if is_object(value):
         return value
     raise ValueError(f"expected an object, got {kind_of(value)}")
 
@@ -161,7 +159,7 @@ def kind_of(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return f"the number {value!r}" if -_MAX_NUMBER < value < _MAX_NUMBER else "a number with very many digits"
-    return "a list" if isinstance(value, (list, tuple)) else json_type(value)
+    return "a list" if is_array(value) else json_type(value)
 
 
 def is_integer(value: object) -> bool:
@@ -233,7 +231,7 @@ def _tuple_hook(converter: Converter, type_: Any) -> Callable[[Any, Any], Any]:
     structured = homogenous_tuple_structure_factory(type_, converter)
 
     def read(value: Any) -> Any:
-        if isinstance(value, (list, tuple)):
+        if is_array(value):
             return structured(value, type_)
         raise ValueError(f"expected a list, got {kind_of(value)}")
 

@@ -1,8 +1,5 @@
 """Answers of a real endpoint, written to a file as fixtures."""
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +15,7 @@ from starlette.responses import Response
 
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.framing import Sse
+from assistant_events.adapters.json_fields import is_object
 from assistant_events.errors import FixtureError, JsonError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
@@ -93,7 +91,7 @@ class _Pending:
 
     match: Match
     polls: int = 0
-    streams: list[_RecordedStream] = attrs.Factory(list)
+    streams: list[_RecordedStream] = attrs.Factory(list["_RecordedStream"])
     """Newest first."""
 
 
@@ -133,7 +131,7 @@ class _RecordedStream:
             event = read_json(payload)
         except JsonError:
             return
-        if not isinstance(event, Mapping):
+        if not is_object(event):
             return
         facts = self._api.frame_facts(name, event)
         if facts.cursor is not None:
@@ -162,7 +160,7 @@ class Tape:
             given = read_json(body)
         except JsonError:
             given = None
-        if not isinstance(given, Mapping):
+        if not is_object(given):
             return "not recorded: the request is not a JSON object"
         match = self._api.match_of(given)
         if 200 != status < 400 or status > 599:
@@ -219,7 +217,7 @@ class Tape:
         except JsonError:
             return None, ""
         decode = self._api.dialect.decode_resource
-        if not isinstance(document, Mapping) or decode is None:
+        if not is_object(document) or decode is None:
             return None, ""
         unfinished = self._api.unfinished_id(document)
         return self._answer_of(decode(document, _ID), None) if unfinished is None else (None, unfinished)
@@ -274,6 +272,6 @@ def _kept(path: Path, form: FixtureFormat) -> list[Fixture]:
     if not path.exists() or not path.stat().st_size:
         return []
     document = read_file_text(path.read_bytes(), str(path))
-    if not isinstance(document, Mapping) or "version" not in document:
+    if not is_object(document) or "version" not in document:
         raise FixtureError(str(path), "", "version", "is missing: recordings are added to files of this library only")
     return list(load_fixtures(form, path))

@@ -6,9 +6,6 @@ request of Interactions can match there are left out, with a note; settings that
 counterpart are faults; fields that aimock ignores for Interactions are ignored.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import re
@@ -28,6 +25,7 @@ from assistant_events.adapters.gemini_interactions.mock.answers import (
 )
 from assistant_events.adapters.gemini_interactions.mock.frames import Prepared
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match
+from assistant_events.adapters.json_fields import is_array, is_object
 from assistant_events.errors import JsonError
 from assistant_events.mock.fixture_files import ReadFixtures
 from assistant_events.mock.fixtures import Fixture, HttpError, Timing
@@ -68,11 +66,11 @@ def _read_needle(value: Any) -> Contains:
 
 def _read_needles(value: Any) -> tuple[Contains, ...]:
     texts: Any = tuple[str, ...]  # a type for cattrs, which type checkers do not take as an argument
-    return tuple([Contains(text) for text in read_class(value if isinstance(value, list) else [value], texts)])
+    return tuple([Contains(text) for text in read_class(value if is_array(value) else [value], texts)])
 
 
 def _read_content(value: Any) -> str:
-    return write_json(value).decode() if isinstance(value, (dict, list)) else read_class(value, str)
+    return write_json(value).decode() if is_object(value) or is_array(value) else read_class(value, str)
 
 
 def _read_arguments(value: Any) -> Mapping[str, Any]:
@@ -81,7 +79,7 @@ def _read_arguments(value: Any) -> Mapping[str, Any]:
             value = read_json(value or "{}")
         except JsonError as error:
             raise ValueError(f"not valid JSON: {error}") from None
-    if isinstance(value, dict):
+    if is_object(value):
         return value
     raise ValueError("expected an object, or the JSON text of one")
 
@@ -285,9 +283,9 @@ def read_aimock(document: Mapping[str, Any]) -> ReadFixtures | None:
     Entries that differ only in their `sequenceIndex` are one fixture with as many answers, used up after them.
     """
     entries = document.get("fixtures")
-    if "version" in document or not isinstance(entries, list):
+    if "version" in document or not is_array(entries):
         return None
-    if not any(isinstance(entry, Mapping) and "response" in entry for entry in entries):
+    if not any(is_object(entry) and "response" in entry for entry in entries):
         return None
     found: list[Fixture] = []
     left_out: list[tuple[int, str]] = []
@@ -317,14 +315,14 @@ def read_aimock(document: Mapping[str, Any]) -> ReadFixtures | None:
 
 def _not_matched(entry: Any) -> str | None:
     """Return why no request of Interactions can match an entry; `None` when one can."""
-    match, response = [entry.get(key) if isinstance(entry, Mapping) else None for key in ("match", "response")]
-    if isinstance(match, Mapping):
+    match, response = [entry.get(key) if is_object(entry) else None for key in ("match", "response")]
+    if is_object(match):
         if match.get("endpoint") not in (None, "chat"):
             return f"match.endpoint {match['endpoint']!r} is not an endpoint of Interactions"
         for key in ("inputText", "responseFormat"):
             if match.get(key) is not None:
                 return f"match.{key} is never in a request of Interactions"
-    other = next((key for key in _OTHER_ANSWERS if isinstance(response, Mapping) and key in response), None)
+    other = next((key for key in _OTHER_ANSWERS if is_object(response) and key in response), None)
     return f"response.{other} is not an answer of Interactions" if other else None
 
 

@@ -5,14 +5,11 @@ The frames of the steps are made once, as bytes; ids, times and signatures of a 
 sent.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from math import ceil
 from typing import Any, Final, TypeAlias, cast, final
@@ -24,7 +21,7 @@ from assistant_events.adapters.gemini_interactions.mock.answers import Answer
 from assistant_events.adapters.gemini_interactions.mock.signatures import is_signed_type, sign
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
 from assistant_events.adapters.gemini_interactions.wire_steps import wire_steps
-from assistant_events.adapters.json_fields import Fields, valid_json
+from assistant_events.adapters.json_fields import Fields, is_array, is_object, valid_json
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.reducer import fold
@@ -172,12 +169,12 @@ def _marked(step: Document, place: int, *, signs: bool) -> Document:
 
 def texts_of(value: object) -> Iterator[str]:
     """Yield all texts of an input of any form."""
-    if isinstance(value, Mapping):
+    if is_object(value):
         text = value.get("text")
         if isinstance(text, str):
             yield text
         yield from texts_of(value.get("content"))
-    elif isinstance(value, Sequence) and not isinstance(value, str):
+    elif is_array(value):
         for item in value:
             yield from texts_of(item)
     elif isinstance(value, str):

@@ -1,8 +1,5 @@
 """The requests of the Interactions API: create, get, cancel and delete."""
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +28,7 @@ from assistant_events.adapters.gemini_interactions.mock.validation import (
 )
 from assistant_events.adapters.gemini_interactions.mock.wire_versions import version_1
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments
-from assistant_events.adapters.json_fields import valid_json
+from assistant_events.adapters.json_fields import is_array, is_object, valid_json
 from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.faults import Fault, delay_of
 from assistant_events.mock.fixtures import Fixtures
@@ -94,7 +91,7 @@ class InteractionsService(MockService[Run]):
         """Answer `POST /interactions`: with a document, or with a stream when the body wants one."""
         self.check_faults(call, "create")
         body = parse_body(call.data)
-        if not isinstance(body, dict):
+        if not is_object(body):
             raise ApiError(400, "Invalid JSON payload received: the request is not an object.")
         chain = self._chain(body)
         if chain and self.takes_fault(call, "no-chaining"):
@@ -249,8 +246,8 @@ def _token(slot: Slot) -> str | None:
 def _call_ids(chain: Sequence[Run]) -> Iterator[str]:
     for run in chain:
         given = run.body.get("input")
-        for step in (*run.prepared.steps, *(given if isinstance(given, list) else ())):
-            if isinstance(step, dict) and step.get("type") == "function_call" and isinstance(step.get("id"), str):
+        for step in (*run.prepared.steps, *(given if is_array(given) else ())):
+            if is_object(step) and step.get("type") == "function_call" and isinstance(step.get("id"), str):
                 yield step["id"]
 
 

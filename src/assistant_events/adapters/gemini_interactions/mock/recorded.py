@@ -1,8 +1,5 @@
 """What a recording reads of the Interactions API: which requests, which events, and the answer of a fixture."""
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import re
@@ -20,7 +17,7 @@ from assistant_events.adapters.gemini_interactions.mock.form import FORM
 from assistant_events.adapters.gemini_interactions.mock.frames import default_status
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match, read_request
 from assistant_events.adapters.gemini_interactions.mock.routes import error_response
-from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.json_fields import is_array, is_object, string
 from assistant_events.errors import JsonError
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import HttpError, StreamError
@@ -70,9 +67,9 @@ class RecordedInteractions(RecordedApi):
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
         kind, interaction, error = payload.get("event_type", name), payload.get("interaction"), payload.get("error")
         cursor = payload.get("event_id")
-        status = interaction.get("status") if isinstance(interaction, Mapping) else "requires_continuation"
+        status = interaction.get("status") if is_object(interaction) else "requires_continuation"
         stream_error = None
-        if kind == "error" and isinstance(error, Mapping):
+        if kind == "error" and is_object(error):
             code, message = _code_of(error), error.get("message")
             if code or message:
                 message = message if isinstance(message, str) else ""
@@ -113,12 +110,12 @@ class RecordedInteractions(RecordedApi):
             document = read_json(data)
         except JsonError:
             document = None
-        first = document[0] if isinstance(document, list) and document else document
-        error = first.get("error") if isinstance(first, Mapping) else None
+        first = document[0] if is_array(document) and document else document
+        error = first.get("error") if is_object(first) else None
         return Answer(
             http_error=HttpError(
                 status=status,
-                code=_code_of(error) if isinstance(error, Mapping) else None,
+                code=_code_of(error) if is_object(error) else None,
                 message=vocabulary.ERRORS.read_http(status, headers, data).message,
                 headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
             )

@@ -1,8 +1,5 @@
 """What a create request contains, in any form of its `input`: the facts for fixtures, and the input of the user."""
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +7,7 @@ from typing import Any, Final, final
 
 import attrs
 
+from assistant_events.adapters.json_fields import is_array, is_object
 from assistant_events.mock import matching
 from assistant_events.mock.matching import Item, RequestFacts, TextRule
 from assistant_events.values import write_json
@@ -77,8 +75,8 @@ def _input_steps(given: object) -> Iterator[Mapping[str, Any]]:
     if isinstance(given, str):
         given = [{"type": "text", "text": given}]
     content: list[object] = []
-    for entry in given if isinstance(given, Sequence) else [given]:
-        if not isinstance(entry, Mapping):
+    for entry in given if is_array(given) else [given]:
+        if not is_object(entry):
             continue
         if "role" not in entry and not _is_step(entry):
             content.append(entry)
@@ -106,13 +104,13 @@ def _user_items(content: object) -> Iterator[Item]:
     if isinstance(content, str):
         yield Item("user", content)
         return
-    if isinstance(content, Mapping):
+    if is_object(content):
         content = [content]
-    if not isinstance(content, Sequence) or not content:
+    if not is_array(content) or not content:
         return
     rest: list[object] = []
     for block in content:
-        if isinstance(block, Mapping) and block.get("type") == "function_result":
+        if is_object(block) and block.get("type") == "function_result":
             yield _result(block)
         else:
             rest.append(block)
@@ -132,14 +130,14 @@ def _content_text(content: object) -> str | None:
     """Return the texts of *content* joined without a separator, or None when there is none."""
     if isinstance(content, str):
         return content
-    blocks = content if isinstance(content, Sequence) else [content]
-    texts = [block["text"] for block in blocks if isinstance(block, Mapping) and isinstance(block.get("text"), str)]
+    blocks = content if is_array(content) else [content]
+    texts = [block["text"] for block in blocks if is_object(block) and isinstance(block.get("text"), str)]
     return "".join(texts) if texts else None
 
 
 def _declared(tools: object) -> Iterator[str]:
-    for tool in tools if isinstance(tools, Sequence) else ():
-        if isinstance(tool, Mapping) and tool.get("type") == "function" and isinstance(tool.get("name"), str):
+    for tool in tools if is_array(tools) else ():
+        if is_object(tool) and tool.get("type") == "function" and isinstance(tool.get("name"), str):
             yield tool["name"]
 
 

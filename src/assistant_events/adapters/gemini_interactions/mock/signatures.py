@@ -5,9 +5,6 @@ A signature that the mock makes contains the salt of its answer, the index of it
 A signature of a fixture is not changed, and is remembered with the content of its step. All others are not valid.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import hashlib
@@ -15,10 +12,11 @@ import hmac
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias, cast, final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, TypeAlias, final
 
 from assistant_events.adapters.gemini_interactions.vocabulary import CALLS
+from assistant_events.adapters.json_fields import is_array, is_object
 from assistant_events.values import write_json
 
 Step: TypeAlias = Mapping[str, Any]
@@ -152,10 +150,7 @@ class SignatureLedger:
 
 def _unpacked(given: object) -> Iterator[Step]:
     """Yield the steps and blocks of an `input` of either generation in their order, turns and prompts unpacked."""
-    for item in cast("Sequence[object]", given) if isinstance(given, (list, tuple)) else [given]:
-        if not isinstance(item, Mapping):
-            continue
-        step = cast("Step", item)
+    for step in filter(is_object, given if is_array(given) else [given]):
         content = step.get("content")
         if "role" in step or step.get("type") == "user_input":
             yield from _unpacked(content)
@@ -196,8 +191,8 @@ def _content(step: Step) -> object:
 def _summary(given: object) -> list[object]:
     """Return the items of a summary with neighbouring texts joined: a stream does not show their ends."""
     items: list[object] = []
-    for item in cast("Sequence[object]", given) if isinstance(given, (list, tuple)) else [given]:
-        text = item.get("text") if isinstance(item, Mapping) else item
+    for item in given if is_array(given) else [given]:
+        text = item.get("text") if is_object(item) else item
         if isinstance(text, str):
             if items and isinstance(items[-1], str):
                 items[-1] += text
@@ -210,9 +205,9 @@ def _summary(given: object) -> list[object]:
 
 def _sorted(value: object) -> object:
     """Return JSON with sorted keys and whole numbers as integers, as JavaScript writes them."""
-    if isinstance(value, Mapping):
+    if is_object(value):
         return {key: _sorted(value[key]) for key in sorted(value)}
-    if isinstance(value, (list, tuple)):
+    if is_array(value):
         return [_sorted(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 

@@ -5,9 +5,6 @@ They are the known checks of the service (wire reference of google-genai 2.19 an
 2026-05 to 2026-11). Unknown keys are accepted.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import re
@@ -20,6 +17,7 @@ from starlette.datastructures import Headers
 
 from assistant_events.adapters.gemini_interactions.mock.signatures import SignatureError, SignatureLedger
 from assistant_events.adapters.gemini_interactions.vocabulary import runs_in_background
+from assistant_events.adapters.json_fields import is_array, is_object, mappings
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.runs import Body
 from assistant_events.values.json_values import json_type
@@ -132,14 +130,14 @@ def _check_agent(body: Body) -> None:
         return
     if body.get("background") is not True:
         raise _rejected(f"agent {agent!r} requires background=true")
-    has_functions = any(tool.get("type") == "function" for tool in _objects(body.get("tools")))
+    has_functions = any(tool.get("type") == "function" for tool in mappings(body, "tools"))
     for name in ("system_instruction", "response_format", "functions"):
         if has_functions if name == "functions" else body.get(name):
             raise _rejected(f"agent {agent!r} takes no {name}")
 
 
 def _check_tools(body: Body) -> None:
-    tools = _objects(body.get("tools"))
+    tools = mappings(body, "tools")
     functions = [tool for tool in tools if tool.get("type") == "function"]
     for tool in functions:
         if _has_empty_required(tool.get("parameters")):
@@ -147,7 +145,7 @@ def _check_tools(body: Body) -> None:
                 f"tools: the schema of function {tool.get('name')!r} has an empty list as required; leave it out"
             )
     config = body.get("generation_config")
-    if isinstance(config, dict) and config.get("tool_choice") is not None and not functions:
+    if is_object(config) and config.get("tool_choice") is not None and not functions:
         raise _rejected("Function calling config is set without function_declarations.")
 
 
@@ -167,14 +165,14 @@ def _check_input(body: Body, generation: Generation) -> None:
         if not body.get("continuation_token"):
             raise _rejected("input is required unless there is a continuation_token")
         return
-    if not isinstance(given, (str, dict, list)):
+    if not (isinstance(given, str) or is_object(given) or is_array(given)):
         raise _rejected(f"input: expected a string, an object or an array, got {json_type(given)}")
     if given == []:
         raise _rejected("input: expected at least one item, got none")
-    for place, item in enumerate(given if isinstance(given, list) else [given]):
+    for place, item in enumerate(given if is_array(given) else [given]):
         if isinstance(given, str):
             return
-        if not isinstance(item, dict):
+        if not is_object(item):
             raise _rejected(f"input[{place}]: expected an object, got {json_type(item)}")
         if "role" in item and generation != 1:
             raise _rejected(f"input[{place}]: unknown field 'role'; turns were removed in 2026-06, send steps")
@@ -199,19 +197,15 @@ def _check_results(given: object, call_ids: Collection[str] | None) -> None:
 
 def _items(given: object) -> Iterator[Mapping[str, Any]]:
     """Yield the items of an input and the blocks inside of them, in their order."""
-    for item in _objects(given if isinstance(given, list) else [given]):
+    for item in filter(is_object, given if is_array(given) else [given]):
         yield item
-        yield from _objects(item.get("content"))
-
-
-def _objects(value: object) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+        yield from mappings(item, "content")
 
 
 def _has_empty_required(schema: object) -> bool:
-    if isinstance(schema, list):
+    if is_array(schema):
         return any(_has_empty_required(each) for each in schema)
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return False
     if schema.get("required") == []:
         return True
