@@ -5,9 +5,7 @@ Here are the names that most applications use: events, messages, values and the 
 sessions, clients and converters are submodules.
 """
 
-from assistant_events.errors import (
-    AssistantEventsError,
-)
+from assistant_events.errors import AssistantEventsError
 from assistant_events.events import (
     CompactionDelta,
     CompactionEnded,
@@ -65,12 +63,7 @@ from assistant_events.messages import (
     UserMessage,
     redact,
 )
-from assistant_events.reducer import (
-    find_problems,
-    fold,
-    reconcile,
-    reduce,
-)
+from assistant_events.reducer import find_problems, fold, reconcile, reduce
 from assistant_events.values import (
     Citation,
     Content,

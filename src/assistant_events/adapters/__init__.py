@@ -5,12 +5,7 @@ Dialects: provider streams to events, one package for each wire format.
 """
 
 from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
-from assistant_events.adapters.dialect import (
-    Dialect,
-    detect_dialect,
-    dialect_names,
-    load_dialect,
-)
+from assistant_events.adapters.dialect import Dialect, detect_dialect, dialect_names, load_dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.encoder import Encode, Encoded, EncodeMode, EncoderBase
 from assistant_events.adapters.errors import ErrorTable

@@ -17,14 +17,7 @@ from assistant_events.cli.detect_input import Content, ProviderStream, recognise
 from assistant_events.cli.exit_codes import CommandError, Exit, UnknownOption
 from assistant_events.cli.fold_input import events_of, fold_into
 from assistant_events.cli.open_store import DATABASE, check_session, opened
-from assistant_events.cli.output import (
-    print_json,
-    print_note,
-    print_rows,
-    print_table,
-    print_text,
-    transcript_document,
-)
+from assistant_events.cli.output import print_json, print_note, print_rows, print_table, print_text, transcript_document
 from assistant_events.cli.run import run_command
 from assistant_events.cli.source import reading
 from assistant_events.cli.terminal_safe import one_line, size_of

@@ -19,15 +19,7 @@ from assistant_events.cli import rendering
 from assistant_events.cli.endpoints import MOCK, Endpoint, newest_request, provider_client
 from assistant_events.cli.exit_codes import CommandError, Exit
 from assistant_events.cli.live import Live
-from assistant_events.clients import (
-    ACTIONS,
-    Action,
-    ProviderClient,
-    Report,
-    RunStream,
-    Situation,
-    situation_of,
-)
+from assistant_events.clients import ACTIONS, Action, ProviderClient, Report, RunStream, Situation, situation_of
 from assistant_events.clients.recovery import RequestKind
 from assistant_events.events import DURABLE_EVENTS
 from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, UserMessage

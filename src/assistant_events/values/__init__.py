@@ -4,14 +4,7 @@ The values that events and messages are made of: frozen JSON, text, content, usa
 Everything here is immutable, hashable, comparable, picklable and copyable.
 """
 
-from assistant_events.values.content import (
-    Content,
-    ContentInput,
-    JsonContent,
-    MediaContent,
-    TextContent,
-    as_content,
-)
+from assistant_events.values.content import Content, ContentInput, JsonContent, MediaContent, TextContent, as_content
 from assistant_events.values.info import (
     CUT_KINDS,
     Citation,
@@ -23,15 +16,7 @@ from assistant_events.values.info import (
     Usage,
 )
 from assistant_events.values.json_io import read_json, write_json
-from assistant_events.values.json_values import (
-    MAX_DEPTH,
-    JsonObject,
-    JsonValue,
-    State,
-    freeze,
-    own,
-    thaw,
-)
+from assistant_events.values.json_values import MAX_DEPTH, JsonObject, JsonValue, State, freeze, own, thaw
 from assistant_events.values.text import valid_text
 
 __all__ = [
