@@ -55,11 +55,11 @@ Ask: TypeAlias = Callable[[bool], tuple[Source, Encoded | None]]
 class Core(ABC, Generic[StreamT]):
     """Base of `Session` and `SyncSession`: the current state and all operations."""
 
-    _open_with: ClassVar[str]
-    """How to open a session, for an error message."""
+    _open_with: ClassVar[str]  # for an error message
+    _source: Callable[[object, Callable[[], DecoderBase]], Source]
 
     def __init__(self, *_given: object, **_options: object) -> None:
-        raise TypeError(f"a session is opened with {self._open_with}")
+        raise TypeError(f"a session is opened with `{self._open_with}(store, session_id)`")
 
     @classmethod
     def _new(cls, store: object, session_id: str, snapshot_every: int | None) -> Self:
@@ -232,9 +232,6 @@ class Core(ABC, Generic[StreamT]):
     # Carries an operation out to its end while no other is. Any: what a coroutine exchanges with its event loop.
     @abstractmethod
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T: ...
-
-    @abstractmethod
-    def _source(self, made: object, decoder: Callable[[], DecoderBase]) -> Source: ...
 
     @abstractmethod
     def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> StreamT: ...

@@ -9,9 +9,8 @@ from contextvars import copy_context
 from datetime import datetime
 from typing import Any, Self, TypeVar, final
 
-from assistant_events.adapters.base import DecoderBase
 from assistant_events.events import DurableEvent, UnknownEvent
-from assistant_events.session.answers import Client, Source, async_source
+from assistant_events.session.answers import Client, async_source
 from assistant_events.session.core import Ask, Core, Meta, Records
 from assistant_events.session.streams import EventStream, to_the_end
 from assistant_events.stores import AsyncStore, Store
@@ -32,7 +31,8 @@ class Session(Core[EventStream]):
     and the transcript updated, before `CancelledError` propagates.
     """
 
-    _open_with = "`await Session.open(store, session_id)`"
+    _open_with = "await Session.open"
+    _source = staticmethod(async_source)
     _where: Store | AsyncStore
     _lock: asyncio.Lock
 
@@ -142,9 +142,6 @@ class Session(Core[EventStream]):
     async def snapshot(self) -> None:
         """Store a snapshot at `seq`, so that the next `open` reads only the records after it."""
         await self._alone(self._snapshot())
-
-    def _source(self, made: object, decoder: Callable[[], DecoderBase]) -> Source:
-        return async_source(made, decoder)
 
     def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> EventStream:
         return EventStream(ask, client, self._receivers, self._keeping(meta))

@@ -8,9 +8,8 @@ from inspect import iscoroutinefunction
 from threading import RLock
 from typing import Any, Self, TypeVar, final
 
-from assistant_events.adapters.base import DecoderBase
 from assistant_events.events import DurableEvent, UnknownEvent
-from assistant_events.session.answers import Client, Source, sync_source
+from assistant_events.session.answers import Client, sync_source
 from assistant_events.session.core import Ask, Core, Meta, Records
 from assistant_events.session.streams import SyncEventStream, finished
 from assistant_events.stores.contract import Store
@@ -28,7 +27,8 @@ class SyncSession(Core[SyncEventStream]):
     message, like a cancellation of a task.
     """
 
-    _open_with = "`SyncSession.open(store, session_id)`"
+    _open_with = "SyncSession.open"
+    _source = staticmethod(sync_source)
     _where: Store
     _lock: RLock
 
@@ -82,9 +82,6 @@ class SyncSession(Core[SyncEventStream]):
     def snapshot(self) -> None:
         """See `Session.snapshot`."""
         finished(self._alone(self._snapshot()))
-
-    def _source(self, made: object, decoder: Callable[[], DecoderBase]) -> Source:
-        return sync_source(made, decoder)
 
     def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> SyncEventStream:
         return SyncEventStream(ask, client, self._receivers, self._keeping(meta))

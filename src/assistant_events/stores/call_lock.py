@@ -1,9 +1,9 @@
 """
 The lock of a store: one call at a time, across threads and within a thread.
 
-The garbage collector runs finalizers in the middle of any code. A finalizer may call the store whose call it
-interrupted, in the same thread: the finalizer of an abandoned stream appends its end. Such an inner call is refused: a
-reentrant lock would mix two batches, and a plain lock would deadlock.
+Signal handlers, and finalizers of the app, run in the middle of any code. One may call the store whose call it
+interrupted, in the same thread. Such an inner call is refused: a reentrant lock would mix two batches, and a plain lock
+would deadlock.
 """
 
 from __future__ import annotations

@@ -12,14 +12,16 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, cast, get_args
+from typing import Final, Literal, TypeAlias, TypeVar, cast, get_args
 
 from assistant_events.errors import JsonError, StoreError, StructureError
 from assistant_events.stores.sqlite.columns import RowError
 from assistant_events.stores.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION
+
+_T = TypeVar("_T")
 
 Synchronous: TypeAlias = Literal["full", "normal"]
 
@@ -54,7 +56,8 @@ def open_file(
     with translated(path):
         writer = _connect(path, synchronous=synchronous, timeout_s=timeout_s)
         try:
-            _prepare(writer, path)
+            if not _is_current(writer):
+                transact(writer, "BEGIN IMMEDIATE", lambda db: _make_tables(db, path))
             if path == MEMORY:
                 return writer, writer
             _use_wal(writer, timeout_s)
@@ -63,6 +66,20 @@ def open_file(
             writer.close()
             raise
     return writer, reader
+
+
+def transact(db: sqlite3.Connection, begin: str, work: Callable[[sqlite3.Connection], _T]) -> _T:
+    """Return the result of *work* in a transaction, which is rolled back when anything raises."""
+    try:
+        # SQLite waits for a lock here; Ctrl-C during the wait is raised once the transaction has begun.
+        db.execute(begin)
+        result = work(db)
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    return result
 
 
 @contextmanager
@@ -179,23 +196,9 @@ def _is_current(connection: sqlite3.Connection) -> bool:
     return _pragma(connection, "application_id") == APPLICATION_ID and _pragma(connection, "user_version") == VERSION
 
 
-def _prepare(connection: sqlite3.Connection, path: str) -> None:
-    """Create the tables of a new file, in one transaction."""
-    if _is_current(connection):
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        # Checked again: another process may have created them meanwhile.
-        if not _is_current(connection):
-            _make_tables(connection, path)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
 def _make_tables(connection: sqlite3.Connection, path: str) -> None:
+    if _is_current(connection):  # another process may have created them meanwhile
+        return
     if _pragma(connection, "application_id") == APPLICATION_ID:
         _check_version(path, _pragma(connection, "user_version"))
     elif _tables(connection):

@@ -17,7 +17,7 @@ from assistant_events.stores.call_lock import CallLock
 from assistant_events.stores.contract import SessionInfo
 from assistant_events.stores.media import Media, extract_media, restore_media
 from assistant_events.stores.sqlite import columns, record_rows
-from assistant_events.stores.sqlite.connection import MEMORY, Synchronous, name_of_file, open_file, translated
+from assistant_events.stores.sqlite.connection import MEMORY, Synchronous, name_of_file, open_file, transact, translated
 from assistant_events.stores.unfinished import dump_unfinished, load_unfinished, resolve_unfinished
 from assistant_events.values import write_json
 from assistant_events.values.validators import NO_FIELDS
@@ -270,16 +270,7 @@ class SqliteStore:
     ) -> _T:
         def whole() -> _T:
             self._check_usable()
-            try:
-                # SQLite waits for a lock here; Ctrl-C during the wait is raised once the transaction has begun.
-                db.execute(begin)
-                result = work(db)
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
-            return result
+            return transact(db, begin, work)
 
         self._check_usable()
         with translated(self._path):
