@@ -10,13 +10,7 @@ def missing_extras(what: str, needed: Mapping[str, Iterable[str]]) -> str | None
     """
     Return a sentence that names the packages that *what* lacks and the command that installs them.
 
-    Args:
-        what: Subject of the sentence.
-
-        needed: Extras and those of their packages that are imported.
-
-    Returns:
-        `None` when all of them are installed.
+    *needed* has extras and those of their packages that are imported. `None` when all of them are installed.
     """
     missing = {extra: [name for name in names if find_spec(name) is None] for extra, names in needed.items()}
     packages = [name for names in missing.values() for name in names]

@@ -122,12 +122,7 @@ Content: TypeAlias = OwnEvents | ProviderStream | ProviderAnswer
 
 def recognise(source: Input, dialect_name: str | None = None) -> Content:
     """
-    Return what *source* holds.
-
-    Args:
-        source: What is read.
-
-        dialect_name: The dialect of the provider; looked for in the first frames by default.
+    Return what *source* holds; the dialect of the provider is looked for in the first frames by default.
 
     Raises:
         CommandError: It is nothing that can be read, or of no dialect that is installed.

@@ -29,14 +29,10 @@ async def mock_client(
     prompt: str, resumed: AssistantMessage | None, request: Mapping[str, Any] | None
 ) -> AsyncGenerator[ProviderClient]:
     """
-    Yield a client with a mock provider of its own.
+    Yield a client with a mock provider of its own, whose answer quotes *prompt*.
 
-    Args:
-        prompt: Text that the answer quotes.
-
-        resumed: The answer whose run is resumed; `None` for a new one.
-
-        request: The request body of that run; `None` when it is not known.
+    *resumed* is the answer whose run is resumed, `None` for a new one; *request* is the request body of that run,
+    `None` when it is not known.
     """
     # Any: plain JSON.
     run = None if resumed is None else resumed.run

@@ -95,10 +95,7 @@ def has_key() -> bool:
 
 def chosen(base_url: str | None) -> Endpoint:
     """
-    Return the endpoint of a new prompt.
-
-    Args:
-        base_url: As given on the command line.
+    Return the endpoint of a new prompt; *base_url* is as given on the command line.
 
     Raises:
         CommandError: The server needs a key and none is set, or *base_url* is not a valid URL.

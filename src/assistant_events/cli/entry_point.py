@@ -22,12 +22,7 @@ _NEEDED = {"cli": ("cyclopts", "rich")}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """
-    Run the command and return its exit code.
-
-    Args:
-        arguments: The arguments after the name of the command; those of the process by default.
-    """
+    """Run the command and return its exit code. Without *arguments* it takes those of the process."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     _open_what_is_closed()
     try:

@@ -41,12 +41,7 @@ def fold_into(content: Content, session: SyncSession, message_id: str | None) ->
     """
     Append an input to a session. What it holds is not compared with what is stored.
 
-    Args:
-        content: The input.
-
-        session: The session.
-
-        message_id: The message of a provider's answer; by default the unfinished message of its run, else a new one.
+    A provider's answer becomes the message *message_id*, by default the unfinished message of its run, else a new one.
 
     Raises:
         LocalProtocolError: An event of ours is out of place in the session.

@@ -26,12 +26,7 @@ _LONGEST: Final = 200
 
 @final
 class Live:
-    """
-    Shows one answer.
-
-    Args:
-        json: Print the events as JSON lines instead.
-    """
+    """Shows one answer; with *json*, its events as JSON lines instead."""
 
     def __init__(self, *, json: bool = False) -> None:
         self._json = json

@@ -21,12 +21,7 @@ DATABASE: Final = "assistant-events.db"
 @contextmanager
 def opened(place: str, *, make: bool = False) -> Generator[SqliteStore]:
     """
-    Open a database.
-
-    Args:
-        place: The file.
-
-        make: Make it when it is not there.
+    Open a database; with *make*, make it when it is not there.
 
     Raises:
         CommandError: It does not exist, or is not a database of this library.

@@ -64,20 +64,7 @@ _WHY_NOT: Final[Mapping[Situation, str]] = MappingProxyType(
 
 @final
 class Conversation:
-    """
-    One session of `run`.
-
-    Args:
-        store: The database.
-
-        session_id: Name of the session.
-
-        endpoint: The server.
-
-        live: Shows the answer.
-
-        options: Options that a command needs besides the session to find it again.
-    """
+    """One session of `run`; *options* are those that a command needs besides the session to find it again."""
 
     def __init__(
         self, store: SqliteStore, session_id: str, endpoint: Endpoint, live: Live, options: Sequence[str]

@@ -47,12 +47,7 @@ class Input:
         self._kept: list[bytes] = []
 
     def chunks(self, *, last: bool = False) -> Iterator[bytes]:
-        """
-        Return everything from the start, as it comes.
-
-        Args:
-            last: This is the last read, so nothing more is kept in memory.
-        """
+        """Return everything from the start, as it comes. In the *last* read nothing more is kept in memory."""
         yield from self._kept
         # What is there is taken at once: a stream that is still being written is decoded as it comes.
         read = getattr(self._stream, "read1", self._stream.read)

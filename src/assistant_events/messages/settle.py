@@ -59,13 +59,6 @@ def fail_again(message: AssistantMessage, error: ErrorInfo, reason: str) -> list
     For a message that was closed because its stream was cut, and whose run turns out to be gone: the message restarts,
     repeats its content, and fails; its run is not resumable any more. Empty for a message that has not failed, and for
     one with a call that the app has started or answered, which must not restart.
-
-    Args:
-        message: The current message.
-
-        error: Why the run does not continue.
-
-        reason: Reason of the restart.
     """
     if message.status is not MessageStatus.FAILED or message.acted:
         return []

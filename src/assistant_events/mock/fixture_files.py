@@ -230,11 +230,6 @@ def load_fixtures(form: FixtureFormat, *sources: str | PathLike[str] | Mapping[s
     """
     Return the fixtures of files, folders (every `.json` below them, by name) and parsed documents, in this order.
 
-    Args:
-        form: Of the dialect.
-
-        *sources: Paths and documents.
-
     Raises:
         FixtureError: Something in them is not valid; its `others` are the rest of the faults.
     """
@@ -259,12 +254,9 @@ def fixtures_of(form: FixtureFormat, source: FixtureSource) -> Fixtures:
     """
     Return fixtures from any source.
 
-    Args:
-        form: Of the dialect.
-
-        source: `Fixtures`; one `Fixture` or several; a path, or the document of a file; or a mapping from the text of
-            the user (a text, a pattern, a `Match`) to its answer: a text, an `Answer`, the `answer` of a file, or a
-            list of those for the first request, the second and so on.
+    A source is `Fixtures`; one `Fixture` or several; a path, or the document of a file; or a mapping from the text of
+    the user (a text, a pattern, a `Match`) to its answer: a text, an `Answer`, the `answer` of a file, or a list of
+    those for the first request, the second and so on.
 
     Raises:
         FixtureError: The source is not valid.

@@ -40,10 +40,7 @@ class AsyncStore:
     A store for coroutines, with the methods of `Store`.
 
     A submitted call is always carried out, also when the coroutine that awaits it is cancelled: `CancelledError` is
-    raised at once; read the log to find out whether a batch was written.
-
-    Args:
-        store: The store to wrap. `close` closes it.
+    raised at once; read the log to find out whether a batch was written. `close` closes the wrapped store, too.
     """
 
     def __init__(self, store: Store) -> None:

@@ -20,11 +20,8 @@ def resolve_unfinished(
     """
     Return the unfinished work of each session that has any, in the order of *rows*.
 
-    Args:
-        store: Where the sessions are kept.
-
-        rows: Each session with its unfinished work; `None` marks an unknown one. The log of such a session is folded,
-            and the result is written back unless the log has moved since.
+    These are the sessions with their unfinished work; `None` marks an unknown one. The log of such a session is folded,
+    and the result is written back unless the log has moved since.
     """
     found: dict[str, tuple[Unfinished, ...]] = {}
     for session_id, known in rows:

@@ -99,34 +99,9 @@ def answer(
     """
     Return a whole step as events, live ones included: reasoning, text, calls, the step's end, then the app's answers.
 
-    Args:
-        text: Visible text; none when empty and without state.
-
-        reasoning: Reasoning; none when empty and without state.
-
-        calls: Calls of the model, each with its result.
-
-        message_id: Id of the message.
-
-        origin: Who issued it; that of `origin()` by default.
-
-        run: The response on the provider's side.
-
-        finish_reason: Why it ended; by default `tool-calls` when the app has a call to run, else `stop`.
-
-        usage: Tokens.
-
-        error: The step fails with it instead of ending; open fragments become incomplete.
-
-        citations: Sources of the text.
-
-        state: State of the step.
-
-        text_state: State of the text.
-
-        reasoning_state: State of the reasoning.
-
-        size: Characters in each delta.
+    There is no text, and no reasoning, where it is empty and without state. By default *origin* is that of `origin()`,
+    and *finish_reason* is `tool-calls` when the app has a call to run, else `stop`. With *error* the step fails instead
+    of ending, and open fragments become incomplete. A delta has *size* characters.
     """
     sink: list[ev.Event] = []
     recorder = Recorder(message_id, sink=sink)
@@ -223,16 +198,8 @@ def records(
     """
     Return the durable ones of *events* as a log holds them.
 
-    Args:
-        events: What happened; live events are left out.
-
-        session_id: The session.
-
-        after: `seq` of the record before the first.
-
-        clock: Returns the time of each record; a `Clock` by default.
-
-        meta: `meta` of every record.
+    *after* is the `seq` of the record before the first. *clock* returns the time of each record, a `Clock` by default;
+    all of them have the same *meta*.
     """
     now = Clock() if clock is None else clock
     kept = [event for event in events if isinstance(event, ev.UnknownEvent) or event.durable is True]

@@ -38,14 +38,7 @@ _MARK = "\x00hostile\x00"
 
 
 def mutated(body: bytes, random: Random) -> bytes:
-    """
-    Return *body* with one to four damages.
-
-    Args:
-        body: The bytes of a stream.
-
-        random: Decides which ones; equal seeds give equal bytes.
-    """
+    """Return the bytes of a stream with one to four damages, which *random* decides: equal seeds give equal bytes."""
     for _ in range(random.randint(1, 4)):
         body = random.choice(MUTATIONS)(body, random)
     return body

@@ -26,13 +26,10 @@ _GOODBYE_S: Final = 0.1
 @final
 class StreamingTransport(httpx2.AsyncBaseTransport):
     """
-    Passes the requests of an `httpx2.AsyncClient` to an app in the same event loop.
+    Passes the requests of an `httpx2.AsyncClient` to an ASGI 3 app in the same event loop.
 
     The app waits until the client has read a piece before it sends the next one. Closing a response before its end
     disconnects the client. When the app fails, the client raises `httpx2.RemoteProtocolError`.
-
-    Args:
-        app: An ASGI 3 app.
     """
 
     def __init__(self, app: _App) -> None:

@@ -67,12 +67,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
 
 @final
 class Secrets:
-    """
-    Credentials to be masked wherever they occur: plain, and escaped as in a URL or in JSON.
-
-    Args:
-        secrets: The credentials, see `add`.
-    """
+    """Credentials to be masked wherever they occur: plain, and escaped as in a URL or in JSON."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._spellings: tuple[tuple[str, bytes], ...] = ()
@@ -109,11 +104,8 @@ class Secrets:
         """
         Return plain JSON without credentials, in keys and strings at any depth.
 
-        Args:
-            value: The parsed document.
-
-            source: Its bytes, when they are known: most hold no escape and no credential that came in two chunks, and
-                are not searched further.
+        *source* are the bytes of the document, when they are known: most hold no escape and no credential that came in
+        two chunks, and are not searched further.
         """
         # Any: plain JSON of unknown shape.
         if not self._spellings or (source is not None and not self._may_hold(source)):
@@ -145,16 +137,10 @@ def without_credentials(text: str, secrets: Iterable[str] = ()) -> str:
 
 def error_text(error: BaseException, secrets: Secrets | None = None, *, before: str = "", default: str = "") -> str:
     """
-    Return the class and the text of an exception, without credentials and with a bounded length.
+    Return *before*, the class and the text of an exception, without credentials and with a bounded length.
 
-    Args:
-        error: The exception.
-
-        secrets: Credentials beside those that its own request shows.
-
-        before: Put before the class.
-
-        default: The text of an exception that has none, such as that of a reset connection.
+    The credentials are *secrets* and those that its own request shows. *default* is the text of an exception that has
+    none, such as that of a reset connection.
     """
     text = str(error) or default
     text = without_credentials(text if secrets is None else secrets.text(text), secrets_of(error))

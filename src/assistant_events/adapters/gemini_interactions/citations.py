@@ -33,12 +33,9 @@ def is_transcription(annotation: Fields) -> bool:
 
 def shifted(annotations: Sequence[tuple[int, Fields]], text: str) -> list[Fields]:
     """
-    Return annotations of blocks as annotations of the whole text.
+    Return annotations of blocks as annotations of *text*, the texts of all blocks.
 
-    Args:
-        annotations: Each with the place in *text* where its block starts, in code points.
-
-        text: The texts of all blocks.
+    Each comes with the place in *text* where its block starts, in code points.
     """
     offsets = byte_offsets(text, [start for start, _ in annotations])
     moved: list[Fields] = []
