@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Self, final
 
+import attrs
+
 from assistant_events.converters import dumps
 from assistant_events.errors import ConflictError, PrunedError, StoreError
 from assistant_events.events import Event, Record
@@ -172,19 +174,16 @@ class MemoryStore:
 
 
 @final
+@attrs.define(kw_only=True, eq=False)
 class _Log:
-    __slots__ = ("created", "pruned", "records", "snapshot", "unfinished", "updated")
+    created: datetime = attrs.field(init=False)
+    updated: datetime = attrs.field(init=False)
+    pruned: int = 0
+    records: list[Record] = attrs.Factory(list[Record])
+    snapshot: Transcript | None = None
 
-    created: datetime
-    updated: datetime
-
-    def __init__(self) -> None:
-        self.pruned = 0
-        self.records: list[Record] = []
-        self.snapshot: Transcript | None = None
-
-        self.unfinished: tuple[Unfinished, ...] | None = None
-        """`None` when it is unknown."""
+    unfinished: tuple[Unfinished, ...] | None = None
+    """`None` when it is unknown."""
 
     @property
     def seq(self) -> int:
@@ -201,12 +200,9 @@ class _Log:
         )
 
     def forked(self, session_id: str, chosen: int) -> _Log:
-        made = _Log()
-        made.pruned = self.pruned
-        made.records = [
+        records = [
             contract.make_record(session_id, record.seq, record.at, record.event, record.meta)
             for record in self.records[: chosen - self.pruned]
         ]
-        if self.snapshot is not None and self.snapshot.seq <= chosen:
-            made.snapshot = self.snapshot
-        return made
+        has_snapshot = self.held is not None and self.held <= chosen
+        return _Log(pruned=self.pruned, records=records, snapshot=self.snapshot if has_snapshot else None)
