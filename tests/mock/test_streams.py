@@ -399,7 +399,7 @@ def test_a_document_waits_for_the_whole_answer():
 
 def test_a_client_that_leaves_in_a_burst():
     """
-    Between two events that are due at once others get their turn, so that a client that leaves is noticed.
+    After a few events that are due at once others get their turn, so that a client that leaves is noticed.
     """
 
     async def main():

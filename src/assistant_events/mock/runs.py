@@ -182,8 +182,7 @@ class Run(ABC):
         """
         times = self.times()
         for number in range(after, self.event_count(times)):
-            name, data = self.event(number)
-            yield SendBytes(times[number], name, data)
+            yield SendBytes(times[number], *self.event(number))
         if self.cancelled_at is not None:
             yield from self.cancellation()
         elif self.is_zombie:
@@ -226,7 +225,7 @@ class RunStore(Generic[_RunT]):
         return len(self._runs)
 
     def __iter__(self) -> Iterator[_RunT]:
-        return iter([run for run, _ in self._runs.values()])
+        return (run for run, _ in self._runs.values())
 
     def get(self, run_id: str) -> _RunT | None:
         """Return a run; `None` when there is none of this id, or no longer."""
@@ -238,11 +237,11 @@ class RunStore(Generic[_RunT]):
         self.remove(run.id)
         self._runs[run.id] = (run, size)
         self._bytes += size
-        for old in self:
-            if len(self._runs) <= self._max_runs and self._bytes <= self._max_bytes:
+        while len(self._runs) > self._max_runs or self._bytes > self._max_bytes:
+            old = next((each for each in self if each is not run and not each.streams), None)
+            if old is None:
                 return
-            if old is not run and not old.streams:
-                self.remove(old.id)
+            self.remove(old.id)
 
     def remove(self, run_id: str) -> None:
         """Remove a run, if there is one."""

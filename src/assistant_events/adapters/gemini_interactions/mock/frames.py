@@ -119,9 +119,10 @@ def cursor(name: str, number: int) -> str:
     return "v1_" + b64encode(f"{number}_{name}".encode()).decode().rstrip("=")
 
 
-def with_cursor(data: bytes, name: str, number: int) -> bytes:
+def with_cursor(frame: WireFrame, number: int) -> WireFrame:
     """Return a frame with its `event_id`."""
-    return b'%b,"event_id":"%b"}\n\n' % (data.removesuffix(b"}\n\n"), cursor(name, number).encode())
+    name, data = frame
+    return WireFrame(name, b'%b,"event_id":"%b"}\n\n' % (data.removesuffix(b"}\n\n"), cursor(name, number).encode()))
 
 
 def usage_of(answer: Answer, texts: Iterable[str]) -> Document:

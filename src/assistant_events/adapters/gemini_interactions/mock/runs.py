@@ -55,6 +55,7 @@ class Run(runs.Run):
         self.prepared = prepared
         self.stored = is_stored(body)
         self.signatures = prepared.signatures(salt)
+        self._is_signed = any(self.signatures)
         self._cursors = {"background": int(self.background), "all": 1, "some": 2, "none": 0}[event_ids]
         """Every n-th event has a cursor; 0: none."""
 
@@ -80,12 +81,13 @@ class Run(runs.Run):
 
     def event(self, number: int) -> WireFrame:
         """Return the frame of an event."""
-        name, data = frame = self._frame(number)
-        return WireFrame(name, frames.with_cursor(data, name, number)) if self._has_cursor(number) else frame
+        frame = self._frame(number)
+        return frames.with_cursor(frame, number) if self._cursors and self._has_cursor(number) else frame
 
     def _frame(self, number: int) -> WireFrame:
         if self.HEAD_EVENTS <= number < len(self.event_names) - 1:
-            return frames.signed(self.prepared.frames[number - self.HEAD_EVENTS], self.signatures)
+            frame = self.prepared.frames[number - self.HEAD_EVENTS]
+            return frames.signed(frame, self.signatures) if self._is_signed else frame
         if number == len(self.event_names) - 1:
             error = self.answer.stream_error
             return self.end() if error is None else frames.wire_frame({"error": _body_of(error), "event_type": "error"})
