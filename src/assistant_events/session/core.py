@@ -57,6 +57,7 @@ class Core(ABC, Generic[StreamT]):
 
     _open_with: ClassVar[str]  # for an error message
     _source: Callable[[object, Callable[[], DecoderBase]], Source]
+    _stream_class: Callable[[Ask, Client | None, Receivers, Keep], StreamT]
 
     def __init__(self, *_given: object, **_options: object) -> None:
         raise TypeError(f"a session is opened with `{self._open_with}(store, session_id)`")
@@ -193,10 +194,9 @@ class Core(ABC, Generic[StreamT]):
             message = self.transcript.answer(self._resumable() if message_id is None else message_id)
             if message.status is MessageStatus.FAILED and message.acted:
                 raise LocalProtocolError(f"message {message.id!r} cannot be resumed: the app has run a call of it")
-            dialect, provider, prior = client.dialect, client.provider, self.transcript
+            options: DecoderOptions = {"request": request, "prior": self.transcript, "provider": client.provider}
             made = client.resume(message, request=request)
-            options: DecoderOptions = {"request": request, "prior": prior, "provider": provider}
-            return self._source(made, lambda: dialect.decoder(message.id, **options)), None
+            return self._source(made, lambda: client.dialect.decoder(message.id, **options)), None
 
         return self._stream(ask, client, meta)
 
@@ -233,11 +233,10 @@ class Core(ABC, Generic[StreamT]):
     @abstractmethod
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T: ...
 
-    @abstractmethod
-    def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> StreamT: ...
-
-    def _keeping(self, meta: Meta) -> Keep:
-        return lambda receiver: self._alone(self._keep(receiver, meta))
+    def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> StreamT:
+        return self._stream_class(
+            ask, client, self._receivers, lambda receiver: self._alone(self._keep(receiver, meta))
+        )
 
     # -- operations
 
@@ -298,7 +297,6 @@ class Core(ABC, Generic[StreamT]):
             receiver.parked = bool(receiver.pending)
             raise
         passed_on = receiver.accept(batch, records)
-        self._receivers.notice(records, receiver)
         await self._keep_snapshot()
         return passed_on
 

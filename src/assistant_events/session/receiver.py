@@ -243,13 +243,8 @@ class Receivers:
     """The receivers of a session: those that receive, and those whose events could not be stored."""
 
     def __init__(self, projection: Projection) -> None:
-        self._projection = projection
+        self.projection = projection
         self._all: list[StreamReceiver] = []
-
-    @property
-    def seq(self) -> int:
-        """`seq` of the last record that the session knows."""
-        return self._projection.seq
 
     @property
     def message_ids(self) -> set[str | None]:
@@ -268,7 +263,7 @@ class Receivers:
         if name in self.message_ids:
             raise LocalProtocolError(f"message {name!r} is being received already; leave that block first")
         self._all = [other for other in self._all if name not in other.message_ids]
-        receiver = StreamReceiver(self._projection, source)
+        receiver = StreamReceiver(self.projection, source)
         self._all.append(receiver)
         return receiver
 
@@ -293,8 +288,7 @@ class Receivers:
         for receiver in self._all:
             receiver.match_log(records, after=after, known=known)
 
-    def notice(self, records: Sequence[ev.Record], writer: StreamReceiver | None = None) -> None:
-        """Inform all receivers but the *writer* of *records*."""
+    def notice(self, records: Sequence[ev.Record]) -> None:
+        """Inform all receivers of *records* that none of them has written."""
         for receiver in self._all:
-            if receiver is not writer:
-                receiver.notice(records)
+            receiver.notice(records)

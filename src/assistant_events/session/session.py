@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any, Self, TypeVar, final
 
 from assistant_events.events import DurableEvent, UnknownEvent
-from assistant_events.session.answers import Client, async_source
-from assistant_events.session.core import Ask, Core, Meta, Records
+from assistant_events.session.answers import async_source
+from assistant_events.session.core import Core, Meta, Records
 from assistant_events.session.streams import EventStream, to_the_end
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.values import ContentInput
@@ -33,6 +33,7 @@ class Session(Core[EventStream]):
 
     _open_with = "await Session.open"
     _source = staticmethod(async_source)
+    _stream_class = EventStream
     _where: Store | AsyncStore
     _lock: asyncio.Lock
 
@@ -142,9 +143,6 @@ class Session(Core[EventStream]):
     async def snapshot(self) -> None:
         """Store a snapshot at `seq`, so that the next `open` reads only the records after it."""
         await self._alone(self._snapshot())
-
-    def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> EventStream:
-        return EventStream(ask, client, self._receivers, self._keeping(meta))
 
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T:
         # Any: see `Core`.

@@ -28,7 +28,7 @@ class AnswerStream:
         self.request: Encoded | None = None
         """The request that was sent last, with the conversation; `None` before the block, of `resume` and `decode`."""
 
-        self.seq = receivers.seq
+        self.seq = receivers.projection.seq
         """`seq` of the event that was given last, or of the record that it follows."""
 
         self._ask = ask
@@ -53,7 +53,7 @@ class AnswerStream:
         receiver = self._receiver
         if receiver is None:
             source, self.request = self._ask(False)
-            self.seq = self._receivers.seq
+            self.seq = self._receivers.projection.seq
             self._receiver = self._receivers.begin(source)
         elif not receiver.parked:
             raise LocalProtocolError("a stream is entered again only when its store has failed")

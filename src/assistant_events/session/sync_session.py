@@ -9,8 +9,8 @@ from threading import RLock
 from typing import Any, Self, TypeVar, final
 
 from assistant_events.events import DurableEvent, UnknownEvent
-from assistant_events.session.answers import Client, sync_source
-from assistant_events.session.core import Ask, Core, Meta, Records
+from assistant_events.session.answers import sync_source
+from assistant_events.session.core import Core, Meta, Records
 from assistant_events.session.streams import SyncEventStream, finished
 from assistant_events.stores.contract import Store
 from assistant_events.values import ContentInput
@@ -29,6 +29,7 @@ class SyncSession(Core[SyncEventStream]):
 
     _open_with = "SyncSession.open"
     _source = staticmethod(sync_source)
+    _stream_class = SyncEventStream
     _where: Store
     _lock: RLock
 
@@ -82,9 +83,6 @@ class SyncSession(Core[SyncEventStream]):
     def snapshot(self) -> None:
         """See `Session.snapshot`."""
         finished(self._alone(self._snapshot()))
-
-    def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> SyncEventStream:
-        return SyncEventStream(ask, client, self._receivers, self._keeping(meta))
 
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T:
         # Any: see `Core`.
