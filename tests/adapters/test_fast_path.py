@@ -13,6 +13,7 @@ from assistant_events import TextDelta
 from assistant_events.adapters.fast_path import DeltaFastPath
 from assistant_events.adapters.frame_templates import FrameTemplate
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
+from assistant_events.errors import LocalProtocolError
 from tests.fuzz import corpus_streams
 from tests.fuzz.generated import noisy
 from tests.fuzz.generated import stream as generated
@@ -36,14 +37,14 @@ def taken(monkeypatch):
     The form of each frame that took the fast path, in their order.
     """
     found = []
-    try_append, append_run = DeltaFastPath.try_append, DeltaFastPath.append_run
+    take, append_run = DeltaFastPath.take, DeltaFastPath.append_run
 
-    def counted(path, data, form, sink):
+    def counted(path, data, form):
         names = [name for name in ("bare", "framed") if getattr(path, name) is form]
-        done = try_append(path, data, form, sink)
-        if done:
+        event = take(path, data, form)
+        if event is not None:
             found.append(names[0])
-        return done
+        return event
 
     def counted_run(path, data, start, sink):
         before = len(sink)
@@ -51,7 +52,7 @@ def taken(monkeypatch):
         found.extend(["run"] * (len(sink) - before))
         return end
 
-    monkeypatch.setattr(DeltaFastPath, "try_append", counted)
+    monkeypatch.setattr(DeltaFastPath, "take", counted)
     monkeypatch.setattr(DeltaFastPath, "append_run", counted_run)
     return found
 
@@ -304,6 +305,45 @@ def both(cls, chunks):
         assert None is made.failure
         results.append((found, made.notes, made.error, made.tail, counted(made)))
     return results
+
+
+@pytest.mark.parametrize("cls", [PaddedDecoder, LinesDecoder])
+def test_what_comes_of_counted_fields(cls):
+    """
+    Events that a decoder makes of them, when they are asked for between two chunks, are given before the next delta.
+    """
+
+    class Reporting(cls):
+        def on_skipped(self, counted):
+            super().on_skipped(counted)
+            if counted and self.recorder.started:
+                self.recorder.opaque(counted)
+
+    chunks = [written(padded.delta(usage={"output": at}), cls) for at in range(40)]
+    fast = Reporting("m")
+    found = []
+    for chunk in chunks:
+        found += fast.feed(chunk)
+        fast.catch_up()
+    asked = [event.type for event in found if event.type in ("text.delta", "opaque.received")]
+
+    assert None is fast.failure
+    assert ["opaque.received", "text.delta"] * 30 == asked[-60:]
+
+
+def test_what_ends_the_answer_between_two_frames():
+    """
+    After an end that did not come as bytes, and after `close`, nothing is taken any more.
+    """
+    made, closed = PaddedDecoder("m"), PaddedDecoder("m")
+    for each in (made, closed):
+        assert [1] * COUNT == [len(each.feed(written(padded.delta()))) for _ in range(COUNT + 1)][1:]
+    made.feed_event({"type": "end"})
+    closed.close()
+
+    assert [] == made.feed(written(padded.delta()))
+    with pytest.raises(LocalProtocolError, match="closed"):
+        closed.feed(written(padded.delta()))
 
 
 def counted(made):

@@ -123,11 +123,13 @@ def test_a_snapshot_at_any_record_and_the_rest_equal_the_whole(events):
 @given(ANY_ORDER)
 def test_the_builder_equals_one_reduce_after_another(events):
     """
-    `extend`, `apply` and `reduce` give the same transcript and the same outcomes.
+    `extend`, with all and with one at a time, `apply` and `reduce` give the same transcript and the same outcomes.
     """
     log = as_log(events)
-    extended, applied, transcript = Builder(), Builder(), Transcript()
+    extended, singly, applied, transcript = Builder(), Builder(), Builder(), Transcript()
     extended.extend(log)
+    for item in log:
+        singly.extend([item])
     outcomes = [applied.apply(item) for item in log]
     plain = []
     for item in log:
@@ -136,6 +138,7 @@ def test_the_builder_equals_one_reduce_after_another(events):
 
     assert plain == outcomes
     assert_same(transcript, extended.transcript)
+    assert_same(transcript, singly.transcript)
     assert_same(transcript, applied.transcript)
 
 

@@ -430,10 +430,11 @@ def test_a_buffer_copies_each_character_a_few_times(size):
     assert empty.joined <= 3 * size
 
 
+@pytest.mark.parametrize("singly", [False, True], ids=["together", "singly"])
 @pytest.mark.parametrize("size", [2_000, 100_000])
-def test_a_fold_takes_little_more_memory_than_the_text(size):
+def test_a_fold_takes_little_more_memory_than_the_text(size, singly):
     """
-    Deltas that are read one by one leave little more than the text that they add up to.
+    Deltas that are read one by one leave little more than the text that they add up to, however they are handed over.
     """
     piece = "some words of it "
 
@@ -446,7 +447,8 @@ def test_a_fold_takes_little_more_memory_than_the_text(size):
     builder = Builder()
     tracemalloc.start()
     try:
-        builder.extend(deltas())
+        for events in ([delta] for delta in deltas()) if singly else [deltas()]:
+            builder.extend(events)
         text = builder.transcript.last.text
         _, peak = tracemalloc.get_traced_memory()
     finally:

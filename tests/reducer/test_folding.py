@@ -734,6 +734,25 @@ def test_an_iterator_that_fails_loses_nothing():
     assert "Hello world" == builder.transcript.last.text
 
 
+def test_deltas_that_come_singly():
+    """
+    `extend` with one delta at a time appends what is in place, and nothing for another message, kind or call.
+    """
+    events = [START, TextStarted(**A), *deltas("Hello"), TextDelta(**A, offset=3, delta="lo, you")]
+    events += [TextDelta(**A, offset=99, delta="gap"), TextDelta(**A, offset=2, delta="ll")]
+    events += [TextDelta(message_id="a2", offset=10, delta="other"), ReasoningDelta(**A, offset=10, delta="other")]
+    events += [ToolInputStarted(message_id="a1", call_id=each, name="t") for each in ("c1", "c2")]
+    events += [ToolInputDelta(message_id="a1", call_id=each, offset=0, delta=f'"{each}') for each in ("c1", "c2")]
+    events += [ToolInputDelta(**C, offset=3, delta='"'), TextDelta(**A, offset=10, delta="!")]
+    builder = Builder()
+    for event in events:
+        builder.extend([event])
+
+    message = builder.transcript.last
+    assert ("Hello, you!", "") == (message.text, message.reasoning)
+    assert ['"c1"', '"c2'] == [call.raw_input for call in message.tool_calls]
+
+
 def test_records_of_one_moment():
     """
     Records that were appended together have the same time.

@@ -397,13 +397,6 @@ class DecoderBase(FrameReader):
             note=self.note,
         )
 
-    def _taken(self) -> list[Event]:
-        events = self._sink
-        if not events:
-            return []  # not the sink itself: it is what the next call fills
-        self._sink = self.recorder.sink = []
-        return events
-
     def _current_message(self) -> AssistantMessage | None:
         """Return the message of the current hop as far as it has come out of this decoder."""
         prior = self._hops.recorded.get(self.recorder.message_id)

@@ -16,26 +16,27 @@ from assistant_events.adapters.frame_templates import TemplateLearner
 from assistant_events.events import Event, ReasoningDelta, TextDelta, ToolInputDelta
 from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import OpenFragment
+from assistant_events.values.buffers import COMPACT_AT
 from assistant_events.values.construct import draft_of
 from assistant_events.values.json_io import string_reader, strings_reader
 from assistant_events.values.validators import NO_FIELDS
 
-_new = object.__new__
 # Any: the drafts are the delta classes, but mutable.
 _DRAFTS: dict[type, Any] = {cls: draft_of(cls) for cls in (TextDelta, ReasoningDelta, ToolInputDelta)}
 
 _FIRST_RUN, _LAST_RUN = 1 << 12, 1 << 15
 """In how many bytes a run of frames is looked for at first, and at most: what is looked through in vain costs, too."""
 
-Form: TypeAlias = tuple[bytes | tuple[()], bytes, int, int, bytes]
+Form: TypeAlias = tuple[bytes, bytes, int, bytes]
 """
-How a frame, or its payload alone, is matched: the bytes up to its text, and those after it when the text is the only
-gap; where the text begins and ends then, with its quotes; the bytes after the payload. With other gaps, the first are
-the bytes up to the first of them, and the second are the last.
+How a frame, or its payload alone, is matched: the bytes up to its first gap; the bytes after its text when that is the
+only gap, otherwise those after the payload; the length of both; the bytes after the payload.
 """
 
-_NO_FORM: Form = (), b"", 0, 0, b""
-"""Matches nothing: no bytes begin with an item of the empty tuple."""
+_NO_FORM: Form = b"", b"", -1, b""
+"""Matches nothing."""
+
+_QUOTE = ord('"')
 
 
 class DeltaFastPath:
@@ -69,6 +70,7 @@ class DeltaFastPath:
         "_read",
         "_read_list",
         "_texts",
+        "_varies",
         "_window",
         "bare",
         "fragment",
@@ -112,63 +114,73 @@ class DeltaFastPath:
         self._read_list = strings_reader()
         self._bind()
 
-    def try_append(self, data: bytes, form: Form, sink: list[Event]) -> bool:  # noqa: C901, PLR0912 - the hot path
+    def take(self, data: bytes, form: Form) -> Event | None:
         """
-        Append a delta to the fragment and its event to *sink*.
+        Append a delta to the fragment.
 
         Args:
             data: A payload, or a frame.
 
             form: `bare` or `framed`, as *data* is.
 
-            sink: The list that gets the event.
-
         Returns:
-            Whether *data* matched. If not, nothing happened.
+            The event; `None` when *data* does not match, and nothing happened.
         """
-        head, tail, start, end, after = form
-        if not data.startswith(head):
-            return False
-        rest = frame_id = b""
-        if end and data.endswith(tail):
-            literal = data[start:end]
-        elif data.endswith(after):
-            rest = data[start : len(data) - len(after)]
-            found = self.template.pattern.fullmatch(rest)
-            if found is None or (self._item and found["number"] != self._item):
-                return False
-            literal, frame_id = found["text"], found["unique"]
-            if frame_id in self._ids:
-                return False
-        else:
-            return False
+        head, tail, constant, _ = form
+        literal = data.removeprefix(head).removesuffix(tail)
         try:
-            text = self._read(literal)
+            if self._varies or len(data) - len(literal) != constant:
+                delta = self._read_varied(data, literal, form)
+            else:
+                delta = self._read(literal)
+                # What may be around a string are line ends. ASCII without escapes leaves no room for them.
+                if len(literal) != len(delta) + 2 and not literal[0] == _QUOTE == literal[-1]:
+                    return None
         except ValueError:
-            return False  # not a string, or not valid text
-        if not text:
-            return False
-        if rest:
-            self._last = rest
-            if frame_id:
-                self._ids.add(frame_id)
-            if end:
-                self.template.exact = False
-                self._bind()
+            return None  # not a string, or not valid text
+        if not delta:
+            return None
         buffer = self._buffer
-        made = _new(self._draft)
+        pieces = buffer.pieces
+        made = self._draft()
         made.message_id = self._message_id
         made.offset = buffer.length
-        made.delta = text
+        made.delta = delta
         made.extra = NO_FIELDS
         if self._call_id is not None:
             made.call_id = self._call_id
         made.__class__ = self._cls
-        sink.append(made)
-        buffer.append(text)
+        pieces.append(delta)
+        buffer.length += len(delta)
+        if len(pieces) >= COMPACT_AT:
+            buffer.compact()
         if self._texts is not None:
-            self._texts.append(text)
-        return True
+            self._texts.append(delta)
+        event: Event = made
+        return event
+
+    def _read_varied(self, data: bytes, rest: bytes, form: Form) -> str | None:
+        """Return the text of a frame that varies in more; *rest* is *data* without what the head and tail matched."""
+        head, _, constant, after = form
+        if not self._varies:
+            if len(rest) == len(data):
+                return None  # most frames of other kinds
+            rest, constant = data.removeprefix(head).removesuffix(after), len(head) + len(after)
+        found = self.template.pattern.fullmatch(rest) if len(data) - len(rest) == constant else None
+        if found is None:
+            return None
+        literal, number, frame_id = found.group(*self.template.order)
+        if number != self._item or frame_id in self._ids:
+            return None
+        delta = self._read(literal)
+        if delta:
+            self._last = rest
+            if frame_id:
+                self._ids.add(frame_id)
+            if not self._varies:
+                self.template.exact = False
+                self._bind()
+        return delta
 
     def append_run(self, data: bytes, start: int, sink: list[Event]) -> int:
         """
@@ -184,11 +196,13 @@ class DeltaFastPath:
         Returns:
             Where the run ends, at the last of these frames or before it.
         """
-        head, tail, _, exact, _ = self.framed
-        if not data.startswith(head, start):
+        head, tail, constant, after = self.framed
+        exact = not self._varies
+        if exact:
+            head, tail = head + b'"', b'"' + tail
+        if constant < 0 or not data.startswith(head, start):
             return start
-        assert isinstance(head, bytes)
-        pieces = self._cut_run(data, start, head)
+        pieces = self._cut_run(data, start, head, tail, after)
         if not pieces:
             return start
         literals: Sequence[bytes] = pieces
@@ -231,12 +245,11 @@ class DeltaFastPath:
         """Set the forms of the frames of the item."""
         around, template = self.learner.around, self.template
         prefix, suffix = template.bound(self.number)
+        self._varies = not template.exact
 
         def form(before: bytes, after: bytes) -> Form:
-            head, tail = before + prefix, suffix + after
-            if template.exact:
-                return head + b'"', b'"' + tail, len(head), -len(tail), after
-            return head, after, len(head), 0, after
+            head, tail = before + prefix, after if self._varies else suffix + after
+            return head, tail, len(head) + len(tail), after
 
         self.framed = _NO_FORM if around is None else form(*around)
         """How a whole frame is matched. A JSON string holds no line end, so what matches is one frame."""
@@ -244,9 +257,8 @@ class DeltaFastPath:
         self.bare = _NO_FORM if self.learner.named else form(b"", b"")
         """How a payload is matched."""
 
-    def _cut_run(self, data: bytes, start: int, head: bytes) -> list[bytes]:
+    def _cut_run(self, data: bytes, start: int, head: bytes, tail: bytes, after: bytes) -> list[bytes]:
         """Return what differs in frames with the same bytes between them, but for the last one."""
-        _, tail, _, _, after = self.framed
         border = data.find(after, start)
         if border < 0 or not data.startswith(head, border + len(after)):
             return []
@@ -302,7 +314,7 @@ class DeltaFastPath:
         buffer = self._buffer
         length = buffer.length
         for text in texts:
-            made = _new(draft)
+            made = draft()
             made.message_id = message_id
             made.offset = length
             made.delta = text

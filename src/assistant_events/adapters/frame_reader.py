@@ -76,6 +76,9 @@ class FrameReader(ABC):
         """Ids of the frames that came, encoded, for dialects whose frames have one (`delta_frames.unique`)."""
 
         self._fast_path: DeltaFastPath | None = None
+        self._ready: DeltaFastPath | None = None
+        """The same while the next chunk may be a frame on it: nothing waits in the framing, or to be given."""
+
         self._left: DeltaFastPath | None = None
         """The fast path that the frame being decoded did not match; `None` when there was none."""
 
@@ -97,25 +100,20 @@ class FrameReader(ABC):
 
             TypeError: For anything but bytes.
         """
+        ready = self._ready
+        if ready is not None and data.__class__ is bytes and len(data) <= self._piece:
+            # Most chunks of a live stream are one frame that continues what is open.
+            event = ready.take(data, ready.framed)
+            if event is not None:
+                return [event]
         if self.closed or data.__class__ is not bytes:
             data = self._checked(data)
         if self.terminal:
             return []
-        fast = self._fast_path
-        if (
-            fast is None
-            or not self._framing.idle
-            or len(data) > self._piece
-            or not fast.try_append(data, fast.framed, self._sink)
-        ):
-            # Most chunks of a live stream are one frame that continues what is open: those are done here.
-            for start in range(0, len(data), self._piece):
-                self._feed_piece(data[start : start + self._piece])
-        events = self._sink
-        if not events:
-            return []  # not the sink itself: it is what the next call fills
-        self._sink = self.recorder.sink = []
-        return events
+        for start in range(0, len(data), self._piece):
+            self._feed_piece(data[start : start + self._piece])
+        self._ready = self._fast_path if self._framing.idle and not self.terminal else None
+        return self._taken()
 
     @property
     def tail(self) -> str:
@@ -147,7 +145,9 @@ class FrameReader(ABC):
         sink = self._sink
         for payload in payloads:
             fast = self._fast_path
-            if fast is None or not fast.try_append(payload, fast.bare, sink):
+            if fast is not None and (event := fast.take(payload, fast.bare)) is not None:
+                sink.append(event)
+            else:
                 self.on_payload(payload)
                 if self.terminal:
                     return
@@ -219,6 +219,7 @@ class FrameReader(ABC):
         """Hand the counted fields of the last frame on the fast path to `on_skipped`, before they are read."""
         fast = self._fast_path
         if fast is not None and fast.was_used():
+            self._ready = None  # what comes of it is given before the next event
             self._report_skipped(fast)
 
     def on_payload(self, payload: bytes) -> None:
@@ -272,6 +273,9 @@ class FrameReader(ABC):
         """Take bytes frame by frame: runs of those that continue what is open need no framing."""
         framing, sink = self._framing, self._sink
         separator = framing.separator if self.fast else data
+        if self._ready is not None and data.find(separator) + len(separator) == len(data):
+            self.on_payloads(framing.feed(data))  # one frame, which `feed` has tried
+            return
         at = 0
         while at < len(data) and not self.terminal:
             fast = self._fast_path if framing.idle else None
@@ -279,7 +283,9 @@ class FrameReader(ABC):
                 at = fast.append_run(data, at, sink)
             end = data.find(separator, at) + len(separator)
             frame = data[at : end if end >= len(separator) else None]
-            if fast is None or not fast.try_append(frame, fast.framed, sink):
+            if fast is not None and (event := fast.take(frame, fast.framed)) is not None:
+                sink.append(event)
+            else:
                 self.on_payloads(framing.feed(frame))
             at += len(frame)
 
@@ -287,7 +293,7 @@ class FrameReader(ABC):
         """Close the fast path, for something else comes."""
         fast = self._left = self._fast_path
         if fast is not None:
-            self._fast_path = None
+            self._fast_path = self._ready = None
             if fast.was_used():
                 self._report_skipped(fast)
 
@@ -303,6 +309,11 @@ class FrameReader(ABC):
         around = self._framing.around(payload, self.frame_name() if self._name_read else None)
         template = FrameTemplate.learn(payload, event, path, self.delta_frames)
         return None if around is None and self._name_read else template, around, self._name_read
+
+    def _taken(self) -> list[Event]:
+        events = self._sink
+        self._sink = self.recorder.sink = []
+        return events
 
     def _refuse_frame(self) -> None:
         reason = f"a frame is longer than {self.max_frame_bytes} bytes"

@@ -65,18 +65,35 @@ class Builder:
         """Place of the last record that was folded; 0 when there was none."""
         return self._seq
 
-    def extend(self, items: Iterable[ev.Event | ev.Record]) -> None:
+    def extend(self, items: Iterable[ev.Event | ev.Record]) -> None:  # noqa: C901 - the hot path
         """Apply all of *items*; events that are out of place change nothing."""
         # Any: a delta is recognised by its class.
         item: Any
+        buffer: Buffer[str] | None
+        if isinstance(items, list) and len(items) == 1:
+            # A live stream brings one delta at a time: the same as below, for one.
+            (item,) = items
+            kind: type = item.__class__
+            current = self._current
+            if kind in _STREAMED and current is not None and current.id == item.message_id:
+                buffer = current.buffers.get(item.call_id if kind is ev.ToolInputDelta else kind)
+                if buffer is not None and buffer.length == item.offset:
+                    pieces = buffer.pieces
+                    pieces.append(item.delta)
+                    buffer.length += len(item.delta)
+                    if len(pieces) >= COMPACT_AT:
+                        buffer.compact()
+                    return
+            self.apply(item)
+            return
+        buffer = None
         cls: type | None = None
-        buffer: Buffer[str] | None = None
         keep: Callable[[str], None] | None = None
         length, room, message_id, call_id = 0, 0, "", ""
         apply = self.apply
         try:
             for item in items:
-                kind: type[object] = item.__class__
+                kind = item.__class__
                 # Nearly every event continues what the event before it continued.
                 if (
                     kind is not cls
