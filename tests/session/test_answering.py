@@ -45,6 +45,27 @@ def test_respond_encodes_asks_and_stores(session, store):
     assert fold(store.read("s1")) == session.transcript
 
 
+def test_the_store_knows_what_is_unfinished(session, store):
+    """
+    With each batch, of a verb or of a stream, the index of the store has what the transcript awaits after it.
+    """
+
+    def indexed():
+        return store.unfinished().get("s1", ()) == session.transcript.unfinished()
+
+    session.prompt("Hello")
+    assert indexed()
+    with session.respond(Provider(ASKS), BODY, message_id="a1") as events:
+        next(events)
+        assert (indexed(), Awaits.PROVIDER) == (True, session.transcript.awaits)
+        list(events)
+    assert (indexed(), Awaits.TOOLS) == (True, session.transcript.awaits)
+    session.append(*[call.succeed("rain") for call in session.transcript.pending_tool_calls])
+    assert (indexed(), Awaits.MODEL) == (True, session.transcript.awaits)
+    session.rewind("a1")
+    assert indexed()
+
+
 def test_nothing_is_sent_before_the_block(session):
     """
     A stream that is not entered sends nothing.
@@ -253,6 +274,22 @@ def test_resume(open_session, store):
         session.resume(client).__enter__()
 
 
+def test_resume_takes_a_run_that_can_be_resumed(open_session, store):
+    """
+    A running answer without one is left alone, also when nothing else is there to resume.
+    """
+    lost = RemoteRun(id="r0", kind="response", resumable=False)
+    store.append("s1", [prompt(), *durable(answer("Hi", run=lost, message_id="a0"))[:2]])
+    session, client = open_session(store), Provider(HELLO)
+    with pytest.raises(LocalProtocolError, match=r"nothing can be resumed: no run continues \(awaits: provider\)"):
+        session.resume(client).__enter__()
+    store.append("s1", durable(answer("Hello", run=RUN))[:2])
+    session.refresh()
+    list(each(session.resume(client)))
+
+    assert ["a1"] == client.resumed
+
+
 def test_resume_of_an_answer_that_cannot_restart(session):
     """
     An answer that was cut after the app has answered its call stays as it is, so its run is not asked for.
@@ -263,6 +300,52 @@ def test_resume_of_an_answer_that_cannot_restart(session):
     with pytest.raises(LocalProtocolError, match="message 'a1' cannot be resumed: the app has run a call of it"):
         session.resume(client).__enter__()
     assert [] == client.resumed
+
+
+class Recording(Provider):
+    """
+    A client that remembers what itself, its encoder and its decoders are given.
+    """
+
+    def __init__(self, *answers):
+        super().__init__(*answers)
+        self.given = []
+        self.dialect = Dialect(name="scripted", decoder=self.decoder, encoder=self.encoder)
+
+    def decoder(self, message_id, **options):
+        self.given.append(options)
+        return Scripted(message_id, prior=options["prior"])
+
+    def encoder(self, *args, **options):
+        self.given.append(options["provider"])
+        return encode(*args, **options)
+
+    def create(self, body, message_id, *, prior=None):
+        self.given.append(prior)
+        return super().create(body, message_id, prior=prior)
+
+    def resume(self, message, *, request=None):
+        self.given.append(request)
+        return super().resume(message, request=request)
+
+
+def test_what_a_client_is_given(open_session, store):
+    """
+    The decoder has the request that was sent, the provider and what is stored; the client the failed answer.
+    """
+    store.append("s1", [prompt(), *list(durable(answer("Hello", run=RUN)))[:2]])
+    session, client = open_session(store), Recording([ConnectionError("gone")], [ConnectionError("gone")], HELLO)
+    cut = session.transcript
+    list(each(session.resume(client, request=BODY)))
+    resumed = [BODY, {"request": BODY, "prior": cut, "provider": "acme"}]
+    assert resumed == client.given
+
+    session.rewind("a1")
+    for name in ("a2", "a2"):
+        failed = session.transcript.get(name)
+        list(each(session.respond(client, BODY, message_id=name)))
+        sent = {**BODY, "input": ["user: hi"]}
+        assert ["acme", failed, {"request": sent, "prior": failed, "provider": "acme"}] == client.given[-3:]
 
 
 NOT_PROMPTS = {

@@ -2,6 +2,8 @@
 Opening a session, appending to it, and what others write meanwhile. Both faces.
 """
 
+from datetime import UTC, datetime
+
 import pytest
 
 from assistant_events.errors import ConflictError, LocalProtocolError, PrunedError, StoreError
@@ -104,6 +106,16 @@ def test_append_keeps_meta(session, store):
     session.append(prompt(), meta={"user": "ada"})
 
     assert [{"user": "ada"}] == [record.meta for record in store.read("s1")]
+
+
+def test_append_at_a_time_of_the_app(session, store):
+    """
+    The time of the app is the time of the records.
+    """
+    at = datetime(2020, 2, 29, 12, tzinfo=UTC)
+    [record] = session.append(prompt(), at=at)
+
+    assert at == record.at == next(iter(store.read("s1"))).at
 
 
 def test_append_of_nothing(session, store):
