@@ -10,6 +10,7 @@ from assistant_events.events import StepStarted, TextStarted
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import AsyncStore, MemoryStore
 from assistant_events.testing import Clock
+from assistant_events.values import ErrorInfo
 
 
 class Scripted(DecoderBase):
@@ -46,6 +47,10 @@ class Scripted(DecoderBase):
 
     def on_stop(self, finish):
         self.recorder.finish(finish)
+        self.end_answer()
+
+    def on_fail(self, kind):
+        self.recorder.fail(ErrorInfo(kind=kind, message="the provider refuses"))
         self.end_answer()
 
     def on_hop(self, finish):

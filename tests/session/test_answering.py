@@ -166,6 +166,7 @@ REFUSALS = {
     "HTTP 404": ([RefusedError(404)], 0),
     "HTTP 400": ([RefusedError(400)], 0),
     "HTTP 501": ([RefusedError(501)], 0),
+    "an error of the stream": ([line(fail="not-found")], 0),
     "an error after the start": ([line(think=""), RefusedError(404)], 1),
 }
 
@@ -197,6 +198,7 @@ ONCE = {
     "refused again": ([RefusedError(404)], [RefusedError(404)], 2),
     "another error": ([RefusedError(429)], HELLO, 1),
     "after content": ([line(say="Hi"), RefusedError(404)], HELLO, 1),
+    "after content of the same chunk": ([line(say="Hi") + line(fail="not-found")], HELLO, 1),
 }
 
 
