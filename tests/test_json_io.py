@@ -26,8 +26,9 @@ MSGSPEC = pytest.importorskip("msgspec")
 CHOSEN = {
     (json_io, "fast_reader"): cache(json_io.fast_reader.__wrapped__),
     (json_io, "string_reader"): cache(json_io.string_reader.__wrapped__),
-    (json_io, "_fast_writer"): cache(json_io._fast_writer.__wrapped__),
+    (json_io, "fast_writer"): cache(json_io.fast_writer.__wrapped__),
     (json_text, "fast_reader"): cache(json_io.fast_reader.__wrapped__),
+    (json_text, "fast_writer"): cache(json_io.fast_writer.__wrapped__),
 }
 
 

@@ -5,6 +5,8 @@ Here are the names that most applications use: events, messages, values and the 
 sessions, clients and converters are submodules.
 """
 
+from typing import TYPE_CHECKING
+
 from assistant_events.errors import AssistantEventsError
 from assistant_events.events import (
     CompactionDelta,
@@ -63,7 +65,6 @@ from assistant_events.messages import (
     UserMessage,
     redact,
 )
-from assistant_events.reducer import find_problems, fold, reconcile, reduce
 from assistant_events.values import (
     Citation,
     Content,
@@ -80,6 +81,20 @@ from assistant_events.values import (
     Usage,
     thaw,
 )
+
+if TYPE_CHECKING:
+    from assistant_events.reducer.fold import find_problems, fold, reduce
+    from assistant_events.reducer.reconcile import reconcile
+else:
+
+    def __getattr__(name):
+        # The reducer is a tenth of the import time, and not every app that reads or writes events folds them.
+        if name not in ("find_problems", "fold", "reconcile", "reduce"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from assistant_events import reducer
+
+        return getattr(reducer, name)
+
 
 __all__ = [
     "ApprovalStatus",

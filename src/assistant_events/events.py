@@ -38,14 +38,16 @@ if TYPE_CHECKING:
 
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class _Event(validators.Extensible):
+    version: ClassVar[int] = 1
+
     message_id: str = attrs.field(validator=validators.check_name)
     """The message that this event belongs to."""
 
 
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
+# A class without fields of its own shares the constructor of its base: attrs would compile another.
 class _Durable(_Event):
+    __slots__ = ()
     durable: ClassVar[Literal[True]] = True
-    version: ClassVar[int] = 1
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
@@ -65,10 +67,10 @@ class PromptSubmitted(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class HistoryRewound(_Durable):
     """The message and all after it leave the transcript; the log keeps them. For regenerating and editing."""
 
+    __slots__ = ()
     type: ClassVar[Literal["history.rewound"]] = "history.rewound"
 
 
@@ -148,10 +150,10 @@ class StepFailed(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class TextStarted(_Durable):
     """Visible text begins."""
 
+    __slots__ = ()
     type: ClassVar[Literal["text.started"]] = "text.started"
 
 
@@ -176,10 +178,10 @@ class TextEnded(_Durable):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ReasoningStarted(_Durable):
     """Reasoning begins."""
 
+    __slots__ = ()
     type: ClassVar[Literal["reasoning.started"]] = "reasoning.started"
 
 
@@ -281,10 +283,10 @@ class ToolApprovalRequested(_DurableOfCall):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class ToolApproved(_DurableOfCall):
     """The call may run. A denial is `tool.failed` with an error of kind `tool-denied`."""
 
+    __slots__ = ()
     type: ClassVar[Literal["tool.approved"]] = "tool.approved"
 
 
@@ -371,10 +373,9 @@ class CompactionFailed(_Durable):
     error: ErrorInfo = attrs.field(validator=validators.IsA(ErrorInfo))
 
 
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
 class _Live(_Event):
+    __slots__ = ()
     durable: ClassVar[Literal[False]] = False
-    version: ClassVar[int] = 1
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
@@ -383,24 +384,25 @@ class _Delta(_Live):
     """How much of the fragment came before, in code points (bytes for media)."""
 
 
-@final
 @attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class TextDelta(_Delta):
+class _TextDelta(_Delta):
+    delta: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
+
+
+@final
+class TextDelta(_TextDelta):
     """A piece of the open text."""
 
+    __slots__ = ()
     type: ClassVar[Literal["text.delta"]] = "text.delta"
-
-    delta: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class ReasoningDelta(_Delta):
+class ReasoningDelta(_TextDelta):
     """A piece of the open reasoning."""
 
+    __slots__ = ()
     type: ClassVar[Literal["reasoning.delta"]] = "reasoning.delta"
-
-    delta: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
 
 
 def _to_bytes(value: bytes | bytearray | memoryview) -> bytes:
@@ -429,13 +431,11 @@ class ToolInputDelta(_Delta):
 
 
 @final
-@attrs.frozen(kw_only=True, repr=False, eq=False, weakref_slot=False)
-class CompactionDelta(_Delta):
+class CompactionDelta(_TextDelta):
     """A piece of the summary."""
 
+    __slots__ = ()
     type: ClassVar[Literal["compaction.delta"]] = "compaction.delta"
-
-    delta: str = attrs.field(converter=validators.to_text, validator=validators.check_text)
 
 
 @final

@@ -20,7 +20,7 @@ from cattrs import Converter
 
 from assistant_events.converters import value_hooks
 from assistant_events.converters.value_hooks import StructureHook, UnstructureHook, structure_object, wrong
-from assistant_events.values import JsonObject, valid_text
+from assistant_events.values import JsonObject, State, valid_text
 from assistant_events.values.construct import compiled, construction
 from assistant_events.values.validators import NO_FIELDS, Extensible, check_name, check_seq
 
@@ -31,7 +31,15 @@ if not {x}.isascii():
     except UnicodeEncodeError:
         {x} = valid_text({x})"""
 
+_FROZEN = """
+try:
+    {x} = own_object({x}, type_{x})
+except JsonError:
+    raise ShapeError(*TOO_DEEP, '.{x}') from None"""
+
 _CHECKS: Mapping[tuple[Any, Any], tuple[str, str, str]] = {
+    (JsonObject, None): ("type({x}) is not dict", "an object", _FROZEN),
+    (State, None): ("type({x}) is not dict", "an object", _FROZEN),
     (str, check_name): ("type({x}) is not str or not {x}", "a non-empty string", ""),
     (str, None): ("type({x}) is not str", "a string", _VALID_TEXT),
     (bool, None): ("{x} is not True and {x} is not False", "true or false", ""),
@@ -125,9 +133,9 @@ class ClassHooks:
 
     def _checked(self, field: _Field, names: dict[str, Any]) -> str:
         """Return the statements that check the variable of a field and convert it where needed."""
+        names[f"type_{field.name}"] = field.hint
         if field.check is None:
-            names[f"read_{field.name}"] = self.converter.get_structure_hook(field.hint)
-            names[f"type_{field.name}"], check = field.hint, _HOOK
+            names[f"read_{field.name}"], check = self.converter.get_structure_hook(field.hint), _HOOK
         else:
             condition, expected, conversion = field.check
             check = f"if {condition}:\n    raise wrong('.{{x}}', {expected!r}, {{x}})" + conversion
@@ -137,12 +145,12 @@ class ClassHooks:
 
     def _written(self, field: _Field, value: str, names: dict[str, Any]) -> str:
         """Return the expression of what the document holds for a value."""
+        if field.hint in (JsonObject, State):
+            return f"{value}._items"
         if field.check is not None:
             return value
         if isinstance(field.hint, EnumMeta):
             return f"{value}._value_"
-        if _is_object(field):
-            return f"{value}._items"
         names[f"write_{field.name}"] = self.converter.get_unstructure_hook(field.hint)
         return f"write_{field.name}({value})"
 
@@ -165,14 +173,10 @@ def _fields_of(cls: type) -> list[_Field]:
     return [field for field in fields if field.name != "extra"]
 
 
-def _is_object(field: _Field) -> bool:
-    return isinstance(field.hint, type) and issubclass(field.hint, JsonObject)
-
-
 def _differs(field: _Field) -> str:
     if field.default is None or isinstance(field.default, bool):
         return f"{field.name} is not {field.default}"
-    return f"{field.name}._items" if _is_object(field) else field.name
+    return f"{field.name}._items" if field.hint in (JsonObject, State) else field.name
 
 
 def _unknown_fields(document: dict[str, Any], names: frozenset[str]) -> Any:

@@ -7,8 +7,8 @@ an app.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
-from functools import cache, partial
+from collections.abc import Collection, Hashable, Mapping
+from functools import partial
 from operator import eq
 from typing import Any, Final, TypeVar, get_args, get_origin
 
@@ -22,6 +22,7 @@ from assistant_events.converters import value_hooks as hooks
 from assistant_events.converters.class_hooks import ClassHooks
 from assistant_events.converters.value_hooks import StructureHook, UnstructureHook
 from assistant_events.upcasting import EVENTS, MESSAGES, Upcasters
+from assistant_events.values.construct import MadeOnce
 from assistant_events.values.json_values import DOCUMENT_DEPTH, ShapeError, items_of, plain_copy
 
 _T = TypeVar("_T")
@@ -85,7 +86,7 @@ def unstructure(value: object) -> Any:
         ValueError: An unknown field has the name of a known one.
     """
     # Any: plain JSON is what callers index into.
-    return val.thaw(unstructure_hook(type(value))(value))
+    return val.thaw(unstructure_hooks[type(value)](value))
 
 
 def _structure_copy(hook: StructureHook, data: object, cls: Any) -> Any:
@@ -113,8 +114,8 @@ def _unstructure_hook(cls: Any) -> UnstructureHook:
     return _CONVERTER.get_unstructure_hook(cls)
 
 
-unstructure_hook: Callable[[Any], UnstructureHook] = cache(_unstructure_hook)
-"""Returns the hook of a class that is stored, or raises `TypeError`. A document shares frozen JSON with its value."""
+unstructure_hooks: Final[MadeOnce[type, UnstructureHook]] = MadeOnce(_unstructure_hook)
+"""By class; `TypeError` for one that is not stored. A document shares frozen JSON with its value."""
 
 structure_hooks: Final[dict[int, StructureHook]] = {}
 """By identity: the hash of a union of 28 classes takes half as long as structuring an event."""
@@ -129,17 +130,23 @@ def _stored_structure_hook(hint: Any) -> StructureHook:
         return _event_hook(ev.EVENT_TYPES, EVENTS)
     if hint == ms.Message:
         return _message_hook(_UNIONS[hint], MESSAGES)
-    if hint in _UNIONS:
-        return _union_hook(_UNIONS[hint])
-    return _class_hook(hint)
+    return _union_hook(_UNIONS[hint]) if hint in _UNIONS else _class_hooks[hint]
 
 
-def _union_hook(types: Mapping[str, type]) -> StructureHook:
+def _union_hook(types: Mapping[str, Any], structure_other: StructureHook | None = None) -> StructureHook:
+    """Return the hook of a tagged union. *structure_other* is called for other types, and for other versions."""
+    known = MadeOnce[Any, Any](lambda tag: (_class_hooks[types[tag]], getattr(types[tag], "version", None)))
+
     def structure_union(document: Any, hint: Any) -> Any:
         try:
-            hook = _class_hook(types[document["type"]])
+            hook, version = known[document["type"]]
         except (KeyError, TypeError):
-            raise hooks.unknown_word(types, hooks.tag_of(document), ".type") from None
+            if structure_other is None:
+                raise hooks.unknown_word(types, hooks.tag_of(document), ".type") from None
+            return structure_other(document, hint)
+        # Identity refuses `true` and 1.0. CPython shares small integers; for others the result is the same.
+        if structure_other is not None and document.get("v") is not version:
+            return structure_other(document, hint)
         return hook(document, hint)
 
     return structure_union
@@ -148,44 +155,30 @@ def _union_hook(types: Mapping[str, type]) -> StructureHook:
 def _message_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHook:
     """Return the hook of messages: older versions are upcast, newer ones are refused."""
 
-    def structure_message(document: Any, hint: Any) -> Any:
-        try:
-            cls = types[document["type"]]
-        except (KeyError, TypeError):
-            raise hooks.unknown_word(types, hooks.tag_of(document), ".type") from None
-        if document.get("v") is not cls.version:
-            version = _version_of(document, cls.version, "a message")
-            document = plain_copy(upcasters.upcast({**document, "v": version}))
-        return _class_hook(cls)(document, hint)
+    def structure_other(document: Any, hint: Any) -> Any:
+        if (tag := hooks.tag_of(document)) not in types:
+            raise hooks.unknown_word(types, tag, ".type")
+        version = _version_of(document, types[tag].version, "a message")
+        return _class_hooks[types[tag]](plain_copy(upcasters.upcast({**document, "v": version})), hint)
 
-    return structure_message
+    return _union_hook(types, structure_other)
 
 
 def _event_hook(types: Mapping[str, Any], upcasters: Upcasters) -> StructureHook:
     """Return the hook of events: older versions are upcast; newer ones and unknown types are kept as they are."""
-    versions = {tag: cls.version for tag, cls in types.items()}
-
-    def structure_event(document: Any, hint: Any) -> Any:
-        try:
-            tag = document["type"]
-            # Identity refuses `true` and 1.0. CPython shares small integers; for others the result is the same.
-            hook = _class_hook(types[tag]) if document["v"] is versions[tag] else structure_other
-        except (KeyError, TypeError):
-            hook = structure_other
-        return hook(document, hint)
 
     def structure_other(document: Any, hint: Any) -> Any:
         tag = hooks.tag_of(document)
         version = _version_of(document)
         if tag in types:
             newest = {"v": 1, **plain_copy(upcasters.upcast(document))}
-            if newest["v"] == versions[tag]:
-                return _class_hook(types[tag])(newest, hint)
+            if newest["v"] == types[tag].version:
+                return _class_hooks[types[tag]](newest, hint)
         # A record around the event is one level more.
         data = hooks.structure_object(document, val.State, DOCUMENT_DEPTH - 1)
         return ev.UnknownEvent(type=tag, version=version, data=data)
 
-    return structure_event
+    return _union_hook(types, structure_other)
 
 
 def _subset_hook(union: Any, classes: Collection[type], expected: str) -> StructureHook:
@@ -201,7 +194,7 @@ def _subset_hook(union: Any, classes: Collection[type], expected: str) -> Struct
 
 
 def _transcript_hook() -> StructureHook:
-    hook, newest = _class_hook(ms.Transcript), ms.Transcript.version
+    hook, newest = _class_hooks[ms.Transcript], ms.Transcript.version
 
     def structure_transcript(document: Any, cls: Any) -> Any:
         version = _version_of(hooks.check_object(document), newest, "a transcript")
@@ -225,7 +218,7 @@ def _stored_unstructure_hook(hint: Any) -> UnstructureHook:
         return _unstructure_unknown
     if isinstance(hint, type):
         return _CLASS_HOOKS.unstructure_hook(hint)
-    return lambda value: unstructure_hook(type(value))(value)
+    return lambda value: unstructure_hooks[type(value)](value)
 
 
 def _unstructure_unknown(event: ev.UnknownEvent) -> Any:
@@ -263,4 +256,4 @@ def _library_converter() -> cattrs.Converter:
 _CONVERTER: Final = _library_converter()
 _WITH_STATUS: Final = dict.fromkeys((*ms.PART_CLASSES, *ms.MESSAGE_CLASSES), ("status",))
 _CLASS_HOOKS: Final = ClassHooks(_CONVERTER, {ms.Transcript: ("messages", "seq", "rewound"), **_WITH_STATUS})
-_class_hook: Callable[[Any], StructureHook] = cache(_CLASS_HOOKS.structure_hook)
+_class_hooks: Final[MadeOnce[type, StructureHook]] = MadeOnce(_CLASS_HOOKS.structure_hook)

@@ -6,9 +6,9 @@ from typing import TypeVar
 
 from typing_extensions import TypeForm
 
-from assistant_events.converters.converter import structure_hook, structure_hooks, unstructure_hook
+from assistant_events.converters.converter import structure_hook, structure_hooks, unstructure_hooks
 from assistant_events.values import read_json, write_json
-from assistant_events.values.json_io import fast_reader
+from assistant_events.values.json_io import fast_reader, fast_writer
 from assistant_events.values.json_values import ShapeError
 
 _T = TypeVar("_T")
@@ -23,7 +23,11 @@ def dumps(value: object) -> bytes:
 
         ValueError: An unknown field has the name of a known one.
     """
-    return write_json(unstructure_hook(type(value))(value))
+    document = unstructure_hooks[type(value)](value)
+    try:
+        return fast_writer()(document)
+    except (AttributeError, TypeError, ValueError, OverflowError, RecursionError):
+        return write_json(document)
 
 
 def loads(data: bytes | str, cls: TypeForm[_T]) -> _T:

@@ -9,15 +9,14 @@ from __future__ import annotations
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from operator import attrgetter
 from typing import Any, Final, Literal, TypeAlias, get_args, get_type_hints
 
 from cattrs import Converter
 
 from assistant_events.errors import JsonError
 from assistant_events.messages import ApprovalStatus, Awaits, CallStatus, MessageStatus, PartStatus
-from assistant_events.values import ErrorKind, FinishReason, JsonContent, JsonObject, State
-from assistant_events.values.json_values import MAX_DEPTH, ShapeError, described, own_object
+from assistant_events.values import ErrorKind, FinishReason, JsonContent, JsonObject
+from assistant_events.values.json_values import MAX_DEPTH, ShapeError, described, own, own_object
 
 StructureHook: TypeAlias = Callable[[Any, Any], Any]
 """Takes plain JSON, which it owns, and the class; returns the value or raises `ShapeError`."""
@@ -28,6 +27,7 @@ UnstructureHook: TypeAlias = Callable[[Any], Any]
 # Any: documents are plain JSON, and cattrs types its hooks no further.
 
 MISSING: Final = ("a value", "nothing")
+TOO_DEEP: Final = (f"at most {MAX_DEPTH} levels", "more")
 
 
 def wrong(step: str, expected: str, value: object) -> ShapeError:
@@ -73,7 +73,7 @@ def structure_object(value: Any, cls: type[JsonObject], max_depth: int = MAX_DEP
     try:
         return own_object(value, cls, max_depth)  # pyright: ignore[reportUnknownArgumentType]  # as above
     except JsonError:
-        raise ShapeError(f"at most {MAX_DEPTH} levels", "more") from None
+        raise ShapeError(*TOO_DEEP) from None
 
 
 def structure_tuple(hint: Any, converter: Converter) -> StructureHook:
@@ -105,9 +105,10 @@ def _array_hook(structure_item: StructureHook, hint: Any, cls: type) -> Structur
 
 
 def _structure_value(value: Any, _: Any) -> Any:
-    if type(value) is dict:
-        return structure_object(value, JsonObject)
-    return structure_object({"": value}, JsonObject, MAX_DEPTH + 1)[""]
+    try:
+        return own(value)
+    except JsonError:
+        raise ShapeError(*TOO_DEEP) from None
 
 
 def _structure_bytes(value: Any, _: Any) -> bytes:
@@ -146,8 +147,10 @@ def _structure_name(value: Any, _: Any) -> str:
 
 
 def _structure_error_kind(value: Any, _: Any) -> ErrorKind | str:
-    name = _structure_name(value, _)
-    return _ERROR_KINDS.get(name, name)
+    try:
+        return _ERROR_KINDS[value]
+    except (KeyError, TypeError):
+        return _structure_name(value, _)
 
 
 def _word_hooks(words: Mapping[str, str]) -> tuple[StructureHook, UnstructureHook]:
@@ -163,8 +166,6 @@ def _word_hooks(words: Mapping[str, str]) -> tuple[StructureHook, UnstructureHoo
 _ERROR_KINDS: Mapping[str, ErrorKind] = {kind.value: kind for kind in ErrorKind}
 
 VALUE_HOOKS: Final[Mapping[Any, tuple[StructureHook, UnstructureHook]]] = {
-    JsonObject: (structure_object, attrgetter("_items")),
-    State: (structure_object, attrgetter("_items")),
     # `JsonValue` contains itself; in the hints of a class it is another object.
     get_type_hints(JsonContent)["value"]: (_structure_value, lambda value: value),
     bytes: (_structure_bytes, _unstructure_bytes),
@@ -177,4 +178,4 @@ VALUE_HOOKS: Final[Mapping[Any, tuple[StructureHook, UnstructureHook]]] = {
         for words in (ApprovalStatus, Awaits, FinishReason, MessageStatus, PartStatus, CallStatus)
     },
 }
-"""The hooks of every type that a field may have, except strings, numbers, booleans and the library's own classes."""
+"""The hooks of what a field may have, except strings, numbers, booleans, objects and the library's own classes."""

@@ -7,52 +7,41 @@ from typing import assert_never
 import attrs
 
 from assistant_events import events as ev
-from assistant_events.messages.messages import (
-    AssistantMessage,
-    CompactionMessage,
-    MediaPart,
-    MessageStatus,
-    OpaquePart,
-    Part,
-    PartStatus,
-    ReasoningPart,
-    TextPart,
-    ToolPart,
-)
+from assistant_events.messages import messages as msg
 from assistant_events.values import ErrorInfo, ErrorKind
 
 
-def close_message(message: AssistantMessage | CompactionMessage, error: ErrorInfo) -> list[ev.DurableEvent]:
+def close_message(message: msg.AssistantMessage | msg.CompactionMessage, error: ErrorInfo) -> list[ev.DurableEvent]:
     """
     Return the events that close a running message: ends of its fragments, failures of its calls, end of the step.
 
     The content so far stays; open fragments become incomplete. Every unsettled call fails as `interrupted`, because the
     calls of a failed step must not be run. Empty for a message that is not running.
     """
-    if message.status is not MessageStatus.RUNNING:
+    if message.status is not msg.MessageStatus.RUNNING:
         return []
-    if isinstance(message, CompactionMessage):
+    if isinstance(message, msg.CompactionMessage):
         return [ev.CompactionFailed(message_id=message.id, error=error)]
     ends = [end for part in message.parts if (end := _incomplete_end(message.id, part)) is not None]
     failures = [call.fail(interrupted()) for call in message.tool_calls if not call.settled]
     return [*ends, *failures, ev.StepFailed(message_id=message.id, error=error)]
 
 
-def _incomplete_end(message_id: str, part: Part) -> ev.DurableEvent | None:
+def _incomplete_end(message_id: str, part: msg.Part) -> ev.DurableEvent | None:
     match part:
-        case TextPart() if part.status is PartStatus.STREAMING:
+        case msg.TextPart() if part.status is msg.PartStatus.STREAMING:
             return ev.TextEnded(message_id=message_id, text=part.text, complete=False)
-        case ReasoningPart() if part.status is PartStatus.STREAMING:
+        case msg.ReasoningPart() if part.status is msg.PartStatus.STREAMING:
             return ev.ReasoningEnded(message_id=message_id, text=part.text, complete=False)
-        case MediaPart() if part.status is PartStatus.STREAMING:
+        case msg.MediaPart() if part.status is msg.PartStatus.STREAMING:
             return ev.MediaEnded(message_id=message_id, media_type=part.media_type, data=part.data, complete=False)
-        case ToolPart() if part.input_status is PartStatus.STREAMING:
+        case msg.ToolPart() if part.input_status is msg.PartStatus.STREAMING:
             return ev.ToolInputEnded(message_id=message_id, call_id=part.call_id, text=part.raw_input, complete=False)
         case _:
             return None
 
 
-def fail_again(message: AssistantMessage, error: ErrorInfo, reason: str) -> list[ev.DurableEvent]:
+def fail_again(message: msg.AssistantMessage, error: ErrorInfo, reason: str) -> list[ev.DurableEvent]:
     """
     Return the events that replace the error of a failed message by *error*, with the same content.
 
@@ -60,7 +49,7 @@ def fail_again(message: AssistantMessage, error: ErrorInfo, reason: str) -> list
     repeats its content, and fails; its run is not resumable any more. Empty for a message that has not failed, and for
     one with a call that the app has started or answered, which must not restart.
     """
-    if message.status is not MessageStatus.FAILED or message.acted:
+    if message.status is not msg.MessageStatus.FAILED or message.acted:
         return []
     run = None if message.run is None else attrs.evolve(message.run, resumable=False)
     again: list[ev.DurableEvent] = [
@@ -74,32 +63,32 @@ def fail_again(message: AssistantMessage, error: ErrorInfo, reason: str) -> list
     return [*again, failed]
 
 
-def _events_of(message_id: str, part: Part) -> list[ev.DurableEvent]:
+def _events_of(message_id: str, part: msg.Part) -> list[ev.DurableEvent]:
     """Return the durable events of an ended part."""
     match part:
-        case TextPart():
+        case msg.TextPart():
             return [
                 ev.TextStarted(message_id=message_id),
                 ev.TextEnded(
                     message_id=message_id,
                     text=part.text,
-                    complete=part.status is PartStatus.COMPLETED,
+                    complete=part.status is msg.PartStatus.COMPLETED,
                     citations=part.citations,
                     details=part.details,
                     state=part.state,
                 ),
             ]
-        case ReasoningPart():
+        case msg.ReasoningPart():
             return [
                 ev.ReasoningStarted(message_id=message_id),
                 ev.ReasoningEnded(
                     message_id=message_id,
                     text=part.text,
-                    complete=part.status is PartStatus.COMPLETED,
+                    complete=part.status is msg.PartStatus.COMPLETED,
                     state=part.state,
                 ),
             ]
-        case MediaPart():
+        case msg.MediaPart():
             return [
                 ev.MediaStarted(message_id=message_id, media_type=part.media_type),
                 ev.MediaEnded(
@@ -107,23 +96,23 @@ def _events_of(message_id: str, part: Part) -> list[ev.DurableEvent]:
                     media_type=part.media_type,
                     data=part.data,
                     uri=part.uri,
-                    complete=part.status is PartStatus.COMPLETED,
+                    complete=part.status is msg.PartStatus.COMPLETED,
                     state=part.state,
                 ),
             ]
-        case OpaquePart():
+        case msg.OpaquePart():
             return [ev.OpaqueReceived(message_id=message_id, state=part.state)]
-        case ToolPart():
+        case msg.ToolPart():
             return _events_of_call(part)
         case _ as never:
             assert_never(never)
 
 
-def _events_of_call(call: ToolPart) -> list[ev.DurableEvent]:
+def _events_of_call(call: msg.ToolPart) -> list[ev.DurableEvent]:
     message_id, call_id, hosted = call.message_id, call.call_id, call.provider_executed
     again: list[ev.DurableEvent] = []
     if call.input_status is not None:
-        complete = call.input_status is PartStatus.COMPLETED
+        complete = call.input_status is msg.PartStatus.COMPLETED
         again += [
             ev.ToolInputStarted(message_id=message_id, call_id=call_id, name=call.name, provider_executed=hosted),
             ev.ToolInputEnded(

@@ -9,15 +9,7 @@ from typing import ClassVar, Final, final
 
 import attrs
 
-from assistant_events.messages.messages import (
-    MESSAGE_CLASSES,
-    AssistantMessage,
-    CompactionMessage,
-    Message,
-    MessageStatus,
-    ToolPart,
-    UserMessage,
-)
+from assistant_events.messages import messages as msg
 from assistant_events.values import CUT_KINDS, FinishReason, RemoteRun, Usage, validators
 from assistant_events.values.validators import Frozen
 
@@ -63,14 +55,14 @@ class Unfinished(Frozen):
 class Turn(Frozen):
     """Everything from one prompt to the next."""
 
-    prompt: UserMessage | None
+    prompt: msg.UserMessage | None
     """`None` only for the messages before the first prompt."""
 
-    messages: tuple[AssistantMessage | CompactionMessage, ...]
+    messages: tuple[msg.AssistantMessage | msg.CompactionMessage, ...]
 
 
-def _as_messages(value: Iterable[Message]) -> tuple[Message, ...]:
-    return validators.tuple_of(value, MESSAGE_CLASSES, "messages", "a message")
+def _as_messages(value: Iterable[msg.Message]) -> tuple[msg.Message, ...]:
+    return validators.tuple_of(value, msg.MESSAGE_CLASSES, "messages", "a message")
 
 
 def _as_ids(value: Iterable[str]) -> frozenset[str]:
@@ -84,7 +76,7 @@ class Transcript(Frozen):
 
     version: ClassVar[int] = 1
 
-    messages: tuple[Message, ...] = attrs.field(default=(), converter=_as_messages)
+    messages: tuple[msg.Message, ...] = attrs.field(default=(), converter=_as_messages)
 
     seq: int = attrs.field(default=0, validator=validators.check_count)
     """`seq` of the last folded record; 0 when there was none."""
@@ -92,13 +84,13 @@ class Transcript(Frozen):
     rewound: frozenset[str] = attrs.field(default=frozenset(), converter=_as_ids)
     """Ids of rewound messages; later events of them are refused."""
 
-    def __iter__(self) -> Iterator[Message]:
+    def __iter__(self) -> Iterator[msg.Message]:
         return iter(self.messages)
 
     def __len__(self) -> int:
         return len(self.messages)
 
-    def __getitem__(self, message_id: str) -> Message:
+    def __getitem__(self, message_id: str) -> msg.Message:
         """
         Return the message with this id.
 
@@ -110,11 +102,11 @@ class Transcript(Frozen):
             raise KeyError(message_id)
         return message
 
-    def get(self, message_id: str) -> Message | None:
+    def get(self, message_id: str) -> msg.Message | None:
         """Return the message with this id; `None` when there is none."""
         return next((message for message in reversed(self.messages) if message.id == message_id), None)
 
-    def answer(self, message_id: str) -> AssistantMessage:
+    def answer(self, message_id: str) -> msg.AssistantMessage:
         """
         Return the assistant message with this id.
 
@@ -122,7 +114,7 @@ class Transcript(Frozen):
             KeyError: There is none, or it is a message of another kind.
         """
         message = self.get(message_id)
-        if not isinstance(message, AssistantMessage):
+        if not isinstance(message, msg.AssistantMessage):
             found = "no message" if message is None else f"a {message.type} message"
             raise KeyError(f"{message_id!r}: expected an assistant message, found {found}")
         return message
@@ -131,23 +123,23 @@ class Transcript(Frozen):
         return any(message.id == message_id for message in self.messages)
 
     @property
-    def last(self) -> Message | None:
+    def last(self) -> msg.Message | None:
         """The newest message; `None` when there is none."""
         return self.messages[-1] if self.messages else None
 
     @property
-    def last_answer(self) -> AssistantMessage | None:
+    def last_answer(self) -> msg.AssistantMessage | None:
         """The newest assistant message, also while it is running; `None` when there is none."""
-        return next((message for message in reversed(self.messages) if isinstance(message, AssistantMessage)), None)
+        return next((message for message in reversed(self.messages) if isinstance(message, msg.AssistantMessage)), None)
 
     @property
-    def pending_tool_calls(self) -> tuple[ToolPart, ...]:
+    def pending_tool_calls(self) -> tuple[msg.ToolPart, ...]:
         """Client calls of all messages that have no result yet, oldest first."""
         return tuple(
             [
                 call
                 for message in self.messages
-                if isinstance(message, AssistantMessage)
+                if isinstance(message, msg.AssistantMessage)
                 for call in message.pending_tool_calls
             ]
         )
@@ -155,7 +147,9 @@ class Transcript(Frozen):
     @property
     def usage(self) -> Usage | None:
         """Usage of all messages added up; `None` when no message has any."""
-        known = [message.usage for message in self.messages if isinstance(message, AssistantMessage) and message.usage]
+        known = [
+            message.usage for message in self.messages if isinstance(message, msg.AssistantMessage) and message.usage
+        ]
         return sum(known, Usage()) if known else None
 
     @property
@@ -187,9 +181,9 @@ class Transcript(Frozen):
         has started: whether they have run is unknown.
         """
         # A session asks with every batch, so looking for running messages costs no step of Python for each message.
-        if MessageStatus.RUNNING in map(_STATUS, self.messages):
-            running = [message for message in self.messages if message.status is MessageStatus.RUNNING]
-            answers = [message for message in running if isinstance(message, AssistantMessage)]
+        if msg.MessageStatus.RUNNING in map(_STATUS, self.messages):
+            running = [message for message in self.messages if message.status is msg.MessageStatus.RUNNING]
+            answers = [message for message in running if isinstance(message, msg.AssistantMessage)]
             runs = {message.id: message.run for message in answers}
             return (
                 *[Unfinished(message_id=each.id, awaits=Awaits.PROVIDER, run=runs.get(each.id)) for each in running],
@@ -201,10 +195,10 @@ class Transcript(Frozen):
                 ],
             )
         answer = self.last_answer
-        if answer is not None and answer.status is MessageStatus.COMPLETED and answer.pending_tool_calls:
+        if answer is not None and answer.status is msg.MessageStatus.COMPLETED and answer.pending_tool_calls:
             return tuple([_waiting(call, Awaits.TOOLS) for call in answer.pending_tool_calls])
-        last = next((each for each in reversed(self.messages) if not isinstance(each, CompactionMessage)), None)
-        if isinstance(last, UserMessage) or (last is not None and _continues(last)):
+        last = next((each for each in reversed(self.messages) if not isinstance(each, msg.CompactionMessage)), None)
+        if isinstance(last, msg.UserMessage) or (last is not None and _continues(last)):
             return (Unfinished(message_id=last.id, awaits=Awaits.MODEL),)
         if last is not None and _is_resumable(last):
             return (Unfinished(message_id=last.id, awaits=Awaits.PROVIDER, run=last.run),)
@@ -212,9 +206,9 @@ class Transcript(Frozen):
 
     def turns(self) -> tuple[Turn, ...]:
         """Return the transcript split at its prompts."""
-        turns: list[tuple[UserMessage | None, list[AssistantMessage | CompactionMessage]]] = []
+        turns: list[tuple[msg.UserMessage | None, list[msg.AssistantMessage | msg.CompactionMessage]]] = []
         for message in self.messages:
-            if isinstance(message, UserMessage):
+            if isinstance(message, msg.UserMessage):
                 turns.append((message, []))
             else:
                 if not turns:
@@ -222,16 +216,16 @@ class Transcript(Frozen):
                 turns[-1][1].append(message)
         return tuple([Turn(prompt=prompt, messages=tuple(messages)) for prompt, messages in turns])
 
-    def context(self) -> tuple[Message, ...]:
+    def context(self) -> tuple[msg.Message, ...]:
         """Return the messages for a model: the last completed compaction and all messages that began after it."""
         for at in range(len(self.messages) - 1, -1, -1):
             message = self.messages[at]
-            if isinstance(message, CompactionMessage) and message.status is MessageStatus.COMPLETED:
+            if isinstance(message, msg.CompactionMessage) and message.status is msg.MessageStatus.COMPLETED:
                 return self.messages[at:]
         return self.messages
 
 
-def _waiting(call: ToolPart, awaits: Awaits) -> Unfinished:
+def _waiting(call: msg.ToolPart, awaits: Awaits) -> Unfinished:
     return Unfinished(
         message_id=call.message_id,
         awaits=awaits,
@@ -240,14 +234,14 @@ def _waiting(call: ToolPart, awaits: Awaits) -> Unfinished:
     )
 
 
-def _continues(message: AssistantMessage) -> bool:
+def _continues(message: msg.AssistantMessage) -> bool:
     """Whether the model is to be asked again after a completed message without pending calls."""
-    return message.status is MessageStatus.COMPLETED and (
+    return message.status is msg.MessageStatus.COMPLETED and (
         message.finish_reason is FinishReason.PAUSE or any(not call.provider_executed for call in message.tool_calls)
     )
 
 
-def _is_resumable(message: AssistantMessage) -> bool:
+def _is_resumable(message: msg.AssistantMessage) -> bool:
     """Whether a failed step was only cut, and its run can be resumed."""
     return (
         message.error is not None

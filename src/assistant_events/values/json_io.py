@@ -38,7 +38,9 @@ def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH) -> Any:
     try:
         value = fast_reader()(data)
     except (ValueError, RecursionError):
-        value = _standard_reader()(data)
+        from assistant_events.values.stdlib_json import read_plain
+
+        value = read_plain(data)
     if max_depth is not None and len(data) > 2 * max_depth:
         _check_depth(data, value, max_depth)
     return value
@@ -54,7 +56,7 @@ def write_json(value: object) -> bytes:
         TypeError: A value is not JSON.
     """
     try:
-        return _fast_writer()(value)
+        return fast_writer()(value)
     except (AttributeError, TypeError, ValueError, OverflowError, RecursionError):  # UnicodeEncodeError is a ValueError
         from assistant_events.values.stdlib_json import spell
 
@@ -71,7 +73,9 @@ def fast_reader() -> Callable[[bytes | str], Any]:
     try:
         import msgspec
     except ImportError:
-        return _standard_reader()
+        from assistant_events.values.stdlib_json import read_plain
+
+        return read_plain
     return msgspec.json.Decoder().decode
 
 
@@ -104,7 +108,8 @@ def strings_reader() -> Callable[[bytes], list[str]]:
 
 
 @cache
-def _fast_writer() -> Callable[[object], bytes]:
+def fast_writer() -> Callable[[object], bytes]:
+    """Return the writer that `write_json` tries first, for hot loops; use `write_json` when it raises."""
     try:
         import msgspec
     except ImportError:
@@ -113,13 +118,6 @@ def _fast_writer() -> Callable[[object], bytes]:
         return write_plain
     # `items_of` takes a third longer, because C code calls a Python function with a tuple of arguments.
     return msgspec.json.Encoder(enc_hook=attrgetter("_items")).encode
-
-
-@cache
-def _standard_reader() -> Callable[[bytes | str], Any]:
-    from assistant_events.values.stdlib_json import read_plain
-
-    return read_plain
 
 
 def _check_depth(data: bytes | str, value: object, max_depth: int) -> None:

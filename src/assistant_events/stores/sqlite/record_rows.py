@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
+from itertools import repeat
 from typing import Any, Final, NamedTuple, TypeVar
 
 from assistant_events.converters import dumps, loads
@@ -122,10 +124,11 @@ def events_after(row: RecordRow, after: int, limit: int, session_id: str) -> tup
 
     At most *limit* of them, without their extracted media. The iterator raises `StoreError` for a damaged event.
     """
-    elements = _parsed(row.body) if limit >= ROW_EVENTS else []
-    if elements:
-        first, kept = _behind(after, row, elements)
-        return first, len(kept), _structured(kept, first, session_id)
+    if limit >= ROW_EVENTS:
+        # Every stored event passes here. When one is damaged, those before it are read one by one.
+        with suppress(JsonError, ShapeError, TypeError):
+            first, documents = _behind(after, row, read_json(row.body, max_depth=None))
+            return first, len(documents), [*map(structure_hook(Event), documents, repeat(Event))]
     first, bodies = records_after(row, after)
     bodies = bodies[:limit]
     return first, len(bodies), (read_body(body, Event, session_id, seq) for seq, body in enumerate(bodies, first))
@@ -213,27 +216,6 @@ def split_array(array: bytes) -> list[bytes]:
 
 
 _BETWEEN: Final = b",\n"
-
-
-def _parsed(body: bytes) -> list[Any]:
-    """Return the elements of a row parsed at once, or nothing when the row is damaged."""
-    try:
-        elements: Any = read_json(body, max_depth=None)
-    except JsonError:
-        return []
-    return [*elements] if isinstance(elements, list) else []
-
-
-def _structured(documents: Iterable[object], first: int, session_id: str) -> Iterator[StoredEvent]:
-    # Every stored event passes here, so the hook is called directly. It takes ownership of the document.
-    structure = structure_hook(Event)
-    for seq, document in enumerate(documents, first):
-        try:
-            event: StoredEvent = structure(document, Event)
-        except ShapeError as fault:
-            error = fault.as_structure_error()
-            raise damaged(session_id, seq, error) from error
-        yield event
 
 
 def damaged(session_id: str, seq: int, reason: object) -> StoreError:
