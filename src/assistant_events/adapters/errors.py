@@ -109,7 +109,7 @@ class ErrorTable:
 
             body: `{"error": {…}}`, `{"error": "text"}`, `{"message": "text"}`, an array of one of them, or plain text.
         """
-        error = self.read(_error_of_body(body) or {"message": f"HTTP {status}"}, status=status)
+        error = self.read(error_of_body(body) or {"message": f"HTTP {status}"}, status=status)
         after = retry_after_s(headers)
         return error if after is None else attrs.evolve(error, retry_after_s=after)
 
@@ -183,7 +183,8 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def _error_of_body(body: bytes) -> Fields:
+def error_of_body(body: bytes) -> Fields:
+    """Return the error object of an HTTP response, see `ErrorTable.read_http`; empty when there is none."""
     try:
         document = read_json(body)
     except JsonError:

@@ -11,14 +11,14 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Final, final
 from urllib.parse import parse_qsl, urlencode
 
-from assistant_events.adapters.json_fields import is_object
+from assistant_events.adapters.errors import error_of_body
+from assistant_events.adapters.json_fields import string
 from assistant_events.cli.exit_codes import CommandError
 from assistant_events.cli.output import note_line, print_note, print_table
 from assistant_events.cli.patience import PatientWriter
 from assistant_events.cli.terminal_safe import one_line
-from assistant_events.errors import FixtureError, JsonError
+from assistant_events.errors import FixtureError
 from assistant_events.extras import missing_extras
-from assistant_events.values import read_json
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -194,18 +194,13 @@ class _Line:
             if self._status < 400:
                 self._print_line(f"{self._request} {self._status}")
         elif self._status >= 400:
-            self._print_line(f"{self._request} {self._status} {_reason(message.get('body', b''))}".rstrip())
+            self._print_line(f"{self._request} {self._status} {_reason(message)}".rstrip())
             self._status = 0
         await self._send(message)
 
 
-def _reason(body: bytes) -> str:
-    try:
-        document = read_json(body)
-    except JsonError:
-        return ""
-    error = document.get("error") if is_object(document) else None
-    return str(error.get("message", "")) if is_object(error) else ""
+def _reason(message: Message) -> str:
+    return string(error_of_body(message.get("body", b"")), "message") or ""
 
 
 def _check_installed(needed: Mapping[str, Sequence[str]]) -> None:

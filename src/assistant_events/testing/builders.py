@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Literal, final, overload
+from functools import partial
+from typing import Any, Literal, final, overload
 
 import attrs
 
@@ -152,18 +153,12 @@ def deltas(
     call_id: str | None = None,
     message_id: str = "a1",
     size: int = 4,
-) -> list[ev.TextDelta] | list[ev.ReasoningDelta] | list[ev.CompactionDelta] | list[ev.ToolInputDelta]:
+) -> list[Any]:
     """Return *text* as deltas of *size* characters each: of the text, or of another kind, or of the input of a call."""
-    places = [(at, text[at : at + size]) for at in range(0, len(text), size)]
-    if call_id is not None:
-        return [
-            ev.ToolInputDelta(message_id=message_id, call_id=call_id, offset=at, delta=piece) for at, piece in places
-        ]
-    if kind == "reasoning":
-        return [ev.ReasoningDelta(message_id=message_id, offset=at, delta=piece) for at, piece in places]
-    if kind == "compaction":
-        return [ev.CompactionDelta(message_id=message_id, offset=at, delta=piece) for at, piece in places]
-    return [ev.TextDelta(message_id=message_id, offset=at, delta=piece) for at, piece in places]
+    # Any: the class is that of the overload.
+    make = _DELTAS[kind] if call_id is None else partial(ev.ToolInputDelta, call_id=call_id)
+    pieces = enumerate(_pieces(text, size))
+    return [make(message_id=message_id, offset=number * size, delta=piece) for number, piece in pieces]
 
 
 def compaction(
@@ -202,14 +197,14 @@ def records(
     all of them have the same *meta*.
     """
     now = Clock() if clock is None else clock
-    kept = [event for event in events if isinstance(event, ev.UnknownEvent) or event.durable is True]
     return [
         ev.Record(session_id=session_id, seq=seq, at=now(), event=event, meta=v.JsonObject(meta))
-        for seq, event in enumerate(kept, after + 1)
+        for seq, event in enumerate(durable(events), after + 1)
     ]
 
 
 _ORIGIN = origin()
+_DELTAS = {"text": ev.TextDelta, "reasoning": ev.ReasoningDelta, "compaction": ev.CompactionDelta}
 
 
 def _pieces(text: str, size: int) -> list[str]:

@@ -10,6 +10,7 @@ import attrs
 from starlette.responses import Response
 from typing_extensions import override
 
+from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.gemini_interactions import dialect, emit_resource, vocabulary
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer
 from assistant_events.adapters.gemini_interactions.mock.fault_frames import FAULT_FRAMES
@@ -17,13 +18,11 @@ from assistant_events.adapters.gemini_interactions.mock.form import FORM
 from assistant_events.adapters.gemini_interactions.mock.frames import default_status
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match, read_request
 from assistant_events.adapters.gemini_interactions.mock.routes import error_response
-from assistant_events.adapters.json_fields import is_array, is_object, string
-from assistant_events.errors import JsonError
+from assistant_events.adapters.json_fields import is_object, string
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import HttpError, StreamError
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
-from assistant_events.values import read_json
 
 _PATH: Final = re.compile(r"/interactions(?:/([^/:]+))?/?$")
 _KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")
@@ -106,16 +105,10 @@ class RecordedInteractions(RecordedApi):
     @override
     def error_answer(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer:
         # The code is read here: beside a number there is a status, and `read_http` returns the better word of the two.
-        try:
-            document = read_json(data)
-        except JsonError:
-            document = None
-        first = document[0] if is_array(document) and document else document
-        error = first.get("error") if is_object(first) else None
         return Answer(
             http_error=HttpError(
                 status=status,
-                code=_code_of(error) if is_object(error) else None,
+                code=_code_of(error_of_body(data)),
                 message=vocabulary.ERRORS.read_http(status, headers, data).message,
                 headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
             )
