@@ -8,6 +8,7 @@ import logging
 import pytest
 
 from assistant_events.adapters.gemini_interactions.mock import Answer, MockProvider
+from assistant_events.adapters.gemini_interactions.mock.interactions import InteractionsSettings
 from assistant_events.mock import HttpError
 from assistant_events.mock.requests import ApiError
 
@@ -381,6 +382,17 @@ def test_options_that_there_are_not(options, text):
     """
     with pytest.raises(ValueError, match=text):
         provider_of(**options)
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [("max_body_bytes", 20_971_520), ("max_runs", 2_000), ("max_kept_bytes", 67_108_864), ("max_requests", 1_000)],
+)
+def test_limits(limit, expected):
+    """
+    Without an option the limits are those of the documentation, and that of a body is the one of the service.
+    """
+    assert expected == getattr(InteractionsSettings(), limit)
 
 
 def test_faults_are_several():

@@ -58,6 +58,19 @@ def test_get():
     } == run(main)
 
 
+def test_get_of_half_a_character():
+    """
+    Half a surrogate pair in the input comes back as the character that stands for what is not valid.
+    """
+
+    async def main():
+        provider = provider_of(Answer(steps=(text_step("Hello"),)))
+        await ask(provider, "POST", V1, create("h\ud83d!"))
+        return (await ask(provider, "GET", ONE)).body
+
+    assert "h\ufffd!".encode() in run(main)
+
+
 @pytest.mark.parametrize(
     ("given", "steps"),
     [
