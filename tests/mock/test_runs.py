@@ -60,7 +60,7 @@ def test_get():
 
 def test_get_of_half_a_character():
     """
-    Half a surrogate pair in the input comes back as the character that stands for what is not valid.
+    Half a surrogate pair in the input comes back as the replacement character.
     """
 
     async def main():

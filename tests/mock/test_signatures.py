@@ -13,6 +13,7 @@ from assistant_events.adapters.gemini_interactions.mock.signatures import (
     MAX_SIGNATURES,
     SignatureError,
     SignatureLedger,
+    is_signed_type,
     sign,
 )
 
@@ -24,6 +25,27 @@ RESULT = {"type": "function_result", "call_id": "c1", "name": "f", "result": "r"
 SEARCH = {"type": "google_search_call", "id": "s1", "arguments": {"queries": ["oslo"], "n": 1}}
 FOUND = {"type": "google_search_result", "call_id": "s1", "result": [{"search_suggestions": "<b>"}]}
 GIVEN = "c2lnbmVkIGJ5IHRoZSByZWFsIG9uZQ=="
+
+TOOLS = (
+    *("code_execution", "file_search", "google_maps", "google_search"),
+    *("processing", "retrieval", "tool_search", "url_context"),
+)
+
+
+@pytest.mark.parametrize("kind", ["thought", *(f"{tool}_{end}" for tool in TOOLS for end in ("call", "result"))])
+def test_signed_types(kind):
+    """
+    Thoughts, and calls and results of the provider's own tools, are signed.
+    """
+    assert is_signed_type({"type": kind})
+
+
+@pytest.mark.parametrize("kind", ["function_call", "function_result", "mcp_server_tool_call", "model_output", None])
+def test_types_without_a_signature(kind):
+    """
+    Calls of functions and of MCP servers are not, nor is any other step.
+    """
+    assert not is_signed_type({"type": kind})
 
 
 def resent(change, *answer, **options):

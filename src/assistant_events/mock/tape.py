@@ -68,10 +68,6 @@ class RecordedApi(Protocol):
         """Return the facts of an event."""
         ...
 
-    def unfinished_id(self, document: Mapping[str, Any]) -> str | None:
-        """Return the id of a document whose answer has not ended; `None` when it has."""
-        ...
-
     def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:
         """Return the answer of a fixture that gives the same; *error* has ended its stream."""
         ...
@@ -219,8 +215,7 @@ class Tape:
         decode = self._api.dialect.decode_resource
         if not is_object(document) or decode is None:
             return None, ""
-        unfinished = self._api.unfinished_id(document)
-        return self._answer_of(decode(document, _ID), None) if unfinished is None else (None, unfinished)
+        return self._answer_of(decode(document, _ID), None)
 
     def _answer_of(self, events: Sequence[Event], error: StreamError | None) -> tuple[Answer | None, str]:
         messages = [message for message in fold(events).messages if isinstance(message, AssistantMessage)]

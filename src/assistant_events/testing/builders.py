@@ -100,9 +100,9 @@ def answer(
     """
     Return a whole step as events, live ones included: reasoning, text, calls, the step's end, then the app's answers.
 
-    There is no text, and no reasoning, where it is empty and without state. By default *origin* is that of `origin()`,
-    and *finish_reason* is `tool-calls` when the app has a call to run, else `stop`. With *error* the step fails instead
-    of ending, and open fragments become incomplete. A delta has *size* characters.
+    Text and reasoning that are empty and without state are left out. By default *origin* is that of `origin()`, and
+    *finish_reason* is `tool-calls` when the app has a call to run, else `stop`. With *error* the step fails instead of
+    ending, and open fragments become incomplete. A delta has *size* characters.
     """
     sink: list[ev.Event] = []
     recorder = Recorder(message_id, sink=sink)

@@ -249,8 +249,7 @@ def _one_snapshot_per_session(store: Store) -> None:
     store.append("s", TURN)
     whole = fold(store.read("s"))
     early = fold(store.read("s", limit=4))
-    _same(None, store.load_snapshot("s"), "snapshot of a session without one")
-    _same(None, store.load_snapshot("unknown"), "snapshot of an unknown session")
+    _same([None] * 2, [store.load_snapshot(name) for name in ("s", "unknown")], "snapshots of sessions without one")
     store.snapshot("s", early)
     _same(early, store.load_snapshot("s"), "a snapshot")
     store.snapshot("s", whole)
@@ -265,6 +264,8 @@ def _one_snapshot_per_session(store: Store) -> None:
     _refuse(StoreError, lambda: store.snapshot("s", Transcript()), "an empty snapshot")
     _refuse(StoreError, lambda: store.snapshot("unknown", whole), "a snapshot of an unknown session")
     _same(whole, store.load_snapshot("s"), "the snapshot after refused ones")
+    store.fork("s", "fork", at=early.seq)
+    _same(None, store.load_snapshot("fork"), "snapshot of a fork at a seq before it")
 
 
 def _pruning_needs_a_snapshot(store: Store) -> None:
@@ -278,9 +279,8 @@ def _pruning_needs_a_snapshot(store: Store) -> None:
     _refuse(StoreError, lambda: store.prune("s", 9), "pruning beyond the snapshot")
     _refuse(StoreError, lambda: store.prune("unknown", 1), "pruning an unknown session")
     _same(records, list(store.read("s")), "records after refused pruning")
-    for through in (0, 3, 7, 7, 2):
+    for through, kept in ((0, 0), (3, 3), (7, 7), (7, 7), (2, 7)):
         store.prune("s", through)
-        kept = max(through, {2: 7}.get(through, 0))
         _same(records[kept:], list(store.read("s", kept)), f"records after {kept} of a log pruned up to there")
         info = next(info for info in store.sessions() if info.session_id == "s")
         _same((len(records), kept), (info.seq, info.pruned_to), "seq and pruned_to of the session")

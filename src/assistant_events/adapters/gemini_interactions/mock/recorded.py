@@ -18,7 +18,7 @@ from assistant_events.adapters.gemini_interactions.mock.form import FORM
 from assistant_events.adapters.gemini_interactions.mock.frames import default_status
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match, read_request
 from assistant_events.adapters.gemini_interactions.mock.routes import error_response
-from assistant_events.adapters.json_fields import is_object, string
+from assistant_events.adapters.json_fields import is_object
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import HttpError, StreamError
 from assistant_events.mock.requests import ApiError
@@ -78,10 +78,6 @@ class RecordedInteractions(RecordedApi):
             is_end=kind in FAULT_FRAMES.end_names and status != "requires_continuation",
             error=stream_error,
         )
-
-    @override
-    def unfinished_id(self, document: Mapping[str, Any]) -> str | None:
-        return str(document.get("id", "")) if string(document, "status") in vocabulary.UNFINISHED else None
 
     @override
     def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:
