@@ -255,6 +255,28 @@ def test_two_writers_of_one_message(open_session, store):
     assert "Hello" == fold(store.read("s1"), strict=True)["a1"].text
 
 
+def test_the_chunks_of_a_refused_writer(session, store):
+    """
+    A stream that cannot go on because of another writer is over: its chunks are closed.
+    """
+    closed = []
+
+    def chunks():
+        try:
+            yield from HELLO
+        finally:
+            closed.append(True)
+
+    stream = session.decode(Scripted("a1"), chunks())
+    store.append("s1", Scripted("a1").feed(HELLO[0])[:2])
+    with pytest.raises(LocalProtocolError, match="another writer appends to message 'a1'"):
+        list(each(stream))
+
+    assert [True] == closed
+    with pytest.raises(LocalProtocolError, match="entered again only when its store has failed"):
+        list(each(stream))
+
+
 def test_a_message_taken_over_by_others(listener, open_session, store):
     """
     When another process rejoins the message, the first one stops.

@@ -4,15 +4,16 @@ Leaving a stream before its end: the message is closed, and what had come is kep
 
 import asyncio
 import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing, closing, suppress
 
 import pytest
 
-from assistant_events.errors import LocalProtocolError, StoreError
-from assistant_events.messages import MessageStatus
+from assistant_events.errors import LocalProtocolError, RemoteProtocolError, StoreError
+from assistant_events.messages import Awaits, MessageStatus
 from assistant_events.reducer import find_problems, fold
 from assistant_events.session import Session, SyncSession
-from assistant_events.testing import prompt
+from assistant_events.testing import answer, durable, prompt, rewind
 from assistant_events.values import ErrorKind
 from tests.session.scripted import ASKS, HELLO, Provider, Scripted, Store, each, line, receive
 
@@ -111,6 +112,97 @@ def test_cancelled_at_each_position(chunks):
         assert [] == find_problems(store.read("s1"))
         assert fold(store.read("s1")) == session.transcript
         assert MessageStatus.RUNNING not in [message.status for message in session.transcript]
+
+
+class Inline(ThreadPoolExecutor):
+    """
+    Runs its work at once, so that each run of an event loop takes the same steps.
+    """
+
+    def submit(self, work, /, *args, **more):
+        done = Future()
+        try:
+            done.set_result(work(*args, **more))
+        except Exception as error:  # noqa: BLE001 - given to the one who waits
+            done.set_exception(error)
+        return done
+
+
+class Slow(Provider):
+    """
+    A client that takes a step of the event loop for each chunk, and two to close or stop an answer.
+    """
+
+    async def _sent(self, chunks):
+        try:
+            for chunk in chunks:
+                await asyncio.sleep(0)
+                if isinstance(chunk, Exception):
+                    raise chunk
+                yield chunk
+        finally:
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+
+    async def stop(self, target):
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        self.stopped.append(target.id)
+
+
+GONE = RemoteProtocolError(ErrorKind.NOT_FOUND, "gone")
+TURNS = {
+    "one answer": [HELLO],
+    "calls": [[line(call={"id": "c1", "name": "weather"}), *HELLO[:2], line(stop="tool-calls")], HELLO],
+    "a refusal": [[GONE], HELLO],
+    "a refusal after the start": [[line(think=""), GONE], HELLO],
+}
+
+
+@pytest.mark.parametrize("rewound", [False, True], ids=["", "rewound by another process"])
+@pytest.mark.parametrize("answers", TURNS.values(), ids=TURNS)
+def test_cancelled_at_each_step_of_the_loop(answers, rewound):
+    """
+    Wherever a turn is cancelled, the log is in order and nothing in it is open; the transcript is what it folds to,
+    what was given is stored, and the session goes on with another turn.
+    """
+
+    async def turn(session, client, given, name):
+        await session.prompt("Hello", message_id=name, abandon_calls=True)
+        while session.transcript.awaits is not Awaits.USER:
+            async with session.respond(client, {}) as events:
+                async for event in events:
+                    given.append(event)
+            await session.append(*[call.succeed("rain") for call in session.transcript.pending_tool_calls])
+
+    async def cancelled_after(count):
+        asyncio.get_running_loop().set_default_executor(Inline(1))
+        store, given = Store(), []
+        store.append("s1", [prompt(message_id="u0"), *durable(answer("Hi", message_id="a0"))])
+        session = await Session.open(store, "s1")
+        task = asyncio.create_task(turn(session, Slow(*answers), given, "u1"))
+        for _ in range(count):
+            await asyncio.sleep(0)
+        done = task.done()
+        if rewound and "u1" in session.transcript:
+            store.append("s1", [rewind("u1")])
+        task.cancel()
+        await asyncio.wait([task])
+        await session.refresh()
+
+        assert done or task.cancelled()
+        assert [] == find_problems(store.read("s1"))
+        assert fold(store.read("s1")) == session.transcript
+        assert MessageStatus.RUNNING not in [message.status for message in session.transcript]
+        assert all(event in store.events for event in given if event.durable)
+        await turn(session, Slow(HELLO), given, "u2")
+        assert "Hello" == session.transcript.last.text
+        return done
+
+    count = 0
+    while not asyncio.run(cancelled_after(count)):
+        count += 1
+    assert count > 20
 
 
 def test_iterating_outside_of_the_block(session):
@@ -227,6 +319,29 @@ def test_keyboard_interrupt_while_storing(store, stored):
 
     with pytest.raises(KeyboardInterrupt):
         list(receive(session, Scripted("a1"), HELLO))
+
+    assert left("stopped from the keyboard") == closed(session)
+    assert ["step.started", "text.started", "text.ended", "step.failed"] == store.types
+
+
+def test_keyboard_interrupt_and_a_lost_answer(store):
+    """
+    Two batches in doubt, one after the other, are both found in the log, and neither is stored twice.
+    """
+    session = SyncSession.open(store, "s1")
+    stream = session.decode(Scripted("a1"), HELLO)
+
+    def interrupted():
+        with stream as events:
+            store.lose = KeyboardInterrupt()
+            try:
+                next(events)
+            finally:
+                store.lose = StoreError("connection lost")
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    list(each(stream))
 
     assert left("stopped from the keyboard") == closed(session)
     assert ["step.started", "text.started", "text.ended", "step.failed"] == store.types
