@@ -41,7 +41,8 @@ class StreamReceiver:
     """
     Collects the events of an answer, and decides which of them are stored and passed on.
 
-    `read` and `abort` collect. If `has_durable`, `plan` returns the batch to store, and `accept` takes its records.
+    `read` and `abort` collect. What is passed on comes from `pass_live`, or from `accept` with the
+    records of the batch of `plan`.
     """
 
     def __init__(self, projection: Projection, source: Source) -> None:
@@ -84,7 +85,7 @@ class StreamReceiver:
         if decoder is None:
             events = cast("list[ev.Event]", item)  # the result of `read`
         elif isinstance(item, BYTES):
-            events = decoder.feed(bytes(cast("bytes", item)))
+            events = decoder.feed(cast("bytes", item))
         elif isinstance(item, str):
             raise TypeError("chunks: expected bytes or parsed events, got str; iterate over bytes, not text or lines")
         else:
@@ -129,11 +130,6 @@ class StreamReceiver:
         self.finished = self._refusable = False
 
     # -- storing
-
-    @property
-    def has_durable(self) -> bool:
-        """Whether durable events are pending, which are stored before anything is passed on."""
-        return not {event.__class__ for event in self.pending} <= _LIVE
 
     def plan(self) -> Batch:
         """Return the batch to store; events that would not apply are dropped, and all when others ended the answer."""
@@ -198,10 +194,13 @@ class StreamReceiver:
         self._projection.committed(batch)
         return passed_on, places
 
-    def pass_live(self) -> list[ev.Event]:
-        """Return the events to pass on when all pending ones are live."""
+    def pass_live(self) -> list[ev.Event] | None:
+        """Return the events to pass on when all pending ones are live; `None` when some have to be stored first."""
+        classes = {event.__class__ for event in self.pending}
+        if not classes <= _LIVE:
+            return None
         passed_on, self.pending = self.pending, []
-        if {event.__class__ for event in passed_on} <= _DELTAS:
+        if classes <= _DELTAS:
             self._projection.extend(passed_on)  # no other writer closes a fragment without ending the stream
         else:
             passed_on = [event for event in passed_on if self._projection.apply(event) is Outcome.APPLIED]

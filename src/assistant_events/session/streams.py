@@ -37,7 +37,7 @@ class AnswerStream:
         self._keep = keep
         self._receiver: StreamReceiver | None = None
         self._unread: Iterator[Event] = iter(())
-        self._places: Iterator[int] = iter(())
+        self._places: Iterator[int] | None = None  # of the durable events among them; `None` when all are live
 
     @property
     def answer(self) -> Answer:
@@ -69,8 +69,8 @@ class AnswerStream:
                 await self._stop(receiver, self._target)
                 return False
             if receiver.pending:
-                refusal = receiver.refusal
-                if refusal is not None and self.request is not None and self.request.mode != "full":
+                chained = self.request is not None and self.request.mode != "full"
+                if chained and (refusal := receiver.refusal) is not None:
                     await receiver.source.close()
                     source, self.request = self._ask(True)
                     receiver.ask_again(source, refusal)
@@ -83,11 +83,10 @@ class AnswerStream:
 
     async def _store(self, receiver: StreamReceiver) -> bool:
         # Live events do not wait for the store: no batch depends on them.
-        if receiver.has_durable:
+        events, self._places = receiver.pass_live(), None
+        if events is None:
             events, places = await self._keep(receiver)
             self._places = iter(places)
-        else:
-            events = receiver.pass_live()
         self._unread = iter(events)
         return bool(events)
 
@@ -144,7 +143,7 @@ class EventStream(AnswerStream, AsyncIterator[Event]):
     async def __anext__(self) -> Event:
         while True:
             for event in self._unread:
-                if event.durable:
+                if self._places is not None and event.durable:
                     self.seq = next(self._places)
                 return event
             if not await self._next():
@@ -168,7 +167,7 @@ class SyncEventStream(AnswerStream, Iterator[Event]):
     def __next__(self) -> Event:
         while True:
             for event in self._unread:
-                if event.durable:
+                if self._places is not None and event.durable:
                     self.seq = next(self._places)
                 return event
             if not finished(self._next()):
