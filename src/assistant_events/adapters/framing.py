@@ -37,7 +37,7 @@ _BEGUN = re.compile(rb'(data|event)(?::|$)|[\[\]{}"]')
 
 _UNDECIDED = len(b"event:")
 
-_ONE = re.compile(rb"(?:event: [^\r\n]*\n)?data: ([^\r\n]*)\n\n").fullmatch
+_ONE = re.compile(rb"(?:event: .*\n)?data: (.*)\n\n").fullmatch
 _BEFORE = re.compile(rb"(?:event: ?([^\n]*)\n)?data: ?").fullmatch
 
 
@@ -124,7 +124,7 @@ class Sse:
 
     def feed(self, data: bytes) -> list[bytes]:
         """Feed bytes and return the payloads that are complete."""
-        if self.idle and len(data) <= self._max:
+        if self.idle and len(data) <= self._max and b"\r" not in data:
             # One event in its usual lines is what a live stream brings most of the time.
             one = _ONE(data)
             if one is not None:

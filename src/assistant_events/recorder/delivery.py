@@ -8,6 +8,8 @@ from assistant_events.lifecycle import KnownEvent, MessageLifecycle, MessagePhas
 from assistant_events.messages import AssistantMessage
 from assistant_events.recorder.replay_filter import ReplayFilter
 
+_RUNNING = MessagePhase.RUNNING  # reading a member of an enum takes as long as a look-up in a table
+
 
 class Delivery:
     """The base of `Recorder`, which documents the arguments."""
@@ -44,7 +46,7 @@ class Delivery:
 
     def _require_running(self) -> None:
         phase = self._lifecycle.phase
-        if phase is not MessagePhase.RUNNING:
+        if phase is not _RUNNING:
             hint = "; call start() or ensure_started() first" if phase is MessagePhase.UNKNOWN else ""
             raise LocalProtocolError(f"message {self.message_id!r} is {phase.value}, expected running{hint}")
 

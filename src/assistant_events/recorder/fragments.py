@@ -50,7 +50,8 @@ class ItemNumbers:
 
     def add_to(self, key: Hashable, state: JsonMap) -> State:
         """Return what `added_to` does of any state."""
-        return frozen_state(self.added_to(key, {**items_of(as_state(state))}))
+        known = as_state(state)
+        return known if self.state_key is None or key is None else frozen_state(self.added_to(key, items_of(known)))
 
     def clear(self) -> None:
         """Start again at 0."""
@@ -85,7 +86,7 @@ class OpenFragment:
         """Add facts that are known before the end."""
         merge_state(self.known, state)
         self.citations += citations
-        if details:
+        if details is not NO_FIELDS:
             self.details = as_details({**self.details, **details})
 
     def final_state(self, more: State) -> State:
@@ -269,7 +270,7 @@ class Fragments:
         fragment = self.open.get(kind)
         if fragment is None or fragment.key != key:
             fragment = self._collectors.get((kind, key)) or self._collector(kind, key)
-        if citations or details:
+        if citations or details is not NO_FIELDS:
             fragment.keep(NO_STATE, as_citations(citations), details)
         self._close(fragment, more, value, uri, complete=complete)
         self._collectors.pop((kind, key), None)
@@ -341,7 +342,7 @@ def merge_state(known: dict[str, Any], more: State) -> None:
             if not isinstance(before, list):
                 before = known[key] = [*before] if isinstance(before, tuple) else []
             before.extend(value)
-        elif isinstance(value, Mapping) and isinstance(before, Mapping):
+        elif before is not None and isinstance(value, Mapping) and isinstance(before, Mapping):
             known[key] = {**before, **value}
         else:
             known[key] = value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias
 
 import attrs
 
@@ -182,5 +182,5 @@ def append(buffer: Buffer[str], offset: int, delta: str | bytes) -> Outcome:
         return Outcome.GAP
     if offset + len(delta) <= length:
         return Outcome.DUPLICATE
-    buffer.append(cast(str, delta if offset == length else delta[length - offset :]))
+    buffer.append(delta if offset == length else delta[length - offset :])  # type: ignore[arg-type]  # media are bytes
     return Outcome.APPLIED

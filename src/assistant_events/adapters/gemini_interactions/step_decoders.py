@@ -21,6 +21,7 @@ from assistant_events.recorder import Recorder
 from assistant_events.recorder.fragments import OpenFragment, merge_state
 from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw, write_json
 from assistant_events.values.content import ContentInput
+from assistant_events.values.json_values import wrap
 from assistant_events.values.validators import NO_STATE, as_state
 
 _TEXT_KEYS = frozenset({"type", "text", "annotations"})
@@ -341,7 +342,7 @@ class ThoughtStep(StepDecoder):
         signature = string(fields, "signature")
         if signature and signature != self._signature:
             self._signature = signature
-            self.keep({"signature": signature})
+            self.keep(own({"signature": signature}, State))
             return True
         return bool(items)
 
@@ -352,8 +353,11 @@ class ThoughtStep(StepDecoder):
         self._itemised = True
         items, self._items = self._items, []
         self.texts = self._items
-        summary = [{"type": "text", "text": item} if isinstance(item, str) else item for item in items]
-        state: State = own({"summary": summary}, State) if items else NO_STATE
+        # The texts, which can be many, need no more freezing than this.
+        summary = [
+            wrap(State, {"type": "text", "text": item}) if type(item) is str else own(item, State) for item in items
+        ]
+        state: State = own({"summary": tuple(summary)}, State) if items else NO_STATE
         return state
 
 
@@ -378,8 +382,9 @@ class CallStep(StepDecoder):
         """Whether the provider runs it: all but functions, and the functions of an Antigravity sandbox."""
         if self.type != "function_call":
             return True
-        agent = string(self.decoder.request, "agent") or ""
-        return agent.startswith("antigravity") and self._name in vocabulary.SANDBOX_TOOLS
+        if self._name not in vocabulary.SANDBOX_TOOLS:
+            return False
+        return (string(self.decoder.request, "agent") or "").startswith("antigravity")
 
     def same_item(self, fields: Fields) -> bool:
         """Whether the id of a second start is that of this call, or missing."""
