@@ -5,6 +5,8 @@ The names of the package root: what most applications import, and no more.
 import subprocess
 import sys
 
+import pytest
+
 import assistant_events
 from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS
 
@@ -47,3 +49,18 @@ def test_imports_of_the_root():
     slow = {"cattrs", "hypothesis", "json", "msgspec", "sqlite3", "typing_extensions"}
 
     assert set() == slow & set(ran.stdout.split())
+
+
+def test_reducer_is_loaded_when_used():
+    """
+    The package root loads the reducer when one of its names is first used, and has no other names of that kind.
+    """
+    program = (
+        "import sys, assistant_events; print('assistant_events.reducer' in sys.modules);"
+        "from assistant_events import fold; from assistant_events import reducer; print(fold is reducer.fold)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+
+    assert ["False", "True"] == ran.stdout.split()
+    with pytest.raises(AttributeError, match="has no attribute 'Builder'"):
+        _ = assistant_events.Builder

@@ -82,12 +82,6 @@ def structure_tuple(hint: Any, converter: Converter) -> StructureHook:
     return _array_hook(converter.get_structure_hook(item_hint), item_hint, tuple)
 
 
-def unstructure_tuple(hint: Any, converter: Converter) -> UnstructureHook:
-    """Return the hook of a tuple."""
-    unstructure_item = converter.get_unstructure_hook(get_args(hint)[0])
-    return lambda values: [unstructure_item(value) for value in values]
-
-
 def _array_hook(structure_item: StructureHook, hint: Any, cls: type) -> StructureHook:
     def structure_array(value: Any, _: Any) -> Any:
         if type(value) is not list:
