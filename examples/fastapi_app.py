@@ -109,7 +109,7 @@ class Chat:
                         self._tell(event, events.seq)
                 if self.session.transcript.awaits is not Awaits.MODEL:
                     return
-                stream = self.session.respond(client, BODY)  # the provider has paused: the next step goes on
+                stream = self.session.respond(client, BODY)  # a paused answer is continued
         finally:
             self.busy = False
 

@@ -42,7 +42,7 @@ async def ask(store: SqliteStore, client: GeminiInteractions, question: str) -> 
 
 
 async def answer(session: Session, client: GeminiInteractions) -> None:
-    """Ask the model while it is its move: an answer that the provider has paused goes on with the next step."""
+    """Ask the model while it is its move: the next step continues a paused answer."""
     while session.transcript.awaits is Awaits.MODEL:
         await show(session.respond(client, BODY))
 

@@ -150,6 +150,37 @@ def test_one_answer_is_asked_for_at_a_time(session):
     assert 2 == len(client.requests)
 
 
+def test_two_sessions_answer_one_prompt(open_session, store):
+    """
+    The first to begin answers. Nothing of the other is stored, and its run is stopped.
+    """
+    session, other = open_session(store), open_session(store)
+    session.prompt("hi", message_id="u1")
+    winner, loser = Provider(HELLO), Provider(HELLO)
+    with other.respond(loser, {}, message_id="a2") as late:
+        list(each(session.respond(winner, {}, message_id="a1")))
+        with pytest.raises(LocalProtocolError, match="another writer has begun to answer, in message 'a1'"):
+            next(late)
+
+    assert ([], ["a2"]) == (winner.stopped, loser.stopped)
+    assert [("u1", "hi"), ("a1", "Hello")] == [(message.id, message.text) for message in other.transcript]
+    assert other.transcript == session.transcript
+
+
+def test_respond_asks_with_what_others_have_written(open_session, store):
+    """
+    Records of other writers are read before the request is made.
+    """
+    session, other = open_session(store), open_session(store)
+    other.prompt("hi", message_id="u1")
+    client = Provider(HELLO)
+    list(each(session.respond(client, {}, message_id="a1")))
+    with pytest.raises(LocalProtocolError, match="message 'a1' exists already"):
+        list(each(other.respond(client, {}, message_id="a1")))
+
+    assert [{"input": ["user: hi"]}] == client.requests
+
+
 def test_prompt_can_abandon_calls(session):
     """
     A prompt fails the calls without a result in its batch, and the model is asked next.

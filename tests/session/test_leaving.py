@@ -45,6 +45,51 @@ def test_break(session, store):
     assert ["step.started", "text.started", "text.ended", "step.failed"] == store.types
 
 
+@pytest.mark.parametrize("reason", [None, ZeroDivisionError(), KeyboardInterrupt()], ids=repr)
+def test_before_the_first_event(session, store, reason):
+    """
+    An answer of which nothing has come leaves nothing: it is the model's move, as after a kill.
+    """
+    session.prompt("hi", message_id="u1")
+    with suppress(ZeroDivisionError, KeyboardInterrupt), session.respond(Provider(HELLO), {}, message_id="a1"):
+        if reason is not None:
+            raise reason
+    assert (["prompt.submitted"], "model") == (store.types, session.transcript.awaits)
+
+    list(each(session.respond(Provider(HELLO), {}, message_id="a1")))
+    assert "Hello" == session.transcript["a1"].text
+
+
+def test_cancelled_before_the_first_event(store):
+    """
+    So it is when the task is cancelled that waits for the first event.
+    """
+
+    async def chunks():
+        waiting.set()
+        await asyncio.Event().wait()
+        yield b""
+
+    async def main():
+        session = await Session.open(store, "s1")
+        await session.prompt("hi", message_id="u1")
+
+        async def answer():
+            async with session.decode(Scripted("a1"), chunks()) as events:
+                async for _ in events:
+                    pass
+
+        task = asyncio.create_task(answer())
+        await waiting.wait()
+        task.cancel()
+        await asyncio.wait((task,))
+        return task.cancelled(), session.transcript.awaits
+
+    waiting = asyncio.Event()
+    assert (True, "model") == asyncio.run(main())
+    assert ["prompt.submitted"] == store.types
+
+
 def test_exception_in_the_loop(session):
     """
     So it is when the block is left by an exception, which propagates.

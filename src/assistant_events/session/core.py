@@ -48,7 +48,7 @@ _TRIES: Final = 20
 
 
 Keep: TypeAlias = Callable[[StreamReceiver], Awaitable[tuple[list[Event], list[int]]]]
-Ask: TypeAlias = Callable[[bool], tuple[Source, Encoded | None]]
+Ask: TypeAlias = Callable[[bool], Awaitable[tuple[Source, Encoded | None]]]
 """Asks for an answer, with the full history if its argument is true. Returns its source, and the request if known."""
 
 
@@ -129,7 +129,8 @@ class Core(ABC, Generic[StreamT]):
         The durable events of a chunk are stored as one batch before any event of it is given. What the provider does
         never raises: it is `transcript.last.error`. One that refuses to continue a conversation, with an error before
         any content, is sent the full history once. Leaving the block early, or a cancellation, closes the message as
-        `aborted`. An answer that another writer cancels or rewinds ends without an exception, and its run is stopped.
+        `aborted`; before its first event nothing is stored. An answer that another writer cancels or rewinds ends
+        without an exception, and its run is stopped.
 
         Args:
             client: Asks the provider.
@@ -145,13 +146,16 @@ class Core(ABC, Generic[StreamT]):
             meta: See `append`.
 
         Raises:
-            LocalProtocolError: It is not the turn of the model, the message exists, or another writer writes it.
+            LocalProtocolError: Calls have no results, an answer is incomplete, the message exists, or another writer
+                writes it or has begun to answer.
 
             StoreError: The store failed. The events are kept; enter the same stream again to continue.
         """
         name = self.new_id() if message_id is None else message_id
 
-        def ask(full: bool) -> tuple[Source, Encoded]:
+        async def ask(full: bool) -> tuple[Source, Encoded]:
+            if not full:
+                await self._alone(self._refresh())
             dialect, provider = client.dialect, client.provider
             if dialect.encoder is None:
                 raise LocalProtocolError(f"dialect {dialect.name!r} has no encoder; make the request, then use decode")
@@ -190,7 +194,8 @@ class Core(ABC, Generic[StreamT]):
             KeyError: No answer has this id.
         """
 
-        def ask(_full: bool) -> tuple[Source, None]:
+        async def ask(_full: bool) -> tuple[Source, None]:
+            await self._alone(self._refresh())
             message = self.transcript.answer(self._resumable() if message_id is None else message_id)
             if message.status is MessageStatus.FAILED and message.acted:
                 raise LocalProtocolError(f"message {message.id!r} cannot be resumed: the app has run a call of it")
@@ -222,7 +227,11 @@ class Core(ABC, Generic[StreamT]):
                 f"the decoder of message {decoder.message_id!r} is closed; make a new one, with the transcript as prior"
             )
         source = self._source(chunks, lambda: decoder)
-        return self._stream(lambda _full: (source, None), None, meta)
+
+        async def ask(_full: bool) -> tuple[Source, None]:
+            return source, None
+
+        return self._stream(ask, None, meta)
 
     # -- of each face
 

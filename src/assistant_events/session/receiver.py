@@ -45,8 +45,9 @@ class StreamReceiver:
     records of the batch of `plan`.
     """
 
-    def __init__(self, projection: Projection, source: Source) -> None:
+    def __init__(self, projection: Projection, source: Source, *, sole: bool) -> None:
         self.source = source
+        self.sole = sole  # no other writer may have begun to answer
         self.active = True  # a stream receives the events
         self.finished = False  # no more events will be collected
         self.parked = False  # storing has raised; the pending events stay for another attempt
@@ -60,6 +61,7 @@ class StreamReceiver:
         self._stored: list[int] = []  # places of the pending durable events, from the first, that are in the log
         self._contested = False
         self._refusable = True  # nothing but the start of the first answer has come
+        self._rival: str | None = None  # the message of another writer that began to answer first
         self._restart: str | None = None  # why the answer was asked for again, until it has begun again
 
     # -- collecting
@@ -94,8 +96,15 @@ class StreamReceiver:
         self.finished = self.source.answer.terminal
 
     def abort(self, reason: BaseException | None) -> None:
-        """End the stream because the caller left, with an exception or without."""
-        self._close(abortion(reason))
+        """End the stream because the caller left, with an exception or without. What has not begun leaves nothing."""
+        if self.pending or self._has_begun:
+            self._close(abortion(reason))
+        else:
+            self.give_up()
+
+    @property
+    def _has_begun(self) -> bool:
+        return self.source.answer.message_id in self._projection.transcript
 
     def _close(self, error: ErrorInfo | None) -> None:
         self._collect(self.source.answer.close(error))
@@ -123,7 +132,7 @@ class StreamReceiver:
 
     def ask_again(self, source: Source, error: ErrorInfo) -> None:
         """Forget the refused answer, and collect another one under its id."""
-        if source.answer.message_id in self._projection.transcript:
+        if self._has_begun:
             self._restart = f"the provider does not continue the conversation: {error.message}"
         self.pending = []
         self.source = source
@@ -140,6 +149,10 @@ class StreamReceiver:
                 f"another writer appends to message {self.source.answer.message_id!r}; "
                 "to continue it, pass the message as prior to a new decoder"
             )
+        if self.sole and self._rival is not None and not self._has_begun:
+            self.give_up()
+            self.ended_by_others = True
+            raise LocalProtocolError(f"another writer has begun to answer, in message {self._rival!r}")
         trial = self._projection.dry_run()
         planned: list[ev.Event] = []
         sent: list[StoredEvent] = []
@@ -229,7 +242,10 @@ class StreamReceiver:
             if isinstance(event, ev.HistoryRewound):
                 gone = self._projection.transcript.rewound
                 self.ended_by_others |= self._after in gone or not self.message_ids.isdisjoint(gone)
-            elif event.message_id not in self.message_ids or isinstance(event, _FROM_OUTSIDE):
+            elif event.message_id not in self.message_ids:
+                if isinstance(event, ev.StepStarted):
+                    self._rival = event.message_id
+            elif isinstance(event, _FROM_OUTSIDE):
                 continue
             elif isinstance(event, ev.StepFailed) and event.error.kind == ErrorKind.CANCELLED:
                 self.ended_by_others = True
@@ -256,13 +272,13 @@ class Receivers:
         open_ = [one for one in self._all if one.active and not one.ended_by_others]
         return next((one.source.answer.message_id for one in open_ if one.pending or not one.finished), None)
 
-    def begin(self, source: Source) -> StreamReceiver:
+    def begin(self, source: Source, *, sole: bool) -> StreamReceiver:
         """Return a new receiver, unless another one receives the message."""
         name = source.answer.message_id
         if name in self.message_ids:
             raise LocalProtocolError(f"message {name!r} is being received already; leave that block first")
         self._all = [other for other in self._all if name not in other.message_ids]
-        receiver = StreamReceiver(self.projection, source)
+        receiver = StreamReceiver(self.projection, source, sole=sole)
         self._all.append(receiver)
         return receiver
 

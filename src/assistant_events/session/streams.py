@@ -52,9 +52,9 @@ class AnswerStream:
     async def _enter(self) -> None:
         receiver = self._receiver
         if receiver is None:
-            source, self.request = self._ask(False)
+            source, self.request = await self._ask(False)
             self.seq = self._receivers.projection.seq
-            self._receiver = self._receivers.begin(source)
+            self._receiver = self._receivers.begin(source, sole=self.request is not None)
         elif not receiver.parked:
             raise LocalProtocolError("a stream is entered again only when its store has failed")
         else:  # what is pending comes first
@@ -72,7 +72,7 @@ class AnswerStream:
                 chained = self.request is not None and self.request.mode != "full"
                 if chained and (refusal := receiver.refusal) is not None:
                     await receiver.source.close()
-                    source, self.request = self._ask(True)
+                    source, self.request = await self._ask(True)
                     receiver.ask_again(source, refusal)
                 elif await self._store(receiver):
                     return True
