@@ -135,7 +135,7 @@ class FrameTemplate:
         self._after = literals[first + 1 :]
         self._gaps = gaps[first:]
         self.exact = not counts and {"text", "number"}.issuperset(gaps)
-        """Whether the text is the only gap in the frames of an item: until one has other spaces, for all of its kind."""
+        """Whether the text is the only gap in the frames of an item: until one has other spaces, for its whole kind."""
 
         self.numbered = "number" in self._gaps
         """Whether `pattern` matches the number of the item."""
