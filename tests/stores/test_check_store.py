@@ -219,6 +219,13 @@ class ForksOverOthers(MemoryStore):
         return super().fork(session_id, new_session_id, at=at)
 
 
+class ForksEverySnapshot(MemoryStore):
+    def fork(self, session_id, new_session_id, *, at=None):
+        place = super().fork(session_id, new_session_id, at=at)
+        self._log(new_session_id).snapshot = self._log(session_id).snapshot
+        return place
+
+
 class ForksPrunedLogsAnywhere(MemoryStore):
     def fork(self, session_id, new_session_id, *, at=None):
         try:
@@ -366,6 +373,7 @@ class ClosesOnce(MemoryStore):
         ("8,", TakesAnySnapshot),
         ("8,", KeepsTheFirstSnapshot),
         ("8,", LosesSnapshots),
+        ("8,", ForksEverySnapshot),
         ("9,", PrunesWithoutASnapshot),
         ("9,", ForgetsWhatIsPruned),
         ("9,", StartsAnewWhenPruned),
