@@ -108,6 +108,7 @@ LINES = {
     "sessions --db ": (2, "--db needs the name of a file"),
     "fold stream --db ": (2, "--db needs the name of a file"),
     "fold stream --db a\0b": (2, "embedded null byte"),
+    "show s1 --db present.db --markdown --json": (2, "expected either --markdown or --json"),
     "show s00": (2, "assistant-events.db: no such file, expected a database"),
     "show s00 --db missing": (2, "missing: no such file, expected a database"),
     "show s00 --db empty": (2, "empty: the file is empty, expected a database"),

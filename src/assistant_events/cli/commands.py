@@ -164,6 +164,8 @@ def show_command(session: str, /, *, db: _Db = DATABASE, markdown: _Flag = False
         markdown: print the conversation as Markdown, whole, without sizes
         json: print JSON
     """
+    if markdown and json:
+        raise CommandError("expected either --markdown or --json")
     with opened(db) as store:
         check_session(store, db, session)
         transcript = SyncSession.open(store, session).transcript
