@@ -42,6 +42,9 @@ class Scripted(DecoderBase):
     def on_write(self, call):
         self.recorder.tool_input(call["id"], call["name"], call["delta"])
 
+    def on_progress(self, call_id):
+        self.recorder.tool_progress(call_id, "half of it")
+
     def on_draw(self, data):
         self.recorder.media(data.encode(), "image/png")
 

@@ -308,6 +308,39 @@ def test_a_new_decoder_after_a_failure(listener, store):
     assert fold(store.read("s1"), strict=True) == session.transcript
 
 
+def test_an_old_stream_beside_a_new_decoder(listener, store):
+    """
+    A stream whose message another one has taken up is not entered again, neither meanwhile nor afterwards.
+    """
+    listening = listener.listen(until="text.delta")
+    next(listening)
+    store.refuse = StoreError("locked")
+    with pytest.raises(StoreError):
+        finish(listening)
+    session = listener.session
+    with session.decode(Scripted("a1", prior=session.transcript["a1"]), HELLO) as events:
+        with pytest.raises(LocalProtocolError, match="entered again only when its store has failed"):
+            finish(listener.listen())
+        list(events)
+    with pytest.raises(LocalProtocolError, match="entered again only when its store has failed"):
+        finish(listener.listen())
+
+    assert "Hello" == session.transcript["a1"].text
+
+
+def test_going_on_in_the_block_after_a_refusal(session, store):
+    """
+    An app may catch the error of the store inside the block, and go on; leaving it closes the message.
+    """
+    with session.decode(Scripted("a1"), HELLO) as events:
+        store.refuse = StoreError("locked")
+        with pytest.raises(StoreError):
+            next(events)
+        assert "step.started" == next(events).type
+
+    assert ["step.started", "text.started", "text.ended", "step.failed"] == store.types
+
+
 def test_a_decoder_that_never_comes_back(listener, store):
     """
     Pending events of a decoder do not block the rest: the message can be reconciled.

@@ -386,8 +386,9 @@ def test_keyboard_interrupt_and_a_lost_answer(store):
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    list(each(stream))
+    types = [event.type for event in each(stream)]
 
+    assert store.types == types
     assert left("stopped from the keyboard") == closed(session)
     assert ["step.started", "text.started", "text.ended", "step.failed"] == store.types
 

@@ -308,6 +308,20 @@ def test_a_call_that_was_answered_meanwhile(session, store):
     assert fold(store.read("s1"), strict=True) == session.transcript
 
 
+def test_progress_of_a_call_that_was_answered_meanwhile(session):
+    """
+    It is not given: the call shows its result, which progress does not replace.
+    """
+    types = []
+    for event in receive(session, Scripted("a1"), [ASKS[0], line(progress="c1"), ASKS[1]]):
+        types.append(event.type)
+        if event.type == "tool.called":
+            session.append(ToolSuccess(message_id="a1", call_id="c1", output="rain"))
+
+    assert ["step.started", "tool.called", "step.ended"] == types
+    assert "rain" == session.transcript["a1"].tool_calls[0].output[0].text
+
+
 @pytest.mark.parametrize("rest", [HELLO[1:], [line(say="lo", stop="stop")]], ids=["apart", "at once"])
 def test_a_message_that_was_rewound_meanwhile(session, store, rest):
     """

@@ -217,7 +217,6 @@ class StreamReceiver:
             self._projection.extend(passed_on)  # no other writer closes a fragment without ending the stream
         else:
             passed_on = [event for event in passed_on if self._projection.apply(event) is Outcome.APPLIED]
-        self._refusable = False
         return passed_on
 
     # -- what others write
@@ -277,7 +276,9 @@ class Receivers:
         name = source.answer.message_id
         if name in self.message_ids:
             raise LocalProtocolError(f"message {name!r} is being received already; leave that block first")
-        self._all = [other for other in self._all if name not in other.message_ids]
+        for other in [other for other in self._all if name in other.message_ids]:
+            other.parked = False  # its stream cannot be entered again
+            self._all.remove(other)
         receiver = StreamReceiver(self.projection, source, sole=sole)
         self._all.append(receiver)
         return receiver

@@ -56,7 +56,7 @@ class AnswerStream:
             self.seq = self._receivers.projection.seq
             self._receiver = self._receivers.begin(source, sole=self.request is not None)
         elif not receiver.parked:
-            raise LocalProtocolError("a stream is entered again only when its store has failed")
+            raise LocalProtocolError("a stream is entered again only when its store has failed, and before another")
         else:  # what is pending comes first
             receiver.active, receiver.parked = True, False
 
