@@ -245,6 +245,17 @@ def test_other_failures_are_not_asked_again(open_session, store, first, second, 
     assert (requests, MessageStatus.FAILED) == (len(client.requests), session.transcript["a1"].status)
 
 
+def test_a_refusal_of_the_full_history(session):
+    """
+    Nor is a request that had all of it: the refusal is the error of the message.
+    """
+    client = Provider([RefusedError(404)], HELLO)
+    session.prompt("Hello")
+    list(each(session.respond(client, BODY, message_id="a1")))
+
+    assert (1, MessageStatus.FAILED) == (len(client.requests), session.transcript["a1"].status)
+
+
 def test_an_encoder_that_always_chains(open_session, store):
     """
     Nor is an encoder that sends no full history asked for one more request after the second.
