@@ -209,7 +209,7 @@ TURNS = {
 def test_cancelled_at_each_step_of_the_loop(answers, rewound):
     """
     Wherever a turn is cancelled, the log is in order and nothing in it is open; the transcript is what it folds to,
-    what was given is stored, and the session goes on with another turn.
+    what was given is stored, and the session takes another turn.
     """
 
     async def turn(session, client, given, name):
