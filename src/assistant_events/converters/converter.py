@@ -251,7 +251,7 @@ def _library_converter() -> cattrs.Converter:
             converter.register_structure_hook_func(partial(eq, hint), structure_value)
             converter.register_unstructure_hook_func(partial(eq, hint), unstructure_value)
     converter.register_structure_hook_factory(_is_tuple, hooks.structure_tuple)
-    converter.register_unstructure_hook_factory(_is_tuple, lambda _: _unstructure_items)
+    converter.register_unstructure_hook_func(_is_tuple, _unstructure_items)
     converter.register_structure_hook_factory(_STORED.__contains__, _stored_structure_hook)
     converter.register_unstructure_hook_factory(_STORED.__contains__, _stored_unstructure_hook)
     return converter

@@ -9,7 +9,15 @@ from typing import ClassVar, Final, final
 
 import attrs
 
-from assistant_events.messages import messages as msg
+from assistant_events.messages.messages import (
+    MESSAGE_CLASSES,
+    AssistantMessage,
+    CompactionMessage,
+    Message,
+    MessageStatus,
+    ToolPart,
+    UserMessage,
+)
 from assistant_events.values import CUT_KINDS, FinishReason, RemoteRun, Usage, validators
 from assistant_events.values.validators import Frozen
 
@@ -55,14 +63,14 @@ class Unfinished(Frozen):
 class Turn(Frozen):
     """Everything from one prompt to the next."""
 
-    prompt: msg.UserMessage | None
+    prompt: UserMessage | None
     """`None` only for the messages before the first prompt."""
 
-    messages: tuple[msg.AssistantMessage | msg.CompactionMessage, ...]
+    messages: tuple[AssistantMessage | CompactionMessage, ...]
 
 
-def _as_messages(value: Iterable[msg.Message]) -> tuple[msg.Message, ...]:
-    return validators.tuple_of(value, msg.MESSAGE_CLASSES, "messages", "a message")
+def _as_messages(value: Iterable[Message]) -> tuple[Message, ...]:
+    return validators.tuple_of(value, MESSAGE_CLASSES, "messages", "a message")
 
 
 def _as_ids(value: Iterable[str]) -> frozenset[str]:
@@ -76,7 +84,7 @@ class Transcript(Frozen):
 
     version: ClassVar[int] = 1
 
-    messages: tuple[msg.Message, ...] = attrs.field(default=(), converter=_as_messages)
+    messages: tuple[Message, ...] = attrs.field(default=(), converter=_as_messages)
 
     seq: int = attrs.field(default=0, validator=validators.check_count)
     """`seq` of the last folded record; 0 when there was none."""
@@ -84,13 +92,13 @@ class Transcript(Frozen):
     rewound: frozenset[str] = attrs.field(default=frozenset(), converter=_as_ids)
     """Ids of rewound messages; later events of them are refused."""
 
-    def __iter__(self) -> Iterator[msg.Message]:
+    def __iter__(self) -> Iterator[Message]:
         return iter(self.messages)
 
     def __len__(self) -> int:
         return len(self.messages)
 
-    def __getitem__(self, message_id: str) -> msg.Message:
+    def __getitem__(self, message_id: str) -> Message:
         """
         Return the message with this id.
 
@@ -102,11 +110,11 @@ class Transcript(Frozen):
             raise KeyError(message_id)
         return message
 
-    def get(self, message_id: str) -> msg.Message | None:
+    def get(self, message_id: str) -> Message | None:
         """Return the message with this id; `None` when there is none."""
         return next((message for message in reversed(self.messages) if message.id == message_id), None)
 
-    def answer(self, message_id: str) -> msg.AssistantMessage:
+    def answer(self, message_id: str) -> AssistantMessage:
         """
         Return the assistant message with this id.
 
@@ -114,7 +122,7 @@ class Transcript(Frozen):
             KeyError: There is none, or it is a message of another kind.
         """
         message = self.get(message_id)
-        if not isinstance(message, msg.AssistantMessage):
+        if not isinstance(message, AssistantMessage):
             found = "no message" if message is None else f"a {message.type} message"
             raise KeyError(f"{message_id!r}: expected an assistant message, found {found}")
         return message
@@ -123,23 +131,23 @@ class Transcript(Frozen):
         return any(message.id == message_id for message in self.messages)
 
     @property
-    def last(self) -> msg.Message | None:
+    def last(self) -> Message | None:
         """The newest message; `None` when there is none."""
         return self.messages[-1] if self.messages else None
 
     @property
-    def last_answer(self) -> msg.AssistantMessage | None:
+    def last_answer(self) -> AssistantMessage | None:
         """The newest assistant message, also while it is running; `None` when there is none."""
-        return next((message for message in reversed(self.messages) if isinstance(message, msg.AssistantMessage)), None)
+        return next((message for message in reversed(self.messages) if isinstance(message, AssistantMessage)), None)
 
     @property
-    def pending_tool_calls(self) -> tuple[msg.ToolPart, ...]:
+    def pending_tool_calls(self) -> tuple[ToolPart, ...]:
         """Client calls of all messages that have no result yet, oldest first."""
         return tuple(
             [
                 call
                 for message in self.messages
-                if isinstance(message, msg.AssistantMessage)
+                if isinstance(message, AssistantMessage)
                 for call in message.pending_tool_calls
             ]
         )
@@ -147,9 +155,7 @@ class Transcript(Frozen):
     @property
     def usage(self) -> Usage | None:
         """Usage of all messages added up; `None` when no message has any."""
-        known = [
-            message.usage for message in self.messages if isinstance(message, msg.AssistantMessage) and message.usage
-        ]
+        known = [message.usage for message in self.messages if isinstance(message, AssistantMessage) and message.usage]
         return sum(known, Usage()) if known else None
 
     @property
@@ -181,9 +187,9 @@ class Transcript(Frozen):
         has started: whether they have run is unknown.
         """
         # A session asks with every batch, so looking for running messages costs no step of Python for each message.
-        if msg.MessageStatus.RUNNING in map(_STATUS, self.messages):
-            running = [message for message in self.messages if message.status is msg.MessageStatus.RUNNING]
-            answers = [message for message in running if isinstance(message, msg.AssistantMessage)]
+        if MessageStatus.RUNNING in map(_STATUS, self.messages):
+            running = [message for message in self.messages if message.status is MessageStatus.RUNNING]
+            answers = [message for message in running if isinstance(message, AssistantMessage)]
             runs = {message.id: message.run for message in answers}
             return (
                 *[Unfinished(message_id=each.id, awaits=Awaits.PROVIDER, run=runs.get(each.id)) for each in running],
@@ -195,10 +201,10 @@ class Transcript(Frozen):
                 ],
             )
         answer = self.last_answer
-        if answer is not None and answer.status is msg.MessageStatus.COMPLETED and answer.pending_tool_calls:
+        if answer is not None and answer.status is MessageStatus.COMPLETED and answer.pending_tool_calls:
             return tuple([_waiting(call, Awaits.TOOLS) for call in answer.pending_tool_calls])
-        last = next((each for each in reversed(self.messages) if not isinstance(each, msg.CompactionMessage)), None)
-        if isinstance(last, msg.UserMessage) or (last is not None and _continues(last)):
+        last = next((each for each in reversed(self.messages) if not isinstance(each, CompactionMessage)), None)
+        if isinstance(last, UserMessage) or (last is not None and _continues(last)):
             return (Unfinished(message_id=last.id, awaits=Awaits.MODEL),)
         if last is not None and _is_resumable(last):
             return (Unfinished(message_id=last.id, awaits=Awaits.PROVIDER, run=last.run),)
@@ -206,9 +212,9 @@ class Transcript(Frozen):
 
     def turns(self) -> tuple[Turn, ...]:
         """Return the transcript split at its prompts."""
-        turns: list[tuple[msg.UserMessage | None, list[msg.AssistantMessage | msg.CompactionMessage]]] = []
+        turns: list[tuple[UserMessage | None, list[AssistantMessage | CompactionMessage]]] = []
         for message in self.messages:
-            if isinstance(message, msg.UserMessage):
+            if isinstance(message, UserMessage):
                 turns.append((message, []))
             else:
                 if not turns:
@@ -216,16 +222,16 @@ class Transcript(Frozen):
                 turns[-1][1].append(message)
         return tuple([Turn(prompt=prompt, messages=tuple(messages)) for prompt, messages in turns])
 
-    def context(self) -> tuple[msg.Message, ...]:
+    def context(self) -> tuple[Message, ...]:
         """Return the messages for a model: the last completed compaction and all messages that began after it."""
         for at in range(len(self.messages) - 1, -1, -1):
             message = self.messages[at]
-            if isinstance(message, msg.CompactionMessage) and message.status is msg.MessageStatus.COMPLETED:
+            if isinstance(message, CompactionMessage) and message.status is MessageStatus.COMPLETED:
                 return self.messages[at:]
         return self.messages
 
 
-def _waiting(call: msg.ToolPart, awaits: Awaits) -> Unfinished:
+def _waiting(call: ToolPart, awaits: Awaits) -> Unfinished:
     return Unfinished(
         message_id=call.message_id,
         awaits=awaits,
@@ -234,14 +240,14 @@ def _waiting(call: msg.ToolPart, awaits: Awaits) -> Unfinished:
     )
 
 
-def _continues(message: msg.AssistantMessage) -> bool:
+def _continues(message: AssistantMessage) -> bool:
     """Whether the model is to be asked again after a completed message without pending calls."""
-    return message.status is msg.MessageStatus.COMPLETED and (
+    return message.status is MessageStatus.COMPLETED and (
         message.finish_reason is FinishReason.PAUSE or any(not call.provider_executed for call in message.tool_calls)
     )
 
 
-def _is_resumable(message: msg.AssistantMessage) -> bool:
+def _is_resumable(message: AssistantMessage) -> bool:
     """Whether a failed step was only cut, and its run can be resumed."""
     return (
         message.error is not None
