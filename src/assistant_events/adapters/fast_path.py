@@ -194,7 +194,7 @@ class DeltaFastPath:
             sink: The list that gets the events.
 
         Returns:
-            Where the run ends, at the last of these frames or before it.
+            Where the run ends: *start* when it has less than two frames.
         """
         head, tail, constant, after = self.framed
         exact = not self._varies
@@ -258,12 +258,14 @@ class DeltaFastPath:
         """How a payload is matched."""
 
     def _cut_run(self, data: bytes, start: int, head: bytes, tail: bytes, after: bytes) -> list[bytes]:
-        """Return what differs in frames with the same bytes between them, but for the last one."""
+        """Return what differs in two or more frames with the same bytes between them."""
         border = data.find(after, start)
         if border < 0 or not data.startswith(head, border + len(after)):
             return []
         end = start + self._window
-        *pieces, _ = data[start + len(head) : end].split(tail + head)
+        pieces = data[start + len(head) : end].split(tail + head)
+        last, whole, _ = pieces[-1].partition(tail)
+        pieces[-1:] = [last] if whole else []
         joined = b"\r".join(pieces)
         other = joined.find(b"\n")
         if other >= 0:

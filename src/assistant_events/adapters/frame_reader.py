@@ -145,12 +145,12 @@ class FrameReader(ABC):
         sink = self._sink
         for payload in payloads:
             fast = self._fast_path
-            if fast is not None and (event := fast.take(payload, fast.bare)) is not None:
-                sink.append(event)
-            else:
+            if fast is None or not payload.startswith(fast.bare[0]) or (event := fast.take(payload, fast.bare)) is None:
                 self.on_payload(payload)
                 if self.terminal:
                     return
+            else:
+                sink.append(event)
         if self._framing.too_long:
             self._refuse_frame()
 
@@ -279,8 +279,12 @@ class FrameReader(ABC):
         at = 0
         while at < len(data) and not self.terminal:
             fast = self._fast_path if framing.idle else None
-            if fast is not None:
-                at = fast.append_run(data, at, sink)
+            if fast is not None and data.startswith(fast.framed[0], at):
+                begin, at = at, fast.append_run(data, at, sink)
+                if at > begin:
+                    continue
+            else:
+                fast = None
             end = data.find(separator, at) + len(separator)
             frame = data[at : end if end >= len(separator) else None]
             if fast is not None and (event := fast.take(frame, fast.framed)) is not None:
