@@ -382,9 +382,8 @@ class CallStep(StepDecoder):
         """Whether the provider runs it: all but functions, and the functions of an Antigravity sandbox."""
         if self.type != "function_call":
             return True
-        if self._name not in vocabulary.SANDBOX_TOOLS:
-            return False
-        return (string(self.decoder.request, "agent") or "").startswith("antigravity")
+        sandboxed = self._name in vocabulary.SANDBOX_TOOLS
+        return sandboxed and (string(self.decoder.request, "agent") or "").startswith("antigravity")
 
     def same_item(self, fields: Fields) -> bool:
         """Whether the id of a second start is that of this call, or missing."""
