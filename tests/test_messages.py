@@ -301,6 +301,18 @@ def test_context_without_a_compaction():
     assert transcript.messages == transcript.context()
 
 
+def test_the_text_of_an_input_is_compared_where_it_is_not_an_object():
+    """
+    Spaces in the input of a call make no difference; of an input that is not an object the text is compared.
+    """
+    called = {"name": "n", "status": "called", "input": JsonObject({"a": 1})}
+    one, other = [ToolPart(**C, **called, raw_input=raw) for raw in ('{"a":1}', '{"a" : 1}')]
+    failed, otherwise = [ToolPart(**C, name="n", status="failed", raw_input=raw) for raw in ("{", "[")]
+
+    assert (one, hash(one)) == (other, hash(other))
+    assert failed != otherwise
+
+
 def test_only_what_runs_is_closed():
     """
     A message that is over needs no closing, and parts that are over are left alone.
