@@ -2,6 +2,9 @@
 Tables of errors: objects of a wire, bodies of HTTP responses, and the way back.
 """
 
+import json
+
+import attrs
 import pytest
 
 from assistant_events.adapters.errors import ErrorTable, retry_after_s
@@ -137,3 +140,34 @@ def test_writing_the_nearest(kind, code, word):
 
     assert {"code": word, "message": "m"} == TABLE.write(error)
     assert not TABLE.is_exact(error)
+
+
+BESIDE = ErrorTable(
+    codes={"api_error": ErrorKind.PROVIDER, "strange": ErrorKind.PROVIDER},
+    fields=("type",),
+    otherwise="api_error",
+    beside=("request_id",),
+    retryable=frozenset({"api_error"}),
+)
+DOCUMENT = {"error": {"type": "api_error", "message": "m", "param": "p"}, "request_id": "r1"}
+WHOLE = ErrorInfo(
+    kind="provider", message="m", code="api_error", retryable=True, details={"param": "p", "request_id": "r1"}
+)
+
+
+def test_fields_beside_the_object():
+    """
+    The id of a request is beside the object of its error, in events and in bodies of responses.
+    """
+    body = BESIDE.read_http(500, {}, json.dumps(DOCUMENT).encode())
+
+    assert WHOLE == BESIDE.read_document(DOCUMENT)
+    assert attrs.evolve(WHOLE, status=500) == body
+    assert DOCUMENT == BESIDE.write_document(WHOLE)
+
+
+def test_codes_that_may_be_tried_again():
+    """
+    A table may name codes after which the same request may succeed.
+    """
+    assert (True, None) == (BESIDE.read({"type": "api_error"}).retryable, BESIDE.read({"type": "strange"}).retryable)

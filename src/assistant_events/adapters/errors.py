@@ -6,7 +6,7 @@ A code that is not in the table is kept in `ErrorInfo.code`; the kind is then th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 from typing import Any, Final, final
@@ -61,6 +61,10 @@ class ErrorTable:
 
         retry_after: Reads from the object in how many seconds a retry makes sense; `None` when the wire has no field
             for it.
+
+        beside: Fields that belong to an error and are beside its object, such as the id of the request.
+
+        retryable: Codes after which the same request may succeed, beside those of kinds for which it always may.
     """
 
     codes: Mapping[str, ErrorKind]
@@ -69,6 +73,19 @@ class ErrorTable:
     phrases: Mapping[str, ErrorKind] = _NO_PHRASES
     otherwise: str
     retry_after: Callable[[Fields], float | None] | None = None
+    beside: tuple[str, ...] = ()
+    retryable: frozenset[str] = frozenset()
+
+    def read_document(self, document: Fields) -> ErrorInfo:
+        """Return the error of a document or event that has the error object under `error`."""
+        return self.read(error_of(document, self.beside))
+
+    def write_document(self, error: ErrorInfo) -> dict[str, Any]:
+        """Return a document with the error object of `write` under `error`."""
+        # Any: plain JSON.
+        written = self.write(error)
+        own = {key: written.pop(key) for key in self.beside if key in written}
+        return {"error": written, **own}
 
     def read(self, error: Fields, *, status: int | None = None) -> ErrorInfo:
         """
@@ -93,7 +110,7 @@ class ErrorTable:
             message=message or code or "the provider reported an error",
             code=code,
             status=status if status is not None and 100 <= status < 600 else None,
-            retryable=True if kind in _RETRYABLE else None,
+            retryable=True if kind in _RETRYABLE or not self.retryable.isdisjoint(words) else None,
             retry_after_s=None if self.retry_after is None else self.retry_after(error),
             details={key: value for key, value in said(error).items() if key not in (*self.fields, "message")},
         )
@@ -109,7 +126,7 @@ class ErrorTable:
 
             body: `{"error": {…}}`, `{"error": "text"}`, `{"message": "text"}`, an array of one of them, or plain text.
         """
-        error = self.read(error_of_body(body) or {"message": f"HTTP {status}"}, status=status)
+        error = self.read(error_of_body(body, self.beside) or {"message": f"HTTP {status}"}, status=status)
         after = retry_after_s(headers)
         return error if after is None else attrs.evolve(error, retry_after_s=after)
 
@@ -160,10 +177,16 @@ class ErrorTable:
         return self.otherwise
 
 
-def error_of(document: Fields) -> Fields:
-    """Return the error object of a document or event: its `error`, which may be a text; empty when there is none."""
+def error_of(document: Fields, beside: Iterable[str] = ()) -> Fields:
+    """
+    Return the error object of a document or event: its `error`, which may be a text; empty when there is none.
+
+    Fields *beside* it become its own.
+    """
     message = string(document, "error")
-    return mapping(document, "error") if message is None else {"message": message}
+    error = mapping(document, "error") if message is None else {"message": message}
+    more = {key: document[key] for key in beside if string(document, key)}
+    return {**error, **more} if error and more else error
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -183,7 +206,7 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def error_of_body(body: bytes) -> Fields:
+def error_of_body(body: bytes, beside: Iterable[str] = ()) -> Fields:
     """Return the error object of an HTTP response, see `ErrorTable.read_http`; empty when there is none."""
     try:
         document = read_json(body)
@@ -192,7 +215,7 @@ def error_of_body(body: bytes) -> Fields:
     documents = mappings({"all": document if isinstance(document, list) else [document]}, "all")
     if not documents:
         return {}
-    return error_of(documents[0]) or (documents[0] if string(documents[0], "message") else {})
+    return error_of(documents[0], beside) or (documents[0] if string(documents[0], "message") else {})
 
 
 def _plain_text(body: bytes) -> str:
