@@ -2,10 +2,13 @@
 What every encoder reports: content and parts that its wire cannot have.
 """
 
+import re
+
 import pytest
 
 from assistant_events import Origin, Transcript, UserMessage, fold
 from assistant_events.adapters import DecoderBase, Dialect, EncoderBase
+from assistant_events.adapters.call_ids import wire_id
 from assistant_events.history import Policy
 from assistant_events.recorder import Recorder
 from assistant_events.testing import Call, answer
@@ -136,3 +139,23 @@ def test_one_policy():
 
     assert LinesEncoder.policy is dialect.policy
     assert "i" == Dialect(name="lines", decoder=LinesDecoder, policy=Policy(item_key="i")).policy.item_key
+
+
+def test_ids_that_the_provider_refuses():
+    """
+    A call whose id the provider refuses is sent with a valid one, and so is its result.
+    """
+
+    class Strict(LinesEncoder):
+        not_in_call_ids = re.compile(r"[^a-z0-9]")
+
+        def answer_items(self, message):
+            return [{"id": wire_id(call)} for call in message.tool_calls]
+
+        def result_item(self, call, content, *, failed):
+            return {"result_of": wire_id(call)}
+
+    foreign = answer(calls=[Call("f", {}, call_id="c.1")], origin=Origin(provider="other", model="m", dialect="other"))
+    request = Strict.encode(fold(foreign), BODY, mode="full")
+
+    assert [{"id": "c_1"}, {"result_of": "c_1"}] == request.body["log"]

@@ -11,7 +11,7 @@ from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
 from assistant_events import Origin, StepStarted, fold
-from assistant_events.adapters.encoder import wire_id
+from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.gemini_interactions import decode_resource, encode
 from assistant_events.errors import LocalProtocolError
 from assistant_events.testing import Call, answer, prompt

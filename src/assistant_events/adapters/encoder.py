@@ -8,6 +8,7 @@ that is not sent is a `Drop`.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlias, assert_never, final, get_args
@@ -16,6 +17,7 @@ import attrs
 
 from assistant_events import messages as msg
 from assistant_events import values as v
+from assistant_events.adapters.call_ids import assign_call_ids, wire_id
 from assistant_events.adapters.json_fields import string
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, select
@@ -120,6 +122,12 @@ class EncoderBase(ABC):
     placed_state: ClassVar[Mapping[str, frozenset[str]]] = {}
     """Keys of state that are sent, by `type` of the part, and `result` for results of the provider's calls."""
 
+    not_in_call_ids: ClassVar[re.Pattern[str] | None] = None
+    """
+    A character that ids of calls cannot have. Calls then get valid ids, unique in the conversation, in their state;
+    `None` where the provider takes any id.
+    """
+
     def __init__(
         self, messages: tuple[msg.Message, ...], body: dict[str, Any], *, provider: str, policy: Policy, strip: bool
     ) -> None:
@@ -131,6 +139,7 @@ class EncoderBase(ABC):
         self.body = body
         self.strip = strip
         self._policy = policy
+        self._ids = {} if self.not_in_call_ids is None else assign_call_ids(messages, self.not_in_call_ids)
 
     @classmethod
     def encode(
@@ -477,19 +486,16 @@ class EncoderBase(ABC):
         return EncodedMessage(items, results, drops)
 
     def _with_id(self, message: msg.AssistantMessage, place: int, part: msg.Part) -> msg.Part:
-        """Return a call that is sent without its state with the id that the provider gave: that is its name."""
+        """Return a call that is sent without its state with the id that the provider gave, or takes: its name."""
+        if not isinstance(part, msg.ToolPart):
+            return part
         state = message.parts[place].state
-        if isinstance(part, msg.ToolPart) and self.is_of_provider(message) and "id" in state and "id" not in part.state:
+        sent = self._ids.get((message.id, part.call_id))
+        if sent is None and self.is_of_provider(message) and "id" in state and "id" not in part.state:
             return attrs.evolve(part, state=v.State({**part.state, "id": state["id"]}))
+        if sent is not None and sent != wire_id(part):
+            return attrs.evolve(part, state=v.State({**part.state, "id": sent}))
         return part
-
-
-def wire_id(call: msg.ToolPart) -> str | None:
-    """Return the id that the provider gave a call; `None` when it gave none. The state has it when it is another."""
-    if "id" not in call.state:
-        return call.call_id
-    given = call.state["id"]
-    return given if isinstance(given, str) else None
 
 
 def _messages(transcript: msg.Transcript | Iterable[msg.Message]) -> tuple[msg.Message, ...]:

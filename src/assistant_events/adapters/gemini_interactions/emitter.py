@@ -16,6 +16,7 @@ from assistant_events.adapters.gemini_interactions.decoder import GeminiInteract
 from assistant_events.adapters.gemini_interactions.statuses import Failure, failure_of, interaction, usage_of
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
 from assistant_events.adapters.gemini_interactions.vocabulary import CALLS, SANDBOX_TOOLS
+from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import array, string
 from assistant_events.values import State
 from assistant_events.values.validators import NO_STATE
@@ -140,7 +141,7 @@ class GeminiInteractionsEmitter(EmitterBase):
         self._write_part("result", call, call.result_state)
 
     def _write_part(self, kind: wire_steps.StepKind, part: msg.Part, state: State) -> None:
-        number = wire_steps.place_of(state)
+        number = number_of(state, "i")
         key = (kind, len(self._indexes) if number is None else number)
         is_late = key in self._indexes
         index = self._indexes.setdefault(key, len(self._indexes))

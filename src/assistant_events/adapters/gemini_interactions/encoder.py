@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-from assistant_events.adapters.encoder import EncoderBase, Item, wire_id
+from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.adapters.gemini_interactions.policy import POLICY
 from assistant_events.adapters.gemini_interactions.wire_steps import (

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, assert_never
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, assert_never
 
 from assistant_events import messages as msg
-from assistant_events.adapters.encoder import wire_id
+from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.gemini_interactions import vocabulary
+from assistant_events.adapters.items import ItemParts, items_of
 from assistant_events.adapters.json_fields import Fields, mapping, mappings
 from assistant_events.history import has_result
 from assistant_events.values import Content, JsonContent, MediaContent, State, TextContent, thaw, write_json
@@ -24,12 +25,7 @@ StepKind: TypeAlias = Literal["model_output", "thought", "call", "result", "opaq
 """Kinds of steps that are written alike."""
 
 
-class _Group(NamedTuple):
-    """The parts of one step."""
-
-    rank: int
-    kind: StepKind
-    parts: list[msg.Part]
+_Group: TypeAlias = ItemParts[StepKind]
 
 
 def wire_steps(message: msg.AssistantMessage) -> list[dict[str, Any]]:
@@ -41,7 +37,7 @@ def wire_steps(message: msg.AssistantMessage) -> list[dict[str, Any]]:
     """
     # Any: plain JSON.
     steps: list[dict[str, Any]] = []
-    for group in _ordered(_groups(message)):
+    for group in _ordered(items_of(message, "i", step_kind, "result")):
         step = write_step(group.kind, group.parts)
         if step.get("signature", True):
             steps.append(step)
@@ -76,13 +72,7 @@ def step_kind(part: msg.Part) -> StepKind | None:
 
 def has_step(part: msg.Part) -> bool:
     """Return whether a part, or the result of a call, has a step."""
-    return any(True for _ in _states(part))
-
-
-def place_of(state: State) -> int | None:
-    """Return the place of a step among the generated ones, the `i` of its state; `None` when it is not known."""
-    place = state.get("i")
-    return place if isinstance(place, int) and not isinstance(place, bool) else None
+    return step_kind(part) is not None or (isinstance(part, msg.ToolPart) and has_result(part))
 
 
 def deltas_of(state: State) -> list[Fields]:
@@ -132,28 +122,7 @@ def media_kind(media_type: str) -> str:
 # -- order
 
 
-def _groups(message: msg.AssistantMessage) -> Collection[_Group]:
-    groups: dict[object, _Group] = {}
-    latest = -1
-    for place, part in enumerate(message.parts):
-        for state, kind in _states(part):
-            number = place_of(state)
-            latest = latest if number is None else number
-            key = (place, kind) if number is None else (None, number, kind)
-            groups.setdefault(key, _Group(latest, kind, [])).parts.append(part)
-    return groups.values()
-
-
-def _states(part: msg.Part) -> Iterator[tuple[State, StepKind]]:
-    """Yield the steps of a part: none, one, or two for a call with a result."""
-    kind = step_kind(part)
-    if kind is not None:
-        yield part.state, kind
-    if isinstance(part, msg.ToolPart) and has_result(part):
-        yield part.result_state, "result"
-
-
-def _ordered(groups: Collection[_Group]) -> list[_Group]:
+def _ordered(groups: list[_Group]) -> list[_Group]:
     """
     Return the steps in their order.
 
@@ -163,7 +132,7 @@ def _ordered(groups: Collection[_Group]) -> list[_Group]:
     ordered: list[_Group] = []
     orphans: list[tuple[msg.ToolPart, _Group]] = []
     waiting: dict[str, deque[int]] = {}
-    for group in sorted(groups, key=lambda group: group.rank):
+    for group in groups:
         call = group.parts[0] if isinstance(group.parts[0], msg.ToolPart) else None
         if call is not None and group.kind == "result" and call.state.get("orphan") is True:
             orphans.append((call, group))

@@ -1,0 +1,48 @@
+"""The ids of calls in a request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from assistant_events import messages as msg
+
+
+def wire_id(call: msg.ToolPart) -> str | None:
+    """Return the id that the provider gave a call; `None` when it gave none. The state has it when it is another."""
+    if "id" not in call.state:
+        return call.call_id
+    given = call.state["id"]
+    return given if isinstance(given, str) else None
+
+
+def assign_call_ids(messages: Iterable[msg.Message], invalid: re.Pattern[str]) -> dict[tuple[str, str], str]:
+    """
+    Return an id for each call, by the ids of its message and its own.
+
+    The provider's own id where it is valid, otherwise one made of it. The ids are unique in the conversation, and
+    those of its beginning stay the same when it grows. Calls that were made up for a result keep its id.
+
+    Args:
+        messages: The conversation.
+
+        invalid: A character that no id has.
+    """
+    ids: dict[tuple[str, str], str] = {}
+    taken: set[str] = set()
+    for message in messages:
+        for call in getattr(message, "tool_calls", ()):
+            given = wire_id(call) or call.call_id
+            if call.state.get("orphan") is not True:
+                stem = made = invalid.sub("_", given)
+                count = 1
+                while made in taken:
+                    count += 1
+                    made = f"{stem}_{count}"
+                taken.add(made)
+                given = made
+            ids[message.id, call.call_id] = given
+    return ids
+
+
+__all__ = ["assign_call_ids", "wire_id"]

@@ -1,0 +1,68 @@
+"""
+The parts of a message as the items of a wire: which parts are one item, and the order of the items.
+
+A part has the number of its item in its state (`DecoderBase.item_key`); the result of a call has one of its own. Parts
+without a number are items by themselves and follow the part before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from assistant_events import messages as msg
+from assistant_events.history import has_result
+from assistant_events.values import State
+
+K = TypeVar("K", bound=Hashable)
+
+
+class ItemParts(NamedTuple, Generic[K]):
+    """The parts of one item of the wire."""
+
+    kind: K
+    """What the adapter calls items of this kind."""
+
+    parts: list[Any]
+    """Its parts, all of one class: a call, or the call that it is the result of, is alone."""
+    # Any: the kind determines the class.
+
+
+def number_of(state: State, item_key: str) -> int | None:
+    """Return the number of the item that a part or a result belongs to; `None` when it is not known."""
+    number = state.get(item_key)
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
+def items_of(
+    message: msg.AssistantMessage, item_key: str, kind_of: Callable[[msg.Part], K | None], result: K
+) -> list[ItemParts[K]]:
+    """
+    Return the items of a message in the order of the wire.
+
+    Args:
+        message: The message.
+
+        item_key: The key of the number in the states.
+
+        kind_of: The kind of the item of a part; `None` when it has none.
+
+        result: The kind of a result of a call that the provider ran.
+    """
+    found: dict[object, tuple[int, ItemParts[K]]] = {}
+    latest = -1
+    for place, part in enumerate(message.parts):
+        pieces = [(part.state, kind_of(part))]
+        if isinstance(part, msg.ToolPart) and has_result(part):
+            pieces.append((part.result_state, result))
+        for state, kind in pieces:
+            if kind is None:
+                continue
+            number = number_of(state, item_key)
+            latest = latest if number is None else number
+            address = (place, kind) if number is None else (None, number, kind)
+            found.setdefault(address, (latest, ItemParts(kind, [])))[1].parts.append(part)
+    return [item for _, item in sorted(found.values(), key=lambda each: each[0])]
+
+
+__all__ = ["ItemParts", "items_of", "number_of"]

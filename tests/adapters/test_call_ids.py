@@ -1,0 +1,69 @@
+"""
+Ids of calls in a request: those of the provider, or valid ones that are made of them.
+"""
+
+import re
+
+from assistant_events import Origin, fold
+from assistant_events.adapters.call_ids import assign_call_ids
+from assistant_events.recorder import Recorder
+
+INVALID = re.compile(r"[^a-z0-9_]")
+
+
+def answers(*messages):
+    """
+    Return answers with calls of these ids.
+    """
+    made = []
+    for at, ids in enumerate(messages):
+        recorder = Recorder(f"a{at}")
+        events = recorder.start(Origin(provider="acme", model="m", dialect="acme-chat"))
+        for call_id in ids:
+            state = {"orphan": True} if call_id == "orphan" else {}
+            events += recorder.tool_call(call_id, "f", {}, state=state)
+        made += fold(events + recorder.finish("tool-calls")).messages
+    return made
+
+
+def ids_of(messages):
+    return list(assign_call_ids(messages, INVALID).values())
+
+
+def test_ids_of_the_provider():
+    """
+    A valid id is sent as it came.
+    """
+    assert ["c1", "c2"] == ids_of(answers(["c1"], ["c2"]))
+
+
+def test_ids_that_the_provider_refuses():
+    """
+    Characters that are not valid are replaced; calls without an id get one.
+    """
+    assert ["c_1_", "call_1"] == ids_of(answers(["c.1é", None]))
+
+
+def test_each_id_is_there_once():
+    """
+    An id that is taken gets a number, in one message and in several.
+    """
+    assert ["c", "c_2", "c_3", "c_2_2"] == ids_of(answers(["c", "c"], ["c", "c_2"]))
+
+
+def test_ids_of_the_beginning_stay():
+    """
+    A conversation that has grown has the same ids before.
+    """
+    conversation = answers(["c.1", "c_1"], ["c_1", None], [None, "c.1"])
+
+    for length in range(4):
+        shorter = assign_call_ids(conversation[:length], INVALID)
+        assert shorter.items() <= assign_call_ids(conversation, INVALID).items()
+
+
+def test_a_call_that_was_made_up():
+    """
+    The call of a result that came alone keeps the id that the result names.
+    """
+    assert ["orphan", "orphan"] == ids_of(answers(["orphan"], ["orphan"]))
