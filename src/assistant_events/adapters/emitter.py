@@ -21,7 +21,7 @@ from assistant_events.history import NO_RESULT_KINDS, Drop, DropReason, has_resu
 from assistant_events.lifecycle import MessageLifecycle
 from assistant_events.messages import AssistantMessage, Part, ToolPart
 from assistant_events.reducer import fold
-from assistant_events.values import CUT_KINDS, FinishReason
+from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind, FinishReason
 from assistant_events.values.validators import NO_STATE
 
 Frame: TypeAlias = dict[str, Any] | Literal["[DONE]"]
@@ -34,6 +34,9 @@ APP_RESULT = "what the app does with a call is sent with the next request, if at
 
 
 _P = TypeVar("_P", bound=Part)
+
+_LOST = CUT_KINDS - {ErrorKind.TIMEOUT} | {ErrorKind.ADAPTER}
+"""Kinds of errors of a stream, not of an answer. A timeout may be the provider's own."""
 
 
 class EmitterBase(ABC):
@@ -277,6 +280,11 @@ class _Answer:
         slot.events.append(event)
         self.events.append(event)
         return True
+
+
+def is_lost(error: ErrorInfo | None) -> bool:
+    """Return whether an answer failed because its stream was lost: nothing is written then."""
+    return error is not None and error.kind in _LOST
 
 
 def _address(event: ev.DurableEvent) -> tuple[str, str | None]:

@@ -7,14 +7,12 @@ The only writer of this document, for the emitter and the mock provider.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
+from assistant_events.adapters.emitter import is_lost
 from assistant_events.adapters.gemini_interactions import vocabulary
 from assistant_events.messages import AssistantMessage
-from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind
-
-_CUT: Final = CUT_KINDS - {ErrorKind.TIMEOUT} | {ErrorKind.ADAPTER}
-"""Kinds of errors of a stream, not of an interaction: nothing is written then. A timeout may be the provider's own."""
+from assistant_events.values import ErrorInfo, ErrorKind
 
 
 class Failure(NamedTuple):
@@ -68,7 +66,7 @@ def failure_of(message: AssistantMessage) -> Failure:
         return Failure("cancelled")
     if error == ErrorInfo(kind=ErrorKind.PROVIDER, message="the interaction failed"):
         return Failure("failed")
-    if error.kind in _CUT:
+    if is_lost(error):
         for status in vocabulary.UNFINISHED:
             if error.message == f"the stream ended while the interaction was {status}":
                 return Failure(status)

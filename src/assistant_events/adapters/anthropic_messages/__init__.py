@@ -1,0 +1,32 @@
+"""The dialect of the Anthropic Messages API, stable and beta."""
+
+from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessagesDecoder
+from assistant_events.adapters.anthropic_messages.emitter import AnthropicMessagesEmitter, emit_resource
+from assistant_events.adapters.anthropic_messages.encoder import encode
+from assistant_events.adapters.anthropic_messages.vocabulary import ERRORS, detect
+from assistant_events.adapters.dialect import Dialect
+
+__all__ = [
+    "AnthropicMessagesDecoder",
+    "AnthropicMessagesEmitter",
+    "decode_resource",
+    "detect",
+    "dialect",
+    "emit_resource",
+    "encode",
+]
+
+decode_resource = AnthropicMessagesDecoder.decode_resource
+"""Decodes a message that came as one JSON document."""
+
+dialect = Dialect(
+    name="anthropic-messages",
+    decoder=AnthropicMessagesDecoder,
+    encoder=encode,
+    emitter=AnthropicMessagesEmitter,
+    emit_resource=emit_resource,
+    decode_resource=decode_resource,
+    detect=detect,
+    http_error=ERRORS.read_http,
+)
+"""What the entry point of this dialect names."""

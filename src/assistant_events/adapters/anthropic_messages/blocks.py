@@ -1,0 +1,141 @@
+"""
+Parts of an answer as content blocks: the inverse of the decoder.
+
+The only writer of blocks; encoder, emitter and documents call it. All of a part is written, whether a request may hold
+it or not: that is decided by the caller.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any, Final, Literal, TypeAlias, assert_never
+
+from assistant_events import messages as msg
+from assistant_events.adapters.anthropic_messages import vocabulary as words
+from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.items import ItemParts, items_of
+from assistant_events.adapters.json_fields import mapping
+from assistant_events.adapters.sealing import join_sealed
+from assistant_events.values import Content, JsonContent, MediaContent, State, TextContent, thaw, write_json
+from assistant_events.values.validators import NO_FIELDS
+
+BlockKind: TypeAlias = Literal["text", "thinking", "call", "result", "opaque"]
+"""Kinds of blocks that are written alike."""
+
+_IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+_DOCUMENTS: Final = frozenset({"application/pdf", "text/plain"})
+
+
+def content_blocks(message: msg.AssistantMessage) -> list[Item]:
+    """
+    Return the blocks of an answer, as a document lists them. All of it is fresh.
+
+    Parts with the same `i` in their state are one block again. Results of the app are input, and not written.
+    """
+    items: list[ItemParts[BlockKind]] = items_of(message, "i", block_kind, "result")
+    return [write_block(item.kind, item.parts) for item in items]
+
+
+def block_kind(part: msg.Part) -> BlockKind | None:
+    """Return the kind of the block of a part; `None` when it has none. The result of a call is a block of its own."""
+    match part:
+        case msg.TextPart():
+            return "text"
+        case msg.ReasoningPart():
+            return "thinking"
+        case msg.ToolPart():
+            return "call"
+        case msg.OpaquePart():
+            return "opaque" if mapping(part.state, "block") else None
+        case msg.MediaPart():
+            return None  # no model answers with media
+        case _ as never:
+            assert_never(never)
+
+
+def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item:
+    """Return the block of *parts*, which are all of *kind*: of a call or a result one."""
+    # Any: the kind determines the class of the parts.
+    state = _joined([part.result_state if kind == "result" else part.state for part in parts])
+    more = {key: value for key, value in state.items() if key not in words.RESERVED}
+    first = parts[0]
+    match kind:
+        case "text":
+            return {"type": "text", "text": "".join([part.text for part in parts]), **more}
+        case "thinking" if "data" in more:
+            return {"type": "redacted_thinking", **more}
+        case "thinking":
+            return {"type": "thinking", "thinking": "".join([part.text for part in parts]), "signature": "", **more}
+        case "call":
+            more.pop("id", None)
+            kind_of = state.get("type", "server_tool_use" if first.provider_executed else "tool_use")
+            arguments = thaw(first.input or NO_FIELDS)
+            return {
+                "type": kind_of,
+                "id": wire_id(first) or first.call_id,
+                "name": first.name,
+                "input": arguments,
+                **more,
+            }
+        case "result":
+            output = join_sealed(_output(first), mapping(state, "sealed"))
+            content = {} if output is None else {"content": output}
+            kind_of = state.get("type", f"{first.name}_tool_result")
+            return {"type": kind_of, "tool_use_id": wire_id(first) or first.call_id, **content, **more}
+        case "opaque":
+            block: Item = state["block"]
+            return block
+        case _ as never:
+            assert_never(never)
+
+
+def request_block(item: Content) -> Item | None:
+    """Return content as a block of a request; `None` when a request cannot have it. JSON is sent as JSON text."""
+    match item:
+        case TextContent():
+            return {"type": "text", "text": item.text}
+        case JsonContent():
+            return {"type": "text", "text": write_json(item.value).decode()}
+        case MediaContent():
+            source = _source(item)
+            if source is None or item.media_type not in _IMAGES | _DOCUMENTS:
+                return None
+            return {"type": "image" if item.media_type in _IMAGES else "document", "source": source}
+        case _ as never:
+            assert_never(never)
+
+
+def _source(item: MediaContent) -> Item | None:
+    if item.data is None:
+        uri = item.uri or ""
+        return {"type": "file", "file_id": uri} if uri.startswith("file_") else {"type": "url", "url": uri}
+    if item.media_type == "text/plain":
+        try:
+            return {"type": "text", "media_type": item.media_type, "data": item.data.decode()}
+        except UnicodeDecodeError:
+            return None
+    return {"type": "base64", "media_type": item.media_type, "data": b64encode(item.data).decode()}
+
+
+def _joined(states: Sequence[State]) -> dict[str, Any]:
+    """Return the state of a block of several parts as plain JSON: arrays are joined, else the last counts."""
+    joined: dict[str, Any] = {}
+    for state in states:
+        for key, value in thaw(state).items():
+            before = joined.get(key)
+            joined[key] = before + value if isinstance(before, list) and isinstance(value, list) else value
+    return joined
+
+
+def _output(call: msg.ToolPart) -> Any:
+    """Return the output of a result of the provider, as the decoder has read it."""
+    # Any: plain JSON.
+    match call.output:
+        case ():
+            return None
+        case (JsonContent(value=value),):
+            return thaw(value)
+        case output:
+            return "".join([item.text for item in output if isinstance(item, TextContent)])

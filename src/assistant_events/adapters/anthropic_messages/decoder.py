@@ -1,0 +1,279 @@
+"""
+Anthropic Messages to events.
+
+A *block* is one item of the message's `content`. Facts: SDK types of anthropic 2.12.0 (stable and beta), recordings of
+2024-06 to 2026-10.
+"""
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Unpack
+
+from assistant_events.adapters.anthropic_messages import vocabulary as words
+from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
+from assistant_events.adapters.frame_templates import DeltaFrames
+from assistant_events.adapters.json_fields import Fields, base64_bytes, flag, integer, mapping, mappings, said, string
+from assistant_events.adapters.sealing import split_sealed
+from assistant_events.errors import JsonError
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, JsonContent, TextContent, read_json
+from assistant_events.values.content import ContentInput
+
+_MESSAGE: frozenset[str] = frozenset({"id", "type", "role", "model", "content", "usage", "stop_reason", "container"})
+_DELTA: frozenset[str] = frozenset({"type", "delta", "usage", "stop_reason", "container"})
+
+
+class AnthropicMessagesDecoder(DecoderBase):
+    """Decodes streams and documents of `POST /v1/messages`, also as Bedrock and Vertex send them."""
+
+    dialect = "anthropic-messages"
+    provider = "anthropic"
+    item_key = "i"
+    usage_table = words.USAGE
+    delta_frames = DeltaFrames(number="index")
+
+    def __init__(self, message_id: str, **options: Unpack[DecoderOptions]) -> None:
+        super().__init__(message_id, **options)
+        self.on_rejoin()
+
+    # -- the shape that DecoderBase asks for
+
+    def on_rejoin(self) -> None:
+        """Forget what was read: the message begins again."""
+        self._blocks: dict[int, _Block] = {}
+        self._latest: _Block | None = None
+        self._calls: set[str] = set()
+        self._counts: Fields = {}
+        self._stop_reason: str | None = None
+        self._state: dict[str, Any] = {}
+        self._details: dict[str, Any] = {}
+
+    def on_event(self, event: Fields) -> None:
+        """Read one event. Its type is in the document; names of frames are missing or wrong behind gateways."""
+        kind = string(event, "type")
+        match kind:
+            case "content_block_delta":
+                self._on_delta(event, mapping(event, "delta"))
+            case "content_block_start":
+                self._on_start(integer(event, "index"), mapping(event, "content_block"))
+            case "content_block_stop":
+                self._on_stop(self._block_at(integer(event, "index")))
+            case "message_start":
+                self._on_message_start(mapping(event, "message"))
+            case "message_delta":
+                self._learn(mapping(event, "delta"), _DELTA)
+                self._learn(event, _DELTA)
+                self._count(mapping(event, "usage"))
+            case "message_stop":
+                self._finish()
+            case "error":
+                self.fail_step(words.ERRORS.read_document(event))
+            case None:
+                self._on_envelope(event)
+            case _ if kind not in words.OF_HELPERS:
+                self.note("unknown-event", "an event of an unknown type was left out")
+            case _:
+                pass
+
+    def facts(self) -> StepFacts:
+        """Return usage, state and details of the message, for each end of its step."""
+        return {**super().facts(), "state": dict(self._state), "details": dict(self._details)}
+
+    def resource_events(self, resource: Fields) -> Iterator[Fields]:
+        """Yield the events of a stream whose first one has the whole message; an error document is an event."""
+        if string(resource, "type") == "error" or ("error" in resource and "content" not in resource):
+            yield {**resource, "type": "error"}
+            return
+        yield {"type": "message_start", "message": resource}
+        yield {"type": "message_stop"}
+
+    # -- the message
+
+    def _on_envelope(self, event: Fields) -> None:
+        """Read the event inside a frame of Bedrock, or an error without a type, as gateways send it."""
+        data = base64_bytes(string(mapping(event, "chunk") or event, "bytes"))
+        if data is None:
+            if "error" in event:
+                self.fail_step(words.ERRORS.read_document(event))
+            else:
+                self.note("unknown-event", "an event without a type was left out")
+            return
+        try:
+            inner = read_json(data)
+        except JsonError as error:
+            self.note("bad-json", f"the event of a frame is {error}")
+            return
+        if isinstance(inner, dict) and "type" in inner:
+            self.on_event(inner)
+
+    def _on_message_start(self, message: Fields) -> None:
+        known, given = self._state.get("message_id"), string(message, "id") or None
+        if known is not None and given is not None:
+            if given != known:
+                # Gateways have spliced two answers (vercel/ai, fixture spliced-message-start).
+                text = "another message began before the first had ended"
+                self.fail_step(ErrorInfo(kind=ErrorKind.PROTOCOL, message=text))
+            return
+        if given is not None:
+            self._state["message_id"] = given
+        if not self.recorder.started:
+            self.recorder.start(self.origin(served_model=string(message, "model") or None), state=self._state)
+        self._learn(message, _MESSAGE)
+        for index, block in enumerate(mappings(message, "content")):
+            self._on_start(index, block)
+            self._on_stop(self._blocks.get(index))
+        self._count(mapping(message, "usage"))
+
+    def _learn(self, fields: Fields, own: frozenset[str]) -> None:
+        """Remember facts about the message; others than *own* are details."""
+        self._stop_reason = string(fields, "stop_reason") or self._stop_reason
+        container = mapping(fields, "container")
+        if string(container, "id"):
+            self._state["container"] = container["id"]
+            self._details["container"] = {key: value for key, value in container.items() if key != "id"}
+        self._details |= {key: value for key, value in said(fields).items() if key not in own}
+
+    def _count(self, usage: Fields, *, partial: bool = True) -> None:
+        """Remember token counts: totals so far, of which each frame has some. Zeros alone count as none."""
+        self._counts = {**self._counts, **said(usage)}
+        if any(isinstance(value, int) and value for value in self._counts.values()):
+            self.note_usage(self._counts, partial=partial)
+
+    def _finish(self) -> None:
+        self._count({}, partial=False)
+        finish = words.FINISH_REASONS.get(self._stop_reason or "", FinishReason.OTHER)
+        if self._stop_reason is None and self.recorder.unanswered(provider_executed=False):
+            finish = FinishReason.TOOL_CALLS
+        self.finish_step(finish, self._stop_reason)
+
+    # -- blocks
+
+    def _block_at(self, index: int | None, role: str = "") -> _Block | None:
+        """
+        Return the block of an index, or the latest where no block has the index.
+
+        One recording has starts whose index is one behind that of their deltas (vercel.code-execution-pdf-skill-1).
+        """
+        block = None if index is None else self._blocks.get(index)
+        if block is not None and role in ("", block.role):
+            return block
+        latest = self._latest
+        if latest is None or latest.ended or role not in ("", latest.role):
+            return None
+        if index is not None and block is None:
+            self._blocks[index] = latest
+        return latest
+
+    def _open(self, index: int | None, kind: str, call_id: str | None = None, *, implied: bool = False) -> _Block:
+        self.ensure_started()
+        block = self._latest = _Block(kind, call_id, implied=implied)
+        self._blocks[len(self._blocks) if index is None else index] = block
+        return block
+
+    def _on_start(self, index: int | None, fields: Fields) -> None:
+        kind = string(fields, "type") or ""
+        block = None if index is None else self._blocks.get(index)
+        call_id = string(fields, "id") or None
+        is_known = block is not None and not block.ended and block.role == words.role_of(kind)
+        if block is not None and is_known and block.implied:
+            block.implied, block.call_id = False, call_id
+        elif block is not None and is_known and block.call_id == call_id:
+            return  # the same again
+        else:
+            self._on_stop(block)
+            block = self._open(index, kind, call_id)
+        state = {
+            key: value
+            for key, value in said(fields).items()
+            if value != "" and key not in words.RESERVED and key not in words.OWN_FIELDS.get(block.role, ())
+        }
+        match block.role:
+            case "text" | "thinking":
+                self.recorder.begin(block, "text" if block.role == "text" else "reasoning")
+                self._add(block, string(fields, block.role) or "")
+                cited = [words.citation_of(each) for each in mappings(fields, "citations")]
+                if state:
+                    self.recorder.keep(block, state, cited)
+            case "call":
+                self._calls.add(call_id or "")
+                self.recorder.tool_input(
+                    call_id,
+                    string(fields, "name"),
+                    key=block,
+                    provider_executed=kind != "tool_use",
+                    state=state if kind == "tool_use" else {"type": kind, **state},
+                    input=mapping(fields, "input") or None,
+                )
+            case "result" if string(fields, "tool_use_id") in self._calls:
+                self._on_result(block, fields, state)
+            case _:
+                # Also the result of a call of an earlier message, which was paused.
+                self.recorder.begin(block, "opaque", {"block": fields})
+
+    def _on_result(self, block: _Block, fields: Fields, state: dict[str, Any]) -> None:
+        content, sealed = split_sealed(fields.get("content"), words.is_sealed)
+        output: ContentInput = ()
+        if content is not None:
+            output = TextContent(content) if isinstance(content, str) else JsonContent(content)
+        self.recorder.result(
+            string(fields, "tool_use_id"),
+            output,
+            words.result_error(content, is_error=flag(fields, "is_error") is True),
+            state={"type": block.kind, **state, **({"sealed": sealed} if sealed else {})},
+            key=block,
+        )
+
+    def _on_delta(self, event: Fields, delta: Fields) -> None:
+        index, kind = integer(event, "index"), string(delta, "type") or ""
+        role, field = words.DELTAS.get(kind, ("", ""))
+        block = self._block_at(index, role)
+        if block is None and role:
+            block = self._open(index, "tool_use" if role == "call" else role, implied=True)
+        if block is None:
+            self.note("stray-delta", "a delta of an unknown type came for no block and was left out")
+        elif role:
+            self._add(block, string(delta, field) or "")
+            if len(delta) == 2:
+                self.offer_fast_path(event, ("delta", field), self.recorder.open_of(block), kind=kind)
+        elif kind == "signature_delta":
+            self.recorder.keep(block, {"signature": string(delta, "signature") or ""})
+        elif kind == "citations_delta":
+            citation = mapping(delta, "citation")
+            self.recorder.keep(block, {"citations": [citation]}, [words.citation_of(citation)])
+        elif kind == "compaction_delta" and block.role == "opaque":
+            self.recorder.keep(block, {"block": {key: value for key, value in delta.items() if key != "type"}})
+        else:
+            self.note("unknown-delta", "a delta of an unknown type was kept raw")
+            self.recorder.keep(block, {"deltas": [delta]})
+
+    def _add(self, block: _Block, text: str) -> None:
+        match block.role:
+            case "text":
+                self.recorder.text(text, key=block)
+            case "thinking":
+                self.recorder.reasoning(text, key=block)
+            case _:
+                self.recorder.tool_input(None, None, text, key=block)
+
+    def _on_stop(self, block: _Block | None) -> None:
+        if block is not None:
+            block.ended = True
+            self.recorder.end(block)
+
+
+class _Block:
+    """A block of the message: the key of its parts in the recorder."""
+
+    __slots__ = ("call_id", "ended", "implied", "kind", "role")
+
+    def __init__(self, kind: str, call_id: str | None, *, implied: bool) -> None:
+        self.kind = kind
+        self.call_id = call_id
+        self.role = words.role_of(kind)
+        self.implied = implied
+        """Whether a delta came before its start."""
+
+        self.ended = False

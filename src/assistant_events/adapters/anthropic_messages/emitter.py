@@ -1,0 +1,167 @@
+"""Events to streams and documents of the Messages API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from assistant_events import messages as msg
+from assistant_events.adapters.anthropic_messages import blocks
+from assistant_events.adapters.anthropic_messages import vocabulary as words
+from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessagesDecoder
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.emitter import EmitterBase, Frame, is_lost
+from assistant_events.adapters.items import number_of
+from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.values import State, thaw, write_json
+from assistant_events.values.validators import NO_STATE
+
+_DIALECT = AnthropicMessagesDecoder.dialect
+
+_OF_DELTA = ("stop_sequence", "stop_details", "container")
+"""Facts about the end of a message inside the `delta` of a `message_delta`; others are beside it."""
+
+
+class AnthropicMessagesEmitter(EmitterBase):
+    """
+    Writes one answer as a stream.
+
+    Args:
+        delta_chars: Length of one delta of text or of input; `None` sends each in one delta.
+    """
+
+    decoder: ClassVar[type[DecoderBase]] = AnthropicMessagesDecoder
+
+    def __init__(self, *, delta_chars: int | None = None) -> None:
+        super().__init__()
+        self._delta_chars = delta_chars
+        self._indexes: dict[object, int] = {}
+
+    def to_bytes(self, frame: Frame) -> bytes:
+        """Return the server-sent event of a frame, named by its type."""
+        assert isinstance(frame, dict), "this wire has no mark of its end"
+        return self.decoder.framing.frame(frame["type"], frame)
+
+    # -- the message
+
+    def on_start(self, message: msg.AssistantMessage) -> None:
+        """Write `message_start`. Official clients expect counts in it: zeros."""
+        self._indexes = {}
+        counts = {"input_tokens": 0, "output_tokens": 0}
+        self.write({"type": "message_start", "message": {**_head(message), "content": [], "usage": counts}})
+
+    def on_end(self, message: msg.AssistantMessage) -> None:
+        """Write `message_delta` and `message_stop`, or the error; without an end when the stream was cut."""
+        facts, usage = _facts(message), _usage(message)
+        if message.error is None or usage or facts:
+            delta = {key: facts.pop(key) for key in _OF_DELTA if key in facts}
+            stop = {"stop_reason": _stop_reason(message), "stop_sequence": None, **delta}
+            counts = usage or {"output_tokens": 0}
+            self.write({"type": "message_delta", "delta": stop, "usage": counts, **facts})
+        if message.error is None:
+            self.write({"type": "message_stop"})
+        elif not is_lost(message.error):
+            self.write({"type": "error", **words.ERRORS.write_document(message.error)})
+
+    # -- blocks
+
+    def on_part(self, place: int, part: msg.Part) -> None:
+        """Write the block of a part, or continue the one that it belongs to."""
+        kind = blocks.block_kind(part)
+        if kind is not None:
+            self._write_block(part.state, blocks.write_block(kind, [part]), part)
+
+    def on_result(self, place: int, call: msg.ToolPart) -> None:
+        """Write the block of a result."""
+        self._write_block(call.result_state, blocks.write_block("result", [call]), None)
+
+    def _write_block(self, state: State, block: dict[str, Any], part: msg.Part | None) -> None:
+        number = number_of(state, "i")
+        key = object() if number is None else number
+        is_late = key in self._indexes
+        index = self._indexes.setdefault(key, len(self._indexes))
+        start, deltas = _split(block, part)
+        if not is_late:
+            self.write({"type": "content_block_start", "index": index, "content_block": start})
+        for delta in deltas:
+            for piece in self._cut(delta):
+                self.write({"type": "content_block_delta", "index": index, "delta": piece})
+        status = part.input_status if isinstance(part, msg.ToolPart) else getattr(part, "status", None)
+        if status is not msg.PartStatus.INCOMPLETE:
+            self.write({"type": "content_block_stop", "index": index})
+
+    def _cut(self, delta: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield a delta in pieces."""
+        _, field = words.DELTAS.get(delta["type"], ("", ""))
+        text = delta.get(field, "")
+        size = self._delta_chars or len(text)
+        for at in range(0, len(text), size or 1):
+            yield {**delta, field: text[at : at + size]}
+        if not text:
+            yield delta
+
+
+def _split(block: dict[str, Any], part: msg.Part | None) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the block of a `content_block_start`, and the deltas that follow."""
+    deltas: list[dict[str, Any]] = []
+    unknown = [] if part is None else list(thaw(part.state.get("deltas", ())))
+    match part:
+        case msg.TextPart():
+            cited = block.pop("citations", None)
+            deltas = [{"type": "text_delta", "text": block["text"]}] if part.text else []
+            deltas += [{"type": "citations_delta", "citation": each} for each in cited or ()]
+            block |= {"text": "", **({} if cited is None else {"citations": []})}
+        case msg.ReasoningPart() if "data" not in part.state:
+            deltas = [{"type": "thinking_delta", "thinking": part.text}] if part.text else []
+            signed = [{"type": "signature_delta", "signature": block["signature"]}] if block["signature"] else []
+            return {**block, "thinking": "", "signature": ""}, [*deltas, *unknown, *signed]
+        case msg.ToolPart():
+            raw = part.raw_input if part.input_status is not None else None
+            text = write_json(block["input"]).decode() if raw is None else raw
+            deltas = [{"type": "input_json_delta", "partial_json": text}]
+            block["input"] = {}
+        case _:
+            pass
+    return block, [*deltas, *unknown]
+
+
+def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
+    """Return an answer as one JSON document: the message, or the error of one that failed."""
+    if message.error is not None:
+        return {"type": "error", **words.ERRORS.write_document(message.error)}
+    ending = {"stop_reason": _stop_reason(message), "stop_sequence": None, "usage": _usage(message), **_facts(message)}
+    return {**_head(message), "content": blocks.content_blocks(message), **ending}
+
+
+def _head(message: msg.AssistantMessage) -> dict[str, Any]:
+    origin = message.origin
+    model = origin.served_model or (None if origin.dialect == _DIALECT else origin.model)
+    ident = string(_state_of(message), "message_id") or ""
+    head = {"id": ident, "type": "message", "role": "assistant", "model": model or ""}
+    return {**head, "stop_reason": None, "stop_sequence": None}
+
+
+def _facts(message: msg.AssistantMessage) -> dict[str, Any]:
+    """Return the facts of the end of a message, the container among them."""
+    if message.origin.dialect != _DIALECT:
+        return {}
+    facts: dict[str, Any] = thaw(message.details)
+    container = string(message.state, "container")
+    return facts if container is None else {**facts, "container": {"id": container, **mapping(facts, "container")}}
+
+
+def _usage(message: msg.AssistantMessage) -> dict[str, Any]:
+    usage = {} if message.usage is None else words.USAGE.write(message.usage)
+    usage.pop("partial", None)
+    return usage
+
+
+def _stop_reason(message: msg.AssistantMessage) -> str | None:
+    if message.finish_reason is None:
+        return None
+    own = message.origin.dialect == _DIALECT
+    return message.raw_finish_reason if own else words.stop_reason_of(message.finish_reason)
+
+
+def _state_of(message: msg.AssistantMessage) -> Fields:
+    return message.state if message.origin.dialect == _DIALECT else NO_STATE

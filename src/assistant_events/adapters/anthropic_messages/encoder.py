@@ -1,0 +1,129 @@
+"""
+A conversation to the next request of the Messages API.
+
+Every block is sent back as it came and at its place. All results of an answer are in the user message that follows it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+import attrs
+
+from assistant_events import messages as msg
+from assistant_events.adapters.anthropic_messages.blocks import content_blocks, request_block
+from assistant_events.adapters.anthropic_messages.policy import POLICY
+from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.compaction import since_compaction
+from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.json_fields import mapping, mappings, string
+from assistant_events.history import DropReason, Policy, has_result
+from assistant_events.values import Content, FinishReason, TextContent
+
+
+class AnthropicMessagesEncoder(EncoderBase):
+    """
+    Encodes requests of `POST /v1/messages`: `messages`, and the `container` that was used last.
+
+    Nothing else of the body is changed.
+    """
+
+    dialect: ClassVar[str] = "anthropic-messages"
+    provider: ClassVar[str] = "anthropic"
+    policy: ClassVar[Policy] = POLICY
+    conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
+    not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_-]")
+
+    def __init__(self, messages: tuple[msg.Message, ...], body: dict[str, Any], **options: Any) -> None:
+        # Any: the options of `EncoderBase`.
+        super().__init__(messages, body, **options)
+        if not self.strip:
+            self.messages = since_compaction(messages, self.target, self._policy, _is_summary)
+        self._answers = [message for message in self.messages if isinstance(message, msg.AssistantMessage)]
+        blocks = [mapping(part.state, "block") for message in self._answers for part in message.parts]
+        self._results = {string(block, "tool_use_id") for block in blocks}
+
+    # -- the request
+
+    def conversation(self, items: list[Item]) -> dict[str, Any]:
+        """Return the messages; adjacent ones of one role are one, which continues an answer that was paused."""
+        joined: list[Item] = []
+        for item in items:
+            if joined and joined[-1]["role"] == item["role"]:
+                joined[-1] = {**item, "content": joined[-1]["content"] + item["content"]}
+            else:
+                joined.append(item)
+        return {"messages": joined}
+
+    def completed(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the body with the container that was used last; one with an id stays."""
+        container, wanted = self.last_state("container"), mapping(body, "container")
+        if container is not None and wanted and not wanted.get("id"):
+            body["container"] = {**wanted, "id": container}
+        elif container is not None and body.get("container") is None:
+            body["container"] = container
+        return body
+
+    # -- messages and blocks
+
+    def content(self, content: Content) -> Item | None:
+        """Return a content block."""
+        return request_block(content)
+
+    def user_item(self, blocks: list[Item]) -> Item:
+        """Return a message of the user."""
+        return {"role": "user", "content": blocks}
+
+    def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
+        """Return the message of an answer, from its last compaction on: what is before it is in it."""
+        summaries = [place for place, part in enumerate(message.parts) if _is_summary(part)]
+        sent = attrs.evolve(message, parts=message.parts[summaries[-1] :]) if summaries else message
+        blocks = [block for block in content_blocks(sent) if block.get("text") != ""]
+        return [{"role": "assistant", "content": blocks}] if blocks else []
+
+    def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
+        """Return the message with a `tool_result`."""
+        match content:
+            case (TextContent(text=text),):
+                sent: object = text
+            case _:
+                sent = [self.content(item) for item in content]
+        block: Item = {"type": "tool_result", "tool_use_id": wire_id(call), "content": sent}
+        if "toolset_name" in call.state:
+            block["toolset_name"] = call.state["toolset_name"]
+        return {"role": "user", "content": [{**block, "is_error": True} if failed else block]}
+
+    def unsendable(self, part: msg.Part) -> DropReason | None:
+        """Return why a part has no block: an empty text, a tool that is not declared, a call that nothing answers."""
+        match part:
+            case msg.TextPart(text="") if not part.state.keys() - {"i"}:
+                return DropReason.EMPTY
+            case msg.ToolPart(name="advisor", provider_executed=True) if not self._declares("advisor"):
+                return DropReason.UNPLACED
+            case msg.ToolPart(provider_executed=True) if not has_result(part) and not self._is_awaited(part):
+                return DropReason.UNANSWERED
+            case _:
+                return super().unsendable(part)
+
+    def has_place(self, part: msg.Part) -> bool:
+        """Return whether all state of a part is sent: all but deltas of unknown types."""
+        return "deltas" not in part.state
+
+    def _declares(self, tool: str) -> bool:
+        return any((string(each, "type") or "").startswith(tool) for each in mappings(self.body, "tools"))
+
+    def _is_awaited(self, call: msg.ToolPart) -> bool:
+        """Return whether the result of a call of the provider is in a later answer, or will be in the next one."""
+        last = self._answers[-1]
+        is_last = call.message_id == last.id and last.finish_reason in (FinishReason.PAUSE, FinishReason.TOOL_CALLS)
+        return is_last or wire_id(call) in self._results
+
+
+encode = AnthropicMessagesEncoder.encode
+
+
+def _is_summary(part: msg.Part) -> bool:
+    """Return whether a part is a compaction; one without content is a failed one, which the service passes over."""
+    block = mapping(part.state, "block")
+    return string(block, "type") == "compaction" and block.get("content") is not None

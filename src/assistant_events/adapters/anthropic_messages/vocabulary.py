@@ -1,0 +1,134 @@
+"""
+The vocabulary of the Messages wire, and what its words mean here. Tables with a fallback for the word of tomorrow.
+
+Types of blocks, deltas and errors: anthropic 2.12.0, `types` and `types/beta` (seen 2026-11).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assistant_events.adapters.errors import ErrorTable, error_of
+from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.adapters.usage import UsageTable
+from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
+
+FINISH_REASONS: Final[dict[str, FinishReason]] = {
+    "end_turn": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "tool_use": FinishReason.TOOL_CALLS,
+    "max_tokens": FinishReason.LENGTH,
+    "model_context_window_exceeded": FinishReason.LENGTH,
+    "refusal": FinishReason.CONTENT_FILTER,
+    "pause_turn": FinishReason.PAUSE,
+    "compaction": FinishReason.OTHER,
+}
+"""Finish reason by stop reason. The first stop reason of a reason is written for it."""
+
+USAGE: Final = UsageTable(
+    counts={
+        "input_tokens": "input_tokens",
+        "cache_read_tokens": "cache_read_input_tokens",
+        "cache_write_tokens": "cache_creation_input_tokens",
+        "output_tokens": "output_tokens",
+        "reasoning_tokens": "output_tokens_details.thinking_tokens",
+    },
+    # "Total input tokens in a request is the summation of input_tokens, cache_creation_input_tokens, and
+    # cache_read_input_tokens" (types/usage.py); thinking is a part of the output.
+    apart={"input_tokens": ("cache_read_input_tokens", "cache_creation_input_tokens")},
+)
+
+ERRORS: Final = ErrorTable(
+    codes={
+        "invalid_request_error": ErrorKind.INVALID_REQUEST,
+        "request_too_large": ErrorKind.INVALID_REQUEST,
+        "conflict_error": ErrorKind.INVALID_REQUEST,
+        "authentication_error": ErrorKind.AUTH,
+        "permission_error": ErrorKind.AUTH,
+        "billing_error": ErrorKind.QUOTA,
+        "not_found_error": ErrorKind.NOT_FOUND,
+        "timeout_error": ErrorKind.TIMEOUT,
+        "rate_limit_error": ErrorKind.RATE_LIMIT,
+        "overloaded_error": ErrorKind.OVERLOADED,
+        "api_error": ErrorKind.PROVIDER,
+    },
+    fields=("type",),
+    beside=("request_id",),
+    retryable=frozenset({"api_error"}),
+    phrases={
+        "prompt is too long": ErrorKind.CONTEXT_LENGTH,
+        "exceed context limit": ErrorKind.CONTEXT_LENGTH,
+        "credit balance is too low": ErrorKind.QUOTA,
+    },
+    otherwise="api_error",
+)
+
+OWN_FIELDS: Final[dict[str, frozenset[str]]] = {
+    "text": frozenset({"text"}),
+    "thinking": frozenset({"thinking"}),
+    "call": frozenset({"id", "name", "input"}),
+    "result": frozenset({"tool_use_id", "content"}),
+}
+"""By role of a block, the fields that events have words for. All others are its state, under their own names."""
+
+RESERVED: Final = frozenset({"type", "i", "orphan", "deltas", "sealed"})
+"""Keys of state that no field of a block may take."""
+
+DELTAS: Final[dict[str, tuple[str, str]]] = {
+    "text_delta": ("text", "text"),
+    "thinking_delta": ("thinking", "thinking"),
+    "input_json_delta": ("call", "partial_json"),
+}
+"""By type of a delta, the role of the block that it adds to, and the field of its text."""
+
+OF_HELPERS: Final = frozenset({"ping", "text", "thinking", "signature", "citation", "input_json", "compaction"})
+"""Events without news: `ping`, and those that the streams of the official client derive from the others."""
+
+
+def role_of(kind: str) -> str:
+    """Return what a block of this type is here: `text`, `thinking`, `call`, `result` or `opaque`."""
+    if kind in ("text", "thinking"):
+        return kind
+    if kind == "redacted_thinking":
+        return "thinking"
+    if kind == "tool_use" or kind.endswith("_tool_use"):
+        return "call"
+    return "result" if kind.endswith("_tool_result") else "opaque"
+
+
+def is_sealed(key: str) -> bool:
+    """Return whether a field holds what only the provider can read, such as `encrypted_content`."""
+    return key.startswith("encrypted_")
+
+
+def result_error(content: object, *, is_error: bool) -> ErrorInfo | None:
+    """Return the error of a result of the provider's tool; `None` when it succeeded."""
+    fields = mapping({"content": content}, "content")
+    code = string(fields, "error_code")
+    if not is_error and not (string(fields, "type") or "").endswith("_error"):
+        return None
+    return ErrorInfo(kind=ErrorKind.TOOL, message=code or "the tool reported an error", code=code)
+
+
+def citation_of(fields: Fields) -> Citation:
+    """Return the source of a cited text. It supports the whole text; places in documents are in the state."""
+    return Citation(
+        url=string(fields, "url") or string(fields, "source"),
+        title=string(fields, "title") or string(fields, "document_title"),
+        cited_text=string(fields, "cited_text"),
+    )
+
+
+def stop_reason_of(reason: FinishReason | None) -> str:
+    """Return the stop reason of a finish reason, for answers of other dialects."""
+    return next((word for word, each in FINISH_REASONS.items() if each is reason), "end_turn")
+
+
+def detect(document: Fields) -> bool:
+    """Return whether *document*, the first frame of a stream or a whole answer, is of this wire."""
+    kind = string(document, "type")
+    if kind == "message":
+        return string(document, "role") == "assistant" and isinstance(document.get("content"), (list, tuple))
+    if kind == "error":  # one of another API has a code, or no type around it
+        return string(error_of(document), "type") in ERRORS.codes
+    return kind is not None and kind.startswith(("content_block_", "message_"))

@@ -1,0 +1,38 @@
+"""Where a conversation begins for a provider that has summed up what is before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assistant_events import messages as msg
+from assistant_events.history import Policy, Treatment
+from assistant_events.values import Origin
+
+
+def since_compaction(
+    messages: tuple[msg.Message, ...], target: Origin, policy: Policy, is_summary: Callable[[msg.Part], bool]
+) -> tuple[msg.Message, ...]:
+    """
+    Return the conversation from the last answer on in which the provider has summed up what is before it.
+
+    Only whole answers are left out, so no call is separated from its result.
+
+    Args:
+        messages: The conversation.
+
+        target: Provider, model and dialect of the request.
+
+        policy: The policy of the dialect. A summary that it does not let through counts as none.
+
+        is_summary: Whether a part is such a summary.
+    """
+    for place in range(len(messages) - 1, 0, -1):
+        message = messages[place]
+        if isinstance(message, msg.AssistantMessage) and message.status is msg.MessageStatus.COMPLETED:
+            treatments = policy.treatments(policy.relation(message.origin, target))
+            if treatments.opaque is Treatment.WHOLE and any(map(is_summary, message.parts)):
+                return messages[place:]
+    return messages
+
+
+__all__ = ["since_compaction"]

@@ -1,0 +1,535 @@
+"""
+The cases of the Messages wire: what each stream becomes, worked out from the wire by hand.
+"""
+
+import base64
+import json
+
+import pytest
+
+from assistant_events import AssistantMessage, ErrorKind, FinishReason, OpaquePart, ReasoningPart, TextPart, Usage
+from assistant_events.adapters import JsonLines
+from assistant_events.messages import CallStatus, MessageStatus
+from assistant_events.values import Citation, JsonContent, TextContent, thaw
+
+from .notation import (
+    DIALECT,
+    END,
+    MODEL,
+    PING,
+    B,
+    C,
+    D,
+    E,
+    H,
+    J,
+    K,
+    M,
+    S,
+    T,
+    X,
+    answer,
+    events,
+    message,
+    result,
+    stream,
+    text,
+    tool,
+)
+from .samples import CITED, SAMPLES, SEARCH, SERVER, SUMMARY
+
+
+def parts(body):
+    """
+    Return type, text and state of each part of a stream; of a call its id, input, status and state.
+    """
+    found = []
+    for part in message(body).parts:
+        state = {key: value for key, value in thaw(part.state).items() if key != "i"}
+        if isinstance(part, (TextPart, ReasoningPart)):
+            found.append((part.type, part.text, state))
+        elif isinstance(part, OpaquePart):
+            found.append((part.type, state))
+        else:
+            found.append((part.type, part.call_id, part.name, part.input, part.status.value, state))
+    return found
+
+
+def call(id="toolu_1", name="f", input=None, status="called", **state):
+    return "tool", id, name, {"a": 1} if input is None else input, status, state
+
+
+TEXT = ("text", "Yes.", {})
+
+PARTS = {
+    "plain text": [("text", "Hello world", {})],
+    "thinking": [("reasoning", "Let me see", {"signature": "EqQB"}), TEXT],
+    "redacted thinking": [("reasoning", "", {"data": "EmwK"}), call()],
+    "thinking without text": [("reasoning", "", {"signature": "EqQB"}), TEXT],
+    "parallel calls": [
+        ("text", "I look.", {}),
+        call(input={"a": "é"}),
+        call("toolu_2", "g", caller={"type": "direct"}),
+    ],
+    "call without arguments": [call(input={})],
+    "input in the start": [call(input={"a": [1]}, caller={"type": "code_execution_20260120"})],
+    "compaction": [("opaque", {"block": {"type": "compaction", **SUMMARY}}), ("text", "Go on.", {})],
+    "failed compaction": [("opaque", {"block": {"type": "compaction", "content": None}}), ("text", "Go on.", {})],
+    "unknown block": [
+        (
+            "opaque",
+            {"block": {"type": "hologram", "beam": [1, None]}, "deltas": [{"type": "hologram_delta", "beam": "x"}]},
+        ),
+        ("text", "So.", {}),
+    ],
+    "fallback": [
+        (
+            "opaque",
+            {
+                "block": {
+                    "type": "fallback",
+                    "from": {"model": "a"},
+                    "to": {"model": "b"},
+                    "trigger": {"type": "refusal"},
+                }
+            },
+        ),
+        ("text", "Hello", {}),
+    ],
+    "overlapping thoughts": [
+        ("reasoning", "one", {}),
+        ("reasoning", "two", {"signature": "MQ=="}),
+        ("reasoning", " more", {"signature": "MA=="}),
+        ("text", "Both.", {}),
+    ],
+    "blocks without stops": [("text", "ab", {}), ("reasoning", "c", {}), ("text", "d", {})],
+    "call without a name": [("opaque", {"id": "toolu_1", "arguments": '{"a":1}'}), ("text", "Hm.", {})],
+    "starts behind their deltas": [("text", "a", {}), call("t", input={})],
+    "content at the start": [call()],
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts(name):
+    """
+    Each block is one part; what has to go back is its state, under the names of the wire.
+    """
+    assert PARTS[name] == parts(SAMPLES[name])
+
+
+def test_an_input_that_was_cut():
+    """
+    An input that is no JSON, for the answer reached its limit, fails and keeps what came; nothing is run.
+    """
+    cut = message(SAMPLES["input that was cut"])
+    [called] = cut.tool_calls
+
+    assert FinishReason.LENGTH is cut.finish_reason
+    assert ("failed", '{"a":', None, ErrorKind.INVALID_INPUT) == (
+        called.status.value,
+        called.raw_input,
+        called.input,
+        called.error.kind,
+    )
+
+
+def test_deltas_win_over_the_input_of_the_start():
+    """
+    Where a start has an input and deltas follow, the deltas are the input.
+    """
+    body = answer(B(0, "mcp_tool_use", id="t", name="f", input={"a": 0}), J(0, '{"a":1}'), X(0))
+
+    assert {"a": 1} == message(body).tool_calls[0].input
+
+
+# -- tools of the provider
+
+
+def test_a_search():
+    """
+    The result of a tool of the provider is shown without what is sealed; with its state it is the block again.
+    """
+    [search] = message(SAMPLES["web search"]).tool_calls
+    [found] = search.output
+
+    assert ("web_search", True, CallStatus.SUCCESS) == (search.name, search.provider_executed, search.status)
+    assert JsonContent([{"type": "web_search_result", "url": "https://u", "title": "t"}]) == found
+    assert {
+        "i": 1,
+        "type": "web_search_tool_result",
+        "caller": {"type": "direct"},
+        "sealed": {"/0/encrypted_content": "c2VhbGVk"},
+    } == search.result_state
+
+
+def test_a_cited_text():
+    """
+    A cited text is a part of its own; its citations are shown, and kept whole with their sealed index.
+    """
+    *_, cited, last = message(SAMPLES["web search"]).parts
+
+    assert (Citation(url="https://u", title="t", cited_text="so"),) == cited.citations
+    assert {"i": 3, "citations": [CITED]} == cited.state
+    assert () == last.citations
+
+
+DOCUMENT = {
+    "type": "char_location",
+    "document_title": "d",
+    "cited_text": "so",
+    "start_char_index": 3,
+    "end_char_index": 5,
+}
+
+
+def test_places_in_documents_are_no_places_in_the_text():
+    """
+    The places of a citation are those of its document, which are kept in the state alone.
+    """
+    body = answer(B(0, "text", text="", citations=[DOCUMENT]), T(0, "so"), C(0, **DOCUMENT, file_id="f"), X(0))
+    [part] = message(body).parts
+
+    assert (Citation(title="d", cited_text="so"),) * 2 == part.citations
+    assert [DOCUMENT, {**DOCUMENT, "file_id": "f"}] == thaw(part.state["citations"])
+
+
+FAILED = {
+    "by its type": (
+        {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"},
+        {},
+        "max_uses_exceeded",
+    ),
+    "without a code": ({"type": "web_fetch_tool_result_error"}, {}, "the tool reported an error"),
+    "by its flag": ("broken", {"is_error": True}, "the tool reported an error"),
+}
+
+
+@pytest.mark.parametrize(("content", "fields", "text"), FAILED.values(), ids=FAILED)
+def test_a_tool_of_the_provider_that_failed(content, fields, text):
+    """
+    The code of the error is its message, and the output stays.
+    """
+    body = answer(*tool(0, **SERVER), *result(1, content=content, **fields))
+    [search] = message(body).tool_calls
+
+    assert (CallStatus.FAILED, ErrorKind.TOOL, text) == (search.status, search.error.kind, search.error.message)
+    assert (TextContent(content) if isinstance(content, str) else JsonContent(content),) == search.output
+
+
+def test_a_command_that_failed_is_a_result():
+    """
+    The exit code of a command is no error of the tool.
+    """
+    content = {"type": "code_execution_result", "return_code": 1, "stderr": "no"}
+    body = answer(*tool(0, **SERVER), *result(1, content=content, type="code_execution_tool_result"))
+
+    assert CallStatus.SUCCESS is message(body).tool_calls[0].status
+
+
+def test_the_result_of_an_earlier_message():
+    """
+    After a pause the result of a call of the message before comes at its place, raw.
+    """
+    first, second, third = message(SAMPLES["after a pause"]).parts
+
+    block = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_0", "content": list(SEARCH)}
+    assert ({"i": 0, "block": block}, "Here.", "web_search") == (first.state, second.text, third.name)
+
+
+# -- the message
+
+
+FINISHES = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool-calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "content-filter",
+    "pause_turn": "pause",
+    "compaction": "other",
+    "word_of_tomorrow": "other",
+    None: "other",
+}
+
+
+@pytest.mark.parametrize("reason", FINISHES)
+def test_why_it_ended(reason):
+    """
+    Every stop reason has a finish reason, and is kept itself.
+    """
+    ended = message(answer(*text(0, "a"), stop_reason=reason))
+
+    assert (FINISHES[reason], reason) == (ended.finish_reason, ended.raw_finish_reason)
+
+
+def test_facts_of_the_message():
+    """
+    The container is state, for the next request names it; what nobody has to send is in the details.
+    """
+    body = stream(
+        M(service_tier="standard"),
+        K(
+            "stop_sequence",
+            stop_sequence="END",
+            container={"id": "c1", "expires_at": "2026"},
+            beside={"context_management": {"applied_edits": []}},
+        ),
+        END,
+    )
+    ended = message(body)
+
+    assert {"message_id": "msg_1", "container": "c1"} == ended.state
+    assert {
+        "service_tier": "standard",
+        "stop_sequence": "END",
+        "container": {"expires_at": "2026"},
+        "context_management": {"applied_edits": []},
+    } == ended.details
+    assert ("anthropic", MODEL, MODEL) == (ended.origin.provider, ended.origin.model, ended.origin.served_model)
+
+
+def test_a_refusal():
+    """
+    A refusal without any content is a completed message, with the reason in its details.
+    """
+    refused = message(SAMPLES["refusal"])
+
+    assert (MessageStatus.COMPLETED, FinishReason.CONTENT_FILTER, ()) == (
+        refused.status,
+        refused.finish_reason,
+        refused.parts,
+    )
+    assert {"type": "refusal", "category": "cyber", "explanation": "no"} == refused.details["stop_details"]
+
+
+def usage(start, *deltas):
+    return message(stream(M(usage=start), *[K(usage=each) for each in deltas], END)).usage
+
+
+def test_counts_are_totals():
+    """
+    Later counts replace those of the start, absent and null ones leave them; parts that are counted apart are added.
+    """
+    start = {"input_tokens": 31, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 7, "output_tokens": 2}
+    last = {"output_tokens": 188, "input_tokens": None, "output_tokens_details": {"thinking_tokens": 120}}
+    merged = {**start, "output_tokens": 188, "output_tokens_details": {"thinking_tokens": 120}}
+
+    assert Usage(
+        input_tokens=938,
+        output_tokens=188,
+        cache_read_tokens=900,
+        cache_write_tokens=7,
+        reasoning_tokens=120,
+        details=merged,
+    ) == usage(start, {"output_tokens": 3}, last)
+
+
+def test_counts_that_change_at_a_gateway():
+    """
+    A gateway may know the input only at the end.
+    """
+    assert (61, 5) == (usage({"input_tokens": 43}, {"input_tokens": 61, "output_tokens": 5}).input_tokens, 5)
+
+
+def test_no_counts():
+    """
+    Zeros are written where nothing was counted.
+    """
+    assert usage({"input_tokens": 0, "output_tokens": 0}, {"output_tokens": 0}) is None
+
+
+def test_counts_of_an_answer_that_failed():
+    """
+    Counts of an answer without an end are partial.
+    """
+    failed = message(stream(M(), *text(0, "a"), E()))
+
+    assert {"input_tokens": 10, "output_tokens": 1, "partial": True} == failed.usage.details
+
+
+# -- errors
+
+
+ERRORS = {
+    "first": (stream(E(request_id="r1")), "overloaded", True, {"request_id": "r1"}),
+    "after text": (SAMPLES["error after text"], "overloaded", True, {}),
+    "to be tried again": (stream(M(), E("api_error", "Internal")), "provider", True, {}),
+    "too long": (stream(E("invalid_request_error", "prompt is too long: 9 > 8")), "context-length", None, {}),
+    "of tomorrow": (stream(E("new_error", "m")), "provider", None, {}),
+    "without a type": (b'data: {"error":{"message":"m"}}\n\n', "provider", None, {}),
+    "spliced": (stream(M(), *text(0, "a"), M("msg_2")), "protocol", None, {}),
+    "without an end": (SAMPLES["without an end"], "interrupted", True, {}),
+    "stop reason without an end": (stream(M(), K()), "interrupted", True, {}),
+}
+
+
+@pytest.mark.parametrize(("body", "kind", "retryable", "details"), ERRORS.values(), ids=ERRORS)
+def test_answers_that_fail(body, kind, retryable, details):
+    """
+    The step fails with the kind of the error; what came before is kept.
+    """
+    failed = message(body)
+
+    assert MessageStatus.FAILED is failed.status
+    assert (kind, retryable, details) == (failed.error.kind, failed.error.retryable, failed.error.details)
+
+
+def test_text_before_an_error_is_kept():
+    """
+    Open text ends incomplete with what came.
+    """
+    [part] = message(SAMPLES["error after text"]).parts
+
+    assert ("Here", "incomplete") == (part.text, part.status)
+
+
+HTTP = {
+    401: ("authentication_error", "auth"),
+    402: ("billing_error", "quota"),
+    404: ("not_found_error", "not-found"),
+    413: ("request_too_large", "invalid-request"),
+    429: ("rate_limit_error", "rate-limit"),
+    500: ("api_error", "provider"),
+    504: ("timeout_error", "timeout"),
+    529: ("overloaded_error", "overloaded"),
+}
+
+
+@pytest.mark.parametrize("status", HTTP)
+def test_http_errors(status):
+    """
+    Errors before the stream have the same objects; the id of the request and the wait are kept.
+    """
+    word, kind = HTTP[status]
+    body = json.dumps({"type": "error", "error": {"type": word, "message": "m"}, "request_id": "r1"}).encode()
+    error = DIALECT.http_error(status, {"retry-after": "3"}, body)
+
+    assert (kind, word, status, 3.0, "r1") == (
+        error.kind,
+        error.code,
+        error.status,
+        error.retry_after_s,
+        error.details["request_id"],
+    )
+
+
+# -- what gateways do
+
+
+def test_a_repeated_start():
+    """
+    A second start of the same message is noise.
+    """
+    assert message(stream(M(), M(), *text(0, "a"), K(), END)) == message(stream(M(), *text(0, "a"), K(), END))
+
+
+def test_a_delta_before_the_start_of_the_message():
+    """
+    A proxy has sent thinking before the start of the message, and of its block.
+    """
+    body = stream(H(0, "Hm"), M(), B(0, "thinking", thinking="", signature=""), S(0, "x"), X(0), K(), END)
+    [part] = message(body).parts
+
+    assert ("Hm", {"i": 0, "signature": "x"}) == (part.text, part.state)
+
+
+def test_calls_of_one_index():
+    """
+    Calls that a transcoder sends under one index are two calls.
+    """
+    one, two = (B(0, "tool_use", id=f"t{at}", name="f", input={}) for at in range(2))
+
+    assert ["t0", "t1"] == [call.call_id for call in message(answer(one, J(0, "{}"), two, J(0, "{}"))).tool_calls]
+
+
+@pytest.mark.parametrize("index", [None, "0", 1.5, 7])
+def test_an_index_that_is_missing_or_wrong(index):
+    """
+    A delta without a usable index is of the block that is open.
+    """
+    [part] = message(answer(B(0, "text", text=""), {**T(0, "a"), "index": index}, X(0))).parts
+
+    assert "a" == part.text
+
+
+FRAMES = {
+    "without names": lambda event: b"data: %b\n\n" % json.dumps(event).encode(),
+    "under a wrong name": lambda event: b"event: message\r\ndata: %b\r\n\r\n" % json.dumps(event).encode(),
+    "inside frames of Bedrock": lambda event: (
+        b"data: %b\n\n"
+        % json.dumps({"chunk": {"bytes": base64.b64encode(json.dumps(event).encode()).decode()}}).encode()
+    ),
+    "inside chunks of Bedrock": lambda event: (
+        b"data: %b\n\n" % json.dumps({"bytes": base64.b64encode(json.dumps(event).encode()).decode()}).encode()
+    ),
+}
+PLAIN = [M(), PING, *text(0, "Hello"), *tool(1), K("tool_use"), {**END, "amazon-bedrock-invocationMetrics": {"n": 1}}]
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_carriers_of_the_same_events(frame):
+    """
+    Names of frames are not needed, and events inside frames of a cloud are the same.
+    """
+    assert events(stream(*PLAIN)) == events(b"".join(map(frame, PLAIN)))
+
+
+def test_lines_of_json():
+    """
+    So are events one to a line.
+    """
+    body = b"".join(json.dumps(event).encode() + b"\n" for event in PLAIN)
+
+    assert events(stream(*PLAIN)) == events(body, framing=JsonLines)
+
+
+def test_events_of_the_helpers_of_the_official_client():
+    """
+    Events that its streams derive from others are passed over, without a note.
+    """
+    decoder = DIALECT.decoder("a1")
+    for event in [
+        M(),
+        B(0, "text", text=""),
+        T(0, "a"),
+        {"type": "text", "text": "a", "snapshot": "a"},
+        X(0),
+        K(),
+        END,
+    ]:
+        decoder.feed_event(event)
+
+    assert ([], True) == (decoder.notes, decoder.terminal)
+
+
+def test_events_of_tomorrow():
+    """
+    An event of an unknown type is passed over with a note.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(stream(M(), {"type": "content_block_hint"}, D(9, "new_delta"), *text(0, "a"), K(), END))
+
+    assert ["unknown-event", "stray-delta"] == [note.code for note in decoder.notes]
+    assert isinstance(decoder.message, AssistantMessage)
+
+
+# -- detection
+
+
+KNOWN = [M(), B(0, "text", text=""), K(), END, E(), {"type": "message", "role": "assistant", "content": []}]
+STRANGE = [
+    {},
+    {"type": "error", "code": "x", "message": "m"},
+    {"type": "response.created"},
+    {"type": "message", "role": "user"},
+    {"type": 1},
+]
+
+
+def test_detection():
+    """
+    The first frames and whole answers are known; those of other wires are not.
+    """
+    assert [True] * len(KNOWN) == [DIALECT.detect(document) for document in KNOWN]
+    assert [False] * len(STRANGE) == [DIALECT.detect(document) for document in STRANGE]

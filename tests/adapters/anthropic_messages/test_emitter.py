@@ -1,0 +1,131 @@
+"""
+Laws 11 and 12 on the Messages wire: what is written is decoded to what it was, or the difference is reported.
+"""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant_events import find_problems, fold
+from assistant_events.messages import MessageStatus
+from assistant_events.testing import durable
+from assistant_events.testing.strategies import loose_events, sessions
+
+from .notation import DIALECT, END, B, C, K, M, S, T, X, events, message, stream
+from .samples import CITED, SAMPLES
+
+UNSAID = {"call without a name"}
+"""Samples with a part that cannot be written."""
+
+NO_DOCUMENT = {*UNSAID, "overlapping thoughts", "unknown block", "input that was cut"}
+"""Samples with what only a stream can say: overlap, deltas, an input that is no object."""
+
+
+def emitted(given, **options):
+    """
+    Return drops, bytes and what these are decoded to.
+    """
+    emitter = DIALECT.emitter(**options)
+    frames = [frame for event in given for frame in emitter.emit(event)] + emitter.close()
+    body = b"".join(map(emitter.to_bytes, frames))
+    found = events(body)
+    assert [] == find_problems(found)
+    return emitter.drops, body, found
+
+
+@pytest.mark.parametrize("options", [{}, {"delta_chars": 3}], ids=["whole", "cut"])
+@pytest.mark.parametrize("name", sorted(SAMPLES.keys() - UNSAID))
+def test_samples_come_back(name, options):
+    """
+    Every sample comes back, from all events and from the durable ones.
+    """
+    sample = events(SAMPLES[name])
+    for given_events in (sample, durable(sample)):
+        drops, _, found = emitted(given_events, **options)
+
+        assert () == drops
+        assert fold(sample) == fold(found)
+        assert Counter(durable(sample)) == Counter(durable(found))
+
+
+@pytest.mark.parametrize("name", sorted(UNSAID))
+def test_what_cannot_be_written_is_reported(name):
+    """
+    A call without a name has no frames.
+    """
+    drops, _, found = emitted(events(SAMPLES[name]))
+
+    assert drops
+    assert fold(found) != fold(events(SAMPLES[name]))
+
+
+COMPLETED = [name for name in SAMPLES if message(SAMPLES[name]).status is MessageStatus.COMPLETED]
+
+
+@pytest.mark.parametrize("name", sorted(set(COMPLETED) - NO_DOCUMENT))
+def test_documents_and_streams_are_one_message(name):
+    """
+    The document of an answer folds to the message of its stream.
+    """
+    whole = message(SAMPLES[name])
+    document = DIALECT.emit_resource(whole)
+
+    assert whole == fold(DIALECT.decode_resource(document, "a1")).last
+
+
+def test_the_document_of_an_answer_that_failed():
+    """
+    It is the error.
+    """
+    failed = message(SAMPLES["error first"])
+    document = DIALECT.emit_resource(failed)
+
+    assert {
+        "type": "error",
+        "error": {"type": "overloaded_error", "message": "Overloaded"},
+        "request_id": "req_1",
+    } == document
+    assert failed.error == fold(DIALECT.decode_resource(document, "a1")).last.error
+
+
+def test_frames():
+    """
+    The frames are those of the service.
+    """
+    body = stream(
+        M(usage={"input_tokens": 0, "output_tokens": 0}),
+        *(B(0, "thinking", thinking="", signature=""), S(0, "EqQB"), X(0)),
+        *(B(1, "text", text="", citations=[]), T(1, "so"), C(1, **CITED), X(1)),
+        K(usage={"input_tokens": 3, "output_tokens": 5}),
+        END,
+    )
+
+    assert [line.replace(b" ", b"") for line in body.splitlines()] == [
+        line.replace(b" ", b"") for line in emitted(events(body))[1].splitlines()
+    ]
+
+
+@given(st.one_of(sessions(), loose_events()))
+def test_answers_of_others_are_written_as_far_as_possible(given_events):
+    """
+    Sessions of other providers, and events in any order, are never refused; what is missing is reported.
+    """
+    drops, _, _ = emitted(given_events)
+
+    assert drops or not durable(given_events)
+
+
+@given(sessions())
+def test_conversations_of_others_are_encoded(given_events):
+    """
+    No conversation is refused; each call that is sent has one result, in the message behind it.
+    """
+    body = DIALECT.encoder(fold(given_events), {"model": "claude-opus-5-5"}).body
+    contents = [(each["role"], each["content"]) for each in body["messages"]]
+    for (role, content), (_, following) in zip(contents, [*contents[1:], ("", [])], strict=True):
+        called = [block["id"] for block in content if block["type"] == "tool_use"]
+        answered = [block["tool_use_id"] for block in following if block["type"] == "tool_result"]
+
+        assert role != "assistant" or called == answered

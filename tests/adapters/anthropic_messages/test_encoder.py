@@ -1,0 +1,450 @@
+"""
+What the Messages API takes back: order, signatures, results, and what must not be sent.
+"""
+
+import pytest
+
+from assistant_events import ErrorInfo, Origin, Transcript, UserMessage, fold
+from assistant_events.testing import Call
+from assistant_events.testing import answer as built
+from assistant_events.values import JsonContent, MediaContent, TextContent
+
+from .notation import (
+    DIALECT,
+    MODEL,
+    B,
+    D,
+    H,
+    M,
+    X,
+    answer,
+    encoded,
+    message,
+    result,
+    stream,
+    text,
+    tool,
+)
+from .samples import CITED, SAMPLES, SEARCH, SERVER, SUMMARY
+
+USER = UserMessage(id="u1", content="Hi")
+ASKED = {"role": "user", "content": [{"type": "text", "text": "Hi"}]}
+
+
+def sent(name, **body):
+    """
+    Return the content of the answer of a sample in the next request.
+    """
+    messages, drops = encoded(USER, message(SAMPLES[name]), **body)
+    assert [] == drops
+    [found] = [each["content"] for each in messages if each["role"] == "assistant"]
+    return found
+
+
+def block(type, **fields):
+    return {"type": type, **fields}
+
+
+WORDS = block("text", text="Yes.")
+
+SENT = {
+    "plain text": [block("text", text="Hello world")],
+    "thinking": [block("thinking", thinking="Let me see", signature="EqQB"), WORDS],
+    "thinking without text": [block("thinking", thinking="", signature="EqQB"), WORDS],
+    "web search": [
+        block("server_tool_use", id="srvtoolu_1", name="web_search", input={"query": "q"}),
+        block("web_search_tool_result", tool_use_id="srvtoolu_1", content=list(SEARCH), caller={"type": "direct"}),
+        block("text", text="It is"),
+        block("text", text=" so", citations=[CITED]),
+        block("text", text="."),
+    ],
+    "failed search": [
+        block("server_tool_use", id="srvtoolu_1", name="web_search", input={"a": 1}),
+        block(
+            "web_search_tool_result",
+            tool_use_id="srvtoolu_1",
+            content={"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"},
+        ),
+        block("text", text="No."),
+    ],
+    "mcp": [
+        block("mcp_tool_use", id="mcptoolu_1", name="echo", input={"a": 1}, server_name="s"),
+        block("mcp_tool_result", tool_use_id="mcptoolu_1", content=[block("text", text="hi")], is_error=False),
+    ],
+    "compaction": [block("compaction", **SUMMARY), block("text", text="Go on.")],
+    "failed compaction": [block("compaction", content=None), block("text", text="Go on.")],
+    "fallback": [
+        block("fallback", **{"from": {"model": "a"}, "to": {"model": "b"}, "trigger": {"type": "refusal"}}),
+        block("text", text="Hello"),
+    ],
+    "overlapping thoughts": [
+        block("thinking", thinking="one more", signature="MA=="),
+        block("thinking", thinking="two", signature="MQ=="),
+        block("text", text="Both."),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_blocks_go_back(name):
+    """
+    Every block is sent as it came, at its place.
+    """
+    assert SENT[name] == sent(name)
+
+
+def test_the_same_request_twice():
+    """
+    The same messages give the same bytes: the service compares what is before a signature.
+    """
+    assert repr(encoded(USER, message(SAMPLES["web search"]))) == repr(encoded(USER, message(SAMPLES["web search"])))
+
+
+# -- calls and results
+
+
+def results(*calls):
+    """
+    Return an answer with these calls, and what answers them.
+    """
+    events = built(
+        "I look.", calls=calls, origin=Origin(provider="anthropic", model=MODEL, dialect="anthropic-messages")
+    )
+    return encoded(USER, fold(events).last)
+
+
+def test_results_of_parallel_calls():
+    """
+    All results are in one message, before the prompt that follows.
+    """
+    called = message(SAMPLES["parallel calls"])
+    events = [call.succeed(output) for call, output in zip(called.tool_calls, ("1", {"b": 2}), strict=True)]
+    transcript = fold(events, start=Transcript(messages=(USER, called)))
+    request = DIALECT.encoder([*transcript.messages, UserMessage(id="u2", content="And?")], {"model": MODEL})
+    _, answered, user = request.body["messages"]
+
+    assert [
+        block("text", text="I look."),
+        block("tool_use", id="toolu_1", name="f", input={"a": "é"}),
+        block("tool_use", id="toolu_2", name="g", input={"a": 1}, caller={"type": "direct"}),
+    ] == answered["content"]
+    assert [
+        block("tool_result", tool_use_id="toolu_1", content="1"),
+        block("tool_result", tool_use_id="toolu_2", content='{"b":2}'),
+        block("text", text="And?"),
+    ] == user["content"]
+
+
+OUTPUTS = {
+    "text": ("found", "found"),
+    "nothing": ((), ""),
+    "two texts": ((TextContent("a"), TextContent("b")), [block("text", text="a"), block("text", text="b")]),
+    "an image": (
+        MediaContent(media_type="image/png", data=b"x"),
+        [block("image", source=block("base64", media_type="image/png", data="eA=="))],
+    ),
+    "JSON beside text": (
+        (TextContent("a"), JsonContent([1])),
+        [block("text", text="a"), block("text", text="[1]")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("output", "content"), OUTPUTS.values(), ids=OUTPUTS)
+def test_outputs(output, content):
+    """
+    One text is a string, anything else a list of blocks.
+    """
+    messages, drops = results(Call("f", {"a": 1}, call_id="t1", output=output))
+
+    assert [block("tool_result", tool_use_id="t1", content=content)] == messages[-1]["content"]
+    assert [] == drops
+
+
+def test_a_call_that_failed():
+    """
+    The error of a call is its result, marked as one.
+    """
+    messages, _ = results(Call("f", {"a": 1}, call_id="t1", error=ErrorInfo(kind="tool", message="no")))
+
+    assert [block("tool_result", tool_use_id="t1", content="no", is_error=True)] == messages[-1]["content"]
+
+
+def test_a_call_without_an_answer():
+    """
+    Every call that is sent has a result; what is made up is reported.
+    """
+    messages, drops = encoded(USER, message(SAMPLES["call without arguments"]))
+
+    assert [(0, "no-answer")] == drops
+    assert ("toolu_1", True) == tuple(messages[-1]["content"][0][key] for key in ("tool_use_id", "is_error"))
+
+
+def test_a_member_of_a_toolset():
+    """
+    The result of a call of a toolset names it.
+    """
+    called = message(answer(*tool(0, toolset_name="browser"), stop_reason="tool_use"))
+    messages, _ = encoded(USER, called)
+
+    assert ["browser"] * 2 == [messages[at]["content"][0]["toolset_name"] for at in (1, 2)]
+
+
+def test_calls_of_others():
+    """
+    Ids that the service refuses are replaced, in the call and in its result.
+    """
+    events = built(
+        calls=[Call("f", {}, call_id="call.1", output="1")], origin=Origin(provider="google", model="g", dialect="d")
+    )
+    messages, _ = encoded(USER, fold(events).last)
+
+    assert ["call_1", "call_1"] == [messages[1]["content"][0]["id"], messages[2]["content"][0]["tool_use_id"]]
+
+
+# -- calls of the provider without a result
+
+
+def test_a_paused_answer_is_sent_again():
+    """
+    An answer that was paused is the end of the request, so that the service goes on with it.
+    """
+    messages, drops = encoded(USER, message(SAMPLES["paused"]))
+
+    search = block("server_tool_use", id="srvtoolu_1", name="web_search", input={"a": 1})
+    assert [ASKED, {"role": "assistant", "content": [block("text", text="I search."), search]}] == messages
+    assert [] == drops
+
+
+def test_an_answer_in_two_messages():
+    """
+    The answer after a pause continues the message before it, result behind call.
+    """
+    paused = message(SAMPLES["paused"])
+    rest = fold(
+        DIALECT.decode_resource(
+            {
+                "type": "message",
+                "role": "assistant",
+                "model": MODEL,
+                "content": [
+                    block("web_search_tool_result", tool_use_id="srvtoolu_1", content=list(SEARCH)),
+                    WORDS,
+                ],
+                "stop_reason": "end_turn",
+            },
+            "a2",
+        )
+    ).last
+    messages, drops = encoded(USER, paused, rest, UserMessage(id="u2", content="Hi"))
+
+    assert ["user", "assistant", "user"] == [each["role"] for each in messages]
+    assert ["text", "server_tool_use", "web_search_tool_result", "text"] == [
+        each["type"] for each in messages[1]["content"]
+    ]
+    assert [] == drops
+
+
+def test_a_call_that_nothing_answers():
+    """
+    A call of the provider whose result never came is left out, once the conversation has gone on.
+    """
+    lost = message(answer(*text(0, "a"), *tool(1, **SERVER), stop_reason="max_tokens"))
+    messages, drops = encoded(USER, lost)
+
+    assert [block("text", text="a")] == messages[1]["content"]
+    assert [(1, "unanswered")] == drops
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_an_advisor_that_is_not_declared(declared):
+    """
+    Calls of the advisor are refused unless the request declares it.
+    """
+    advised = message(
+        answer(
+            *tool(0, "srvtoolu_1", "advisor", "{}", "server_tool_use"),
+            *result(1, content={"type": "advisor_result", "text": "so"}, type="advisor_tool_result"),
+            *text(2, "a"),
+        )
+    )
+    tools = {"tools": [{"type": "advisor_20260301", "name": "advisor"}]} if declared else {}
+    messages, drops = encoded(USER, advised, **tools)
+
+    assert (3 if declared else 1) == len(messages[1]["content"])
+    assert ([] if declared else [(0, "unplaced")]) == drops
+
+
+# -- thoughts
+
+
+UNSIGNED = {
+    "never signed": (answer(H(0, "Hm"), X(0), *text(1, "a")), [(0, "unsigned")]),
+    "cut before its signature": (
+        stream(M(), B(0, "thinking", thinking=""), H(0, "Hm")),
+        [(None, "unfinished"), (0, "unfinished")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "expected"), UNSIGNED.values(), ids=UNSIGNED)
+def test_thoughts_without_a_signature(body, expected):
+    """
+    A thought is never sent without its signature: the service answers 400.
+    """
+    messages, drops = encoded(USER, message(body))
+
+    assert expected == drops
+    assert [] == [each for item in messages for each in item["content"] if each["type"] == "thinking"]
+
+
+def test_thoughts_stay_with_their_model():
+    """
+    Another model gets text, calls and search results, and no thought.
+    """
+    signed = message(SAMPLES["thinking"])
+    messages, drops = encoded(USER, signed, model="claude-haiku-5-5")
+
+    assert [WORDS] == messages[1]["content"]
+    assert [(None, "other-model"), (0, "other-model")] == drops
+
+
+def test_a_text_of_line_ends():
+    """
+    No text is trimmed, and an empty one is not sent: the service answers 400.
+    """
+    messages, drops = encoded(USER, message(answer(*text(0, "\n\n"), B(1, "text", text=""), X(1))))
+
+    assert [block("text", text="\n\n")] == messages[1]["content"]
+    assert [(1, "empty")] == drops
+
+
+def test_deltas_of_tomorrow_are_reported():
+    """
+    What a delta of an unknown type has done to its block is not known.
+    """
+    messages, drops = encoded(USER, message(SAMPLES["unknown block"]))
+
+    assert block("hologram", beam=[1, None]) == messages[1]["content"][0]
+    assert [(0, "unplaced")] == drops
+
+
+def test_a_call_without_a_name_is_not_sent():
+    """
+    It is reported.
+    """
+    messages, drops = encoded(USER, message(SAMPLES["call without a name"]))
+
+    assert [block("text", text="Hm.")] == messages[1]["content"]
+    assert [(0, "unplaced")] == drops
+
+
+# -- what stands for more
+
+
+def summed(id="a2", **summary):
+    fields = {**SUMMARY, **summary}
+    body = answer(B(0, "compaction", content=None), D(0, "compaction_delta", **fields), X(0), *text(1, "Go on."))
+    return fold(DIALECT.decoder(id).feed(body)).last
+
+
+def test_a_compaction():
+    """
+    What is before the last compaction is not sent.
+    """
+    conversation = [
+        USER,
+        message(SAMPLES["parallel calls"]),
+        UserMessage(id="u2", content="So?"),
+        summed(),
+        UserMessage(id="u3", content="Hi"),
+    ]
+    messages, drops = encoded(*conversation)
+
+    assert [{"role": "assistant", "content": SENT["compaction"]}, ASKED] == messages
+    assert [] == drops
+
+
+@pytest.mark.parametrize(
+    "options", [{"model": "claude-haiku-5-5"}, {"content": None}], ids=["of another model", "that failed"]
+)
+def test_a_compaction_that_does_not_count(options):
+    """
+    A failed compaction changes nothing, and one that is not sent stands for nothing.
+    """
+    content = {key: value for key, value in options.items() if key == "content"}
+    messages, _ = encoded(USER, summed(**content), **{key: value for key, value in options.items() if key != "content"})
+
+    assert ASKED == messages[0]
+
+
+CONTAINERS = {
+    "none": ({}, "container_1"),
+    "another": ({"container": "c2"}, "c2"),
+    "skills": ({"container": {"skills": []}}, {"skills": [], "id": "container_1"}),
+    "skills of another": ({"container": {"skills": [], "id": "c2"}}, {"skills": [], "id": "c2"}),
+}
+
+
+@pytest.mark.parametrize(("body", "expected"), CONTAINERS.values(), ids=CONTAINERS)
+def test_the_container(body, expected):
+    """
+    The container of the last answer is used again, unless the app names one.
+    """
+    request = DIALECT.encoder([USER, message(SAMPLES["container"]), USER], {"model": MODEL, **body})
+
+    assert expected == request.body["container"]
+
+
+# -- prompts
+
+
+CONTENT = {
+    "text": (TextContent("a"), block("text", text="a")),
+    "JSON": (JsonContent({"a": 1}), block("text", text='{"a":1}')),
+    "an image by address": (
+        MediaContent(media_type="image/webp", uri="https://u"),
+        block("image", source=block("url", url="https://u")),
+    ),
+    "a stored file": (
+        MediaContent(media_type="application/pdf", uri="file_1"),
+        block("document", source=block("file", file_id="file_1")),
+    ),
+    "a document": (
+        MediaContent(media_type="application/pdf", data=b"x"),
+        block("document", source=block("base64", media_type="application/pdf", data="eA==")),
+    ),
+    "plain text": (
+        MediaContent(media_type="text/plain", data=b"x"),
+        block("document", source=block("text", media_type="text/plain", data="x")),
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "expected"), CONTENT.values(), ids=CONTENT)
+def test_content(content, expected):
+    """
+    Text, images and documents have blocks.
+    """
+    assert [{"role": "user", "content": [expected]}] == encoded(UserMessage(id="u1", content=content))[0]
+
+
+@pytest.mark.parametrize(
+    "content", [MediaContent(media_type="audio/wav", data=b"x"), MediaContent(media_type="text/plain", data=b"\xff")]
+)
+def test_content_that_has_no_block(content):
+    """
+    Other media is reported.
+    """
+    assert ([], [(None, "unsupported")]) == encoded(UserMessage(id="u1", content=content))
+
+
+def test_the_body_is_the_apps():
+    """
+    Nothing else of the body is touched, and it must not have messages.
+    """
+    body = {"model": MODEL, "max_tokens": 9, "system": "s", "tools": [], "thinking": {"type": "adaptive"}}
+
+    assert {**body, "messages": [ASKED]} == DIALECT.encoder([USER], body).body
+    with pytest.raises(ValueError, match="messages comes out of the transcript"):
+        DIALECT.encoder([USER], {**body, "messages": []})
