@@ -1,5 +1,5 @@
 """
-Recorded bodies of the Messages wire: what they fold to, what goes back, and what the official client makes of them.
+Recorded bodies of the Messages wire: what they fold to, what is sent back, and what the official client makes of them.
 """
 
 import json
@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from assistant_events import find_problems, fold, reconcile
-from assistant_events.adapters import JsonLines, load_dialect
+from assistant_events.adapters import JsonLines, Sse, load_dialect
 from assistant_events.messages import MessageStatus
 from assistant_events.testing import durable
 from assistant_events.values import thaw
@@ -131,21 +131,19 @@ def test_the_official_client(name):
     The blocks of the answer, as they go back, are those that the official client has put together.
     """
     anthropic = pytest.importorskip("anthropic", reason="the official client is not installed")
-    from anthropic.lib.streaming._beta_messages import accumulate_event
-    from anthropic.types.beta import BetaRawMessageStreamEvent
-    from pydantic import TypeAdapter
-
+    httpx2 = pytest.importorskip("httpx2", reason="httpx2 is not installed")
     message = fold(events_of(name)).last
     if message.status is MessageStatus.FAILED:
         pytest.skip("the answer failed")
-    read, snapshot = TypeAdapter(BetaRawMessageStreamEvent), None
-    for event in parsed(name):
-        if event["type"] not in ("ping", "error"):
-            built = anthropic._models.construct_type(type_=BetaRawMessageStreamEvent, value=event)
-            snapshot = accumulate_event(
-                event=built, current_snapshot=snapshot, request_headers=anthropic.DefaultHttpxClient().headers
-            )
-    assert read is not None
+    frames = parsed(name)
+    body = b"".join(Sse.frame(frame["type"], frame) for frame in frames)
+    answer = httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=body)
+    transport = httpx2.MockTransport(lambda request: answer)
+    with (
+        anthropic.Anthropic(api_key="any-key", http_client=httpx2.Client(transport=transport)) as client,
+        client.beta.messages.stream(model="m", max_tokens=9, messages=[]) as stream,
+    ):
+        snapshot = stream.get_final_message()
     blocks = [plain(block.model_dump(mode="json", by_alias=True)) for block in snapshot.content]
 
     assert blocks == [plain(block) for block in DIALECT.emit_resource(message)["content"]]

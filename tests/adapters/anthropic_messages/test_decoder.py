@@ -119,7 +119,7 @@ def test_parts(name):
 
 def test_an_input_that_was_cut():
     """
-    An input that is no JSON, for the answer reached its limit, fails and keeps what came; nothing is run.
+    An input that is not JSON, for the answer reached its limit, fails and keeps what came; nothing is run.
     """
     cut = message(SAMPLES["input that was cut"])
     [called] = cut.tool_calls
@@ -218,7 +218,7 @@ def test_a_tool_of_the_provider_that_failed(content, fields, text):
 
 def test_a_command_that_failed_is_a_result():
     """
-    The exit code of a command is no error of the tool.
+    The exit code of a command is not an error of the tool.
     """
     content = {"type": "code_execution_result", "return_code": 1, "stderr": "no"}
     body = answer(*tool(0, **SERVER), *result(1, content=content, type="code_execution_tool_result"))
@@ -265,7 +265,7 @@ def test_why_it_ended(reason):
 
 def test_facts_of_the_message():
     """
-    The container is state, for the next request names it; what nobody has to send is in the details.
+    The container is state, for the next request names it; what is not sent is in the details.
     """
     body = stream(
         M(service_tier="standard"),

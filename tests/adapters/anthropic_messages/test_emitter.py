@@ -2,6 +2,7 @@
 Laws 11 and 12 on the Messages wire: what is written is decoded to what it was, or the difference is reported.
 """
 
+import json
 from collections import Counter
 
 import pytest
@@ -102,9 +103,15 @@ def test_frames():
         END,
     )
 
-    assert [line.replace(b" ", b"") for line in body.splitlines()] == [
-        line.replace(b" ", b"") for line in emitted(events(body))[1].splitlines()
-    ]
+    assert frames_of(body) == frames_of(emitted(events(body))[1])
+
+
+def frames_of(body):
+    """
+    Return names and documents of a stream.
+    """
+    frames = [frame.split(b"\ndata: ") for frame in body.strip().split(b"\n\n")]
+    return [(name, json.loads(data)) for name, data in frames]
 
 
 @given(st.one_of(sessions(), loose_events()))
@@ -124,7 +131,7 @@ def test_conversations_of_others_are_encoded(given_events):
     """
     body = DIALECT.encoder(fold(given_events), {"model": "claude-opus-5-5"}).body
     contents = [(each["role"], each["content"]) for each in body["messages"]]
-    for (role, content), (_, following) in zip(contents, [*contents[1:], ("", [])], strict=True):
+    for (role, content), (_, following) in zip(contents, [*contents, ("", [])][1:], strict=True):
         called = [block["id"] for block in content if block["type"] == "tool_use"]
         answered = [block["tool_use_id"] for block in following if block["type"] == "tool_result"]
 

@@ -207,7 +207,7 @@ def test_calls_of_others():
 
 def test_a_paused_answer_is_sent_again():
     """
-    An answer that was paused is the end of the request, so that the service goes on with it.
+    An answer that was paused is the end of the request, so that the service continues it.
     """
     messages, drops = encoded(USER, message(SAMPLES["paused"]))
 
@@ -339,7 +339,7 @@ def test_a_call_without_a_name_is_not_sent():
     assert [(0, "unplaced")] == drops
 
 
-# -- what stands for more
+# -- compactions and containers
 
 
 def summed(id="a2", **summary):
@@ -370,7 +370,7 @@ def test_a_compaction():
 )
 def test_a_compaction_that_does_not_count(options):
     """
-    A failed compaction changes nothing, and one that is not sent stands for nothing.
+    A failed compaction changes nothing, and neither does one that is not sent.
     """
     content = {key: value for key, value in options.items() if key == "content"}
     messages, _ = encoded(USER, summed(**content), **{key: value for key, value in options.items() if key != "content"})
