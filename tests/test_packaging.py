@@ -21,7 +21,10 @@ EXTRAS = {"all", "cli", "fast", "http", "testing", "web"}
 GEMINI = "assistant_events.adapters.gemini_interactions"
 ENTRY_POINTS = {
     "console_scripts": {"assistant-events": "assistant_events.cli:main"},
-    "assistant_events.adapters": {"gemini-interactions": f"{GEMINI}:dialect"},
+    "assistant_events.adapters": {
+        "anthropic-messages": "assistant_events.adapters.anthropic_messages:dialect",
+        "gemini-interactions": f"{GEMINI}:dialect",
+    },
     "assistant_events.clients": {"gemini-interactions": f"{GEMINI}.client:GeminiInteractions"},
     "assistant_events.mocks": {"gemini-interactions": f"{GEMINI}.mock:mock"},
 }
