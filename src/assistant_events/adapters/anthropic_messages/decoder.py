@@ -19,7 +19,7 @@ from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, base64_bytes, flag, integer, mapping, mappings, said, string
 from assistant_events.adapters.sealing import split_sealed
 from assistant_events.errors import JsonError
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, JsonContent, TextContent, read_json
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, JsonContent, TextContent, Usage, read_json
 from assistant_events.values.content import ContentInput
 
 _MESSAGE: frozenset[str] = frozenset({"id", "type", "role", "model", "content", "usage", "stop_reason", "container"})
@@ -32,7 +32,6 @@ class AnthropicMessagesDecoder(DecoderBase):
     dialect = "anthropic-messages"
     provider = "anthropic"
     item_key = "i"
-    usage_table = words.USAGE
     delta_frames = DeltaFrames(number="index")
 
     def __init__(self, message_id: str, **options: Unpack[DecoderOptions]) -> None:
@@ -46,7 +45,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         self._blocks: dict[int, _Block] = {}
         self._latest: _Block | None = None
         self._calls: set[str] = set()
-        self._counts: Fields = {}
+        self._counts: dict[str, Any] = {}
         self._stop_reason: str | None = None
         self._state: dict[str, Any] = {}
         self._details: dict[str, Any] = {}
@@ -66,7 +65,7 @@ class AnthropicMessagesDecoder(DecoderBase):
             case "message_delta":
                 self._learn(mapping(event, "delta"), _DELTA)
                 self._learn(event, _DELTA)
-                self._count(mapping(event, "usage"))
+                self._counts |= said(mapping(event, "usage"))
             case "message_stop":
                 self._finish()
             case "error":
@@ -80,7 +79,7 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def facts(self) -> StepFacts:
         """Return usage, state and details of the message, for each end of its step."""
-        return {**super().facts(), "state": dict(self._state), "details": dict(self._details)}
+        return {"usage": self._usage_so_far(partial=True), "state": self._state, "details": self._details}
 
     def resource_events(self, resource: Fields) -> Iterator[Fields]:
         """Yield the events of a stream whose first one has the whole message; an error document is an event."""
@@ -125,7 +124,7 @@ class AnthropicMessagesDecoder(DecoderBase):
         for index, block in enumerate(mappings(message, "content")):
             self._on_start(index, block)
             self._on_stop(self._blocks.get(index))
-        self._count(mapping(message, "usage"))
+        self._counts |= said(mapping(message, "usage"))
 
     def _learn(self, fields: Fields, own: frozenset[str]) -> None:
         """Remember facts about the message; others than *own* are details."""
@@ -136,18 +135,17 @@ class AnthropicMessagesDecoder(DecoderBase):
             self._details["container"] = {key: value for key, value in container.items() if key != "id"}
         self._details |= {key: value for key, value in said(fields).items() if key not in own}
 
-    def _count(self, usage: Fields, *, partial: bool = True) -> None:
-        """Remember token counts: totals so far, of which each frame has some. Zeros alone count as none."""
-        self._counts = {**self._counts, **said(usage)}
-        if any(isinstance(value, int) and value for value in self._counts.values()):
-            self.note_usage(self._counts, partial=partial)
+    def _usage_so_far(self, *, partial: bool) -> Usage | None:
+        """Return the token counts: totals so far, of which each frame has some. Zeros alone count as none."""
+        if not any(isinstance(value, int) and value for value in self._counts.values()):
+            return None
+        return words.USAGE.read({**self._counts, "partial": True} if partial else self._counts)
 
     def _finish(self) -> None:
-        self._count({}, partial=False)
         finish = words.FINISH_REASONS.get(self._stop_reason or "", FinishReason.OTHER)
         if self._stop_reason is None and self.recorder.unanswered(provider_executed=False):
             finish = FinishReason.TOOL_CALLS
-        self.finish_step(finish, self._stop_reason)
+        self.finish_step(finish, self._stop_reason, usage=self._usage_so_far(partial=False))
 
     # -- blocks
 
