@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar
 
 from assistant_events import events as ev
-from assistant_events.values.info import is_answer
+from assistant_events.values.info import FinishReason, is_answer
 
 
 class Outcome(StrEnum):
@@ -254,7 +254,8 @@ CALL: Final[Mapping[CallPhase, Mapping[KnownType, CallPhase | Rejection]]] = Map
 
 GUARDS: Final[Mapping[KnownType, str]] = MappingProxyType(
     {
-        ev.StepEnded: "every fragment has ended and every call the provider runs is settled",
+        ev.StepEnded: "every fragment has ended and every call the provider runs is settled; a step that pauses may "
+        "leave such calls without a result",
         ev.StepFailed: "every fragment has ended and every call the provider runs is settled",
         ev.StepRestarted: "the app has not started or answered any call",
         ev.ToolApprovalRequested: "the app runs the call, and has not asked before; the same again is a duplicate",
@@ -367,7 +368,7 @@ class MessageLifecycle:
         if call_moves is not None:
             return self._step_call(event, call_moves)
         if cls in _STEP_TERMINALS:
-            if self._unsettled or _OPEN in self._fragments.values():
+            if _OPEN in self._fragments.values() or (self._unsettled and not self._may_pause(event)):
                 return Rejection.CONFLICT
         elif cls is ev.StepRestarted:
             if self.acted:
@@ -450,6 +451,12 @@ class MessageLifecycle:
             else:
                 self._unsettled.pop(event.call_id, None)
         return None
+
+    def _may_pause(self, event: KnownEvent) -> bool:
+        """Whether the calls that keep the step open may get their results after it."""
+        if not isinstance(event, ev.StepEnded) or event.finish_reason is not FinishReason.PAUSE:
+            return False
+        return all(self._calls[call_id].phase is _CALLED for call_id in self._unsettled)
 
     def _refused(self, event: KnownEvent, why: Rejection) -> Rejection:
         # In a closed message an equal second end of a fragment or call is still a duplicate.

@@ -13,17 +13,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, TypedDict, Unpack, final
 
+import attrs
+
+from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.frame_reader import FrameReader, Note
 from assistant_events.adapters.framing import Framing
 from assistant_events.adapters.hops import Hops, Prior
+from assistant_events.adapters.items import last_number
 from assistant_events.adapters.json_fields import Fields, plain_json
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
-from assistant_events.messages import AssistantMessage, Transcript
+from assistant_events.messages import AssistantMessage, CallStatus, ToolPart, Transcript
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import fold
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Origin, RemoteRun, Usage
+from assistant_events.values.content import ContentInput
+from assistant_events.values.validators import NO_STATE, as_state
 
 
 class StepFacts(TypedDict, total=False):
@@ -40,6 +46,7 @@ class DecoderOptions(TypedDict, total=False):
 
     request: Fields | None
     prior: Prior
+    continues: AssistantMessage | None
     provider: str | None
     framing: type[Framing] | None
 
@@ -63,6 +70,8 @@ class DecoderBase(FrameReader):
         prior: The message as recorded before (or the messages of all hops, or their transcript), to rejoin it: the
             provider's stream is fed from its start, and only new events are returned. A transcript without the message
             has no effect.
+
+        continues: The message of the answer before, when that was paused: results of its calls are recorded there.
 
         provider: Who runs the model, where it is not the provider that the dialect is named after.
 
@@ -97,11 +106,14 @@ class DecoderBase(FrameReader):
         *,
         request: Fields | None = None,
         prior: Prior = None,
+        continues: AssistantMessage | None = None,
         provider: str | None = None,
         framing: type[Framing] | None = None,
     ) -> None:
         if request is not None and not isinstance(request, Mapping):
             raise TypeError(f"request: expected a mapping or None, got {type(request).__name__}")
+        if continues is not None and not isinstance(continues, AssistantMessage):
+            raise TypeError(f"continues: expected an AssistantMessage or None, got {type(continues).__name__}")
         self.message_id = message_id
         if provider is not None:
             self.provider = provider
@@ -115,6 +127,8 @@ class DecoderBase(FrameReader):
         self.error: ErrorInfo | None = None
         self.failure: Exception | None = None
         self._usage: Fields | None = None
+        self._paused_calls = _calls_by_id(continues)
+        self._next_number = 0 if continues is None else last_number(continues, self.item_key or "") + 1
         self._hops = Hops(message_id, prior)
         super().__init__()
         self.recorder = self._make_recorder(message_id)
@@ -287,7 +301,10 @@ class DecoderBase(FrameReader):
         self.terminal = True
 
     def next_hop(self) -> None:
-        """Go on in the message of the next hop."""
+        """Go on in the message of the next hop. Calls that the last one has left without a result wait for it."""
+        paused = self._current_message()
+        self._paused_calls = _calls_by_id(paused)
+        self._next_number = 0 if paused is None else last_number(paused, self.item_key or "") + 1
         self.recorder = self._make_recorder(self._hops.next())
         self._usage = None
 
@@ -296,6 +313,41 @@ class DecoderBase(FrameReader):
         message_id = self._hops.resume(run_id)
         if message_id is not None and message_id != self.recorder.message_id:
             self.recorder = self._make_recorder(message_id)
+
+    def answer_paused(
+        self,
+        call_id: str,
+        output: ContentInput = (),
+        error: ErrorInfo | None = None,
+        *,
+        state: Mapping[str, object] = NO_STATE,
+    ) -> bool:
+        """
+        Record a result for a call of the message that this answer continues, once.
+
+        Args:
+            call_id: The provider's id of the call.
+
+            output: What the tool returned.
+
+            error: Why the call failed.
+
+            state: State of the result.
+
+        Returns:
+            Whether that message has such a call.
+        """
+        call = self._paused_calls.get(call_id)
+        if call is None:
+            return False
+        if not call.settled:
+            event = call.succeed(output) if error is None else call.fail(error, output=output)
+            number = {} if self.item_key is None else {self.item_key: self._next_number}
+            self._next_number += 1
+            event = attrs.evolve(event, state=as_state({**number, **state}))
+            self._sink.append(event)
+            self._paused_calls[call_id] = attrs.evolve(call, status=CallStatus.SUCCESS)
+        return True
 
     def replay_begins(self) -> None:
         """Take what follows as a replay of the current hop from its start: compare it, and let through what is new."""
@@ -403,6 +455,12 @@ class DecoderBase(FrameReader):
         start = None if prior is None else Transcript(messages=(prior,))
         message = fold(self.recorder.so_far(), start=start).last
         return message if isinstance(message, AssistantMessage) else None
+
+
+def _calls_by_id(paused: AssistantMessage | None) -> dict[str, ToolPart]:
+    """Return the calls of the provider by the ids that it gave them."""
+    calls = () if paused is None else paused.tool_calls
+    return {wire_id(call) or call.call_id: call for call in calls if call.provider_executed}
 
 
 def _dumped(event: object) -> Fields:

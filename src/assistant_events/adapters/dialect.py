@@ -36,6 +36,7 @@ class MakeDecoder(Protocol):
         *,
         request: Fields | None = None,
         prior: Prior = None,
+        continues: AssistantMessage | None = None,
         provider: str | None = None,
         framing: type[Framing] | None = None,
     ) -> DecoderBase:

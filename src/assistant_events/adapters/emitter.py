@@ -142,7 +142,7 @@ class EmitterBase(ABC):
             self.on_start(answer.message())
         elif isinstance(event, (ev.StepEnded, ev.StepFailed)):
             self._end(answer, event)
-        elif not answer.add(event):
+        elif answer.ended or not answer.add(event):
             self.drop(answer.place_of(event), APP_RESULT)
         else:
             self._write_parts(answer)

@@ -34,6 +34,12 @@ def number_of(state: State, item_key: str) -> int | None:
     return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
+def last_number(message: msg.AssistantMessage, item_key: str) -> int:
+    """Return the highest number of an item; -1 when there is none."""
+    states = [state for part in message.parts for state in (part.state, getattr(part, "result_state", part.state))]
+    return max((number for state in states if (number := number_of(state, item_key)) is not None), default=-1)
+
+
 def items_of(
     message: msg.AssistantMessage, item_key: str, kind_of: Callable[[msg.Part], K | None], result: K
 ) -> list[ItemParts[K]]:
@@ -65,4 +71,4 @@ def items_of(
     return [item for _, item in sorted(found.values(), key=lambda each: each[0])]
 
 
-__all__ = ["ItemParts", "items_of", "number_of"]
+__all__ = ["ItemParts", "items_of", "last_number", "number_of"]

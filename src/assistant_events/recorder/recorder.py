@@ -141,8 +141,8 @@ class Recorder(Delivery):
         """
         End the step as the provider does, and before it everything that is open.
 
-        Open inputs are taken as they are. Calls of the provider without a result fail: as `no-result` when the answer
-        is complete, else as `interrupted`.
+        Open inputs are taken as they are. Calls of the provider without a result fail, as `no-result` when the answer
+        is complete, else as `interrupted`. Those of a step that pauses wait for a later answer.
         """
         self._require_running()
         finish_reason = FinishReason(finish_reason)
@@ -156,8 +156,9 @@ class Recorder(Delivery):
             if is_whole
             else interrupted("the provider's answer ended before a result of this call")
         )
-        for call_id in self._lifecycle.unsettled_calls():
-            self._calls.fail(self._calls.by_id[call_id], missing)
+        if finish_reason is not FinishReason.PAUSE:
+            for call_id in self._lifecycle.unsettled_calls():
+                self._calls.fail(self._calls.by_id[call_id], missing)
         self._emit(
             ev.StepEnded(
                 message_id=self.message_id,

@@ -20,7 +20,8 @@ def reconcile(
 
         abandon_calls: Fail the calls that wait for a result of the app; by default they stay.
 
-        abandon_runs: Close running steps even when their run can be resumed; by default they stay.
+        abandon_runs: Close running steps even when their run can be resumed, and fail calls of the provider that a
+            pause has left without a result; by default they stay.
     """
     events: list[DurableEvent] = []
     for message in transcript.messages:
@@ -36,5 +37,6 @@ def reconcile(
                 call.fail(msg.interrupted("this call will not be answered"))
                 for call in message.tool_calls
                 if (call.pending and (failed or abandon_calls))
+                or (call.provider_executed and not call.settled and (failed or abandon_runs))
             ]
     return events

@@ -18,12 +18,13 @@ from assistant_events.adapters.frame_templates import Path
 from assistant_events.adapters.gemini_interactions import citations, vocabulary
 from assistant_events.adapters.json_fields import Fields, base64_bytes, distinct, flag, mapping, said, string
 from assistant_events.recorder import Recorder
-from assistant_events.recorder.fragments import OpenFragment, merge_state
+from assistant_events.recorder.fragments import JsonMap, OpenFragment, merge_state
 from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, State, TextContent, own, thaw, write_json
 from assistant_events.values.content import ContentInput
 from assistant_events.values.json_values import wrap
 from assistant_events.values.validators import NO_STATE, as_state
 
+_FAILED = ErrorInfo(kind=ErrorKind.TOOL, message="the tool reported an error")
 _TEXT_KEYS = frozenset({"type", "text", "annotations"})
 _MEDIA_KEYS = frozenset({"type", "data", "mime_type", "uri"})
 _THOUGHT_KEYS = frozenset({"type", "signature", *vocabulary.SUMMARIES})
@@ -44,6 +45,10 @@ class Interaction(Protocol):
 
     def note(self, code: str, message: str) -> None:
         """Record something that could not be used."""
+
+    def answer_paused(self, call_id: str, output: ContentInput, error: ErrorInfo | None, *, state: JsonMap) -> bool:
+        """Record a result for a call of the hop before; return whether there is one."""
+        ...
 
 
 class StepDecoder:
@@ -482,15 +487,13 @@ class ResultStep(StepDecoder):
 
     def __init__(self, decoder: Interaction, kind: str, index: int | str) -> None:
         super().__init__(decoder, kind, index)
-        self._call_id = ""
+        self._call_id = self._name = ""
         self._result: object = None
-        self._name = ""
         self._state: dict[str, Any] = {"type": kind}
 
     def same_item(self, fields: Fields) -> bool:
         """Whether the call of a second start is that of this result, or missing."""
-        call_id = string(fields, "call_id")
-        return not call_id or not self._call_id or call_id == self._call_id
+        return not self._call_id or string(fields, "call_id") in (None, "", self._call_id)
 
     def begin(self, fields: Fields) -> None:
         """Read what came with the start."""
@@ -528,12 +531,14 @@ class ResultStep(StepDecoder):
         output: ContentInput = ()
         if self._result is not None:
             output = TextContent(self._result) if isinstance(self._result, str) else JsonContent(thaw(self._result))
-        error = ErrorInfo(kind=ErrorKind.TOOL, message="the tool reported an error")
+        error = _FAILED if self._state.get("is_error") is True else None
         call_type = self.type.removesuffix("_result") + "_call"
+        if self.decoder.answer_paused(self._call_id, output, error, state=self._state):
+            return
         self.recorder.result(
             self._call_id or None,
             output,
-            error if self._state.get("is_error") is True else None,
+            error,
             vocabulary.CALLS[call_type] or self._name or "function",
             self._state,
             key=self,
