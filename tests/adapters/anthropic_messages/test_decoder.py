@@ -236,6 +236,22 @@ def test_the_result_of_an_earlier_message():
     assert ({"i": 0, "block": block}, "Here.", "web_search") == (first.state, second.text, third.name)
 
 
+def test_the_result_of_a_call_that_was_paused():
+    """
+    With the paused message at hand the result is that of its call, when it comes first.
+    """
+    paused = message(SAMPLES["paused"])
+    first = answer(*result(0, content=SEARCH), *text(1, "Here."))
+    later = answer(*text(0, "Hm."), *result(1, content=SEARCH))
+    decoders = [DIALECT.decoder("a2", continues=paused) for _ in range(2)]
+    found, raw = (decoder.feed(body) for decoder, body in zip(decoders, (first, later), strict=True))
+    [answered] = [event for event in found if event.message_id == "a1"]
+
+    assert ("tool.success", "srvtoolu_1", 2) == (answered.type, answered.call_id, answered.state["i"])
+    assert ["a2"] * len(raw) == [event.message_id for event in raw]
+    assert "opaque.received" in [event.type for event in raw]
+
+
 # -- the message
 
 

@@ -205,24 +205,27 @@ class AnthropicMessagesDecoder(DecoderBase):
                     state=state if kind == "tool_use" else {"type": kind, **state},
                     input=mapping(fields, "input") or None,
                 )
-            case "result" if string(fields, "tool_use_id") in self._calls:
-                self._on_result(block, fields, state)
+            case "result" if self._on_result(block, fields, state):
+                pass
             case _:
-                # Also the result of a call of an earlier message, which was paused.
+                # Also the result of a call of an earlier message that is not known.
                 self.recorder.begin(block, "opaque", {"block": fields})
 
-    def _on_result(self, block: _Block, fields: Fields, state: dict[str, Any]) -> None:
+    def _on_result(self, block: _Block, fields: Fields, state: dict[str, Any]) -> bool:
+        """Record a result of a tool of the provider; return whether its call is known."""
+        call_id = string(fields, "tool_use_id") or ""
         content, sealed = split_sealed(fields.get("content"), words.is_sealed)
         output: ContentInput = ()
         if content is not None:
             output = TextContent(content) if isinstance(content, str) else JsonContent(content)
-        self.recorder.result(
-            string(fields, "tool_use_id"),
-            output,
-            words.result_error(content, is_error=flag(fields, "is_error") is True),
-            state={"type": block.kind, **state, **({"sealed": sealed} if sealed else {})},
-            key=block,
-        )
+        error = words.result_error(content, is_error=flag(fields, "is_error") is True)
+        state = {"type": block.kind, **state, **({"sealed": sealed} if sealed else {})}
+        if call_id in self._calls:
+            self.recorder.result(call_id, output, error, state=state, key=block)
+            return True
+        # Behind other blocks it is kept raw, at its place.
+        is_first = not any(each.role != "result" for each in self._blocks.values())
+        return is_first and self.answer_paused(call_id, output, error, state=state)
 
     def _on_delta(self, event: Fields, delta: Fields) -> None:
         index, kind = integer(event, "index"), string(delta, "type") or ""
