@@ -85,7 +85,10 @@ LINES = {
     "fold ": (2, "the file needs a name"),
     "mock --fixtures . --record http://127.0.0.1:1": (2, "assistant-events: .: Is a directory"),
     "fold a\0b": (2, "embedded null byte"),
-    "fold stream --dialect esperanto": (2, "unknown dialect 'esperanto'; installed: gemini-interactions"),
+    "fold stream --dialect esperanto": (
+        2,
+        "unknown dialect 'esperanto'; installed: anthropic-messages, gemini-interactions",
+    ),
     "fold stream --session s": (2, "--session needs --db"),
     "fold stream --db db --session ": (2, "--session needs a name"),
     "fold stream --message ": (2, "--message needs a name"),
