@@ -202,6 +202,19 @@ def test_calls_of_others():
     assert ["call_1", "call_1"] == [messages[1]["content"][0]["id"], messages[2]["content"][0]["tool_use_id"]]
 
 
+def test_results_behind_several_calls():
+    """
+    Calls and results of the provider keep their order, although a call and its result are one part.
+    """
+    kind = {"name": "web_search", "type": "server_tool_use"}
+    body = answer(*tool(0, "s1", **kind), *tool(1, "s2", **kind), *result(2, "s1", SEARCH), *result(3, "s2", SEARCH))
+    messages, _ = encoded(USER, message(body))
+
+    found = [each.get("id") or each["tool_use_id"] for each in messages[1]["content"]]
+    assert ["s1", "s2", "s1", "s2"] == found
+    assert ["server_tool_use"] * 2 == [each["type"] for each in messages[1]["content"][:2]]
+
+
 # -- calls of the provider without a result
 
 
