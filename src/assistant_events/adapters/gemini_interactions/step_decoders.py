@@ -1,9 +1,8 @@
 """
 The items of an interaction: what each kind of wire step becomes.
 
-A wire step is opened by `step.start` (or implied by a delta that comes first), grows by deltas, and ends with
-`step.stop` or with the interaction. It is the key of its parts in the recorder, which numbers the steps (`i` in the
-state) and keeps what is known of them.
+A wire step is opened by `step.start` or by its first delta, and ends with `step.stop` or with the interaction. It is
+the key of its parts in the recorder, which numbers the steps (`i` in the state) and keeps what is known of them.
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
@@ -488,7 +487,7 @@ class ResultStep(StepDecoder):
     def __init__(self, decoder: Interaction, kind: str, index: int | str) -> None:
         super().__init__(decoder, kind, index)
         self._call_id = self._name = ""
-        self._result: object = None
+        self._output: ContentInput = ()
         self._state: dict[str, Any] = {"type": kind}
 
     def same_item(self, fields: Fields) -> bool:
@@ -499,8 +498,8 @@ class ResultStep(StepDecoder):
         """Read what came with the start."""
         self._call_id = string(fields, "call_id") or self._call_id
         self._name = string(fields, "name") or self._name
-        if fields.get("result") is not None:
-            self._result = fields["result"]
+        if (result := fields.get("result")) is not None:
+            self._output = TextContent(result) if isinstance(result, str) else JsonContent(thaw(result))
         for key in (*vocabulary.DETAILS, "name", "signature"):
             if string(fields, key) or (key != "signature" and string(fields, key) is not None):
                 self._state[key] = fields[key]
@@ -528,16 +527,13 @@ class ResultStep(StepDecoder):
         if self.ended:
             return
         self.ended = True
-        output: ContentInput = ()
-        if self._result is not None:
-            output = TextContent(self._result) if isinstance(self._result, str) else JsonContent(thaw(self._result))
         error = _FAILED if self._state.get("is_error") is True else None
         call_type = self.type.removesuffix("_result") + "_call"
-        if self.decoder.answer_paused(self._call_id, output, error, state=self._state):
+        if self.decoder.answer_paused(self._call_id, self._output, error, state=self._state):
             return
         self.recorder.result(
             self._call_id or None,
-            output,
+            self._output,
             error,
             vocabulary.CALLS[call_type] or self._name or "function",
             self._state,
