@@ -2,28 +2,19 @@
 Recorded conversations on the Messages wire: what was accepted is sent again.
 """
 
-import json
-
 import pytest
 
 from assistant_events import AssistantMessage, PromptSubmitted, fold
-from assistant_events.adapters import JsonLines, load_dialect
+from assistant_events.adapters import load_dialect
 from assistant_events.values import TextContent
 
-from . import corpus_folder
+from .recordings import conversations
 from .test_anthropic_messages import plain
 
 DIALECT = load_dialect("anthropic-messages")
 
 
-def conversations():
-    corpus = corpus_folder()
-    return (
-        {} if corpus is None else {path.name: path for path in sorted((corpus / "turns/anthropic-messages").iterdir())}
-    )
-
-
-RECORDED = conversations()
+RECORDED = conversations("anthropic-messages")
 
 ADDED = {"llm-anthropic.test-anthropic-test-tools.json": [{"type": "text", "text": " "}]}
 """Blocks that no response had: their client puts a text before calls."""
@@ -31,21 +22,6 @@ ADDED = {"llm-anthropic.test-anthropic-test-tools.json": [{"type": "text", "text
 
 def blocks_of(content):
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
-
-
-def response_events(exchange, number):
-    """
-    Return the events of a recorded response.
-    """
-    response, request = exchange["response"], exchange["request"]
-    if "file" in response:
-        body, form = (corpus_folder() / response["file"]).read_bytes(), response["file"].rpartition(".")[2]
-    else:
-        body, form = response["body"].encode(), response["format"]
-    if form == "json":
-        return DIALECT.decode_resource(json.loads(body), f"a{number}", request=request)
-    decoder = DIALECT.decoder(f"a{number}", request=request, framing=JsonLines if form == "jsonl" else None)
-    return decoder.feed(body) + decoder.close()
 
 
 def app_events(messages, transcript, number):
@@ -88,8 +64,7 @@ def test_the_accepted_request(file):
     Clients leave out what they do not know: callers, citations, thoughts. We send them.
     """
     transcript, requests = fold([]), 0
-    for number, exchange in enumerate(json.loads(RECORDED[file].read_bytes())["exchanges"]):
-        request = exchange["request"]
+    for number, (request, answer) in enumerate(RECORDED[file]):
         transcript = fold(app_events(new_messages(request), transcript, number), start=transcript)
         body = {key: value for key, value in request.items() if key not in ("messages", "container")}
         # On Bedrock the model is in the address of a request.
@@ -104,7 +79,7 @@ def test_the_accepted_request(file):
         if number and isinstance(request.get("container"), str):
             assert request["container"] == encoded.body["container"]
         requests += bool(theirs)
-        transcript = fold(response_events(exchange, number), start=transcript)
+        transcript = fold(answer.events(message_id=f"a{number}", request=request), start=transcript)
 
     assert requests
 

@@ -1,0 +1,123 @@
+"""
+Recorded answers of a dialect: their frames, their events, and what official clients made of them.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from assistant_events.adapters import JsonLines, load_dialect
+
+from . import corpus_folder
+
+ENDS = {
+    "anthropic-messages": r'"type": ?"message_stop"',
+}
+"""By dialect, the frame that ends an answer: a capture may hold several answers, one behind the other."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """
+    One recorded answer: the whole of a file, or a part of it.
+    """
+
+    dialect: str
+    form: str
+    """How it is written: `sse`, `jsonl` or `json`, the ending of its file."""
+
+    body: bytes
+
+    def events(self, *, message_id="a1", fast=True, **options):
+        """
+        Return the events of the answer, which the decoder has read without a note.
+        """
+        dialect = load_dialect(self.dialect)
+        if self.form == "json":
+            return dialect.decode_resource(json.loads(self.body), message_id, **options)
+        decoder = dialect.decoder(message_id, framing=JsonLines if self.form == "jsonl" else None, **options)
+        decoder.fast = fast
+        events = decoder.feed(self.body) + decoder.close()
+        assert decoder.failure is None
+        assert [] == decoder.notes
+        return events
+
+    def frames(self):
+        """
+        Return the frames of a stream, or the document alone, read by nothing of the library.
+        """
+        if self.form == "json":
+            return [json.loads(self.body)]
+        lines = self.body.decode().splitlines()
+        if self.form == "sse":
+            lines = [line.removeprefix("data:") for line in lines if line.startswith("data:")]
+        return [json.loads(line) for line in lines if line.strip() not in ("", "[DONE]")]
+
+
+@cache
+def answers(dialect):
+    """
+    Return the recorded answers by name: that of the file, for the second and later ones of a file with a number.
+    """
+    return {
+        name if number == 1 else f"{name}#{number}": Answer(dialect, name.rpartition(".")[2], part)
+        for name, body in files(dialect).items()
+        if "http-error" not in name
+        for number, part in enumerate([body] if name.endswith(".json") else parts(body, ENDS[dialect]), 1)
+    }
+
+
+@cache
+def files(dialect):
+    """
+    Return the recorded bodies by the names of their files; none when nothing is shared beside this repository.
+    """
+    corpus = corpus_folder()
+    return {} if corpus is None else {path.name: path.read_bytes() for path in sorted((corpus / dialect).iterdir())}
+
+
+def parts(body, end):
+    """
+    Return the answers of a capture, each to the line that ends it. What is behind the last end belongs to it.
+    """
+    found = [b""]
+    for line in body.splitlines(keepends=True):
+        found[-1] += line
+        if re.search(end.encode(), line):
+            found.append(b"")
+    return [*found[:-2], b"".join(found[-2:])]
+
+
+@cache
+def opinions(dialect):
+    """
+    Return what the official client made of a recorded answer, by the name of the answer.
+    """
+    corpus = corpus_folder()
+    if corpus is None:
+        return {}
+    lines = (corpus / "expected" / f"{dialect}.jsonl").read_text(encoding="utf-8").splitlines()
+    return {opinion["file"]: opinion for opinion in map(json.loads, lines)}
+
+
+@cache
+def conversations(dialect):
+    """
+    Return the recorded conversations by file: the accepted requests, each with its answer.
+    """
+    corpus = corpus_folder()
+    found = [] if corpus is None else sorted((corpus / "turns" / dialect).iterdir())
+    return {
+        path.name: [
+            (each["request"], _answer(dialect, each["response"])) for each in json.loads(path.read_bytes())["exchanges"]
+        ]
+        for path in found
+    }
+
+
+def _answer(dialect, response):
+    if "file" not in response:
+        return Answer(dialect, response["format"], response["body"].encode())
+    name = response["file"].rpartition("/")[2]
+    return Answer(dialect, name.rpartition(".")[2], files(dialect)[name])

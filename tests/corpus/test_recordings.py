@@ -1,0 +1,72 @@
+"""
+What holds for the recorded answers of every dialect.
+"""
+
+from collections import Counter
+
+import pytest
+
+from assistant_events import find_problems, fold, reconcile
+from assistant_events.adapters import dialect_names, load_dialect
+from assistant_events.messages import MessageStatus
+from assistant_events.testing import durable
+
+from .recordings import ENDS, answers
+
+RECORDED = [
+    pytest.param(answer, id=f"{dialect}/{name}") for dialect in ENDS for name, answer in answers(dialect).items()
+]
+
+
+@pytest.mark.parametrize("answer", RECORDED)
+def test_answers_have_no_problems(answer):
+    """
+    Every recorded answer is legal and settled; the fast path and the durable events alone give the same message.
+    """
+    events = answer.events()
+
+    assert [] == find_problems(events)
+    assert [] == reconcile(fold(events))
+    assert fold(events) == fold(durable(events))
+    assert answer.form == "json" or events == answer.events(fast=False)
+
+
+@pytest.mark.parametrize("answer", RECORDED)
+def test_there_and_back(answer):
+    """
+    Every recorded answer comes back from the frames of the emitter, and every completed one from its document.
+    """
+    dialect, events = load_dialect(answer.dialect), answer.events()
+    emitter = dialect.emitter()
+    frames = [frame for event in events for frame in emitter.emit(event)] + emitter.close()
+    decoder = dialect.decoder("a1")
+    found = decoder.feed(b"".join(map(emitter.to_bytes, frames))) + decoder.close()
+
+    assert () == emitter.drops
+    assert fold(events) == fold(found)
+    assert Counter(durable(events)) == Counter(durable(found))
+    message = fold(events).last
+    if message.status is MessageStatus.COMPLETED:
+        assert message == fold(dialect.decode_resource(dialect.emit_resource(message), "a1")).last
+
+
+@pytest.mark.parametrize("answer", [each for each in RECORDED if each.values[0].form != "json"])
+def test_parsed_frames(answer):
+    """
+    Parsed frames give the same events as their bytes.
+    """
+    decoder = load_dialect(answer.dialect).decoder("a1")
+    events = [event for frame in answer.frames() for event in decoder.feed_event(frame)] + decoder.close()
+
+    assert answer.events() == events
+
+
+@pytest.mark.parametrize("answer", RECORDED)
+def test_one_dialect_claims_an_answer(answer):
+    """
+    A dialect knows the first frame of its streams, or its documents, and no other dialect does.
+    """
+    first = answer.frames()[0]
+    dialects = map(load_dialect, dialect_names())
+
+    assert [answer.dialect] == [dialect.name for dialect in dialects if dialect.detect(first)]
