@@ -13,6 +13,7 @@ from . import corpus_folder
 
 ENDS = {
     "anthropic-messages": r'"type": ?"message_stop"',
+    "openai-responses": r'"type": ?"response\.(completed|incomplete|failed)"',
 }
 """By dialect, the frame that ends an answer: a capture may hold several answers, one behind the other."""
 

@@ -299,7 +299,7 @@ def _is_signed(part: msg.ReasoningPart, policy: Policy, signed: Collection[JsonV
 
 
 def _signs(part: msg.ReasoningPart, policy: Policy) -> bool:
-    return any(part.state.get(key) for key in policy.reasoning_needs_any)
+    return any(part.state.get(key) not in (None, "") for key in policy.reasoning_needs_any)
 
 
 def _without(part: msg.Part, treatment: Treatment, policy: Policy) -> msg.Part:

@@ -1,0 +1,19 @@
+"""The dialect of the OpenAI Responses API, which many other servers speak."""
+
+from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.openai_responses.decoder import OpenAIResponsesDecoder
+from assistant_events.adapters.openai_responses.vocabulary import ERRORS, detect
+
+__all__ = ["OpenAIResponsesDecoder", "decode_resource", "detect", "dialect"]
+
+decode_resource = OpenAIResponsesDecoder.decode_resource
+"""Decodes a response that came as one JSON document."""
+
+dialect = Dialect(
+    name="openai-responses",
+    decoder=OpenAIResponsesDecoder,
+    decode_resource=decode_resource,
+    detect=detect,
+    http_error=ERRORS.read_http,
+)
+"""What the entry point of this dialect names."""

@@ -1,0 +1,270 @@
+"""
+The vocabulary of the Responses wire, and what its words mean here. Tables with a fallback for the word of tomorrow.
+
+Types of events and items: openai 3.54.0, `types/responses` (seen 2026-11), and recordings of compatible servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from assistant_events.adapters.errors import ErrorTable
+from assistant_events.adapters.json_fields import Fields, integer, mapping, string
+from assistant_events.adapters.usage import UsageTable
+from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
+
+INCOMPLETE: Final[dict[str, FinishReason]] = {
+    "max_output_tokens": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
+    "max_messages": FinishReason.OTHER,
+    "steered": FinishReason.OTHER,
+}
+"""Finish reason by the reason of an incomplete response. The first of a finish reason is written for it."""
+
+USAGE: Final = UsageTable(
+    counts={
+        "input_tokens": "input_tokens",
+        "cache_read_tokens": "input_tokens_details.cached_tokens",
+        "cache_write_tokens": "input_tokens_details.cache_write_tokens",
+        "output_tokens": "output_tokens",
+        "reasoning_tokens": "output_tokens_details.reasoning_tokens",
+    },
+    total="total_tokens",
+)
+
+ERRORS: Final = ErrorTable(
+    codes={
+        "invalid_request_error": ErrorKind.INVALID_REQUEST,
+        "invalid_prompt": ErrorKind.INVALID_REQUEST,
+        "invalid_encrypted_content": ErrorKind.INVALID_REQUEST,
+        "data_residency_mismatch": ErrorKind.INVALID_REQUEST,
+        "invalid_image": ErrorKind.INVALID_REQUEST,
+        "image_too_large": ErrorKind.INVALID_REQUEST,
+        "rate_limit_exceeded": ErrorKind.RATE_LIMIT,
+        "insufficient_quota": ErrorKind.QUOTA,
+        "billing_hard_limit_reached": ErrorKind.QUOTA,
+        "billing_not_active": ErrorKind.QUOTA,
+        "usage_limit_reached": ErrorKind.QUOTA,
+        "context_length_exceeded": ErrorKind.CONTEXT_LENGTH,
+        "invalid_api_key": ErrorKind.AUTH,
+        "authentication_error": ErrorKind.AUTH,
+        "permission_error": ErrorKind.AUTH,
+        "account_deactivated": ErrorKind.AUTH,
+        "model_not_found": ErrorKind.NOT_FOUND,
+        "previous_response_not_found": ErrorKind.NOT_FOUND,
+        "not_found_error": ErrorKind.NOT_FOUND,
+        "vector_store_timeout": ErrorKind.TIMEOUT,
+        "server_is_overloaded": ErrorKind.OVERLOADED,
+        "slow_down": ErrorKind.OVERLOADED,
+        "content_filter": ErrorKind.CONTENT_FILTER,
+        "content_policy_violation": ErrorKind.CONTENT_FILTER,
+        "image_content_policy_violation": ErrorKind.CONTENT_FILTER,
+        "misalignment_policy_violation": ErrorKind.CONTENT_FILTER,
+        "bio_policy": ErrorKind.CONTENT_FILTER,
+        "server_error": ErrorKind.PROVIDER,
+    },
+    fields=("code", "type"),
+    retryable=frozenset({"server_error"}),
+    phrases={"context length": ErrorKind.CONTEXT_LENGTH, "context window": ErrorKind.CONTEXT_LENGTH},
+    otherwise="server_error",
+)
+
+NOT_DETAILS: Final = frozenset(
+    {
+        *("id", "object", "model", "status", "output", "output_text", "usage", "error", "created_at", "completed_at"),
+        *("background", "conversation", "include", "input", "instructions", "max_output_tokens", "max_tool_calls"),
+        *("metadata", "parallel_tool_calls", "previous_response_id", "prompt", "prompt_cache_key", "reasoning"),
+        *("prompt_cache_options", "prompt_cache_retention", "safety_identifier", "store", "stream", "temperature"),
+        *("text", "tool_choice", "tools", "top_k", "top_logprobs", "top_p", "truncation", "user", "billing"),
+        *("frequency_penalty", "presence_penalty", "context_management", "max_messages"),
+    }
+)
+"""Fields of a response that events have words for, or that repeat the request. All others are details of the step."""
+
+ENDS: Final = frozenset({"completed", "incomplete", "failed", "cancelled"})
+"""Statuses of a response that has ended."""
+
+PartList: TypeAlias = Literal["content", "summary"]
+"""The two arrays of an item that hold texts."""
+
+PARTS: Final[dict[str, tuple[str, PartList, str]]] = {
+    "output_text": ("message", "content", "text"),
+    "refusal": ("message", "content", "refusal"),
+    "reasoning_text": ("reasoning", "content", "text"),
+    "summary_text": ("reasoning", "summary", "text"),
+}
+"""By type of a text part: the type of its item, the array that it is in, and the field of its text."""
+
+INDEXES: Final[dict[PartList, str]] = {"content": "content_index", "summary": "summary_index"}
+"""By array, the field of the index, in events and in state."""
+
+
+class Words(NamedTuple):
+    """What the events of one kind of text are about."""
+
+    item: str
+    """Type of the item."""
+
+    part: str
+    """Type of the text part; empty for the input of a call."""
+
+    field: str
+    """Field of the whole text in the `done` event."""
+
+
+WORDS: Final[dict[str, Words]] = {
+    "output_text": Words("message", "output_text", "text"),
+    "refusal": Words("message", "refusal", "refusal"),
+    "reasoning_text": Words("reasoning", "reasoning_text", "text"),
+    "reasoning_summary_text": Words("reasoning", "summary_text", "text"),
+    "function_call_arguments": Words("function_call", "", "arguments"),
+    "custom_tool_call_input": Words("custom_tool_call", "", "input"),
+    "mcp_call_arguments": Words("mcp_call", "", "arguments"),
+    "code_interpreter_call_code": Words("code_interpreter_call", "", "code"),
+}
+"""By the name of an event without `response.` and `.delta` or `.done`."""
+
+
+class Tool(NamedTuple):
+    """How a call is written."""
+
+    name: str
+    """Name of the tool; empty where the item has a `name`."""
+
+    form: Literal["json", "text", "fields"]
+    """Whether the input is JSON text, free text in one field, or all the fields."""
+
+    input: tuple[str, ...]
+    """Fields of the input."""
+
+    output: str = ""
+    """Field of the result in the same item; empty when it has none."""
+
+    answer: str = ""
+    """Type of the item with the result, the app's or the provider's; empty when no item has it."""
+
+
+TOOLS: Final[dict[str, Tool]] = {
+    "function_call": Tool("", "json", ("arguments",), answer="function_call_output"),
+    "custom_tool_call": Tool("", "text", ("input",), answer="custom_tool_call_output"),
+    "computer_call": Tool(
+        "computer", "fields", ("action", "actions", "pending_safety_checks"), answer="computer_call_output"
+    ),
+    "local_shell_call": Tool("local_shell", "fields", ("action",), answer="local_shell_call_output"),
+    "shell_call": Tool("shell", "fields", ("action",), answer="shell_call_output"),
+    "apply_patch_call": Tool("apply_patch", "fields", ("operation",), answer="apply_patch_call_output"),
+    "tool_search_call": Tool("tool_search", "fields", ("arguments",), answer="tool_search_output"),
+    "mcp_approval_request": Tool(
+        "mcp_approval", "fields", ("server_label", "name", "arguments"), answer="mcp_approval_response"
+    ),
+    "program": Tool("program", "text", ("code",), answer="program_output"),
+    "mcp_call": Tool("", "json", ("arguments",), "output"),
+    "web_search_call": Tool("web_search", "fields", ("action", "arguments")),
+    "file_search_call": Tool("file_search", "fields", ("queries",), "results"),
+    "code_interpreter_call": Tool("code_interpreter", "text", ("code",), "outputs"),
+    "image_generation_call": Tool("image_generation", "fields", ("revised_prompt",), "result"),
+}
+"""By type of an item that is a call."""
+
+ANSWERS: Final[dict[str, str]] = {
+    "function_call_output": "output",
+    "custom_tool_call_output": "output",
+    "shell_call_output": "output",
+    "apply_patch_call_output": "output",
+    "computer_call_output": "output",
+    "tool_search_output": "tools",
+    "program_output": "result",
+}
+"""By type of an item with the result of a call, the field of the result."""
+
+OF_APP: Final = frozenset(
+    {"function_call", "custom_tool_call", "computer_call", "local_shell_call", "apply_patch_call"}
+    | {"mcp_approval_request"}
+)
+"""Types of calls that the app runs, or answers. `is_hosted` knows the exceptions."""
+
+WITHOUT_NEWS: Final = frozenset(
+    {*TOOLS, "mcp_list_tools", "compaction", "shell_call_command", "shell_call_output_content"}
+    | {"apply_patch_call_operation_diff", "keepalive", "steer", "rate_limits", "codex"}
+)
+"""First words of events of which the item, when it is done, has all."""
+
+RESERVED: Final = frozenset({"i", "id", "orphan", "item_id", "part", "content_index", "summary_index"})
+"""Keys of state that no field of an item may take."""
+
+OF_HELPERS: Final = frozenset({"parsed", "parsed_arguments"})
+"""Fields that the official client derives from others."""
+
+
+def is_hosted(kind: str, item: Fields) -> bool:
+    """Return whether the provider runs a call of this type."""
+    match kind:
+        case "custom_tool_call":
+            # xAI's own searches come as custom calls, without a tool of the app (vercel/ai, fixture xai-x-search-tool).
+            return (string(item, "call_id") or "").startswith("xs_call_")
+        case "shell_call":
+            return string(mapping(item, "environment"), "type") == "container_reference"
+        case "tool_search_call":
+            return string(item, "execution") != "client"
+        case _:
+            return kind not in OF_APP
+
+
+def tool_error(item: Fields) -> ErrorInfo | None:
+    """Return the error of a call of the provider; `None` when it succeeded."""
+    error = item.get("error")
+    if error is None and string(item, "status") != "failed":
+        return None
+    fields = mapping(item, "error")
+    message = error if isinstance(error, str) else string(fields, "message")
+    return ErrorInfo(kind=ErrorKind.TOOL, message=message or "the tool failed", code=string(fields, "code"))
+
+
+def citations_of(annotations: Sequence[Fields], length: int) -> list[Citation]:
+    """Return the sources among the annotations of a text of *length* code points. Paths of files are none."""
+    found: list[Citation] = []
+    for each in annotations:
+        if string(each, "type") == "file_path":
+            continue
+        start, end = integer(each, "start_index"), integer(each, "end_index")
+        if start is None or end is None or not 0 <= start <= end <= length:
+            start = end = None
+        title = string(each, "title") or string(each, "filename")
+        found.append(Citation(url=string(each, "url"), title=title, start=start, end=end))
+    return found
+
+
+def annotation_of(citation: Citation) -> dict[str, Any]:
+    """Return a citation as an annotation."""
+    # Any: plain JSON.
+    fields = {"url": citation.url or "", "title": citation.title or ""}
+    return {"type": "url_citation", **fields, "start_index": citation.start or 0, "end_index": citation.end or 0}
+
+
+def finish_of(status: str, reason: str | None, *, calls: bool, refused: bool) -> FinishReason:
+    """
+    Return why a response ended.
+
+    Args:
+        status: Its status.
+
+        reason: Why it is incomplete.
+
+        calls: Whether calls of the app wait for results.
+
+        refused: Whether a part of it is a refusal.
+    """
+    if status == "completed":
+        otherwise = FinishReason.CONTENT_FILTER if refused else FinishReason.STOP
+    else:
+        otherwise = INCOMPLETE.get(reason or "", FinishReason.OTHER)
+    return FinishReason.TOOL_CALLS if calls and otherwise in (FinishReason.STOP, FinishReason.OTHER) else otherwise
+
+
+def detect(document: Fields) -> bool:
+    """Return whether *document*, the first frame of a stream or a whole answer, is of this wire."""
+    kind = string(document, "type")
+    if kind == "error":
+        return "sequence_number" in document
+    return string(document, "object") == "response" or (kind is not None and kind.startswith("response."))
