@@ -6,14 +6,15 @@ A line adds to the thinking or the content, or has whole calls; the last one has
 
 from base64 import b64encode
 
-from assistant_events import ErrorInfo, ErrorKind, FinishReason, Usage
+from assistant_events import FinishReason, Usage
 from assistant_events.adapters import DecoderBase, Dialect, EmitterBase, EncoderBase, JsonLines
+from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.json_fields import flag, mapping, mappings, string
 from assistant_events.adapters.usage import UsageTable
-from assistant_events.errors import JsonError
 from assistant_events.messages import ReasoningPart, TextPart, ToolPart
-from assistant_events.values import CUT_KINDS, MediaContent, TextContent, read_json, thaw, write_json
+from assistant_events.values import CUT_KINDS, MediaContent, TextContent, thaw, write_json
 
+ERRORS = ErrorTable(codes={}, otherwise="error")
 FINISHES = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
 
 
@@ -29,7 +30,7 @@ class OllamaChatDecoder(DecoderBase):
 
     def on_event(self, event):
         if "error" in event:
-            self.fail_step(error_info(event))
+            self.fail_step(ERRORS.read_document(event))
             return
         if not self.recorder.started:
             self.recorder.start(self.origin(served_model=string(event, "model")))
@@ -52,22 +53,8 @@ class OllamaChatDecoder(DecoderBase):
         self.finish_step(finish, reason)
 
 
-def error_info(document, status=None):
-    message = string(document, "error") or "the server reported an error"
-    kind = ErrorKind.NOT_FOUND if status == 404 else ErrorKind.PROVIDER
-    return ErrorInfo(kind=kind, message=message, status=status)
-
-
 def detect(document):
     return "done" in document and isinstance(document.get("message"), dict)
-
-
-def http_error(status, headers, body):
-    try:
-        document = read_json(body)
-    except JsonError:
-        document = None
-    return error_info(document if isinstance(document, dict) else {}, status)
 
 
 class OllamaChatEncoder(EncoderBase):
@@ -149,5 +136,6 @@ dialect = Dialect(
     emitter=OllamaChatEmitter,
     decode_resource=OllamaChatDecoder.decode_resource,
     detect=detect,
-    http_error=http_error,
+    http_error=ERRORS.read_http,
+    dropped={"created_at": "the request's time", "role": "always the assistant", "index": "the order of the calls"},
 )

@@ -100,7 +100,10 @@ SAMPLES = {
     "no created": stream(*OVERLAP, K(), DONE),
     "no ids": stream(C(""), *PARALLEL, K("requires_action", id=""), DONE),
     "two hops": stream(*hops(OVERLAP[:-2], [S(0, mo()), D(0, text("P2")), X(0), S(1, fc()), X(1)])),
-    "three hops, one empty": stream(*hops((), ())[:-2], *hops([S(0, mo("x")), X(0)], [S(0, mo("y")), X(0)])),
+    "three hops, one empty": stream(
+        *(C("z"), K("requires_continuation", id="z", continuation_token="dG9rMA==")),
+        *hops([S(0, mo("x")), X(0)], [S(0, mo("y")), X(0)]),
+    ),
     "failed": stream(C(), *OVERLAP[:5], K("failed", errors=[{"code": "internal", "message": "boom"}])),
     "never ended": stream(C(), *OVERLAP[:6]),
 }

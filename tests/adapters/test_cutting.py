@@ -8,7 +8,7 @@ from assistant_events import AssistantMessage, find_problems, fold
 from assistant_events.testing.adapters import Trial, check_adapter
 
 from .notation import DIALECT, THOROUGH, D, S, X, answer, decoder, frame, mo, stream, text
-from .samples import SAMPLES
+from .samples import SAMPLES, hops
 
 IN_BACKGROUND = {"background": True, "model": "gemini-3.6-flash"}
 
@@ -27,6 +27,21 @@ def test_runs_that_can_be_resumed_are_rejoined_too(name):
     So it is for a run that continues without a client.
     """
     check_adapter(DIALECT, {name: SAMPLES[name]}, request=IN_BACKGROUND, mutations=20)
+
+
+def test_hops_that_come_again_with_more():
+    """
+    A second run of the hops adds to what has ended: it is legal wherever it is cut, and the first hop stays.
+    """
+    body = stream(*hops((), ())[:-2], *hops([S(0, mo("x")), X(0)], [S(0, mo("y")), X(0)]))
+    trial = Trial(DIALECT, "other hops", body)
+    trial.check_whole()
+    trial.check_splits()
+    trial.check_cutting()
+    trial.check_repeats()
+    trial.check_damage(20)
+
+    assert ["", "y"] == [message.text for message in trial.answers]
 
 
 def raw(body, at):

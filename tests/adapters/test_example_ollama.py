@@ -176,7 +176,7 @@ def test_an_http_error(dialect):
     body = b'{"error":"model \'x\' not found"}'
 
     assert ErrorInfo(kind="not-found", message="model 'x' not found", status=404) == dialect.http_error(404, {}, body)
-    assert "the server reported an error" == dialect.http_error(500, {}, b"<html>").message
+    assert "HTTP 500" == dialect.http_error(500, {}, b"<html>").message
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -3,13 +3,16 @@ What holds for the recorded answers of every dialect.
 """
 
 from collections import Counter
+from functools import partial
 
+import attrs
 import pytest
 
 from assistant_events import find_problems, fold, reconcile
-from assistant_events.adapters import dialect_names, load_dialect
+from assistant_events.adapters import JsonLines, dialect_names, load_dialect
 from assistant_events.messages import MessageStatus
-from assistant_events.testing import durable
+from assistant_events.testing import conservation, durable, round_trips
+from assistant_events.testing.sample import Sample
 
 from .recordings import ENDS, answers
 
@@ -50,6 +53,21 @@ def test_there_and_back(answer):
     message = fold(events).last
     if message.status is MessageStatus.COMPLETED:
         assert message == fold(dialect.decode_resource(dialect.emit_resource(message), "a1")).last
+
+
+@pytest.mark.parametrize("answer", [each for each in RECORDED if each.values[0].form != "json"])
+def test_nothing_is_lost(answer):
+    """
+    All content of a recorded stream is in its durable events, at its place, and nothing else is; so it is in a request.
+    """
+    dialect = load_dialect(answer.dialect)
+    decoder = partial(dialect.decoder, framing=JsonLines if answer.form == "jsonl" else None)
+    sample = Sample(attrs.evolve(dialect, decoder=decoder), answer.dialect, answer.body)
+
+    conservation.check_nothing_lost(sample)
+    conservation.check_numbers(sample)
+    conservation.check_places(sample)
+    round_trips.check_encoder(sample)
 
 
 @pytest.mark.parametrize("answer", [each for each in RECORDED if each.values[0].form != "json"])

@@ -12,10 +12,12 @@ import builtins
 import re
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from assistant_events.adapters import dialect_names
 from generated_pages import catalogue, classes, dialects, errors, history, lifecycle, public, recovery
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ GENERATORS: Final[dict[str, Callable[[], str]]] = {
     "words-finish": classes.finish_words,
     "words-message": classes.message_words,
     "words-part": classes.part_words,
+    **{f"dropped-{name}": partial(dialects.dropped, name) for name in dialect_names()},
 }
 
 MARK: Final = re.compile(r"^<!-- generated: ([a-z-]+) -->$(?:.*?^<!-- end of \1 -->$)?", re.MULTILINE | re.DOTALL)

@@ -10,6 +10,16 @@ from assistant_events.adapters.dialect import GROUP
 _CAN = ("decoder", "decode_resource", "http_error", "detect", "encoder", "emitter", "emit_resource")
 
 
+def dropped(name: str) -> str:
+    """Return what the decoder of a dialect does not keep."""
+    lines = ["| field | why |", "|---|---|"]
+    for field, reason in load_dialect(name).dropped.items():
+        word, _, path = field.rpartition("/")
+        where = f", in `{word}`" if word else ", of the frame itself" if path.startswith(".") else ""
+        lines.append(f"| `{path.removeprefix('.')}`{where} | {reason} |")
+    return "\n".join(lines)
+
+
 def installed() -> str:
     """Return what each dialect of this distribution can do."""
     names = sorted(entry.name for entry in entry_points(group=GROUP) if entry.value.startswith("assistant_events."))

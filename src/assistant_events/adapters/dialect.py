@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import entry_points
-from typing import Any, Protocol, TypeVar, Unpack, final
+from types import MappingProxyType
+from typing import Any, Final, Protocol, TypeVar, Unpack, final
 
 import attrs
 
@@ -22,6 +23,8 @@ from assistant_events.messages import AssistantMessage
 from assistant_events.values import ErrorInfo
 
 _T = TypeVar("_T")
+
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 GROUP = "assistant_events.adapters"
 """Entry points of this group name a `Dialect`."""
@@ -103,6 +106,11 @@ class Dialect:
 
         http_error: Reads an HTTP error (status, headers, body), for example `read_http` of an `ErrorTable`; `None` when
             the dialect knows nothing of such errors.
+
+        dropped: What the decoder does not keep: the reason by field. A field is its name, or names with dots
+            (`usage.total`) that follow each other anywhere in a frame, and covers all that is in it. With a dot before
+            it, it is a field of the frame itself; with `word/` before it, it is meant only in frames that have this
+            name, or this text in a field of their own.
     """
 
     name: str
@@ -114,6 +122,7 @@ class Dialect:
     detect: Callable[[Fields], bool] | None = None
     policy: Policy = attrs.field(default=attrs.Factory(_default_policy, takes_self=True), validator=_is_applied)
     http_error: Callable[[int, Mapping[str, str], bytes], ErrorInfo] | None = None
+    dropped: Mapping[str, str] = _NOTHING
 
 
 def dialect_names() -> tuple[str, ...]:

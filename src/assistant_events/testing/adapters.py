@@ -1,8 +1,8 @@
 """
 `check_adapter`: everything that must hold for any adapter, tried on sample streams.
 
-The meaning of a wire is for the adapter's own tests. The rules here hold for every wire: legal output, durable events
-that suffice, cutting, closing, rejoining, damage.
+The meaning of a wire is for the adapter's own tests. The rules here hold for every wire: legal output, nothing lost,
+durable events that suffice, cutting, closing, rejoining, damage, and what is sent back to the provider.
 """
 
 from __future__ import annotations
@@ -16,19 +16,18 @@ from typing import Any, Final, TypeAlias, cast
 from assistant_events import messages as msg
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.dialect import Dialect
-from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.converters import dumps, loads
-from assistant_events.errors import JsonError, LocalProtocolError
+from assistant_events.errors import LocalProtocolError
 from assistant_events.events import EVENT_TYPES, Event
 from assistant_events.reducer import find_problems, fold, reconcile
+from assistant_events.testing import conservation, round_trips
 from assistant_events.testing.mutations import mutated
-from assistant_events.values import ErrorInfo, ErrorKind, read_json
+from assistant_events.testing.sample import MESSAGE_ID, Sample, require
+from assistant_events.values import ErrorInfo, ErrorKind
 
 _Request: TypeAlias = Mapping[str, Any]
 # Any: the body of a request, as the app has it.
-
-_MESSAGE_ID: Final = "a1"
 
 _CUT: Final = ErrorInfo(kind=ErrorKind.NETWORK, message="cut")
 """A body that was cut is closed with an error: without one, an adapter may take the end of the body for a valid end."""
@@ -36,11 +35,16 @@ _CUT: Final = ErrorInfo(kind=ErrorKind.NETWORK, message="cut")
 _REPEATED_FRAMES: Final = 32
 """How many frames of a stream are repeated at most."""
 
-_LINE: Final = re.compile(rb"[^\n]*\n")
 _KEY: Final = re.compile(rb'"([^"\\]*)"\s*:')
 
 _SHOWN_BYTES: Final = 600
-"""Damaged copies up to this size are shown whole."""
+"""How much of an input is shown."""
+
+_SHORTER: Final = 40
+"""How many shorter inputs are tried for one that fails."""
+
+_VARYING: Final = re.compile(r"""\d+|'[^']*'|"[^"]*"|b'.*'""")
+"""What may differ between two sentences about one fault."""
 
 
 def check_adapter(
@@ -56,53 +60,66 @@ def check_adapter(
     Try on sample streams what must hold for every adapter.
 
     - Output is legal and every step has an end; the durable events alone fold to the same transcript, and survive being
-      stored.
-    - The same bytes give the same transcript, however they are cut.
+      stored. The fast path gives the same events as the plain one.
+    - Each string and number of a frame is in a durable event, or `Dialect.dropped` names it; usage has only numbers
+      of the wire; an opaque string is in the part that was open when it came.
+    - The same bytes give the same transcript, however they are cut, and whatever other decoders read meanwhile.
     - A stream that is cut anywhere and closed gives the whole answer, or a failed step that keeps what came before.
     - A stream that is cut anywhere and rejoined gives the transcript of the uncut one: in the same decoder, in a new
       one from all events, from the durable ones, and after the message was closed.
     - A stream in which a frame comes twice, or which starts again after a frame, never raises and ends like any other.
-    - So do damaged streams; nothing follows an end; feeding after `close` raises.
+    - So do damaged streams, damaged between frames and inside of them; nothing follows an end; feeding after `close`
+      raises.
+    - One frame more costs the same after 300 as after 3,000 of its kind.
+    - Requests have a result for every call and each state that the policy lets go, once; the emitter's stream and the
+      document are read as the same answer; histories of other providers, strange documents and HTTP errors never raise.
 
     Args:
         dialect: What an entry point of the adapter names.
 
         streams: Whole streams as they came from the provider, by name if they have one.
 
-        request: The body that was sent for them.
+        request: The body that was sent for them. By default it names a model, which is all that most wires require.
 
-        every_position: Streams up to this size are cut at every byte, longer ones at the ends of lines and at random.
+        every_position: Streams up to this size are cut at every byte, longer ones at the ends of frames and at random.
 
         mutations: How many damaged copies of each stream are tried.
 
         seed: Decides the damages and the random cuts.
 
     Raises:
-        AssertionError: With a sentence that names the stream, the place and what is wrong.
+        AssertionError: With a sentence that names the stream, the place and what is wrong, and the shortest input that
+            was found for it.
     """
     named: Mapping[str, object] = (
         cast("Mapping[str, object]", streams)
         if isinstance(streams, Mapping)
         else {f"streams[{at}]": body for at, body in enumerate(streams)}
     )
-    _require(bool(named), "streams: expected at least one")
+    require(bool(named), "streams: expected at least one")
+    trials: list[Trial] = []
     for name, body in named.items():
         if not isinstance(body, bytes):
             raise AssertionError(f"{name}: expected bytes, got {type(body).__name__}")  # noqa: TRY004 - as all it raises
-        trial = Trial(dialect, name, body, request=request, every_position=every_position, seed=seed)
-        trial.check_whole()
-        trial.check_detection()
-        trial.check_splits()
-        trial.check_cutting()
-        trial.check_repeats()
+        trials.append(Trial(dialect, name, body, request=request, every_position=every_position, seed=seed))
+    for trial in trials:
+        for check in _CHECKS:
+            trial.check(check)
         trial.check_damage(mutations)
+    conservation.check_nothing_shared(trials)
+    repeated: set[object] = set()
+    for trial in trials:
+        conservation.check_growth(trial, repeated)
+    round_trips.check_emitted_parts(trials)
+    round_trips.check_foreign_histories(dialect, request)
+    round_trips.check_foreign_streams(dialect)
+    round_trips.check_strange_documents(dialect)
+    round_trips.check_http_error(dialect)
 
 
-class Trial:
+class Trial(Sample):
     """
     One stream, and what is tried on it. `check_adapter` tries all of it, and describes the arguments.
-
-    Errors call the stream *name*; *body* is all of it.
     """
 
     def __init__(
@@ -115,28 +132,17 @@ class Trial:
         every_position: int = 4096,
         seed: int = 0,
     ) -> None:
-        self.dialect = dialect
-        self.name = name
-        self.body = body
-        self.request = request
+        super().__init__(dialect, name, body, request=request)
         self._every_position = every_position
+        self._seed = seed
         self._random = Random(f"{seed} {name}")  # noqa: S311 - the same in every run is what it has to be
-        self.events = self.decode([body])
-        self.transcript = fold(self.events)
 
-    # -- what a decoder makes of it
-
-    def decoder(self, prior: Prior = None) -> DecoderBase:
-        """Return a fresh decoder."""
-        return self.dialect.decoder(_MESSAGE_ID, request=self.request, prior=prior)
-
-    def decode(self, chunks: Iterable[bytes], prior: Prior = None, *, error: ErrorInfo | None = None) -> list[Event]:
-        """Return the events of *chunks*, closed with *error*: `None` when the body ended."""
-        decoder = self.decoder(prior)
-        events: list[Event] = []
-        for chunk in chunks:
-            events += decoder.feed(chunk)
-        return events + decoder.close(error)
+    def check(self, check: Callable[[Trial], None]) -> None:
+        """Run one check. When it fails, look for a shorter stream for which it fails alike, and show that."""
+        try:
+            check(self)
+        except AssertionError as error:
+            raise AssertionError(f"{error}{self._shortest(check, str(error))}") from error.__cause__
 
     @property
     def ended(self) -> bool:
@@ -150,7 +156,7 @@ class Trial:
         if length <= self._every_position:
             yield from range(length + 1)
             return
-        ends = [at + 1 for at in range(length) if self.body[at] == 10]
+        ends = [frame.end for frame in self.frames]
         yield from sorted({0, length, *self._some(ends, 60), *[self._random.randrange(length) for _ in range(20)]})
 
     # -- what is tried
@@ -160,16 +166,20 @@ class Trial:
         decoder = self.decoder()
         events = decoder.feed(self.body)
         terminal = decoder.terminal
-        _require(
+        require(
             not terminal or decoder.feed(self.body) == [],
             f"{self.name}: a decoder that came to the end of the answer returns events when it is fed again",
         )
         events += decoder.close()
-        _require(events == self.events, f"{self.name}: the same bytes give other events the second time")
+        require(
+            events == self.decode([self.body], fast=False),
+            f"{self.name}: without the fast path the same bytes give other events",
+        )
+        require(events == self.events, f"{self.name}: the same bytes give other events the second time")
         self._check_ended(decoder, "")
         self.check_events(events, "")
         again = [loads(dumps(event), EVENT_TYPES[event.type]) for event in events if event.durable]
-        _require(
+        require(
             again == [event for event in events if event.durable],
             f"{self.name}: the durable events are not the same after they were stored and read",
         )
@@ -186,7 +196,7 @@ class Trial:
             except Exception as error:
                 raise AssertionError(f"{self.dialect.name}: detect raised {error!r} for {document!r}") from error
         first = list(islice(self._documents(), 3))
-        _require(
+        require(
             not first or any(detect(document) for document in first),
             f"{self.name}: detect knows none of the first {len(first)} frames",
         )
@@ -226,37 +236,33 @@ class Trial:
         """Repeat a frame, or the stream from its start after a frame: nothing raises, and the answer has an end."""
         for start, end in self._frames():
             twice = self.body[:end] + self.body[start:]
-            self._check_damaged(twice, f", the frame of bytes {start} to {end} repeated")
-            self._check_damaged(self.body[:end] + self.body, f", begun again after byte {end}")
+            self.check_damaged(twice, f", the frame of bytes {start} to {end} repeated")
+            self.check_damaged(self.body[:end] + self.body, f", begun again after byte {end}")
 
     def check_damage(self, count: int) -> None:
         """Damage it: copies never raise, and end like any other."""
         for number in range(count):
-            damaged = mutated(self.body, self._random)
-            try:
-                self._check_damaged(damaged, f", damaged copy {number}")
-            except AssertionError as error:
-                raise AssertionError(f"{error}; it holds {_shown(damaged, self.body)}") from error.__cause__
+            damaged = self._damaged_frames() if number % 2 else mutated(self.body, self._random)
+            self._copy(f"{self.name}, damaged copy {number}", damaged).check(_check_damaged)
 
     def check_events(self, events: Sequence[Event], where: str) -> None:
         """Check what must hold for the events of any whole answer."""
         name = f"{self.name}{where}"
         found = find_problems(events)
-        _require(not found, f"{name}: {found[0] if found else ''}")
+        require(not found, f"{name}: {found[0] if found else ''}")
         strangers = [each for each in {event.message_id or "" for event in events} if not _is_ours(each)]
-        _require(not strangers, f"{name}: events of message {sorted(strangers)}, expected {_MESSAGE_ID!r} or its hops")
+        require(not strangers, f"{name}: events of message {sorted(strangers)}, expected {MESSAGE_ID!r} or its hops")
         transcript = fold(events)
         for message in transcript.messages:
             assert isinstance(message, msg.AssistantMessage)
-            _require(message.status is not msg.MessageStatus.RUNNING, f"{name}: message {message.id!r} has no end")
+            require(message.status is not msg.MessageStatus.RUNNING, f"{name}: message {message.id!r} has no end")
         left = reconcile(transcript)
-        _require(not left, f"{name}: left open: {', '.join([event.type for event in left])}")
+        require(not left, f"{name}: left open: {', '.join([event.type for event in left])}")
         kept = fold([event for event in events if event.durable])
-        _require(kept == transcript, f"{name}: the durable events alone give another transcript")
+        require(kept == transcript, f"{name}: the durable events alone give another transcript")
 
-    # -- inside
-
-    def _check_damaged(self, damaged: bytes, where: str) -> None:
+    def check_damaged(self, damaged: bytes, where: str) -> None:
+        """Check a stream that no provider sends: it never raises, and ends like any other."""
         decoder = self.decoder()
         try:
             events = decoder.feed(damaged) + decoder.close()
@@ -265,11 +271,50 @@ class Trial:
         self._check_ended(decoder, where)
         self.check_events(events, where)
 
+    # -- inside
+
+    def _shortest(self, check: Callable[[Trial], None], sentence: str) -> str:
+        """Return the shortest stream that was found to fail with *sentence*, in words."""
+        fault = _VARYING.sub("", sentence)
+        frames = [(frame.start, frame.end) for frame in self.frames]
+        rest = self.body[frames[-1][1] :] if frames else self.body
+        kept = [self.body[start:end] for start, end in frames] + ([rest] if rest else [])
+        size, left = len(kept), _SHORTER
+        while size and left:
+            at = 0
+            while at < len(kept) and left:
+                left -= 1
+                fewer = kept[:at] + kept[at + size :]
+                shorter = self._copy(self.name, b"".join(fewer))
+                try:
+                    check(shorter)
+                except AssertionError as error:
+                    if _VARYING.sub("", str(error)) == fault:
+                        kept = fewer
+                        continue
+                except Exception:  # noqa: BLE001, S110 - another fault than the one that is looked for
+                    pass
+                at += size
+            size //= 2
+        return f"; the shortest input that fails: {_shown(b''.join(kept))}"
+
+    def _copy(self, name: str, body: bytes) -> Trial:
+        """Return another stream to try as this one."""
+        return Trial(
+            self.dialect, name, body, request=self.request, every_position=self._every_position, seed=self._seed
+        )
+
+    def _damaged_frames(self) -> bytes:
+        """Return the stream with damages inside of its frames, which are whole: their checksums hold."""
+        lines = b"\n".join([(frame.name or "").encode() + b" " + frame.payload for frame in self.frames])
+        parts = [line.decode("utf-8", "replace").partition(" ") for line in mutated(lines, self._random).split(b"\n")]
+        return self.written([(name or None, payload) for name, _, payload in parts])
+
     def _check_ended(self, decoder: DecoderBase, where: str) -> None:
         name = f"{self.name}{where}"
         if decoder.failure is not None:
             raise AssertionError(f"{name}: the adapter raised {decoder.failure!r}") from decoder.failure
-        _require(decoder.close() == [], f"{name}: the second close returns events")
+        require(decoder.close() == [], f"{name}: the second close returns events")
         calls: tuple[Callable[[], object], ...] = (
             lambda: decoder.feed(b""),
             lambda: decoder.feed_event({}),
@@ -287,9 +332,9 @@ class Trial:
         if events == self.events:
             return
         self.check_events(events, f", {how}")
-        _require(fold(events) == self.transcript, f"{self.name}: {how} it gives another transcript")
+        require(fold(events) == self.transcript, f"{self.name}: {how} it gives another transcript")
         durable, expected = ([event for event in each if event.durable] for each in (events, self.events))
-        _require(durable == expected, f"{self.name}: {how} it gives other durable events")
+        require(durable == expected, f"{self.name}: {how} it gives other durable events")
 
     def _check_closed(self, before: Sequence[Event], closed: Sequence[Event], where: str) -> None:
         self.check_events(closed, where)
@@ -318,7 +363,7 @@ class Trial:
         self.check_events(events, where)
         after = fold(events)
         if self.ended:
-            _require(after == self.transcript, f"{self.name}{where}: not the transcript of the uncut stream")
+            require(after == self.transcript, f"{self.name}{where}: not the transcript of the uncut stream")
         else:
             self._check_kept(fold(before), after, where)
 
@@ -326,35 +371,17 @@ class Trial:
         for message in before.messages:
             assert isinstance(message, msg.AssistantMessage)
             parts = [part for kept in _same(after, message.id) for part in kept.parts]
-            _require(
+            require(
                 len(parts) >= len(message.parts) and all(map(_says_as_much, message.parts, parts)),
                 f"{self.name}{where}: what came before the cut is not kept",
             )
 
     def _documents(self) -> Iterator[Fields]:
-        framing = self.decoder().framing()
-        for payload in framing.feed(self.body):
-            try:
-                document = read_json(payload)
-            except JsonError:
-                continue
-            if isinstance(document, dict):
-                yield cast("Fields", document)
+        return (document for frame in self.frames if (document := frame.document) is not None)
 
     def _frames(self) -> list[tuple[int, int]]:
         """Return where some frames begin and end: of adjacent frames with the same keys only the first and the last."""
-        framing = self.decoder().framing()
-        size = len(self.body)
-        ends = (
-            range(1, size + 1) if size <= self._every_position else [each.end() for each in _LINE.finditer(self.body)]
-        )
-        frames: list[tuple[int, int]] = []
-        start = fed = 0
-        for end in ends:
-            if framing.feed(self.body[fed:end]):
-                frames.append((start, end))
-                start = end
-            fed = end
+        frames = [(frame.start, frame.end) for frame in self.frames]
         keys = [None, *[frozenset(_KEY.findall(self.body, *frame)) for frame in frames], None]
         found = [frame for at, frame in enumerate(frames, 1) if keys[at - 1] != keys[at] or keys[at] != keys[at + 1]]
         return found[:: -(-len(found) // _REPEATED_FRAMES) or 1]
@@ -367,19 +394,28 @@ class Trial:
         return items if len(items) <= count else self._random.sample(items, count)
 
 
-def _shown(damaged: bytes, body: bytes) -> str:
-    """Return the bytes of a damaged copy: all of them when they are few, else those around the first damage."""
-    if len(damaged) <= _SHOWN_BYTES:
-        return repr(damaged)
-    same = next((at for at, pair in enumerate(zip(damaged, body, strict=False)) if pair[0] != pair[1]), len(body))
-    start = min(max(0, min(same, len(damaged)) - _SHOWN_BYTES // 3), len(damaged) - _SHOWN_BYTES)
-    end = start + _SHOWN_BYTES
-    return f"{damaged[start:end]!r} at byte {start} of {len(damaged)}; the damage begins at byte {same}"
+def _check_damaged(trial: Trial) -> None:
+    trial.check_damaged(trial.body, "")
 
 
-def _require(holds: bool, sentence: str) -> None:
-    if not holds:
-        raise AssertionError(sentence)
+_CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
+    Trial.check_whole,
+    Trial.check_detection,
+    conservation.check_nothing_lost,
+    conservation.check_numbers,
+    conservation.check_places,
+    round_trips.check_encoder,
+    round_trips.check_emitter,
+    round_trips.check_resource,
+    Trial.check_splits,
+    Trial.check_repeats,
+    Trial.check_cutting,
+)
+"""What is tried on each stream, the fastest first."""
+
+
+def _shown(body: bytes) -> str:
+    return repr(body) if len(body) <= _SHOWN_BYTES else f"{body[:_SHOWN_BYTES]!r}… ({len(body)} bytes)"
 
 
 def _same(transcript: msg.Transcript, message_id: str) -> list[msg.AssistantMessage]:
@@ -387,8 +423,8 @@ def _same(transcript: msg.Transcript, message_id: str) -> list[msg.AssistantMess
 
 
 def _is_ours(message_id: str) -> bool:
-    hop = message_id.removeprefix(f"{_MESSAGE_ID}.")
-    return message_id == _MESSAGE_ID or (hop != message_id and hop.isdecimal() and int(hop) > 1)
+    hop = message_id.removeprefix(f"{MESSAGE_ID}.")
+    return message_id == MESSAGE_ID or (hop != message_id and hop.isdecimal() and int(hop) > 1)
 
 
 def _messages(events: Iterable[Event]) -> list[msg.AssistantMessage]:

@@ -3,7 +3,7 @@
 from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessagesDecoder
 from assistant_events.adapters.anthropic_messages.emitter import AnthropicMessagesEmitter, emit_resource
 from assistant_events.adapters.anthropic_messages.encoder import encode
-from assistant_events.adapters.anthropic_messages.vocabulary import ERRORS, detect
+from assistant_events.adapters.anthropic_messages.vocabulary import DROPPED, ERRORS, detect
 from assistant_events.adapters.dialect import Dialect
 
 __all__ = [
@@ -28,5 +28,6 @@ dialect = Dialect(
     decode_resource=decode_resource,
     detect=detect,
     http_error=ERRORS.read_http,
+    dropped=DROPPED,
 )
 """What the entry point of this dialect names."""

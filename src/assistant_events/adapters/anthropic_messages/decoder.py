@@ -196,10 +196,12 @@ class AnthropicMessagesDecoder(DecoderBase):
                 if state:
                     self.recorder.keep(block, state, cited)
             case "call":
-                self._calls.add(call_id or "")
+                name = string(fields, "name")
+                if name:  # a call without one is kept raw, and so is its result
+                    self._calls.add(call_id or "")
                 self.recorder.tool_input(
                     call_id,
-                    string(fields, "name"),
+                    name,
                     key=block,
                     provider_executed=kind != "tool_use",
                     state=state if kind == "tool_use" else {"type": kind, **state},

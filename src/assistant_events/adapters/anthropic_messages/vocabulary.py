@@ -6,6 +6,8 @@ Types of blocks, deltas and errors: anthropic 2.12.0, `types` and `types/beta` (
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from assistant_events.adapters.errors import ErrorTable, error_of
@@ -117,6 +119,22 @@ def citation_of(fields: Fields) -> Citation:
         title=string(fields, "title") or string(fields, "document_title"),
         cited_text=string(fields, "cited_text"),
     )
+
+
+DROPPED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        ".type": "It determines what the event becomes.",
+        "message.type": "A stream is one message.",
+        "role": "Every answer is the assistant's.",
+        "index": "The order of the parts.",
+        "content_block.type": "It determines the class of the part.",
+        "delta.type": "It determines what is added to the part.",
+        "estimated_tokens": "An estimate on the way; the usage counts.",
+        "amazon-bedrock-invocationMetrics": "Its counts repeat those of the usage.",
+        "ping/cost": "The price that a gateway puts into a frame that keeps the connection open.",
+    }
+)
+"""Fields that the decoder does not keep."""
 
 
 def stop_reason_of(reason: FinishReason | None) -> str:

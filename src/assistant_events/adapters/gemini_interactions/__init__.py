@@ -5,7 +5,7 @@ from assistant_events.adapters.gemini_interactions.decoder import GeminiInteract
 from assistant_events.adapters.gemini_interactions.emitter import GeminiInteractionsEmitter, emit_resource
 from assistant_events.adapters.gemini_interactions.encoder import encode
 from assistant_events.adapters.gemini_interactions.step_stream import sse
-from assistant_events.adapters.gemini_interactions.vocabulary import ERRORS, detect
+from assistant_events.adapters.gemini_interactions.vocabulary import DROPPED, ERRORS, detect
 
 __all__ = [
     "GeminiInteractionsDecoder",
@@ -30,5 +30,6 @@ dialect = Dialect(
     decode_resource=decode_resource,
     detect=detect,
     http_error=ERRORS.read_http,
+    dropped=DROPPED,
 )
 """What the entry point of this dialect names."""

@@ -7,6 +7,8 @@ Types of steps and deltas: google-genai 3.4.0, 2.19.0 and 1.75.0, `_interactions
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 import attrs
@@ -56,6 +58,22 @@ gone (big-AGI, live, 2026-05 and 2026-06).
 """
 
 UNFINISHED: Final = frozenset({"in_progress", "queued"})
+
+DROPPED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "event_type": "It determines what the event becomes.",
+        "event_id": "Needed only while the stream runs; the last is `decoder.last_event_id`.",
+        "type": "It determines the class of the part.",
+        "role": "Every answer is the model's.",
+        "index": "See the [decision](../decisions/the-place-of-a-gemini-step.md).",
+        "status": "The end of the step has its result.",
+        "created": "The request has it, not the answer.",
+        "updated": "The request has it, not the answer.",
+        "service_tier": "The request has it, not the answer.",
+        "interaction.input": "The echo of the prompt is in the transcript already.",
+    }
+)
+"""Fields that the decoder does not keep."""
 
 _FINISH_REASONS: Final[dict[str, FinishReason]] = {
     "completed": FinishReason.STOP,

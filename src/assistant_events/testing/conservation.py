@@ -1,0 +1,369 @@
+"""
+What a stream has arrives in its events: nothing is lost, made up, misplaced, or shared with another stream.
+
+No expected results are needed: each check compares the events with the frames.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from statistics import median
+from types import FrameType
+from typing import Any, Final, NamedTuple, cast
+
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.json_fields import Fields, base64_bytes
+from assistant_events.converters import dumps
+from assistant_events.errors import JsonError
+from assistant_events.events import Event, MediaEnded, StepEnded, StepFailed
+from assistant_events.messages import PartStatus, Transcript
+from assistant_events.reducer import fold
+from assistant_events.testing.sample import (
+    Path,
+    Place,
+    Sample,
+    SampleFrame,
+    leaves,
+    named,
+    opaque_strings,
+    parts_of,
+    require,
+    strings,
+)
+from assistant_events.values import Usage, read_json
+
+_SHORT: Final = 6
+"""Shorter strings occur in others by chance: they are looked for in what a model wrote, not in state and names."""
+
+_OPAQUE: Final = 8
+"""Length from which on a string in state is changed to see which part has it."""
+
+_CHANGED_STRINGS: Final = 6
+_REPEATS: Final = (300, 3000)
+_MEASURED_FRAMES: Final = 15
+
+_COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+
+_WRITTEN: Final = frozenset({"text", "raw_input", "input", "output", "message", "summary", "cited_text"})
+"""Fields of events with text of any length, in which a frame's part of it is looked for."""
+
+# -- nothing is lost
+
+
+def check_nothing_lost(sample: Sample) -> None:
+    """Check that each string and each last number of the frames is in a durable event, or dropped by name."""
+    kept = _Kept.of(sample.events)
+    read = [(frame, document) for frame in sample.frames if (document := frame.document) is not None]
+    last = {path[-2:]: leaf for _, document in read for path, leaf in leaves(document)}
+    for frame, document in read:
+        for path, leaf in leaves(document):
+            if isinstance(leaf, bool) or not leaf or _is_dropped(sample, frame, document, path):
+                continue
+            is_lost = (
+                not kept.has(leaf)
+                if isinstance(leaf, str)
+                else isinstance(leaf, (int, float)) and last[path[-2:]] == leaf and leaf not in kept.numbers
+            )
+            require(
+                not is_lost or _is_noted(sample, frame),
+                f"{sample.name}: {'.'.join(path)} is lost: no durable event has {_short(leaf)} of the frame at byte "
+                f"{frame.start}, `Dialect.dropped` does not name it, and the decoder has made no note",
+            )
+
+
+def _is_noted(sample: Sample, frame: SampleFrame) -> bool:
+    """Return whether the decoder has noted that something of a frame was not used."""
+    decoder = sample.decoder(fast=False)
+    decoder.feed(sample.body[: frame.start])
+    before = len(decoder.notes) + decoder.notes_left_out
+    decoder.feed(sample.body[frame.start : frame.end])
+    return len(decoder.notes) + decoder.notes_left_out > before
+
+
+class _Kept(NamedTuple):
+    """The content of durable events."""
+
+    exact: frozenset[str]
+    anywhere: str
+    written: str
+    """The text in fields that a model, a tool or a service writes."""
+
+    numbers: frozenset[float]
+    media: bytes
+
+    @classmethod
+    def of(cls, events: Sequence[Event]) -> _Kept:
+        """Return the content of *events*; JSON inside of a string is read too."""
+        found: list[tuple[Path, object]] = []
+        for event in events:
+            if event.durable:
+                found += leaves(json.loads(dumps(event)))
+        for path, leaf in list(found):
+            if isinstance(leaf, str) and leaf[:1] in ("{", "["):
+                found += [(path + inner, each) for inner, each in leaves(_read(leaf))]
+        texts = [(path, leaf) for path, leaf in found if isinstance(leaf, str)]
+        return cls(
+            frozenset([text for _, text in texts]),
+            "\x00".join([text for _, text in texts]),
+            "\x00".join([text for path, text in texts if not _WRITTEN.isdisjoint(path)]),
+            frozenset([leaf for _, leaf in found if isinstance(leaf, (int, float))]),
+            b"".join([event.data or b"" for event in events if isinstance(event, MediaEnded)]),
+        )
+
+    def has(self, text: str) -> bool:
+        """Return whether *text* is there: by itself, or in a longer one."""
+        if text in self.exact or text in (self.written if len(text) < _SHORT else self.anywhere):
+            return True
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            return True  # half of a pair, whose other half came in another frame
+        data = base64_bytes(text) if self.media else None
+        if data is not None and data in self.media:
+            return True
+        inner = _read(text) if text[:1] in ("{", "[") else None
+        return bool(inner) and all(each in self.exact for each in strings(inner))
+
+
+def _is_dropped(sample: Sample, frame: SampleFrame, document: Fields, path: Path) -> bool:
+    for pattern in sample.dialect.dropped:
+        word, slash, field = pattern.rpartition("/")
+        if slash and word != frame.name and word not in document.values():
+            continue
+        names = tuple(field.removeprefix(".").split("."))
+        places = range(1 if field.startswith(".") else len(path))
+        if any(path[at : at + len(names)] == names for at in places):
+            return True
+    return False
+
+
+# -- nothing is made up
+
+
+def check_numbers(sample: Sample) -> None:
+    """Check that usage has only numbers of the frames, or sums of them."""
+    numbers: set[object] = set()
+    for frame in sample.frames:
+        numbers |= {leaf for _, leaf in leaves(frame.document)}
+    for event in sample.events:
+        usage = event.usage if isinstance(event, (StepEnded, StepFailed)) else None
+        if usage is None:
+            continue
+        details = [leaf for _, leaf in leaves(usage.details) if isinstance(leaf, (int, float))]
+        strange = [each for each in details if each not in numbers]
+        require(not strange, f"{sample.name}: usage.details has {_listed(strange)}, which no frame has")
+        for name, count in _counts(usage):
+            require(
+                not count or count in numbers or _is_sum(count, details),
+                f"{sample.name}: usage.{name} is {count}, which is neither in a frame nor a sum of its details",
+            )
+
+
+def _counts(usage: Usage) -> Iterator[tuple[str, int]]:
+    for name in _COUNTS:
+        count: int | None = getattr(usage, name)
+        if count is not None:
+            yield name, count
+
+
+def _is_sum(count: int, details: Sequence[float]) -> bool:
+    summands = [each for each in details if each]
+    return any(sum(some) == count for size in (2, 3, 4) for some in combinations(summands, size)) or any(
+        abs(one - other) == count for one, other in combinations(summands, 2)
+    )
+
+
+# -- nothing is misplaced
+
+
+def check_places(sample: Sample) -> None:
+    """Change one opaque string of the frames: exactly one part changes, the one that was open when it came."""
+    frames: list[tuple[str | None, Any]] = [  # Any: JSON, or the text of a mark
+        (frame.name, frame.payload.decode("utf-8", "replace") if (document := frame.document) is None else document)
+        for frame in sample.frames
+    ]
+    plain = parts_of(_decoded(sample, frames))
+    for text, place in _opaque_strings(plain):
+        came = [at for at, (_, payload) in enumerate(frames) if text in strings(payload)]
+        if not came:
+            continue  # the decoder joined or took it apart
+        changed = _changed(text)
+        parts = parts_of(_decoded(sample, [(name, _replaced(payload, text, changed)) for name, payload in frames]))
+        others = [each for each in {**plain, **parts} if plain.get(each) != parts.get(each)]
+        where = f"{sample.name}: {_short(text)} of the frame at byte {sample.frames[came[0]].start}"
+        require(
+            others == [place],
+            f"{where}: with another text there, {named(others)} changed; expected {named([place])} alone",
+        )
+        opened = [_open_at(sample, frames, at) for at in came]
+        require(
+            any(not open_then or place in open_then for open_then in opened),
+            f"{where} is in {named([place])}; {named(opened[0])} was open",
+        )
+
+
+def _decoded(sample: Sample, frames: Sequence[tuple[str | None, Any]]) -> Transcript:
+    return fold(sample.decode([sample.written(frames)]))
+
+
+def _opaque_strings(parts: Mapping[Place, Any]) -> list[tuple[str, Place]]:
+    """Return some of the strings of state that exactly one part has, with its place."""
+    texts = {place: "\x00".join(strings(json.loads(dumps(part)))) for place, part in parts.items()}
+    found = {text: place for place, part in parts.items() for _, text in opaque_strings(part, _OPAQUE)}
+    alone = [(text, place) for text, place in found.items() if sum([text in each for each in texts.values()]) == 1]
+    return alone[:: -(-len(alone) // _CHANGED_STRINGS) or 1]
+
+
+def _open_at(sample: Sample, frames: Sequence[tuple[str | None, Any]], at: int) -> set[Place]:
+    """Return the parts that were open when frame *at* came, or that it began; none when there were none."""
+    decoder = sample.decoder()
+    before = decoder.feed(sample.written(frames[:at]))
+    old = parts_of(fold(before))
+    new = parts_of(fold([*before, *decoder.feed(sample.written(frames[at : at + 1]))]))
+    still = {place for place, part in old.items() if _is_open(part)}
+    return still | (new.keys() - old.keys()) if still else set()
+
+
+def _is_open(part: Any) -> bool:
+    status = getattr(part, "input_status", None) or part.status
+    return status is PartStatus.STREAMING or (hasattr(part, "call_id") and not part.settled)
+
+
+def _changed(text: str) -> str:
+    """Return a text of the same length and alphabet."""
+    at = len(text) // 2
+    while not text[at].isalnum() and at:
+        at -= 1
+    return f"{text[:at]}{'B' if text[at] == 'A' else 'A'}{text[at + 1 :]}"
+
+
+def _replaced(value: Any, text: str, other: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _replaced(item, text, other) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_replaced(item, text, other) for item in cast("list[object]", value)]
+    return other if value == text else value
+
+
+# -- nothing is shared
+
+
+def check_nothing_shared(samples: Sequence[Sample]) -> None:
+    """Decode all streams in turns: each gives what it gives alone."""
+    pairs = list(samples) * (2 if len(samples) == 1 else 1)
+    decoders = [sample.decoder() for sample in pairs]
+    found: list[list[Event]] = [[] for _ in pairs]
+    for turn in range(max([len(sample.frames) for sample in pairs], default=0)):
+        for sample, decoder, events in zip(pairs, decoders, found, strict=True):
+            if turn < len(sample.frames):
+                frame = sample.frames[turn]
+                events += decoder.feed(sample.body[frame.start : frame.end])
+    for sample, decoder, events in zip(pairs, decoders, found, strict=True):
+        events += decoder.feed(sample.body[sample.frames[-1].end :] if sample.frames else sample.body)
+        events += decoder.close()
+        require(
+            fold(events) == sample.transcript,
+            f"{sample.name}: decoded in turns with other streams it gives another transcript: decoders share something",
+        )
+
+
+# -- nothing is read twice
+
+
+def check_growth(sample: Sample, tried: set[object]) -> None:
+    """
+    Repeat the most frequent frame: the cost and the memory of one more do not grow with those before.
+
+    Bytecodes and bytes are counted, so a busy machine changes nothing. *tried* has the shapes of frames that were
+    repeated before, and gets this one.
+    """
+    shapes = [(frame.name, frozenset([path for path, _ in leaves(frame.document)])) for frame in sample.frames]
+    usual = Counter(shapes).most_common(1)
+    if not usual or usual[0][0] in tried:
+        return
+    tried.add(usual[0][0])
+    frame = sample.frames[shapes.index(usual[0][0])]
+    for fast in (True, False):
+        few, many = [_cost_of_one_more(sample, frame, repeats, fast=fast) for repeats in _REPEATS]
+        added = max([len(text) for text in strings(frame.document)], default=0) * (_REPEATS[1] - _REPEATS[0])
+        where = f"{sample.name}: after {_REPEATS[1]} frames like the one at byte {frame.start}"
+        shown = f"; the frame is {sample.body[frame.start : frame.end][:300]!r}"
+        require(
+            many.steps <= 2 * few.steps + 100,
+            f"{where}, one more costs {many.steps} bytecodes; after {_REPEATS[0]} it costs {few.steps}{shown}",
+        )
+        require(
+            many.size - few.size <= added / 2,
+            f"{where}, one more takes {many.size} bytes of memory; after {_REPEATS[0]} it takes {few.size}{shown}",
+        )
+
+
+class _Cost(NamedTuple):
+    steps: float
+    size: float
+
+
+def _cost_of_one_more(sample: Sample, frame: SampleFrame, repeats: int, *, fast: bool) -> _Cost:
+    decoder = sample.decoder(fast=fast)
+    body = sample.body[frame.start : frame.end]
+    decoder.feed(sample.body[: frame.start] + body * repeats)
+    steps = [_bytecodes(decoder, body) for _ in range(_MEASURED_FRAMES)]
+    return _Cost(median(steps), median(_sizes(decoder, body)))
+
+
+def _bytecodes(decoder: DecoderBase, body: bytes) -> int:
+    count = 0
+
+    def trace(frame: FrameType, what: str, _: Any) -> Any:
+        # Any: as `sys.settrace` wants it.
+        nonlocal count
+        frame.f_trace_opcodes = True
+        count += what == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        decoder.feed(body)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def _sizes(decoder: DecoderBase, body: bytes) -> list[int]:
+    was_on = tracemalloc.is_tracing()
+    if not was_on:
+        tracemalloc.start()
+    found: list[int] = []
+    try:
+        for _ in range(_MEASURED_FRAMES):
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            decoder.feed(body)
+            found.append(tracemalloc.get_traced_memory()[1] - before)
+    finally:
+        if not was_on:
+            tracemalloc.stop()
+    return found
+
+
+# -- sentences
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _listed(values: Iterable[object]) -> str:
+    return ", ".join(map(str, values))
+
+
+def _read(text: str) -> object:
+    try:
+        return read_json(text)
+    except JsonError:
+        return None

@@ -1,0 +1,389 @@
+"""
+What is sent and written: requests, streams and documents, of a sample and of other providers' histories, and errors.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, Final
+
+import attrs
+
+from assistant_events import messages as msg
+from assistant_events import values as v
+from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.emitter import EmitterBase, Frame
+from assistant_events.adapters.encoder import NO_ANSWER, Encode, Encoded, EncodeMode
+from assistant_events.converters import dumps
+from assistant_events.events import Event
+from assistant_events.history import DropReason, select
+from assistant_events.reducer import find_problems, fold, reconcile
+from assistant_events.testing.builders import Call, answer, compaction, error, prompt
+from assistant_events.testing.sample import MESSAGE_ID, Sample, named, opaque_strings, parts_of, require, strings
+
+_MODEL: Final = "check-1"
+_MARK: Final = "output-of-this-call-{}"
+_OPAQUE: Final = 16
+"""Length from which on a string of state is looked for in a request."""
+
+_KINDS: Final[Mapping[int, frozenset[v.ErrorKind]]] = {
+    401: frozenset({v.ErrorKind.AUTH}),
+    403: frozenset({v.ErrorKind.AUTH}),
+    404: frozenset({v.ErrorKind.NOT_FOUND}),
+    429: frozenset({v.ErrorKind.RATE_LIMIT, v.ErrorKind.QUOTA}),
+    500: frozenset({v.ErrorKind.PROVIDER, v.ErrorKind.OVERLOADED}),
+    503: frozenset({v.ErrorKind.OVERLOADED, v.ErrorKind.PROVIDER}),
+}
+"""Kinds of an HTTP error by its status, when its body is empty."""
+
+_DOCUMENTS: Final[tuple[Mapping[str, Any], ...]] = (
+    {},
+    {"error": None},
+    {"error": "no"},
+    {"error": {"message": 1, "code": [], "type": {}}},
+    {"id": 1, "type": "message", "content": [None, 1, {"type": "text"}], "usage": "x"},
+    {"choices": [{}], "candidates": [None], "output": [[]], "steps": {}},
+)
+"""Documents that no provider sends."""
+
+
+# -- requests
+
+
+def check_encoder(sample: Sample) -> None:
+    """Send the sample's answer back: every call has its result, and all state that may go is there, once."""
+    encode = sample.dialect.encoder
+    if encode is None:
+        return
+    body = _body(sample)
+    own = Sample(sample.dialect, sample.name, sample.body, request=body)
+    marks: dict[str, str] = {}
+    answered: list[Event] = [*prompt_events("u0"), *own.events]
+    for message in own.answers:
+        for call in message.tool_calls:
+            if not call.settled and not call.provider_executed and message.status is msg.MessageStatus.COMPLETED:
+                marks[call.call_id] = _MARK.format(len(marks))
+                answered.append(call.succeed(marks[call.call_id]))
+    answered += prompt_events("u9")
+    origin = next((message.origin for message in own.answers), None)
+    provider = None if origin is None else origin.provider
+    encoded = _encoded(sample, encode, answered, body, provider=provider, mode="full")
+    _check_results(sample, encoded, answered, marks)
+    if origin is not None:
+        _check_state(sample, encoded, answered, origin)
+    open_calls = _encoded(sample, encode, [*prompt_events("u0"), *own.events], body, provider=provider, mode="full")
+    unanswered = [drop for drop in open_calls.drops if drop.reason is DropReason.NO_ANSWER]
+    repaired = sum([text.count(NO_ANSWER) for text in strings(open_calls.body)])
+    reworded = [drop for drop in open_calls.drops if drop.reason is DropReason.REWORDED]
+    require(
+        repaired == len(unanswered) or bool(reworded),
+        f"{sample.name}: the request has {repaired} calls without a result, and {len(unanswered)} drops for them",
+    )
+    _encoded(sample, encode, answered, body, provider=provider, mode="auto")
+    stripped = _encoded(sample, encode, answered, body, provider=provider, mode="full", strip=True)
+    others = _encoded(sample, encode, answered, body, provider="another-provider", mode="full")
+    if origin is not None:
+        for request, target, strip in (
+            (stripped, origin, True),
+            (others, attrs.evolve(origin, provider="another-provider"), False),
+        ):
+            _check_left_out(sample, request, answered, target, strip=strip)
+
+
+def check_foreign_histories(dialect: Dialect, request: Mapping[str, Any] | None) -> None:
+    """Send the histories of other providers: nothing raises, and every prompt is sent or reported."""
+    # Any: the body of a request, as the app has it.
+    encode = dialect.encoder
+    if encode is None:
+        return
+    sample = Sample(dialect, dialect.name, b"", request=request)
+    for name, events in _histories():
+        for mode in ("full", "auto"):
+            found = _encoded(sample, encode, events, _body(sample), where=f", history with {name}", mode=mode)
+            texts = "\x00".join(strings(found.body))
+            for message in fold(events).context():
+                content = message.content if isinstance(message, msg.UserMessage) else ()
+                for text in [each.text for each in content if isinstance(each, v.TextContent)]:
+                    require(
+                        text in texts or any(drop.message_id == message.id for drop in found.drops),
+                        f"{dialect.name}, history with {name}: the prompt {text!r} is neither sent nor reported",
+                    )
+
+
+def prompt_events(message_id: str) -> list[Event]:
+    """Return a prompt."""
+    return [prompt(f"prompt {message_id}", message_id=message_id)]
+
+
+def _body(sample: Sample) -> dict[str, Any]:
+    """Return the app's part of the request."""
+    owner = getattr(sample.dialect.encoder, "__self__", None)
+    own: Iterable[str] = getattr(owner, "conversation_fields", ())
+    stored: str = getattr(owner, "stored_field", "")
+    request = {"model": _MODEL} if sample.request is None else sample.request
+    return {key: deepcopy(value) for key, value in request.items() if key not in {*own, stored, "messages"}}
+
+
+def _encoded(
+    sample: Sample,
+    encode: Encode,
+    events: Sequence[Event],
+    body: dict[str, Any],
+    *,
+    where: str = "",
+    provider: str | None = None,
+    mode: EncodeMode,
+    strip: bool = False,
+) -> Encoded:
+    transcript, given = fold(events), deepcopy(body)
+    name = f"{sample.name}{where}"
+    try:
+        found = encode(transcript, body, mode=mode, provider=provider, strip=strip)
+        again = encode(transcript, body, mode=mode, provider=provider, strip=strip)
+    except Exception as failure:
+        raise AssertionError(f"{name}: the encoder raised {failure!r}") from failure
+    require(found == again, f"{name}: the same conversation makes another request the second time")
+    require(body == given and transcript == fold(events), f"{name}: the encoder changes what it is given")
+    try:
+        json.dumps(found.body, allow_nan=False)
+    except (TypeError, ValueError) as failure:
+        raise AssertionError(f"{name}: the request is not JSON: {failure}") from failure
+    return found
+
+
+def _check_results(sample: Sample, encoded: Encoded, events: Sequence[Event], marks: Mapping[str, str]) -> None:
+    texts = strings(encoded.body)
+    for message in fold(events).messages:
+        for at, part in enumerate(getattr(message, "parts", ())):
+            mark = marks.get(part.call_id) if isinstance(part, msg.ToolPart) else None
+            dropped = [drop for drop in encoded.drops if (drop.message_id, drop.part) == (message.id, at)]
+            if mark is not None:
+                found = sum([text.count(mark) for text in texts])
+                is_out = any(drop.whole for drop in dropped)
+                require(
+                    found == (0 if is_out else 1),
+                    f"{sample.name}: the result of call {part.call_id!r} is in the request {found} times",
+                )
+
+
+def _check_state(sample: Sample, encoded: Encoded, events: Sequence[Event], origin: v.Origin) -> None:
+    """Check that state that may be sent occurs in the body, not more often than in the conversation."""
+    sent = strings(encoded.body)
+    own = strings([json.loads(dumps(message)) for message in fold(events).messages])
+    parts = [part for message in fold(events).messages for part in getattr(message, "parts", ())]
+    ids = {getattr(part, "call_id", None) for part in parts} | {part.state.get("id") for part in parts}
+    selection = select(fold(events), origin, policy=sample.dialect.policy)
+    for message, places in zip(selection.messages, selection.places, strict=True):
+        for at, part in zip(places, getattr(message, "parts", ()), strict=True):
+            if any((drop.message_id, drop.part) == (message.id, at) for drop in encoded.drops):
+                continue
+            for _, text in opaque_strings(part, _OPAQUE):
+                found, count = [sum([each.count(text) for each in texts]) for texts in (sent, own)]
+                require(
+                    found >= 1 and (found <= count or text in ids),
+                    f"{sample.name}: the state {text[:40]!r} may be sent and is in the request {found} times; "
+                    f"expected {'once' if count == 1 else f'1 to {count} times'}",
+                )
+
+
+def _check_left_out(
+    sample: Sample, encoded: Encoded, events: Sequence[Event], target: v.Origin, *, strip: bool
+) -> None:
+    """Check that state that may not be sent is not in the body."""
+    selected = select(fold(events), target, policy=sample.dialect.policy, strip=strip).messages
+    kept = "\x00".join(strings([json.loads(dumps(message)) for message in selected]))
+    texts = "\x00".join(strings(encoded.body))
+    for message in fold(events).messages:
+        for at, part in enumerate(getattr(message, "parts", ())):
+            for key, text in opaque_strings(part, _OPAQUE):
+                require(
+                    key == "id" or text in kept or text not in texts,
+                    f"{sample.name}: the state {text[:40]!r} of part {at} is sent, which the policy does not allow",
+                )
+
+
+def _histories() -> Iterator[tuple[str, list[Event]]]:
+    """Yield conversations of another provider, by what is in them."""
+    state = {"signature": "c2lnbmF0dXJlLW9mLWFub3RoZXI=", "extra": {"deep": [1, None, "x"]}}
+    data = v.MediaContent(media_type="image/png", data=b"\x89PNG")
+    linked = v.MediaContent(media_type="application/pdf", uri="https://example.com/a.pdf")
+    calls = {
+        "calls": [
+            Call("look_up", {"city": "Bonn"}, output="sun"),
+            Call("now", output={"hour": 7}, call_id="a b/c" * 20),
+        ],
+        "failed calls": [Call("look_up", {"city": "Bonn"}, error=error("tool", "no"), output="half")],
+        "open calls": [Call("look_up", {"city": "Bonn"})],
+        "input that is not an object": [Call("look_up", "[1", error=error("invalid-input", "not JSON"))],
+        "calls of the provider": [
+            Call("web_search", {"q": "x"}, output="found", provider_executed=True, state=state, result_state=state)
+        ],
+        "media as a result": [Call("draw", output=[data, linked])],
+        "an empty result": [Call("look_up", output="")],
+    }
+    for name, each in calls.items():
+        yield name, [*prompt_events("u1"), *answer("so", calls=each, state=state), *prompt_events("u2")]
+        yield f"{name} alone", [*prompt_events("u1"), *answer(calls=each)]
+    signed = answer("text", reasoning="thought", text_state=state, reasoning_state=state, state=state)
+    yield "state", [*prompt_events("u1"), *signed, *prompt_events("u2")]
+    yield (
+        "reasoning alone",
+        [*prompt_events("u1"), *answer(reasoning="hm", reasoning_state=state), *prompt_events("u2")],
+    )
+    yield "an empty answer", [*prompt_events("u1"), *answer(), *prompt_events("u2")]
+    yield "a failed answer", [*prompt_events("u1"), *answer("half", error=error()), *prompt_events("u2")]
+    yield "a pause", [*prompt_events("u1"), *answer("wait", finish_reason=v.FinishReason.PAUSE)]
+    yield "a refusal", [*prompt_events("u1"), *answer("no", finish_reason=v.FinishReason.CONTENT_FILTER)]
+    yield "a summary", [*prompt_events("u1"), *answer("a"), *compaction("a summary"), *prompt_events("u2")]
+    yield "an answer first", [*answer("hello"), *prompt_events("u1")]
+    yield "two prompts", [*prompt_events("u1"), *prompt_events("u2")]
+    yield "media in a prompt", [prompt([v.TextContent("see"), data, linked, v.JsonContent({"a": 1})])]
+    yield "nothing but an answer", answer("hello")
+    yield "odd text", [prompt("\x00\u2028\ud83d"), *answer("\ud83d\x00", reasoning="\u2028"), *prompt_events("u2")]
+    yield "nothing", []
+
+
+# -- streams
+
+
+def check_emitter(sample: Sample) -> None:
+    """Write the sample's events as a stream and read it: the same events, or a `Drop` for what differs."""
+    make = sample.dialect.emitter
+    if make is None:
+        return
+    emitter = make()
+    body = _emitted(emitter, sample.events, sample.name)
+    read = Sample(sample.dialect, f"{sample.name}, written by the emitter", body, request=sample.request)
+    parts, again = parts_of(sample.transcript), parts_of(read.transcript)
+    different = [place for place, part in parts.items() if again.get(place) != part]
+    reported = {(drop.message_id, drop.part) for drop in emitter.drops}
+    silent = [place for place in different if place not in reported]
+    require(not silent, f"{read.name}: {named(silent)} changed, and no Drop reports it")
+    require(
+        bool(emitter.drops) or read.transcript == sample.transcript,
+        f"{read.name}: another message, and no Drop reports it",
+    )
+
+
+def check_emitted_parts(samples: Sequence[Sample]) -> None:
+    """Check that the emitter can write at least some of the parts of the samples."""
+    make = samples[0].dialect.emitter
+    if make is None:
+        return
+    written = False
+    for sample in samples:
+        read = Sample(sample.dialect, sample.name, _emitted(make(), sample.events, sample.name), request=sample.request)
+        parts, again = [
+            [_without_state(part) for part in parts_of(each.transcript).values()] for each in (sample, read)
+        ]
+        written = written or any(part in again for part in parts)
+    has_parts = any(part.type != "opaque" for sample in samples for part in parts_of(sample.transcript).values())
+    require(written or not has_parts, f"{samples[0].dialect.name}: no part of any stream comes back from the emitter")
+
+
+def _without_state(part: msg.Part) -> msg.Part:
+    return attrs.evolve(part, state=v.State())
+
+
+def check_foreign_streams(dialect: Dialect) -> None:
+    """Write the answers of other providers: nothing raises, and what is written is a legal stream."""
+    if dialect.emitter is None:
+        return
+    for name, events in _histories():
+        where = f"{dialect.name}, answer with {name}"
+        body = _emitted(dialect.emitter(), events, where)
+        _check_legal(Sample(dialect, f"{where}, written by the emitter", body).events, where)
+
+
+def _emitted(emitter: EmitterBase, events: Iterable[Event], name: str) -> bytes:
+    try:
+        frames: list[Frame] = []
+        for event in events:
+            frames += emitter.emit(event)
+        return b"".join(map(emitter.to_bytes, [*frames, *emitter.close()]))
+    except Exception as failure:
+        raise AssertionError(f"{name}: the emitter raised {failure!r}") from failure
+
+
+# -- documents and errors
+
+
+def check_resource(sample: Sample) -> None:
+    """Write the sample's answer as a document and read it: the same message."""
+    write, read = sample.dialect.emit_resource, sample.dialect.decode_resource
+    answers = sample.answers
+    if read is None or write is None or len(answers) != 1 or answers[0].status is not msg.MessageStatus.COMPLETED:
+        return
+    try:
+        events = read(write(answers[0]), MESSAGE_ID, request=sample.request)
+    except Exception as failure:
+        raise AssertionError(f"{sample.name}: writing and reading the document raised {failure!r}") from failure
+    message = fold(events).last
+    assert isinstance(message, msg.AssistantMessage)
+    for what, expected in _outline(answers[0]).items():
+        found = _outline(message)[what]
+        require(found == expected, f"{sample.name}: read from its document the answer has other {what}: {found!r:.200}")
+    kept = "\x00".join(strings(json.loads(dumps(message))))
+    lost = [text for part in answers[0].parts for _, text in opaque_strings(part, _OPAQUE) if text not in kept]
+    require(not lost, f"{sample.name}: the document of the answer has lost the state {lost[:1]}")
+
+
+def _outline(message: msg.AssistantMessage) -> dict[str, object]:
+    """Return what stream and document of an answer have both; how its parts are cut may differ."""
+    return {
+        "text": sorted(message.text),
+        "reasoning": sorted(message.reasoning),
+        "calls": [(call.name, call.call_id, call.input or {}) for call in message.tool_calls],
+        "finish reasons": (message.finish_reason, message.raw_finish_reason),
+        "usage": message.usage,
+    }
+
+
+def check_strange_documents(dialect: Dialect) -> None:
+    """Read documents that no provider sends: nothing raises, and the answer has an end."""
+    read = dialect.decode_resource
+    if read is None:
+        return
+    for document in _DOCUMENTS:
+        where = f"{dialect.name}: decode_resource({document!r})"
+        try:
+            events = read(document, MESSAGE_ID)
+        except Exception as failure:
+            raise AssertionError(f"{where} raised {failure!r}") from failure
+        _check_legal(events, where)
+        require(bool(events), f"{where} returns no events")
+
+
+def _check_legal(events: Sequence[Event], where: str) -> None:
+    found = find_problems(events)
+    require(not found, f"{where}: {found[0] if found else ''}")
+    left = reconcile(fold(events))
+    require(not left, f"{where}: left open: {', '.join([event.type for event in left])}")
+
+
+def check_http_error(dialect: Dialect) -> None:
+    """Read HTTP errors: nothing raises, and an empty body has the kind of the status."""
+    read = dialect.http_error
+    if read is None:
+        return
+    bodies = (b"", b"\xff\xfe", b"<html>Bad gateway</html>", b"null", b"[]", b'{"error":', *map(_json, _DOCUMENTS))
+    for status in (200, 400, 401, 403, 404, 408, 409, 413, 429, 500, 502, 503, 504, 529, 599):
+        for body in bodies:
+            where = f"{dialect.name}: http_error({status}, {{}}, {body!r})"
+            try:
+                found = read(status, {}, body)
+            except Exception as failure:
+                raise AssertionError(f"{where} raised {failure!r}") from failure
+            require(isinstance(found, v.ErrorInfo), f"{where} is {type(found).__name__}, expected an ErrorInfo")
+            require(bool(found.message), f"{where} has no message")
+            expected = _KINDS.get(status)
+            require(
+                body not in (b"", b"null") or expected is None or found.kind in expected,
+                f"{where} is of kind {str(found.kind)!r}, expected {' or '.join(sorted(expected or ()))}",
+            )
+
+
+def _json(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document).encode()

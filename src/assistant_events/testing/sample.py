@@ -1,0 +1,178 @@
+"""A recorded stream of a dialect, and what its decoder makes of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, Final, NamedTuple, TypeAlias, cast, final
+
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.hops import Prior
+from assistant_events.adapters.json_fields import Fields
+from assistant_events.errors import JsonError
+from assistant_events.events import Event
+from assistant_events.messages import AssistantMessage, Part, Transcript
+from assistant_events.reducer import fold
+from assistant_events.values import ErrorInfo, read_json, thaw
+from assistant_events.values.validators import NO_STATE
+
+MESSAGE_ID: Final = "a1"
+"""Message of the events of a sample."""
+
+Path: TypeAlias = tuple[str, ...]
+"""Names of fields from the frame to a value; lists have none."""
+
+
+_WORD: Final = re.compile(r"[a-z_]+")
+"""A word of the wire's own vocabulary, such as the type of a block, is not opaque."""
+
+Place: TypeAlias = tuple[str, int]
+"""A part: the id of its message and its index."""
+
+
+@final
+class SampleFrame(NamedTuple):
+    """One frame of a stream."""
+
+    start: int
+    end: int
+    """The bytes of the stream that hold it."""
+
+    name: str | None
+    """Its name, where the framing has one."""
+
+    payload: bytes
+
+    @property
+    def document(self) -> Fields | None:
+        """The payload as JSON; `None` when it is not an object."""
+        try:
+            document = read_json(self.payload)
+        except JsonError:
+            return None
+        return cast("Fields", document) if isinstance(document, dict) else None
+
+
+class Sample:
+    """
+    One stream: *body* is all of it, *request* what was sent for it.
+
+    Errors call it *name*.
+    """
+
+    def __init__(self, dialect: Dialect, name: str, body: bytes, *, request: Mapping[str, Any] | None = None) -> None:
+        # Any: the body of a request, as the app has it.
+        self.dialect = dialect
+        self.name = name
+        self.body = body
+        self.request = request
+
+    def decoder(self, prior: Prior = None, *, fast: bool = True) -> DecoderBase:
+        """Return a fresh decoder."""
+        decoder = self.dialect.decoder(MESSAGE_ID, request=self.request, prior=prior)
+        decoder.fast = fast
+        return decoder
+
+    def decode(
+        self, chunks: Iterable[bytes], prior: Prior = None, *, error: ErrorInfo | None = None, fast: bool = True
+    ) -> list[Event]:
+        """Return the events of *chunks*, closed with *error*: `None` when the body ended."""
+        decoder = self.decoder(prior, fast=fast)
+        events: list[Event] = []
+        for chunk in chunks:
+            events += decoder.feed(chunk)
+        return events + decoder.close(error)
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """The events of the whole stream."""
+        return self.decode([self.body])
+
+    @cached_property
+    def transcript(self) -> Transcript:
+        """What they fold to."""
+        return fold(self.events)
+
+    @property
+    def answers(self) -> list[AssistantMessage]:
+        """The messages of the transcript."""
+        return [message for message in self.transcript.messages if isinstance(message, AssistantMessage)]
+
+    @cached_property
+    def frames(self) -> list[SampleFrame]:
+        """The frames of the stream."""
+        framing = self.decoder().framing()
+        found: list[SampleFrame] = []
+        start = fed = 0
+        for end in self._ends(framing.separator):
+            for payload in framing.feed(self.body[fed:end]):
+                found.append(SampleFrame(start, end, framing.name(payload), payload))
+                start = end
+            fed = end
+        size = len(self.body)
+        return found + [SampleFrame(start, size, framing.name(payload), payload) for payload in framing.close()]
+
+    def written(self, frames: Iterable[tuple[str | None, Fields | str]]) -> bytes:
+        """Return a stream of names and payloads."""
+        framing = self.decoder().framing
+        return b"".join([framing.frame(name, payload) for name, payload in frames])
+
+    def _ends(self, separator: bytes) -> Iterator[int]:
+        """Yield where a frame may end: at the end of a line, where the framing has lines, else anywhere."""
+        size = len(self.body)
+        if not separator.endswith(b"\n") or b"\n" not in self.body:
+            yield from range(1, size + 1)
+            return
+        end = self.body.find(b"\n") + 1
+        while end:
+            yield end
+            end = self.body.find(b"\n", end) + 1
+        yield size
+
+
+def parts_of(transcript: Transcript) -> dict[Place, Part]:
+    """Return the parts of all answers by their places."""
+    return {
+        (message.id, at): part
+        for message in transcript.messages
+        if isinstance(message, AssistantMessage)
+        for at, part in enumerate(message.parts)
+    }
+
+
+def named(places: Iterable[Place]) -> str:
+    """Return places in words."""
+    return ", ".join([f"part {at} of {message_id!r}" for message_id, at in places]) or "no part"
+
+
+def require(holds: bool, sentence: str) -> None:
+    """Raise an `AssertionError` with *sentence* unless *holds*."""
+    if not holds:
+        raise AssertionError(sentence)
+
+
+def leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
+    """Yield the values of JSON that hold no others, with the fields they are in."""
+    if isinstance(value, Mapping):
+        for key, item in cast("Mapping[str, object]", value).items():
+            yield from leaves(item, (*path, key))
+    elif isinstance(value, (list, tuple)):
+        for item in cast("list[object]", value):
+            yield from leaves(item, path)
+    else:
+        yield path, value
+
+
+def strings(value: object) -> list[str]:
+    """Return the strings in JSON."""
+    return [leaf for _, leaf in leaves(value) if isinstance(leaf, str)]
+
+
+def opaque_strings(part: Any, shortest: int) -> Iterator[tuple[str, str]]:
+    """Yield the strings in the state of a part and of its result, each with its key, but no words of the wire."""
+    # Any: parts have no base class, and not all of them a result.
+    for state in (part.state, getattr(part, "result_state", NO_STATE)):
+        for key, value in thaw(state).items():
+            yield from [(key, text) for text in strings(value) if len(text) >= shortest and not _WORD.fullmatch(text)]

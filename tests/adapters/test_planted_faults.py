@@ -1,0 +1,372 @@
+"""
+`check_adapter` finds the faults that a trial of several dialects planted, each in an adapter that is sound otherwise.
+"""
+
+import re
+
+import attrs
+import pytest
+
+from assistant_events import ErrorInfo, OpaqueReceived
+from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, AnthropicMessagesEmitter
+from assistant_events.testing import check_adapter
+
+from .anthropic_messages.notation import DIALECT, END, B, C, E, H, J, K, M, S, T, X, answer, stream, text, tool
+from .anthropic_messages.samples import CITED, SEARCH, SERVER
+
+SIGNATURE = "c2lnbmF0dXJl" * 10
+
+SAMPLES = {
+    "thinking": answer(
+        *(B(0, "thinking", thinking="", signature=""), H(0, "Let me"), H(0, " look"), S(0, SIGNATURE), X(0)),
+        *text(1, "Yes."),
+        *(B(2, "text", text=""), T(2, "It is"), T(2, " so"), T(2, " everywhere"), X(2)),
+    ),
+    "citations": answer(
+        *tool(0, input='{"query":"q"}', **SERVER),
+        *(B(1, "web_search_tool_result", tool_use_id="srvtoolu_1", content=SEARCH), X(1)),
+        *(B(2, "text", text="", citations=[]), T(2, "cited"), C(2, **{**CITED, "cited_text": "what it says"}), X(2)),
+        *text(3, "And more."),
+    ),
+    "parallel calls": answer(
+        *(B(0, "tool_use", id="toolu_first", name="f", input={}), J(0, '{"a" : 1, '), J(0, '"b": 2}'), X(0)),
+        *tool(1, "toolu_second", "g", '{ "city":  "Bonn" }'),
+        stop_reason="tool_use",
+    ),
+    "error": stream(M(), B(0, "text", text=""), T(0, "He"), T(0, "re"), E(message="Overloaded, come back later")),
+    "compaction": answer(
+        B(0, "compaction", content=None),
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "compaction_delta", "content": "It was long."}},
+        X(0),
+        *text(1, "Go on."),
+    ),
+    "refusal": stream(M(), *text(0, "Well"), K("refusal"), END),
+    "length": stream(M(usage={"input_tokens": 431}), *text(0, "On and"), K("max_tokens", {"output_tokens": 977}), END),
+    "usage on the way": stream(
+        M(usage={"input_tokens": 431, "output_tokens": 7}), *text(0, "On"), K(usage={"output_tokens": 977}), END
+    ),
+}
+
+
+def plant(name, method, changed):
+    """
+    Return the decoder with one method in place of its own.
+    """
+    return type(name, (AnthropicMessagesDecoder,), {method: changed})
+
+
+def without(kind, field):
+    """
+    Return `on_event` for which a field of one type of delta never comes.
+    """
+
+    def on_event(self, event):
+        delta = event.get("delta")
+        if isinstance(delta, dict) and delta.get("type") == kind:
+            event = {**event, "delta": {**delta, field: self.spoilt(delta.get(field))}}
+        AnthropicMessagesDecoder.on_event(self, event)
+
+    return on_event
+
+
+def spoiling(kind, field, spoilt):
+    decoder = plant("Spoils", "on_event", without(kind, field))
+    decoder.spoilt = staticmethod(spoilt)
+    return decoder
+
+
+class LosesTheLastDelta(AnthropicMessagesDecoder):
+    held = None
+
+    def _add(self, block, text):
+        held, self.held = self.held, (block, text)
+        if held is not None:
+            super()._add(*held)
+
+
+class SaysLessAtTheEnd(AnthropicMessagesDecoder):
+    def feed(self, data):
+        return [
+            attrs.evolve(event, text=event.text[:-1]) if event.type == "text.ended" else event
+            for event in super().feed(data)
+        ]
+
+
+class GivesOneIdToAllCalls(AnthropicMessagesDecoder):
+    def _on_start(self, index, fields):
+        super()._on_start(index, {**fields, "id": "toolu_0"} if fields.get("type") == "tool_use" else fields)
+
+
+class ShortensIds(AnthropicMessagesDecoder):
+    def _on_start(self, index, fields):
+        super()._on_start(index, {**fields, "id": fields["id"][:-1]} if fields.get("type") == "tool_use" else fields)
+
+
+class SignsTheNextPart(AnthropicMessagesDecoder):
+    signature = None
+
+    def _on_delta(self, event, delta):
+        if delta.get("type") == "signature_delta":
+            self.signature = delta["signature"]
+            return
+        super()._on_delta(event, delta)
+
+    def _on_start(self, index, fields):
+        signature, self.signature = self.signature, None
+        super()._on_start(index, {**fields, "signature": signature} if signature else fields)
+
+
+class CitesTheNextText(AnthropicMessagesDecoder):
+    cited = ()
+
+    def _on_delta(self, event, delta):
+        if delta.get("type") == "citations_delta":
+            self.cited = (*self.cited, delta["citation"])
+            return
+        super()._on_delta(event, delta)
+
+    def _on_start(self, index, fields):
+        if fields.get("type") == "text" and self.cited:
+            fields, self.cited = {**fields, "citations": list(self.cited)}, ()
+        super()._on_start(index, fields)
+
+
+class AddsUsage(AnthropicMessagesDecoder):
+    def on_event(self, event):
+        before = dict(self._counts)
+        super().on_event(event)
+        if event.get("type") == "message_delta":
+            self._counts["output_tokens"] = self._counts.get("output_tokens", 0) + before.get("output_tokens", 0)
+
+
+class SwallowsErrors(AnthropicMessagesDecoder):
+    def fail_step(self, error, **more):
+        super().fail_step(ErrorInfo(kind="provider", message="something went wrong"), **more)
+
+
+class EndsErrorsAsIfAllWereWell(AnthropicMessagesDecoder):
+    def on_event(self, event):
+        super().on_event({"type": "message_stop"} if event.get("type") == "error" else event)
+
+
+class JoinsItsTextAgainAndAgain(AnthropicMessagesDecoder):
+    whole = ""
+
+    def _add(self, block, text):
+        self.whole = f"{self.whole}{text}"
+        super()._add(block, text)
+
+
+class ReadsItsListAgainAndAgain(AnthropicMessagesDecoder):
+    def _add(self, block, text):
+        self.seen = [*getattr(self, "seen", ()), text]
+        sum(len(each) for each in self.seen)
+        super()._add(block, text)
+
+
+class DropsWhatItDoesNotKnow(AnthropicMessagesDecoder):
+    def feed(self, data):
+        return [event for event in super().feed(data) if not isinstance(event, OpaqueReceived)]
+
+
+class AlwaysEndsItsTurn(AnthropicMessagesDecoder):
+    def finish_step(self, finish_reason, raw_finish_reason=None, **more):
+        super().finish_step("stop", "end_turn", **more)
+
+
+class SharesItsCounts(AnthropicMessagesDecoder):
+    counts = {}  # noqa: RUF012 - the fault
+
+    def on_rejoin(self):
+        super().on_rejoin()
+        self._counts = self.counts
+
+    def on_event(self, event):
+        if event.get("type") == "message_start":
+            self.counts.clear()
+        super().on_event(event)
+
+
+class ForgetsNothing(AnthropicMessagesDecoder):
+    words = 0
+
+    def _add(self, block, text):
+        self.words += 1
+        super()._add(block, f"{text}{'!' if self.words > 12 else ''}")
+
+
+FAULTS = {
+    "1 a lost signature": (spoiling("signature_delta", "signature", lambda _: ""), "thinking: delta.signature is lost"),
+    "1b a short signature": (
+        spoiling("signature_delta", "signature", lambda text: text and text[:64]),
+        "thinking: delta.signature is lost",
+    ),
+    "2 a lost last delta": (LosesTheLastDelta, "is lost"),
+    "2b an end that says less": (SaysLessAtTheEnd, "another transcript|is lost|text"),
+    "3 one id for all calls": (GivesOneIdToAllCalls, "parallel calls: content_block.id is lost"),
+    "3b a short id": (ShortensIds, "parallel calls: content_block.id is lost"),
+    "4 a signature in the next part": (
+        SignsTheNextPart,
+        "thinking: .* is in part 1 of 'a1'; part 0 of 'a1' was open",
+    ),
+    "5 lost citations": (spoiling("citations_delta", "citation", lambda _: {}), "citations: delta.citation"),
+    "5b citations of the next text": (CitesTheNextText, "is in part|not the transcript of the uncut stream"),
+    "6 added usage": (AddsUsage, r"usage.details has 984, which no frame has|output_tokens is lost"),
+    "7 a swallowed error": (SwallowsErrors, "error: error.(type|message) is lost"),
+    "7b an error that is an end": (EndsErrorsAsIfAllWereWell, "error: error.type is lost"),
+    "8 a text that is joined for each delta": (JoinsItsTextAgainAndAgain, "one more takes .* bytes of memory"),
+    "8b a list that is read for each delta": (ReadsItsListAgainAndAgain, "one more costs .* bytecodes"),
+    "9 no opaque parts": (DropsWhatItDoesNotKnow, "compaction: delta.content is lost"),
+    "10 always the same end": (AlwaysEndsItsTurn, "stop_reason is lost"),
+    "11 shared counts": (SharesItsCounts, "decoders share something"),
+    "12 nothing forgotten": (ForgetsNothing, "not the transcript of the uncut stream"),
+    "13 input that is written again": (
+        spoiling("input_json_delta", "partial_json", lambda text: text and text.replace(" ", "")),
+        "parallel calls: delta.partial_json is lost",
+    ),
+}
+
+
+def test_the_sound_adapter_passes():
+    """
+    Without a fault nothing is found in these samples.
+    """
+    check_adapter(DIALECT, SAMPLES, mutations=3, every_position=0)
+
+
+@pytest.mark.parametrize(("decoder", "sentence"), FAULTS.values(), ids=FAULTS.keys())
+def test_each_fault_of_a_decoder_is_found(decoder, sentence):
+    """
+    The sentence names the stream and what is wrong, and shows the shortest input for it.
+    """
+    with pytest.raises(AssertionError, match=sentence) as caught:
+        check_adapter(attrs.evolve(DIALECT, decoder=decoder), SAMPLES, mutations=3, every_position=0)
+
+    assert re.search("the shortest input that fails: b|the frame is b|decoders share", str(caught.value))
+
+
+def encoding(change):
+    """
+    Return an encoder whose requests are changed.
+    """
+
+    def encode(transcript, body, **how):
+        encoded = DIALECT.encoder(transcript, body, **how)
+        return attrs.evolve(encoded, body={**encoded.body, "messages": change(encoded.body["messages"])})
+
+    return encode
+
+
+def each_block(change):
+    """
+    Return a change of all blocks: to another block, to several, or to none.
+    """
+    return encoding(
+        lambda messages: [
+            {**message, "content": [other for block in message["content"] for other in change(block)]}
+            for message in messages
+        ]
+    )
+
+
+def raises(*args, **options):
+    raise KeyError("boom")
+
+
+def keeps_its_argument(transcript, body, **how):
+    body["stream"] = True
+    return DIALECT.encoder(transcript, body, **how)
+
+
+class RaisingEmitter(AnthropicMessagesEmitter):
+    on_part = raises
+
+
+class SilentEmitter(AnthropicMessagesEmitter):
+    def on_part(self, place, part):
+        pass
+
+
+class HidingEmitter(AnthropicMessagesEmitter):
+    drops = ()
+
+    def on_part(self, place, part):
+        super().on_part(place, attrs.evolve(part, state={}))
+
+
+def without_content(message):
+    return {**DIALECT.emit_resource(message), "content": []}
+
+
+def without_usage(message):
+    return {**DIALECT.emit_resource(message), "usage": {}}
+
+
+def reads_only_its_own(resource, message_id, **how):
+    assert resource["type"] == "message"
+    return DIALECT.decode_resource(resource, message_id, **how)
+
+
+WAYS_BACK = {
+    "14 an encoder that raises": ({"encoder": raises}, "the encoder raised KeyError"),
+    "an encoder without results": (
+        {"encoder": each_block(lambda block: [] if block["type"] == "tool_result" else [block])},
+        "parallel calls: the result of call 'toolu_first' is in the request 0 times",
+    ),
+    "an encoder without state": (
+        {"encoder": each_block(lambda block: [{**block, "signature": ""} if "signature" in block else block])},
+        "thinking: the state 'c2lnbmF0dXJl.*' may be sent and is in the request 0 times; expected once",
+    ),
+    "an encoder that sends state twice": (
+        {"encoder": each_block(lambda block: [block, block] if block["type"] == "thinking" else [block])},
+        "thinking: the state .* may be sent and is in the request 2 times; expected once",
+    ),
+    "an encoder that sends all state": (
+        {"encoder": lambda transcript, body, strip=False, **how: DIALECT.encoder(transcript, body, **how)},
+        "thinking: the state .* of part 0 is sent, which the policy does not allow",
+    ),
+    "an encoder that keeps its argument": ({"encoder": keeps_its_argument}, "the encoder changes what it is given"),
+    "an encoder without prompts": (
+        {"encoder": each_block(lambda block: [] if block.get("text") == "prompt u1" else [block])},
+        "the prompt 'prompt u1' is neither sent nor reported",
+    ),
+    "a request that is no JSON": (
+        {"encoder": each_block(lambda block: [{**block, "at": {1}}])},
+        "the request is not JSON",
+    ),
+    "14 an emitter that raises": ({"emitter": RaisingEmitter}, "the emitter raised KeyError"),
+    "an emitter that writes nothing": ({"emitter": SilentEmitter}, "no part of any stream comes back"),
+    "an emitter that hides its drops": ({"emitter": HidingEmitter}, "part 0 of 'a1' changed, and no Drop reports it"),
+    "14 an empty document": ({"emit_resource": without_content}, "read from its document the answer has other text"),
+    "a document without usage": ({"emit_resource": without_usage}, "read from its document the answer has other usage"),
+    "a document that raises": ({"emit_resource": raises}, "writing and reading the document raised KeyError"),
+    "documents that are not its own": (
+        {"decode_resource": reads_only_its_own},
+        r"decode_resource\(\{\}\) raised KeyError",
+    ),
+    "an HTTP error that raises": ({"http_error": raises}, r"http_error\(200, \{\}, b''\) raised KeyError"),
+    "an HTTP error of one kind": (
+        {"http_error": lambda *response: ErrorInfo(kind="provider", message="no")},
+        r"http_error\(401, \{\}, b''\) is of kind 'provider', expected auth",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "sentence"), WAYS_BACK.values(), ids=WAYS_BACK.keys())
+def test_each_fault_on_the_way_back_is_found(changes, sentence):
+    """
+    So does a fault of what makes requests, streams, documents and errors.
+    """
+    policy = {"policy": DIALECT.policy} if "encoder" in changes else {}
+    with pytest.raises(AssertionError, match=sentence):
+        check_adapter(attrs.evolve(DIALECT, **policy, **changes), SAMPLES, mutations=1, every_position=0)
+
+
+def test_a_fast_path_that_differs_is_found():
+    """
+    So does a fast path that gives other events.
+    """
+    decoder = plant("Hurries", "_add", lambda self, block, text: self.recorder.text(text if self.fast else "x" + text))
+
+    with pytest.raises(AssertionError, match="without the fast path the same bytes give other events"):
+        check_adapter(attrs.evolve(DIALECT, decoder=decoder), SAMPLES, mutations=0, every_position=0)
