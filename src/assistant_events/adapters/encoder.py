@@ -264,6 +264,12 @@ class EncoderBase(ABC):
         """Return the places of calls that the provider refuses as calls; they are sent as text of the user."""
         return ()
 
+    def left_out(
+        self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
+    ) -> Mapping[int, DropReason | str]:
+        """Return the places of parts that are refused for what is sent of the other *parts*, with the reasons."""
+        return {}
+
     def resumed(self, hops: Sequence[msg.AssistantMessage]) -> tuple[dict[str, Any], bool] | None:
         """
         Return the fields that resume a paused answer, and whether the conversation before it is sent.
@@ -449,13 +455,13 @@ class EncoderBase(ABC):
         assert isinstance(kept, msg.AssistantMessage)
         drops = list(selection.drops)
         parts = [(place, self._with_id(message, place, part)) for place, part in zip(places, kept.parts, strict=True)]
-        refused = self.refused_calls(message, parts)
+        refused, left_out = self.refused_calls(message, parts), self.left_out(message, parts)
         sent: list[msg.Part] = []
         results: list[Item] = []
         reworded: list[Item] = []
         for place, part in parts:
             is_refused = isinstance(part, msg.ToolPart) and place in refused
-            reason = self.unsendable(part)
+            reason = self.unsendable(part) or left_out.get(place)
             if reason is None and not is_refused and not self.is_sent(kept, _with_input(part)):
                 reason = DropReason.UNPLACED
             if reason is not None:

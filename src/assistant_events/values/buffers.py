@@ -39,6 +39,13 @@ class Buffer(Generic[AnyStr]):
         self._blocks.append(self._join(self.pieces))
         self.pieces.clear()
 
+    def replace(self, whole: AnyStr) -> None:
+        """Put *whole* in place of all of it."""
+        self._blocks.clear()
+        self.pieces.clear()
+        self.length = 0
+        self.append(whole)
+
     def value(self) -> AnyStr:
         """Return all of it, which is then kept in place of what it was joined from."""
         blocks = self._blocks

@@ -2,9 +2,19 @@
 
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.openai_responses.decoder import OpenAIResponsesDecoder
+from assistant_events.adapters.openai_responses.emitter import OpenAIResponsesEmitter, emit_resource
+from assistant_events.adapters.openai_responses.encoder import encode
 from assistant_events.adapters.openai_responses.vocabulary import ERRORS, detect
 
-__all__ = ["OpenAIResponsesDecoder", "decode_resource", "detect", "dialect"]
+__all__ = [
+    "OpenAIResponsesDecoder",
+    "OpenAIResponsesEmitter",
+    "decode_resource",
+    "detect",
+    "dialect",
+    "emit_resource",
+    "encode",
+]
 
 decode_resource = OpenAIResponsesDecoder.decode_resource
 """Decodes a response that came as one JSON document."""
@@ -12,6 +22,9 @@ decode_resource = OpenAIResponsesDecoder.decode_resource
 dialect = Dialect(
     name="openai-responses",
     decoder=OpenAIResponsesDecoder,
+    encoder=encode,
+    emitter=OpenAIResponsesEmitter,
+    emit_resource=emit_resource,
     decode_resource=decode_resource,
     detect=detect,
     http_error=ERRORS.read_http,

@@ -30,7 +30,6 @@ from assistant_events.adapters.json_fields import (
 )
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.open_items import OpenItem, OpenPart
-from assistant_events.errors import JsonError
 from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.values import (
     ErrorInfo,
@@ -39,7 +38,7 @@ from assistant_events.values import (
     MediaContent,
     RemoteRun,
     TextContent,
-    read_json,
+    valid_text,
 )
 from assistant_events.values.content import ContentInput
 
@@ -200,8 +199,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         self._learn(response)
         raw = string(response, "status")
         status = raw if raw in words.ENDS else name
-        for index, fields in enumerate(mappings(response, "output")):
-            self._on_final_item(index, fields)
+        self._read_output(mappings(response, "output"))
         if status == "failed":
             self.fail_step(words.ERRORS.read_document(response))
         elif status == "cancelled":
@@ -267,18 +265,19 @@ class OpenAIResponsesDecoder(DecoderBase):
         if is_done:
             self._end(item, is_done=True)
 
-    def _on_final_item(self, index: int, fields: Fields) -> None:
-        """Read an item of the whole response, which counts where the stream has not ended it."""
-        kind = string(fields, "type")
-        item = self._by_index.get(index)
-        if item is None or item.kind != kind:
-            item = self._by_id.get(string(fields, "id") or "")
-        if item is None and (len(self._items) <= index or self._items[index].kind != kind):
-            self._on_item(max(self._by_index, default=-1) + 1, fields, is_done=True)
-        elif item is not None and not item.ended and item.kind == kind:
-            item.fields |= said(fields)
-            self._begin(item)
-            self._end(item, is_done=True)
+    def _read_output(self, output: list[Fields]) -> None:
+        """Read the items of the whole response, which count where the stream has not ended them."""
+        ids = {string(fields, "id"): fields for fields in output}
+        for item in [item for item in self._items if not item.ended]:
+            fields = ids.get(string(item.fields, "id")) or (output[item.number] if item.number < len(output) else {})
+            is_other = string(fields, "id") in self._by_id and string(fields, "id") != string(item.fields, "id")
+            if string(fields, "type") == item.kind and not is_other:
+                item.fields |= said(fields)
+                self._begin(item)
+                self._end(item, is_done=True)
+        for fields in output[len(self._items) :]:
+            if string(fields, "id") not in self._by_id:
+                self._on_item(max(self._by_index, default=-1) + 1, fields, is_done=True)
 
     def _begin(self, item: OpenItem) -> None:
         if item.kind == "reasoning" and not item.parts:
@@ -316,7 +315,7 @@ class OpenAIResponsesDecoder(DecoderBase):
             self._read_parts(item)
             self._keep(item)
             for part in item.parts:
-                self._end_part(part)
+                self.recorder.end(part.key)
             self.recorder.end(item)
         elif not (item.kind in words.ANSWERS and self._answer(item)):
             self._keep(item)
@@ -351,7 +350,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         for before in item.parts:
             if before.done and not before.ended:
                 self._keep_part(before)
-                self._end_part(before)
+                self.recorder.end(before.key)
         part = OpenPart(item, kind, index, len(parts))
         item.parts.append(part)
         if item.kind == "message":
@@ -366,19 +365,9 @@ class OpenAIResponsesDecoder(DecoderBase):
         part.ended = True
         fragment = self.recorder.open_of(part.key)
         length = fragment.buffer.length if isinstance(fragment, OpenFragment) else 0
-        length = length if part.corrected is None else len(part.corrected)
         cited = words.citations_of(part.annotations, length)
         details = {"logprobs": part.logprobs} if part.logprobs else {}
         self.recorder.keep(part.key, part.final_state(), cited, details)
-
-    def _end_part(self, part: OpenPart) -> None:
-        if part.corrected is None:
-            self.recorder.end(part.key)
-        elif part.item.kind == "message":
-            self.recorder.end_text(text=part.corrected, key=part.key)
-        else:
-            self.recorder.end_reasoning(text=part.corrected, key=part.key)
-        part.corrected = None
 
     def _read_parts(self, item: OpenItem) -> None:
         """Read the parts of a whole item. Their places are not always the indexes of the events (Bedrock)."""
@@ -391,6 +380,7 @@ class OpenAIResponsesDecoder(DecoderBase):
                     continue
                 part = known[place] if place < len(known) else self._part(item, kind, item.next_index(where))
                 self._finish_part(part, fields)
+                part.done = True
 
     def _finish_part(self, part: OpenPart, fields: Fields) -> None:
         """Take the whole part, which wins over its deltas."""
@@ -413,15 +403,15 @@ class OpenAIResponsesDecoder(DecoderBase):
         fragment = self.recorder.open_of(part.key)
         if not part.has_text:
             self._say(part, text)
-        elif isinstance(fragment, OpenFragment):
-            part.corrected = text if fragment.buffer.value() != text else None
+        elif fragment is not None and fragment.buffer.value() != text:
+            fragment.buffer.replace(valid_text(text))
 
     def _say(self, part: OpenPart, text: str) -> None:
         part.has_text = part.has_text or bool(text)
         if part.item.kind == "message":
-            self.recorder.text(text, key=part.key)
+            self.recorder.text(text, key=part.key, state=part.state())
         else:
-            self.recorder.reasoning(text, key=part.key)
+            self.recorder.reasoning(text, key=part.key, state=part.state())
 
     # -- events about items
 
@@ -486,10 +476,10 @@ class OpenAIResponsesDecoder(DecoderBase):
         streamed = "" if call is None else call.buffer.value()
         if not streamed:
             self.recorder.tool_input(None, None, text, key=item)
+        elif call is not None and text not in ("", streamed):
+            call.buffer.replace(valid_text(text))
         if tool.form == "text":
             item.input = {first: text or streamed}
-        elif streamed and text not in ("", streamed):
-            item.input = _json_object(text)
 
     def _end_hosted_call(self, item: OpenItem) -> None:
         """Record the result that is in the item of a call of the provider."""
@@ -518,14 +508,6 @@ def _index(event: Fields, key: str) -> int | None:
     """Return the number of an item or event; `None` for one that no service uses."""
     number = integer(event, key)
     return number if number is not None and 0 <= number < _LIMIT else None
-
-
-def _json_object(text: str) -> dict[str, Any] | None:
-    try:
-        value = read_json(text)
-    except JsonError:
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _output(kind: str, fields: Fields, output: object) -> ContentInput:

@@ -71,9 +71,6 @@ class OpenPart:
     text: str | None = None
     """Its whole text as the provider repeats it."""
 
-    corrected: str | None = None
-    """The same, where the deltas were different."""
-
     annotations: list[Fields] = attrs.Factory(list[Fields])
     logprobs: list[Any] = attrs.Factory(list[Any])
     fields: dict[str, Any] = attrs.Factory(dict[str, Any])

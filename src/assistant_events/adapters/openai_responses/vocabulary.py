@@ -100,6 +100,9 @@ INDEXES: Final[dict[PartList, str]] = {"content": "content_index", "summary": "s
 """By array, the field of the index, in events and in state."""
 
 
+INDEXES_OF_STATE: Final = frozenset(INDEXES.values())
+
+
 class Words(NamedTuple):
     """What the events of one kind of text are about."""
 

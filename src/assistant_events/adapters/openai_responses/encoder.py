@@ -1,0 +1,204 @@
+"""
+A conversation to the next request of the Responses API.
+
+Either the request names the response that the service stores and has what is new (`chained`), or it has every item as
+it came and at its place (`full`).
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+import attrs
+
+from assistant_events import messages as msg
+from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.compaction import since_compaction
+from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.items import number_of
+from assistant_events.adapters.json_fields import array, mapping, string
+from assistant_events.adapters.openai_responses import output_items
+from assistant_events.adapters.openai_responses import vocabulary as words
+from assistant_events.adapters.openai_responses.policy import POLICY
+from assistant_events.errors import JsonError
+from assistant_events.history import DropReason, Policy, has_result
+from assistant_events.values import Content, JsonContent, MediaContent, TextContent, read_json, thaw, write_json
+
+_IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+
+ALONE: Final = "The item that it led to is not there, and without one it is refused."
+"""Why a reasoning is not sent at the end of an answer."""
+
+
+class OpenAIResponsesEncoder(EncoderBase):
+    """
+    Encodes requests of `POST /v1/responses`: `input` and `previous_response_id`.
+
+    Nothing else of the body is changed. With `store: false` ask for `include: ["reasoning.encrypted_content"]`: a
+    reasoning without it cannot be sent again. A `conversation` of the service is refused: it would have a history of
+    its own.
+    """
+
+    dialect: ClassVar[str] = "openai-responses"
+    provider: ClassVar[str] = "openai"
+    policy: ClassVar[Policy] = POLICY
+    conversation_fields: ClassVar[tuple[str, ...]] = ("input", "previous_response_id", "conversation")
+    stored_key: ClassVar[str] = "response_id"
+    stored_field: ClassVar[str] = "previous_response_id"
+    not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^!-~]")
+
+    def __init__(self, messages: tuple[msg.Message, ...], body: dict[str, Any], **options: Any) -> None:
+        # Any: the options of `EncoderBase`.
+        super().__init__(messages, body, **options)
+        if not self.strip:
+            self.messages = since_compaction(messages, self.target, self._policy, _is_summary)
+
+    # -- the request
+
+    def conversation(self, items: list[Item]) -> dict[str, Any]:
+        """Return the input."""
+        return {"input": items}
+
+    # -- items
+
+    def content(self, content: Content) -> Item | None:
+        """Return a content block; audio, video and images of other types than the usual four have none."""
+        match content:
+            case TextContent():
+                return {"type": "input_text", "text": content.text}
+            case JsonContent():
+                return {"type": "input_text", "text": write_json(content.value).decode()}
+            case MediaContent():
+                return _media(content)
+
+    def user_item(self, blocks: list[Item]) -> Item:
+        """Return a message of the user."""
+        return {"type": "message", "role": "user", "content": blocks}
+
+    def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
+        """
+        Return the items of an answer, from its last compaction on: what is before it is in it.
+
+        Calls of the app before it stay, for their results are sent.
+        """
+        places = [place for place, part in enumerate(message.parts) if _is_summary(part)]
+        calls = [place for place, part in enumerate(message.parts) if _is_of_app(part)]
+        first = min([places[-1], *calls]) if places else 0
+        sent = attrs.evolve(message, parts=message.parts[first:]) if first else message
+        items = [output_items.write_item(item.kind, item.parts) for item in output_items.items_with_parts(sent)]
+        return [_for_request(item) for item in items]
+
+    def is_sent(self, message: msg.AssistantMessage, part: msg.Part) -> bool:
+        """Return whether a part has an item."""
+        return output_items.item_kind(part) is not None
+
+    def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
+        """Return the item of a result, whose type is that of the call."""
+        kind = words.TOOLS[output_items.kind_of_call(call)].answer
+        call_id = wire_id(call) or call.call_id
+        text = "\n".join([item.text for item in content if isinstance(item, TextContent)])
+        caller = {"caller": thaw(call.state["caller"])} if "caller" in call.state else {}
+        item: Item = {"type": kind, "call_id": call_id, **caller}
+        match kind:
+            case "mcp_approval_response":
+                reason = {"reason": text} if failed else {}
+                return {"type": kind, "approval_request_id": call_id, "approve": not failed, **reason}
+            case "local_shell_call_output":
+                return {"type": kind, "id": call_id, "output": text}
+            case "apply_patch_call_output":
+                return {**item, "status": "failed" if failed else "completed", "output": text}
+            case "shell_call_output":
+                outcome = {"type": "exit", "exit_code": 1 if failed else 0}
+                return {**item, "output": _array(text) or [{"stdout": text, "stderr": "", "outcome": outcome}]}
+            case "tool_search_output":
+                return {**item, "execution": "client", "status": "completed", "tools": _array(text)}
+            case "computer_call_output":
+                images = [block for each in content if (block := self.content(each)) and block["type"] == "input_image"]
+                shown = {key: value for key, value in (images[-1] if images else {}).items() if key != "type"}
+                return {**item, "output": {"type": "computer_screenshot", **shown}}
+            case _ if all(isinstance(each, TextContent) for each in content):
+                return {**item, "output": text}
+            case _:
+                return {**item, "output": [self.content(each) for each in content]}
+
+    def unsendable(self, part: msg.Part) -> DropReason | None:
+        """Return why a part has no item: an empty text, a call of the provider without the result in its item."""
+        match part:
+            case msg.TextPart(text="") if "item_id" not in part.state:
+                return DropReason.EMPTY
+            case msg.ToolPart(provider_executed=True) if not has_result(part):
+                return None if words.TOOLS[output_items.kind_of_call(part)].answer else DropReason.UNANSWERED
+            case _:
+                return super().unsendable(part)
+
+    def left_out(
+        self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
+    ) -> Mapping[int, DropReason | str]:
+        """Return the reasonings whose following item is not sent: the service refuses the one without the other."""
+        sent = {number_of(part.state, "i") for _, part in parts if self.unsendable(part) is None}
+        items = output_items.items_with_parts(message)
+        found: dict[int, DropReason | str] = {}
+        for place, part in parts:
+            number = number_of(part.state, "i")
+            if not isinstance(part, msg.ReasoningPart) or number is None:
+                continue
+            after = [each.parts[0].state for each in items if each.kind not in ("reasoning", "result")]
+            following = min([n for state in after if (n := number_of(state, "i") or 0) > number], default=None)
+            if following is None:
+                found[place] = ALONE
+            elif following not in sent:
+                found[place] = DropReason.LINKED
+        return found
+
+    def has_place(self, part: msg.Part) -> bool:
+        """Return whether all state of a part is sent: always, items hold any field."""
+        return True
+
+
+encode = OpenAIResponsesEncoder.encode
+
+
+def _is_summary(part: msg.Part) -> bool:
+    return string(mapping(part.state, "item"), "type") == "compaction"
+
+
+def _is_of_app(part: msg.Part) -> bool:
+    return isinstance(part, msg.ToolPart) and not part.provider_executed
+
+
+def _for_request(item: Item) -> Item:
+    """Return an item as input: log probabilities are output alone, and a message without an id has a short form."""
+    if item["type"] != "message":
+        return item
+    content = [{key: value for key, value in part.items() if key != "logprobs"} for part in item["content"]]
+    if "id" in item:
+        return {"status": "completed", **item, "content": content}
+    texts = [{key: part[key] for key in ("type", "text", "refusal") if key in part} for part in content]
+    return {**{key: item[key] for key in ("role", "phase") if key in item}, "content": texts}
+
+
+def _media(content: MediaContent) -> Item | None:
+    kind = content.media_type.partition("/")[0]
+    if kind in ("audio", "video") or (kind == "image" and content.media_type not in _IMAGES):
+        return None
+    uri = content.uri or ""
+    if content.data is not None:
+        uri = f"data:{content.media_type};base64,{b64encode(content.data).decode()}"
+    is_id = uri.startswith("file-")
+    if kind == "image":
+        return {"type": "input_image", **({"file_id": uri} if is_id else {"image_url": uri, "detail": "auto"})}
+    if content.data is not None:
+        extension = content.media_type.rpartition("/")[2].replace("plain", "txt")
+        return {"type": "input_file", "filename": f"file.{extension}", "file_data": uri}
+    return {"type": "input_file", **({"file_id": uri} if is_id else {"file_url": uri})}
+
+
+def _array(text: str) -> list[Any]:
+    # Any: plain JSON.
+    try:
+        return list(array({"array": read_json(text)}, "array"))
+    except JsonError:
+        return []
