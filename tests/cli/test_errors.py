@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from assistant_events import extras
+from assistant_events.adapters import dialect_names
 from assistant_events.cli import detect_input, entry_point, open_store
 from assistant_events.cli.exit_codes import Exit
 from assistant_events.errors import AdapterError, ConflictError, StoreError
@@ -24,10 +25,10 @@ INPUTS = {
     "only blanks": (b"\n\n  \n", "standard input: nothing came"),
     "binary": (b"\x7fELF\x02\x01\x01" + bytes(200), "expected server-sent events or JSON, this is neither"),
     "a text": (b"Dear reader,\nall is well.\n", "expected server-sent events or JSON, this is neither"),
-    "sse of nobody": (b'data: {"hello": "world"}\n\n', "no dialect knows it; name one with --dialect (installed: "),
-    "sse without json": (b"data: hello\n\n", "no dialect knows it"),
-    "json of nobody": (b'{"hello": "world"}', "no dialect knows it"),
-    "json lines of nobody": (b'{"hello": 1}\n{"hello": 2}\n{nonsense\n', "no dialect knows it"),
+    "sse of nobody": (b'data: {"hello": "world"}\n\n', "no dialect detects it; name one with --dialect"),
+    "sse without json": (b"data: hello\n\n", "no dialect detects it"),
+    "json of nobody": (b'{"hello": "world"}', "no dialect detects it"),
+    "json lines of nobody": (b'{"hello": 1}\n{"hello": 2}\n{nonsense\n', "no dialect detects it"),
     "an array of numbers": (b"[1, 2, 3]", "the JSON holds no object"),
     "a cut document": (b'{"steps": [{"type": "thou', "object 1: not valid JSON"),
     "a damaged line": (OWN + b"{nonsense\n", "line 2: not valid JSON"),
@@ -47,9 +48,11 @@ def test_input_that_is_none(run, command, data, expected_text):
     """
     ran = run(command, "-", stdin=io.BytesIO(data))
 
-    assert (2, 1) == (ran.code, ran.err.count("\n"))
-    assert ran.err.startswith("assistant-events: standard input")
-    assert expected_text in ran.err
+    first, *more = ran.err.splitlines()
+    assert 2 == ran.code
+    assert first.startswith("assistant-events: standard input")
+    assert expected_text in first
+    assert bool(more) == ("no dialect" in first)
 
 
 def test_nothing_is_stored_of_what_cannot_be_used(run, db):
@@ -273,6 +276,20 @@ def test_output_that_is_no_utf8(monkeypatch):
 
     assert 0 == entry_point.main(["fold", "-", "--json"])
     assert "Hello, Tromsø!" == json.loads(written.getvalue())["messages"][0]["parts"][0]["text"]
+
+
+@pytest.mark.parametrize("command", ["fold", "events"])
+def test_the_dialects_that_were_tried(run, command):
+    """
+    Where no dialect detects an input, each that was tried is listed with what it expected.
+    """
+    frames = b'data: {"type": "greeting", "hello": "\\u001b[31m"}\n\ndata: {"bye": 1}\n\n'
+    _, tried, *refusals = run(command, "-", stdin=frames).err.splitlines()
+
+    assert "  tried 2 objects, the first has the fields type 'greeting', hello" == tried
+    assert list(dialect_names()) == [line.partition(":")[0].strip() for line in refusals]
+    assert all(": expected a" in line for line in refusals)
+    assert "  tried 0 objects, none is a JSON object" in run(command, "-", stdin=b"data: hello\n\n").err
 
 
 def test_a_dialect_that_does_not_load(run, monkeypatch):

@@ -101,6 +101,8 @@ class Dialect:
         detect: Whether the first frame of a stream, or a document, is of this wire; `None` when that cannot be
             detected.
 
+        detects: What `detect` looks for in a document, in words, for the report of a command that finds no dialect.
+
         policy: Which state may be sent back, and to whom. It is the `policy` of the encoder's class; only a dialect
             whose `encoder` is not `EncoderBase.encode` names one itself, any other raises `ValueError`.
 
@@ -120,6 +122,7 @@ class Dialect:
     emit_resource: Callable[[AssistantMessage], dict[str, Any]] | None = None
     decode_resource: DecodeResource | None = None
     detect: Callable[[Fields], bool] | None = None
+    detects: str = ""
     policy: Policy = attrs.field(default=attrs.Factory(_default_policy, takes_self=True), validator=_is_applied)
     http_error: Callable[[int, Mapping[str, str], bytes], ErrorInfo] | None = None
     dropped: Mapping[str, str] = _NOTHING

@@ -26,6 +26,9 @@ from assistant_events.values import read_json
 _LOOKED_AT: Final = 100
 """Frames that are looked at for one that a dialect knows. It is the first, unless a proxy speaks before it."""
 
+_SHOWN_FIELDS: Final = 8
+_WORDS: Final = frozenset({"type", "event_type", "object", "role"})
+
 _MARK: Final = b"\xef\xbb\xbf"
 _SQLITE: Final = b"SQLite format 3\0"
 _SSE: Final = re.compile(rb"(?:event|data|id|retry)[ ]?:|:")
@@ -219,11 +222,32 @@ def _frames(source: Input) -> Iterator[Mapping[str, Any]]:
 
 
 def _detected(source: Input, found: Iterable[Mapping[str, Any]]) -> Dialect:
+    documents = list(islice(found, _LOOKED_AT))
     try:
-        dialect = detect_dialect(islice(found, _LOOKED_AT))
+        dialect = detect_dialect(documents)
+        if dialect is not None:
+            return dialect
+        refusals = [_refusal(load_dialect(name)) for name in dialect_names()]
     except AssistantEventsError as error:
         raise CommandError(f"{error}; name another dialect with --dialect") from None
-    if dialect is None:
-        installed = ", ".join(dialect_names())
-        raise CommandError(f"{source.name}: no dialect knows it; name one with --dialect (installed: {installed})")
-    return dialect
+    first = f"the first has {_fields(documents[0])}" if documents else "none is a JSON object"
+    raise CommandError(
+        f"{source.name}: no dialect detects it; name one with --dialect",
+        more=[f"tried {len(documents)} objects, {first}", *refusals],
+    )
+
+
+def _refusal(dialect: Dialect) -> str:
+    """Return what a dialect expected and none of the documents has."""
+    if dialect.detect is None:
+        return f"{dialect.name}: not tried, it cannot be detected"
+    return f"{dialect.name}: expected {dialect.detects or 'frames of its own'}"
+
+
+def _fields(document: Mapping[str, Any]) -> str:
+    """Return the fields of a document, with the words by which dialects are detected."""
+    names = [
+        f"{name} {document[name][:40]!r}" if name in _WORDS and isinstance(document[name], str) else name
+        for name in list(document)[:_SHOWN_FIELDS]
+    ]
+    return f"the fields {', '.join(names)}" if names else "no fields"

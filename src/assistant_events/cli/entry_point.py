@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _ended("stopped", Exit.STOPPED)
     except CommandError as error:
-        return _ended(str(error), error.exit_code)
+        return _ended(str(error), error.exit_code, *error.more)
     except StoreError as error:
         return _ended(_told(error), Exit.STORE)
     except OSError as error:
@@ -64,9 +64,11 @@ def _told(error: StoreError) -> str:
     return str(error)
 
 
-def _ended(text: str, code: Exit) -> Exit:
+def _ended(text: str, code: Exit, *more: str) -> Exit:
     with suppress(OSError):
-        print(f"assistant-events: {one_line(text)}", file=sys.stderr)
+        print(
+            f"assistant-events: {one_line(text)}", *[f"  {one_line(line)}" for line in more], sep="\n", file=sys.stderr
+        )
     return code
 
 

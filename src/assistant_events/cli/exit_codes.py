@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import Final, Self, final
 
@@ -33,11 +34,12 @@ HELP: Final = "\n".join(["Exit codes:", *[f"  {code.value:<4} {code.meaning}" fo
 
 @final
 class CommandError(Exception):
-    """A command cannot continue. The text is one line for the person at the terminal."""
+    """A command cannot continue. The text is one line for the person at the terminal, *more* are lines below it."""
 
-    def __init__(self, text: str, exit_code: Exit = Exit.USAGE) -> None:
+    def __init__(self, text: str, exit_code: Exit = Exit.USAGE, *, more: Iterable[str] = ()) -> None:
         super().__init__(text)
         self.exit_code = exit_code
+        self.more = tuple(more)
 
 
 @final

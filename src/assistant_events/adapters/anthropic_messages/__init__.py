@@ -27,6 +27,7 @@ dialect = Dialect(
     emit_resource=emit_resource,
     decode_resource=decode_resource,
     detect=detect,
+    detects="a `type` that begins with message_ or content_block_, or a message of the role assistant",
     http_error=ERRORS.read_http,
     dropped=DROPPED,
 )

@@ -29,6 +29,7 @@ dialect = Dialect(
     emit_resource=emit_resource,
     decode_resource=decode_resource,
     detect=detect,
+    detects="an `event_type` or `type` that begins with interaction., step. or content., or an `object` interaction",
     http_error=ERRORS.read_http,
     dropped=DROPPED,
 )

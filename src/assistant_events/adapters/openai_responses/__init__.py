@@ -27,6 +27,7 @@ dialect = Dialect(
     emit_resource=emit_resource,
     decode_resource=decode_resource,
     detect=detect,
+    detects="a `type` that begins with response., or an `object` response",
     http_error=ERRORS.read_http,
 )
 """What the entry point of this dialect names."""
