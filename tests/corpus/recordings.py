@@ -18,6 +18,10 @@ ENDS = {
 """By dialect, the frame that ends an answer: a capture may hold several answers, one behind the other."""
 
 
+EDITED = {"openai-responses/braintrust-js.flue-v0-8-latest.5.sse"}
+"""Recordings whose deltas are not what the whole says: a path was replaced in one of them alone."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """

@@ -4,7 +4,7 @@ from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.openai_responses.decoder import OpenAIResponsesDecoder
 from assistant_events.adapters.openai_responses.emitter import OpenAIResponsesEmitter, emit_resource
 from assistant_events.adapters.openai_responses.encoder import encode
-from assistant_events.adapters.openai_responses.vocabulary import ERRORS, detect
+from assistant_events.adapters.openai_responses.vocabulary import DROPPED, ERRORS, detect
 
 __all__ = [
     "OpenAIResponsesDecoder",
@@ -29,5 +29,6 @@ dialect = Dialect(
     detect=detect,
     detects="a `type` that begins with response., or an `object` response",
     http_error=ERRORS.read_http,
+    dropped=DROPPED,
 )
 """What the entry point of this dialect names."""

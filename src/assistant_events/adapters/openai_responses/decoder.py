@@ -30,6 +30,7 @@ from assistant_events.adapters.json_fields import (
 )
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.open_items import OpenItem, OpenPart
+from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.values import (
     ErrorInfo,
@@ -172,7 +173,9 @@ class OpenAIResponsesDecoder(DecoderBase):
         self._learn(response)
 
     def _learn(self, response: Fields) -> None:
-        news = {key: value for key, value in said(response).items() if key in _KEPT or key not in words.NOT_DETAILS}
+        news = {
+            key: value for key, value in said(response).items() if key in _KEPT or key not in words.OWN + words.REPEATED
+        }
         # Copilot changes the id with every event.
         self._response = {
             **self._response,
@@ -199,7 +202,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         self._learn(response)
         raw = string(response, "status")
         status = raw if raw in words.ENDS else name
-        self._read_output(mappings(response, "output"))
+        self._read_output(mappings(response, "output"), is_whole=status != "incomplete")
         if status == "failed":
             self.fail_step(words.ERRORS.read_document(response))
         elif status == "cancelled":
@@ -244,9 +247,10 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     def _open(self, kind: str, index: int | None, item_id: str | None) -> OpenItem:
         self.ensure_started()
-        item = OpenItem(kind, len(self._items))
+        number = index if index is not None and index not in self._by_index else max(self._by_index, default=-1) + 1
+        item = OpenItem(kind, number)
         self._items.append(item)
-        self._by_index[len(self._by_index) if index is None else index] = item
+        self._by_index[number if index is None else index] = item
         if item_id:
             self._by_id[item_id] = item
         return item
@@ -260,24 +264,26 @@ class OpenAIResponsesDecoder(DecoderBase):
             item = self._open(kind, index, item_id)
         elif item_id:
             self._by_id[item_id] = item
+        # What changes until its end is not taken over from its start.
+        item.fields = {key: value for key, value in item.fields.items() if key not in ("status", "encrypted_content")}
         item.fields |= {key: value for key, value in said(fields).items() if key not in words.OF_HELPERS}
+        if not is_done:
+            item.fields.pop("encrypted_content", None)
         self._begin(item)
         if is_done:
             self._end(item, is_done=True)
 
-    def _read_output(self, output: list[Fields]) -> None:
-        """Read the items of the whole response, which count where the stream has not ended them."""
+    def _read_output(self, output: list[Fields], *, is_whole: bool) -> None:
+        """Read the items of the last response, which count where the stream has not ended them."""
         ids = {string(fields, "id"): fields for fields in output}
         for item in [item for item in self._items if not item.ended]:
             fields = ids.get(string(item.fields, "id")) or (output[item.number] if item.number < len(output) else {})
             is_other = string(fields, "id") in self._by_id and string(fields, "id") != string(item.fields, "id")
             if string(fields, "type") == item.kind and not is_other:
-                item.fields |= said(fields)
-                self._begin(item)
-                self._end(item, is_done=True)
-        for fields in output[len(self._items) :]:
+                self._on_item(item.number, fields, is_done=is_whole or string(fields, "status") != "in_progress")
+        for index, fields in enumerate(output[len(self._items) :], len(self._items)):
             if string(fields, "id") not in self._by_id:
-                self._on_item(max(self._by_index, default=-1) + 1, fields, is_done=True)
+                self._on_item(index, fields, is_done=is_whole or string(fields, "status") != "in_progress")
 
     def _begin(self, item: OpenItem) -> None:
         if item.kind == "reasoning" and not item.parts:
@@ -404,7 +410,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         if not part.has_text:
             self._say(part, text)
         elif fragment is not None and fragment.buffer.value() != text:
-            fragment.buffer.replace(valid_text(text))
+            _replace(fragment, text)
 
     def _say(self, part: OpenPart, text: str) -> None:
         part.has_text = part.has_text or bool(text)
@@ -419,12 +425,20 @@ class OpenAIResponsesDecoder(DecoderBase):
         item, delta = self._find(event, about.item), string(event, "delta") or ""
         if item is None:
             return
-        if not about.part:
+        if not about.part and item.has_input:
+            self.note("late-event", "a delta after the whole text was left out")
+        elif not about.part:
             self.recorder.tool_input(None, None, delta, key=item)
             self.offer_fast_path(event, ("delta",), self.recorder.open_of(item), kind=kind)
-            return
-        index = _index(event, words.INDEXES[words.PARTS[about.part][1]])
+        else:
+            self._on_text_delta(event, kind, item, about)
+
+    def _on_text_delta(self, event: Fields, kind: str, item: OpenItem, about: words.Words) -> None:
+        index, delta = _index(event, words.INDEXES[words.PARTS[about.part][1]]), string(event, "delta") or ""
         part = self._part(item, about.part, index)
+        if part.text is not None:
+            self.note("late-event", "a delta after the whole text was left out")
+            return
         self._say(part, delta)
         logprobs = array(event, "logprobs")
         if logprobs:
@@ -477,7 +491,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         if not streamed:
             self.recorder.tool_input(None, None, text, key=item)
         elif call is not None and text not in ("", streamed):
-            call.buffer.replace(valid_text(text))
+            _replace(call, text)
         if tool.form == "text":
             item.input = {first: text or streamed}
 
@@ -485,7 +499,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         """Record the result that is in the item of a call of the provider."""
         fields, tool = item.fields, words.TOOLS[item.kind]
         error, output = words.tool_error(fields), fields.get(tool.output)
-        if words.is_hosted(item.kind, fields) and (error is not None or not tool.answer):
+        if words.is_hosted(item.kind, fields) and (error is not None or item.kind not in words.WITH_OUTPUT_ITEM):
             content = _output(item.kind, fields, output)
             self.recorder.result(None, content, error, state={"i": item.number}, key=item)
 
@@ -502,6 +516,12 @@ class OpenAIResponsesDecoder(DecoderBase):
                 self.recorder.result(None, output, error, state=item.state(), key=call)
                 return True
         return False
+
+
+def _replace(fragment: OpenFragment | OpenCall, text: str) -> None:
+    """Put the whole text in place of what its deltas were."""
+    fragment.held = ""
+    fragment.buffer.replace(valid_text(text))
 
 
 def _index(event: Fields, key: str) -> int | None:

@@ -62,7 +62,7 @@ class OpenAIResponsesEmitter(EmitterBase):
             for item in self._items.values():
                 if item.kind in ("message", "reasoning") and item.whole is None:
                     self._end_item(item)
-        items = [item.whole for item in self._items.values() if item.whole is not None]
+        items = [item.whole for item in sorted(self._items.values(), key=_index) if item.whole is not None]
         status = _status(message)
         self._frame(status, response={**_head(message), **_ending(message, status), "output": items})
 
@@ -82,7 +82,7 @@ class OpenAIResponsesEmitter(EmitterBase):
         elif isinstance(part, msg.ToolPart):
             self._write_input(item, part)
             is_cut = part.input_status is msg.PartStatus.INCOMPLETE and part.state.get("status") != "incomplete"
-            is_open = part.provider_executed and not words.TOOLS[output_items.kind_of_call(part)].answer
+            is_open = part.provider_executed and output_items.kind_of_call(part) not in words.WITH_OUTPUT_ITEM
             if not is_cut and not is_open:
                 self._end_item(item)
         else:
@@ -101,12 +101,13 @@ class OpenAIResponsesEmitter(EmitterBase):
     def _item(self, state: State, kind: output_items.ItemKind, part: Any) -> _Written:
         # Any: see `_Written`.
         number = number_of(state, "i")
-        key = (kind, len(self._items) if number is None else number)
+        index = max([each.index for each in self._items.values()], default=-1) + 1 if number is None else number
+        key = (kind, index)
         item = self._items.get(key)
         if item is not None:
             item.parts.append(part)
             return item
-        item = self._items[key] = _Written(kind, len(self._items), [part])
+        item = self._items[key] = _Written(kind, index, [part])
         start = output_items.write_item(kind, [part])
         status = getattr(part, "input_status", None) or getattr(part, "status", None)
         if "status" in start and status is not msg.PartStatus.INCOMPLETE:
@@ -193,6 +194,10 @@ class _Written:
     def next_index(self, where: str) -> int:
         """Return the index of one more text."""
         return sum(array == where for array, _ in self.texts)
+
+
+def _index(item: _Written) -> int:
+    return item.index
 
 
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:

@@ -12,8 +12,6 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-import attrs
-
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.compaction import since_compaction
@@ -31,6 +29,9 @@ _IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"
 
 ALONE: Final = "The item that it led to is not there, and without one it is refused."
 """Why a reasoning is not sent at the end of an answer."""
+
+SUMMED_UP: Final = "A compaction of the service that follows has it."
+"""Why what is before a compaction is not sent."""
 
 
 class OpenAIResponsesEncoder(EncoderBase):
@@ -79,16 +80,8 @@ class OpenAIResponsesEncoder(EncoderBase):
         return {"type": "message", "role": "user", "content": blocks}
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
-        """
-        Return the items of an answer, from its last compaction on: what is before it is in it.
-
-        Calls of the app before it stay, for their results are sent.
-        """
-        places = [place for place, part in enumerate(message.parts) if _is_summary(part)]
-        calls = [place for place, part in enumerate(message.parts) if _is_of_app(part)]
-        first = min([places[-1], *calls]) if places else 0
-        sent = attrs.evolve(message, parts=message.parts[first:]) if first else message
-        items = [output_items.write_item(item.kind, item.parts) for item in output_items.items_with_parts(sent)]
+        """Return the items of an answer."""
+        items = [output_items.write_item(item.kind, item.parts) for item in output_items.items_with_parts(message)]
         return [_for_request(item) for item in items]
 
     def is_sent(self, message: msg.AssistantMessage, part: msg.Part) -> bool:
@@ -104,7 +97,7 @@ class OpenAIResponsesEncoder(EncoderBase):
         item: Item = {"type": kind, "call_id": call_id, **caller}
         match kind:
             case "mcp_approval_response":
-                reason = {"reason": text} if failed else {}
+                reason = {"reason": text} if text else {}
                 return {"type": kind, "approval_request_id": call_id, "approve": not failed, **reason}
             case "local_shell_call_output":
                 return {"type": kind, "id": call_id, "output": text}
@@ -116,13 +109,23 @@ class OpenAIResponsesEncoder(EncoderBase):
             case "tool_search_output":
                 return {**item, "execution": "client", "status": "completed", "tools": _array(text)}
             case "computer_call_output":
-                images = [block for each in content if (block := self.content(each)) and block["type"] == "input_image"]
-                shown = {key: value for key, value in (images[-1] if images else {}).items() if key != "type"}
+                [*_, image] = [_media(each) or {} for each in content if isinstance(each, MediaContent)]
+                shown = {key: image[key] for key in ("image_url", "file_id") if key in image}
                 return {**item, "output": {"type": "computer_screenshot", **shown}}
             case _ if all(isinstance(each, TextContent) for each in content):
                 return {**item, "output": text}
             case _:
                 return {**item, "output": [self.content(each) for each in content]}
+
+    def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> list[int]:
+        """Return calls of the computer without a screenshot, the only result that they can have."""
+        return [
+            place
+            for place, part in parts
+            if isinstance(part, msg.ToolPart)
+            and part.state.get("type") == "computer_call"
+            and not any(isinstance(each, MediaContent) and each.media_type in _IMAGES for each in part.output)
+        ]
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no item: an empty text, a call of the provider without the result in its item."""
@@ -130,17 +133,25 @@ class OpenAIResponsesEncoder(EncoderBase):
             case msg.TextPart(text="") if "item_id" not in part.state:
                 return DropReason.EMPTY
             case msg.ToolPart(provider_executed=True) if not has_result(part):
-                return None if words.TOOLS[output_items.kind_of_call(part)].answer else DropReason.UNANSWERED
+                has_other = output_items.kind_of_call(part) in words.WITH_OUTPUT_ITEM
+                return None if has_other else DropReason.UNANSWERED
             case _:
                 return super().unsendable(part)
 
     def left_out(
         self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]
     ) -> Mapping[int, DropReason | str]:
-        """Return the reasonings whose following item is not sent: the service refuses the one without the other."""
+        """
+        Return what is before the last compaction, and the reasonings whose following item is not sent.
+
+        Calls of the app before a compaction stay, for their results are sent.
+        """
         sent = {number_of(part.state, "i") for _, part in parts if self.unsendable(part) is None}
         items = output_items.items_with_parts(message)
-        found: dict[int, DropReason | str] = {}
+        summaries = [place for place, part in parts if _is_summary(part)]
+        calls = [place for place, part in parts if isinstance(part, msg.ToolPart) and not part.provider_executed]
+        first = min([summaries[-1], *calls]) if summaries else 0
+        found: dict[int, DropReason | str] = {place: SUMMED_UP for place, _ in parts if place < first}
         for place, part in parts:
             number = number_of(part.state, "i")
             if not isinstance(part, msg.ReasoningPart) or number is None:
@@ -163,10 +174,6 @@ encode = OpenAIResponsesEncoder.encode
 
 def _is_summary(part: msg.Part) -> bool:
     return string(mapping(part.state, "item"), "type") == "compaction"
-
-
-def _is_of_app(part: msg.Part) -> bool:
-    return isinstance(part, msg.ToolPart) and not part.provider_executed
 
 
 def _for_request(item: Item) -> Item:

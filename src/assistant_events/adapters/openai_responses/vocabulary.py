@@ -6,7 +6,8 @@ Types of events and items: openai 3.54.0, `types/responses` (seen 2026-11), and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from assistant_events.adapters.errors import ErrorTable
@@ -70,17 +71,66 @@ ERRORS: Final = ErrorTable(
     otherwise="server_error",
 )
 
-NOT_DETAILS: Final = frozenset(
+REPEATED: Final = (
+    *("background", "billing", "context_management", "conversation", "frequency_penalty", "include", "input"),
+    *("instructions", "max_messages", "max_output_tokens", "max_tool_calls", "metadata", "parallel_tool_calls"),
+    *("presence_penalty", "previous_response_id", "prompt", "prompt_cache_key", "prompt_cache_options"),
+    *("prompt_cache_retention", "reasoning", "safety_identifier", "store", "stream", "temperature", "text"),
+    *("tool_choice", "tools", "top_k", "top_logprobs", "top_p", "truncation", "user"),
+)
+"""Fields of a response that repeat the request."""
+
+OWN: Final = (
+    "id",
+    "object",
+    "model",
+    "status",
+    "output",
+    "output_text",
+    "usage",
+    "error",
+    "created_at",
+    "completed_at",
+)
+"""Fields of a response that events have words for, or that mean nothing. All others are details of the step."""
+
+DROPPED: Final[Mapping[str, str]] = MappingProxyType(
     {
-        *("id", "object", "model", "status", "output", "output_text", "usage", "error", "created_at", "completed_at"),
-        *("background", "conversation", "include", "input", "instructions", "max_output_tokens", "max_tool_calls"),
-        *("metadata", "parallel_tool_calls", "previous_response_id", "prompt", "prompt_cache_key", "reasoning"),
-        *("prompt_cache_options", "prompt_cache_retention", "safety_identifier", "store", "stream", "temperature"),
-        *("text", "tool_choice", "tools", "top_k", "top_logprobs", "top_p", "truncation", "user", "billing"),
-        *("frequency_penalty", "presence_penalty", "context_management", "max_messages"),
+        ".type": "It determines what the event becomes.",
+        "item.type": "It determines the class of the part.",
+        "part.type": "It determines the class of the part.",
+        "content.type": "It determines the class of the part.",
+        "summary.type": "It determines the class of the part.",
+        "response.created/response.service_tier": "That of the end counts.",
+        "response.queued/response.service_tier": "That of the end counts.",
+        "response.in_progress/response.service_tier": "That of the end counts.",
+        "response.in_progress/response.id": "That of the start counts; Copilot changes it with every event.",
+        "response.completed/response.id": "That of the start counts; Copilot changes it with every event.",
+        "response.object": "Every document is a response.",
+        "response.status": "The end of the step has the last one.",
+        "response.created_at": "Dates are those of the records.",
+        "response.completed_at": "Dates are those of the records.",
+        "response.output": "The items came before.",
+        "response.output_text": "It repeats the texts.",
+        "role": "Every message is the assistant's.",
+        "sequence_number": "Needed only while the stream runs.",
+        "output_index": "The order of the items.",
+        "content_index": "The order of the texts of an item.",
+        "summary_index": "The order of the texts of an item.",
+        "annotation_index": "The order of the annotations of a text.",
+        "obfuscation": "Padding.",
+        "item_id": "The item has its id; Copilot changes it with every event.",
+        "response.output_item.added/item.id": "The end of the item has the id that counts.",
+        "response.output_item.added/item.status": "The end of the item has the last one.",
+        "response.output_item.added/item.encrypted_content": "It is not complete before the end of the item.",
+        "response.output_item.added/item.fingerprint": "It is not complete before the end of the item.",
+        "response.failed/response.error": "The error before it counts, where there is one.",
+        "shell_call_command": "The item has the commands when it ends.",
+        "partial_image_b64": "The item has the whole image when it ends.",
+        **{f"response.{field}": "It repeats the request." for field in REPEATED},
     }
 )
-"""Fields of a response that events have words for, or that repeat the request. All others are details of the step."""
+"""Fields that the decoder does not keep."""
 
 ENDS: Final = frozenset({"completed", "incomplete", "failed", "cancelled"})
 """Statuses of a response that has ended."""
@@ -180,6 +230,9 @@ ANSWERS: Final[dict[str, str]] = {
     "program_output": "result",
 }
 """By type of an item with the result of a call, the field of the result."""
+
+WITH_OUTPUT_ITEM: Final = frozenset({"shell_call", "tool_search_call", "program"})
+"""Types of calls of which the provider sends the result as an item of its own, when it ran them."""
 
 OF_APP: Final = frozenset(
     {"function_call", "custom_tool_call", "computer_call", "local_shell_call", "apply_patch_call"}
