@@ -11,8 +11,8 @@ from assistant_events import ErrorKind, RemoteRun, fold
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.clients import Action, ProviderClient, RecoveryPolicy, Situation, SyncProviderClient
+from assistant_events.clients.provider_api import ProviderApi
 from assistant_events.clients.recovery import RunSummary
-from assistant_events.clients.run_api import RunApi
 from assistant_events.clients.tracking_decoder import Observation, TrackingDecoder
 
 from .answers import events_of
@@ -67,12 +67,13 @@ class AcmeTrackingDecoder(TrackingDecoder, AcmeDecoder):
         return [{**resource, "type": "created"}, *texts, {**resource, "type": "done"}]
 
 
-class AcmeApi(RunApi):
+class AcmeApi(ProviderApi):
     dialect = "acme-runs"
     provider = "acme"
     base_url = "https://acme.example"
     version = "v9"
     collection = "runs"
+    keeps_runs = True
     cursor_parameter = "after"
     key_header = "x-acme-key"
     key_variable = "ACME_API_KEY"

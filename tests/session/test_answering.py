@@ -364,7 +364,7 @@ class Recording(Provider):
         self.given.append(options["provider"])
         return encode(*args, **options)
 
-    def create(self, body, message_id, *, prior=None):
+    def create(self, body, message_id, *, prior=None, continues=None):
         self.given.append(prior)
         return super().create(body, message_id, prior=prior)
 
@@ -389,7 +389,8 @@ def test_what_a_client_is_given(open_session, store):
         failed = session.transcript.get(name)
         list(each(session.respond(client, BODY, message_id=name)))
         sent = {**BODY, "input": ["user: hi"]}
-        assert ["acme", failed, {"request": sent, "prior": failed, "provider": "acme"}] == client.given[-3:]
+        options = {"request": sent, "prior": failed, "continues": None, "provider": "acme"}
+        assert ["acme", failed, options] == client.given[-3:]
 
 
 NOT_PROMPTS = {

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias, TypedDict, cast
 from weakref import WeakSet
 
+from assistant_events.adapters.base import DecoderOptions
 from assistant_events.adapters.encoder import Encoded
 from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.json_fields import Fields, flag, plain_json
 from assistant_events.clients.clock import Clock
 from assistant_events.clients.hosts import proxy_secrets, service_url
+from assistant_events.clients.provider_api import ProviderApi
 from assistant_events.clients.recovery import RecoveryPolicy, RequestKind, RunSummary
 from assistant_events.clients.report import StopResult
 from assistant_events.clients.retry import RequestFailedError
-from assistant_events.clients.run_api import RunApi
 from assistant_events.clients.run_driver import RunDriver, Start
 from assistant_events.clients.run_stream import RunStream
 from assistant_events.errors import LocalProtocolError
 from assistant_events.extras import require
 from assistant_events.messages import AssistantMessage, MessageStatus
 from assistant_events.values import ErrorInfo, ErrorKind, RemoteRun
-from assistant_events.values.credentials import Secrets
+from assistant_events.values.credentials import Secrets, secrets_of_headers
 
 if TYPE_CHECKING:
     import httpx2
@@ -38,6 +40,8 @@ class ClientOptions(TypedDict, total=False):
 
     base_url: str | None
     api_version: str | None
+    provider: str | None
+    headers: Mapping[str, str] | None
     policy: RecoveryPolicy | None
     http: httpx2.AsyncClient | None
     clock: Clock | None
@@ -66,6 +70,10 @@ class ProviderClient:
 
         api_version: Version in the path.
 
+        provider: Who runs the model, where *base_url* is not the address of the provider that the API is named after.
+
+        headers: Sent with each request, for example those that choose features of the provider that are not final.
+
         policy: Timeouts, retries and limits.
 
         http: Makes the requests, for proxies, certificates and tests; it is not closed. By default the client has two:
@@ -80,7 +88,7 @@ class ProviderClient:
         ModuleNotFoundError: The extra `http` is not installed.
     """
 
-    api: ClassVar[RunApi]
+    api: ClassVar[ProviderApi]
 
     def __init__(
         self,
@@ -88,12 +96,15 @@ class ProviderClient:
         *,
         base_url: str | None = None,
         api_version: str | None = None,
+        provider: str | None = None,
+        headers: Mapping[str, str] | None = None,
         policy: RecoveryPolicy | None = None,
         http: httpx2.AsyncClient | None = None,
         clock: Clock | None = None,
     ) -> None:
         require("the client", {"http": ("httpx2", "stamina")})
-        self.dialect, self.provider = self.api.dialect, self.api.provider
+        self.dialect, self.provider = self.api.dialect, self.api.provider if provider is None else provider
+        self._headers = dict(headers or {})
         self._api_key = None if api_key is None else checked_key(api_key)
         self._base_url = _checked_url(self.api.base_url if base_url is None else base_url)
         self._api_version = self.api.version if api_version is None else api_version
@@ -110,12 +121,15 @@ class ProviderClient:
 
     # -- runs
 
-    def create(self, body: Body, message_id: str, *, prior: Prior = None) -> RunStream:
+    def create(
+        self, body: Body, message_id: str, *, prior: Prior = None, continues: AssistantMessage | None = None
+    ) -> RunStream:
         """
-        Create a run.
+        Ask for an answer.
 
         A body for a model is streamed, one for an agent is also sent to the background and stored, unless it sets these
-        fields itself. The request is repeated only if it was never sent, or was refused as one too many (429).
+        fields itself. The request is repeated only if it was never sent, or was refused as one too many (429); where
+        the provider keeps no runs, also after the other HTTP errors that may pass (408, 5xx but 501).
 
         Args:
             body: The request body, or what `encode` returned.
@@ -124,13 +138,15 @@ class ProviderClient:
 
             prior: A failed message of this id: the answer replaces its content (`step.restarted`).
 
+            continues: The message before, when it was paused: results of its calls are recorded there.
+
         Raises:
             TypeError: *body* is neither a mapping nor has one.
 
             LocalProtocolError: The key is missing, a proxy of the environment cannot be used, or the client is closed.
         """
         request = self.api.with_defaults(_body_of(body))
-        return self._run(Start(kind=RequestKind.CREATE, body=request), message_id, request, prior)
+        return self._run(Start(kind=RequestKind.CREATE, body=request), message_id, request, prior, continues)
 
     def resume(self, target: RunStream | AssistantMessage, *, request: Fields | None = None) -> RunStream:
         """
@@ -169,14 +185,15 @@ class ProviderClient:
         """
         Cancel a run, then delete it: a deletion alone leaves it running, and costing.
 
-        It waits for nothing but its own two requests. A stream of this client that follows the run, even one that
-        hangs, ends as cancelled; as aborted, when the provider could not be informed.
+        An answer that ends with its connection is only closed. It waits for nothing but its own two requests. A stream
+        of this client that follows the run, even one that hangs, ends as cancelled; as aborted, when the provider could
+        not be informed.
 
         Raises:
             LocalProtocolError: The key is missing, or the client is closed.
         """
         transport = self._transport()
-        run_id = _id_of(target)
+        run_id = self._run_id(target)
         result = StopResult(run_id=run_id, cancelled=False, deleted=False)
         try:
             if run_id is not None:
@@ -194,7 +211,7 @@ class ProviderClient:
         Raises:
             LocalProtocolError: The run has no id; the key is missing; or the client is closed.
         """
-        run_id = _id_of(target)
+        run_id = self._run_id(target)
         if run_id is None:
             raise LocalProtocolError("the run has no id, so its document cannot be fetched")
         try:
@@ -224,9 +241,22 @@ class ProviderClient:
 
     # -- internals
 
-    def _run(self, start: Start, message_id: str, request: Fields, prior: Prior) -> RunStream:
+    def _run(
+        self,
+        start: Start,
+        message_id: str,
+        request: Fields,
+        prior: Prior,
+        continues: AssistantMessage | None = None,
+    ) -> RunStream:
         transport = self._transport()
-        decoder = self.api.decoder(message_id, request=request, prior=prior, secrets=transport.secrets)
+        options: DecoderOptions = {
+            "request": request,
+            "prior": prior,
+            "continues": continues,
+            "provider": self.provider,
+        }
+        decoder = self.api.decoder(message_id, secrets=transport.secrets, **options)
         run = RunStream(RunDriver(start, decoder, transport))
         self._runs.add(run)
         return run
@@ -242,11 +272,12 @@ class ProviderClient:
             http=http,
             control=control,
             api=self.api,
-            url=f"{self._base_url}/{self._api_version}/{self.api.collection}",
+            url="/".join(filter(None, (self._base_url, self._api_version))),
+            headers=self._headers,
             key=key,
             policy=self._policy,
             clock=self._clock,
-            secrets=Secrets([key, *proxy_secrets()]),
+            secrets=Secrets([key, *proxy_secrets(), *secrets_of_headers(self._headers.items())]),
             streams=self._streams,
         )
 
@@ -267,6 +298,10 @@ class ProviderClient:
             return checked_key(found, variable)
         raise LocalProtocolError(f"no API key: pass api_key, or set {variable}")
 
+    def _run_id(self, target: Target) -> str | None:
+        found = _id_of(target)
+        return found if self.api.keeps_runs else None
+
     def _resumed(
         self, target: RunStream | AssistantMessage, request: Fields | None
     ) -> tuple[AssistantMessage, RemoteRun, Fields]:
@@ -280,7 +315,7 @@ class ProviderClient:
             raise LocalProtocolError("the message has not begun, so it has no run to resume")
         if message.status is MessageStatus.COMPLETED:
             raise LocalProtocolError(f"message {message.id!r} has ended, so it cannot be resumed")
-        if message.run is None:
+        if message.run is None or not self.api.keeps_runs:
             raise LocalProtocolError(f"message {message.id!r} has no run, so it cannot be resumed")
         return message, message.run, self.api.request_of(message) if request is None else request
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import zlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -26,12 +26,12 @@ from assistant_events.clients.hosts import is_loopback
 from assistant_events.clients.recovery import FetchedRun, RecoveryPolicy
 from assistant_events.clients.retry import RequestFailedError
 from assistant_events.errors import JsonError, LocalProtocolError
-from assistant_events.values import ErrorInfo, ErrorKind, read_json
+from assistant_events.values import ErrorInfo, ErrorKind, read_json, write_json
 from assistant_events.values.credentials import Secrets, error_text, traceback_text
 
 if TYPE_CHECKING:
     from assistant_events.clients.clock import Clock
-    from assistant_events.clients.run_api import RunApi
+    from assistant_events.clients.provider_api import ProviderApi
 
 MAX_ERROR_BYTES: Final = 1 << 16
 """Maximum size of the body of an HTTP error. Real ones have some hundred bytes; a gateway may send a whole page."""
@@ -39,7 +39,6 @@ MAX_ERROR_BYTES: Final = 1 << 16
 _GZIP: Final = "gzip"
 """The one content encoding that is accepted, and only for documents."""
 
-_SSE: Final = "text/event-stream"
 _JSON: Final = "application/json"
 
 _UNSENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
@@ -141,24 +140,27 @@ class Transport:
 
     http: httpx2.AsyncClient  # for the requests that carry runs
     control: httpx2.AsyncClient  # for those that must never wait for the others
-    api: RunApi
-    url: str  # of the collection
+    api: ProviderApi
+    url: str  # of the service, with its version
+    headers: Mapping[str, str] = attrs.field(repr=False)  # of each request, besides those of the API
     key: str = attrs.field(repr=False)  # empty for none
     policy: RecoveryPolicy
     clock: Clock
     secrets: Secrets = attrs.field(repr=False)  # to remove from everything that is read
     streams: set[Stream] = attrs.field(repr=False)  # that are not closed
 
-    async def create(self, body: bytes, *, stream: bool) -> Answer:
-        """Create a run."""
-        return await self._answer("POST", self.url, _SSE if stream else _JSON, content=body)
+    async def create(self, body: Fields) -> Answer:
+        """Ask for an answer."""
+        path, sent = self.api.request(body)
+        accept = self.api.stream_type if body.get("stream") is True else _JSON
+        return await self._answer("POST", f"{self.url}/{path}", accept, content=write_json(sent))
 
     async def follow(self, run_id: str, cursor: str | None) -> Answer:
         """Request the stream of a run, from behind an event, or from its start."""
         params = {"stream": "true"}
         if cursor is not None:
             params[self.api.cursor_parameter] = cursor
-        answer = await self._answer("GET", self._of(run_id), _SSE, params=params)
+        answer = await self._answer("GET", self._of(run_id), self.api.stream_type, params=params)
         return self._checked(answer, run_id) if isinstance(answer, FetchedRun) else answer
 
     async def fetch(self, run_id: str, *, control: bool = False) -> FetchedRun:
@@ -198,20 +200,20 @@ class Transport:
 
     def _of(self, run_id: str) -> str:
         # Dots, too: an id of dots would name another place. An escaped id may hold a lone surrogate.
-        return f"{self.url}/{quote(run_id, safe='', errors='surrogatepass').replace('.', '%2E')}"
+        return f"{self.url}/{self.api.collection}/{quote(run_id, safe='', errors='surrogatepass').replace('.', '%2E')}"
 
     async def _answer(
         self, method: str, url: str, accept: str, *, content: bytes | None = None, params: Fields | None = None
     ) -> Answer:
         timeout_s = self.policy.response_s
         response = await self._send(self.http, method, url, accept, timeout_s=timeout_s, content=content, params=params)
-        if (self._header(response, "content-type") or accept) == _SSE:
+        if (self._header(response, "content-type") or accept) == self.api.stream_type:
             encoding = self._encoding(response)
             if not encoding:
                 return Stream(response, self)
             await _close(response)
             raise self._unusable(f"the stream has the content encoding {encoding!r}, expected none", final=True)
-        return await self._document(response, timeout_s, f"{_JSON} or {_SSE}")
+        return await self._document(response, timeout_s, f"{_JSON} or {self.api.stream_type}")
 
     async def _do(self, method: str, url: str) -> None:
         content = b"{}" if method == "POST" else None
@@ -251,14 +253,14 @@ class Transport:
             await _close(response)
 
     def _headers(self, accept: str, content: bytes | None) -> dict[str, str]:
-        headers = {"Accept": accept, "User-Agent": "assistant-events"}
+        headers = {"Accept": accept, "User-Agent": "assistant-events", **self.api.headers}
         # Compression delays a stream.
-        headers["Accept-Encoding"] = "identity" if accept == _SSE else _GZIP
+        headers["Accept-Encoding"] = "identity" if accept == self.api.stream_type else _GZIP
         if content is not None:
             headers["Content-Type"] = _JSON
         if self.key:
-            headers[self.api.key_header] = self.key
-        return headers
+            headers[self.api.key_header] = f"{self.api.key_prefix}{self.key}"
+        return {**headers, **self.headers}
 
     def _late(self, timeout_s: float) -> RequestFailedError:
         return RequestFailedError(

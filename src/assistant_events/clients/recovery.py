@@ -231,7 +231,7 @@ class RecoveryPolicy:
     """Maximum size of a decompressed document. Streams are never compressed."""
 
     tries: int = 4
-    """How many times one failing request is made. The creation of a run is repeated only if it cannot have begun."""
+    """How many times one failing request is made. One for an answer is repeated only if none can have begun."""
 
     tries_s: float = 45.0
     """Maximum time for all of them."""

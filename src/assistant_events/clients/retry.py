@@ -33,13 +33,15 @@ class RequestFailedError(Exception):
         return self.status is None or is_retryable_status(self.status)
 
 
-def may_create_again(failure: RequestFailedError) -> bool:
+def may_create_again(failure: RequestFailedError, *, keeps_runs: bool) -> bool:
     """
-    Return whether a request that creates a run may be repeated: only when it has not created one.
+    Return whether a request for an answer may be repeated: only when no answer has begun.
 
-    Not after a 5xx: services also answer 503 while the run continues.
+    Where the provider *keeps runs*, not after a 5xx: services also answer 503 while the run continues.
     """
-    return failure.unsent or failure.status == 429
+    if keeps_runs or failure.status is None:
+        return failure.unsent or failure.status == 429
+    return failure.transient
 
 
 async def retried(

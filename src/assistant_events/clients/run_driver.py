@@ -34,7 +34,7 @@ from assistant_events.clients.retry import RequestFailedError, may_create_again,
 from assistant_events.clients.tracking_decoder import TrackingDecoder
 from assistant_events.events import Event
 from assistant_events.messages import fail_again
-from assistant_events.values import ErrorInfo, ErrorKind, write_json
+from assistant_events.values import ErrorInfo, ErrorKind
 from assistant_events.values.validators import NO_STATE
 
 if TYPE_CHECKING:
@@ -238,9 +238,10 @@ class RunDriver:
                 assert_never(never)
 
     async def _create(self, body: Fields) -> _Next:
-        create = partial(self._transport.create, write_json(body), stream=body.get("stream") is True)
+        create = partial(self._transport.create, body)
+        again = partial(may_create_again, keeps_runs=self._transport.api.keeps_runs)
         try:
-            answer = await self._awaited(partial(retried, create, may_create_again, self._policy, self._clock))
+            answer = await self._awaited(partial(retried, create, again, self._policy, self._clock))
         except InterruptedWaitError:
             return None, []
         except RequestFailedError as failure:

@@ -170,9 +170,11 @@ class SyncProviderClient:
     def __repr__(self) -> str:
         return f"Sync{self._client!r}"
 
-    def create(self, body: Body, message_id: str, *, prior: Prior = None) -> SyncRunStream:
+    def create(
+        self, body: Body, message_id: str, *, prior: Prior = None, continues: AssistantMessage | None = None
+    ) -> SyncRunStream:
         """See `ProviderClient.create`."""
-        return self._run(lambda: self._client.create(body, message_id, prior=prior))
+        return self._run(lambda: self._client.create(body, message_id, prior=prior, continues=continues))
 
     def resume(self, target: SyncRunStream | AssistantMessage, *, request: Fields | None = None) -> SyncRunStream:
         """See `ProviderClient.resume`."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import attrs
 
-from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.hops import Prior
+from assistant_events.adapters.base import DecoderBase, DecoderOptions
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.events import Event
 from assistant_events.values import ErrorInfo
@@ -34,19 +32,18 @@ class TrackingDecoder(DecoderBase):
     """
     Base of the decoder of a client, in front of the decoder of the dialect in the list of bases.
 
-    It holds back two ends: of a run that is still in progress, and one whose usage the document will have.
+    As it is, for answers that end with their connection. Of a provider that keeps runs a subclass observes the events,
+    and two ends are held back: of a run that is still in progress, and one whose usage the document will have.
 
     Args:
         secrets: The credentials to remove from what is read.
     """
 
-    unfinished: ClassVar[frozenset[str]]
+    unfinished: ClassVar[frozenset[str]] = frozenset()
     """Statuses of a run in progress."""
 
-    def __init__(
-        self, message_id: str, *, request: Fields | None = None, prior: Prior = None, secrets: Secrets | None = None
-    ) -> None:
-        super().__init__(message_id, request=request, prior=prior)
+    def __init__(self, message_id: str, *, secrets: Secrets | None = None, **options: Unpack[DecoderOptions]) -> None:
+        super().__init__(message_id, **options)
         self._secrets = Secrets() if secrets is None else secrets
         self.run_id = ""  # the newest one
         self.replayed = ""  # the run that this connection repeats; empty for the first
@@ -70,30 +67,30 @@ class TrackingDecoder(DecoderBase):
         self._place = 0
         self._furthest = 0
 
-    # -- to be defined for a dialect
+    # -- of a provider that keeps runs
 
-    @abstractmethod
     def observe(self, event: Fields) -> Observation:
         """Return what an event means for recovery."""
+        return Observation()
 
-    @abstractmethod
     def with_usage(self, event: Fields, usage: Fields) -> Fields:
         """Return a completion event with usage."""
+        return event
 
     @property
-    @abstractmethod
     def resumable(self) -> bool:
         """Whether the run continues without a connection, and can be followed again."""
+        return False
 
     @property
-    @abstractmethod
     def stream_cursor(self) -> str | None:
         """Id of the last event, from which the stream can continue; `None` when it had none."""
+        return None
 
     @property
-    @abstractmethod
     def stored(self) -> bool:
         """Whether the provider keeps a document of the run."""
+        return False
 
     # -- for the driver
 

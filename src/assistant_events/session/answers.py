@@ -55,8 +55,9 @@ class Client(Protocol):
     Asks a provider. `ProviderClient` is one, and so is an SDK in a few lines.
 
     `create` and `resume` return chunks, which the session decodes, or an `Answer`. Nothing is sent before that is read,
-    and what it raises is the error of the message. *prior* is a failed message that is asked for again, *request* is
-    the body that was sent, if known. `stop` ends the run of an `Answer` or of a message; `Session` awaits it.
+    and what it raises is the error of the message. *prior* is a failed message that is asked for again, *continues* the
+    paused one before it: both are for the decoder. *request* is the body that was sent, if known. `stop` ends the run
+    of an `Answer` or of a message; `Session` awaits it.
     """
 
     @property
@@ -65,7 +66,15 @@ class Client(Protocol):
     def provider(self) -> str: ...  # noqa: D102
 
     # Any: plain JSON; and what a client can stop besides answers and messages is its own affair.
-    def create(self, body: dict[str, Any], message_id: str, /, *, prior: Prior = None) -> Answer | Chunks: ...  # noqa: D102
+    def create(  # noqa: D102
+        self,
+        body: dict[str, Any],
+        message_id: str,
+        /,
+        *,
+        prior: Prior = None,
+        continues: AssistantMessage | None = None,
+    ) -> Answer | Chunks: ...
     def resume(self, message: AssistantMessage, /, *, request: Fields | None = None) -> Answer | Chunks: ...  # noqa: D102
     def stop(self, target: Any, /) -> object: ...  # noqa: D102
 

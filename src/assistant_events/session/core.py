@@ -30,7 +30,7 @@ from assistant_events.session.answers import Chunks, Client, Source
 from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.receiver import KEPT, STORED, Receivers, StreamReceiver
 from assistant_events.stores.contract import Store, StoredEvent
-from assistant_events.values import Content, ContentInput, as_content
+from assistant_events.values import Content, ContentInput, FinishReason, as_content
 
 Meta: TypeAlias = Mapping[str, object] | None
 Records: TypeAlias = tuple[Record, ...]
@@ -165,10 +165,16 @@ class Core(ABC, Generic[StreamT]):
             failed = prior if isinstance(prior, AssistantMessage) and prior.status is MessageStatus.FAILED else None
             if not full and (prior is not failed or (failed and failed.acted) or name in self.transcript.rewound):
                 raise LocalProtocolError(f"message {name!r} exists already; use another id")
-            before = takewhile(lambda message: message.id != name, self.transcript)
+            before = tuple(takewhile(lambda message: message.id != name, self.transcript))
+            paused = _paused(before)
             encoded = dialect.encoder(before, body, mode="full" if full else mode, provider=provider)
-            made = client.create(encoded.body, name, prior=failed)
-            options: DecoderOptions = {"request": encoded.body, "prior": failed, "provider": provider}
+            made = client.create(encoded.body, name, prior=failed, continues=paused)
+            options: DecoderOptions = {
+                "request": encoded.body,
+                "prior": failed,
+                "continues": paused,
+                "provider": provider,
+            }
             return self._source(made, lambda: dialect.decoder(name, **options)), encoded
 
         return self._stream(ask, client, meta)
@@ -439,6 +445,11 @@ class Core(ABC, Generic[StreamT]):
             if left.run is not None and left.run.resumable:
                 return left.message_id
         raise LocalProtocolError(f"nothing can be resumed: no run continues (awaits: {self.transcript.awaits})")
+
+
+def _paused(messages: Sequence[Message]) -> AssistantMessage | None:
+    last = messages[-1] if messages else None
+    return last if isinstance(last, AssistantMessage) and last.finish_reason is FinishReason.PAUSE else None
 
 
 def _prompt_content(content: ContentInput) -> tuple[Content, ...]:

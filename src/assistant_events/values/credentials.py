@@ -173,7 +173,7 @@ def secrets_of(error: BaseException) -> set[str]:
             with suppress(Exception):
                 found.update(_secrets_of_url(str(_attribute(request, "url") or "")))
             with suppress(Exception):
-                found.update(_secrets_of_headers(_attribute(request, "headers").items()))
+                found.update(secrets_of_headers(_attribute(request, "headers").items()))
     return found
 
 
@@ -207,7 +207,8 @@ def _secrets_of_url(url: str) -> Iterator[str]:
                 yield from (value, field.partition("=")[2])
 
 
-def _secrets_of_headers(headers: Iterable[tuple[Any, Any]]) -> Iterator[str]:
+def secrets_of_headers(headers: Iterable[tuple[Any, Any]]) -> Iterator[str]:
+    """Yield the credentials in the headers whose names show that they have some."""
     # Any: names and values are text or bytes.
     for name, value in headers:
         if _NAMES.search(_text(name)):

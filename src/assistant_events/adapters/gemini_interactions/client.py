@@ -20,8 +20,8 @@ from typing import Any, Final, final
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder, dialect, vocabulary
 from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, string
 from assistant_events.clients.client import ProviderClient
+from assistant_events.clients.provider_api import ProviderApi
 from assistant_events.clients.recovery import RunSummary, RunTraits
-from assistant_events.clients.run_api import RunApi
 from assistant_events.clients.sync_client import SyncProviderClient
 from assistant_events.clients.tracking_decoder import Observation, TrackingDecoder
 from assistant_events.errors import JsonError
@@ -107,7 +107,7 @@ class GeminiTrackingDecoder(TrackingDecoder, GeminiInteractionsDecoder):
 
 
 @final
-class GeminiInteractionsApi(RunApi):
+class GeminiInteractionsApi(ProviderApi):
     """What the client has to know of the API."""
 
     dialect = dialect
@@ -117,6 +117,7 @@ class GeminiInteractionsApi(RunApi):
     """`v1` is what the official SDKs request since 3.0; the `gemini-*-latest` models, and recovery, are on `v1beta`."""
 
     collection = "interactions"
+    keeps_runs = True
     cursor_parameter = "last_event_id"
     key_header = "x-goog-api-key"
     key_variable = "GEMINI_API_KEY"

@@ -1,0 +1,78 @@
+"""What a client has to know of one provider's API: its address, its requests, and what its documents mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.errors import ErrorTable
+from assistant_events.adapters.json_fields import Fields, string
+from assistant_events.clients.recovery import RunSummary, RunTraits
+from assistant_events.clients.tracking_decoder import TrackingDecoder
+from assistant_events.messages import AssistantMessage
+
+
+class ProviderApi:
+    """
+    One provider's API, as the general client needs it.
+
+    `POST {collection}` asks for an answer, which ends with its connection. Where the provider keeps runs, there are
+    `GET {collection}/{id}` for the document of a run, the same with `stream=true` to follow it,
+    `POST {collection}/{id}/cancel` and `DELETE {collection}/{id}`.
+    """
+
+    dialect: ClassVar[Dialect]
+    provider: ClassVar[str]  # as in `Origin.provider`
+    base_url: ClassVar[str]  # without the version
+    version: ClassVar[str]  # path between the base URL and the collection; empty for none
+    collection: ClassVar[str]  # path of the answers
+    key_header: ClassVar[str]
+    key_prefix: ClassVar[str] = ""  # of the key in its header, such as `Bearer `
+    key_variable: ClassVar[str]  # environment variable with the key
+    headers: ClassVar[Mapping[str, str]] = MappingProxyType({})  # of each request
+    stream_type: ClassVar[str] = "text/event-stream"  # media type of a stream
+    decoder: ClassVar[type[TrackingDecoder]]
+    errors: ClassVar[ErrorTable]  # reads the errors of HTTP responses
+
+    # -- of a provider that keeps runs
+
+    keeps_runs: ClassVar[bool] = False  # whether an answer has a document, and may continue without its connection
+    cursor_parameter: ClassVar[str]  # has the id of the event from which a stream continues
+    traits: ClassVar[RunTraits] = RunTraits()
+
+    def with_defaults(self, body: Fields) -> Fields:
+        """Return a request body with the best settings for what it leaves open; by default it is streamed."""
+        return {"stream": True, **body}
+
+    def request(self, body: Fields) -> tuple[str, Fields]:
+        """Return path and body of the request for an answer; *body* is that of the app, with `stream` in any case."""
+        return self.collection, body
+
+    def settings(
+        self, before: Fields, *, model: str | None, agent: str | None, system: str | None, background: bool
+    ) -> dict[str, Any]:
+        """
+        Return a request body without a conversation, for the command `run`.
+
+        Where a value is `None`, that of the body *before* applies.
+        """
+        # Any: plain JSON.
+        raise NotImplementedError(f"the command `run` does not ask {self.provider}")
+
+    def request_of(self, message: AssistantMessage) -> Fields:
+        """Return what is known of the request body of a stored message."""
+        return {"model": message.origin.model} if message.origin.model else {}
+
+    def summarize(self, resource: Fields) -> RunSummary:
+        """Return the document of a run without its content."""
+        return RunSummary(status=string(resource, "status"))
+
+    def is_agent(self, request: Fields) -> bool:
+        """Return whether a request body is for an agent, which works for longer than a model."""
+        return False
+
+    def is_cut_tail(self, tail: str) -> bool:
+        """Return whether text behind the last event is the provider's error of a connection that it cut."""
+        return False
