@@ -5,12 +5,15 @@ Recorded bodies of the Responses wire: what they fold to, and what the official 
 import pytest
 
 from assistant_events import fold
+from assistant_events.adapters import Sse, load_dialect
 from assistant_events.messages import MessageStatus
 from assistant_events.values import thaw
 
 from .recordings import answers, opinions
 
 FOLDER = "openai-responses"
+
+DIALECT = load_dialect(FOLDER)
 
 ANSWERS = answers(FOLDER)
 OPINIONS = {
@@ -91,3 +94,96 @@ def test_counts(name):
         usage.cache_write_tokens,
     )
     assert (counts["output_tokens"], outputs.get("reasoning_tokens")) == (usage.output_tokens, usage.reasoning_tokens)
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # of tools that the client does not know
+@pytest.mark.parametrize("name", [name for name, answer in ANSWERS.items() if answer.form != "json"])
+def test_the_official_client(name):
+    """
+    The items of the answer, as they go back, are those that the official client has put together.
+    """
+    if name in GIVEN_UP:
+        pytest.skip(GIVEN_UP[name])
+    ours = DIALECT.emit_resource(fold(ANSWERS[name].events()).last)["output"]
+
+    assert client_output(ANSWERS[name]) == [plain(item) for item in ours]
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # of tools that the client does not know
+@pytest.mark.parametrize("name", [name for name, answer in ANSWERS.items() if answer.form != "json"])
+def test_events_of_the_official_client(name):
+    """
+    The events of the client, as objects, give the message of the stream.
+    """
+    if name in NOT_DUMPED:
+        pytest.skip(NOT_DUMPED[name])
+    openai = pytest.importorskip("openai", reason="the official client is not installed")
+    with openai.OpenAI(api_key="any-key", http_client=recorded(ANSWERS[name])) as client:
+        decoder = DIALECT.decoder("a1")
+        events = []
+        for event in client.responses.create(model="m", input="", stream=True):
+            events += decoder.feed_event(event)
+
+    assert fold(ANSWERS[name].events()).last == fold(events + decoder.close()).last
+
+
+GIVEN_UP = {
+    "bedrock.ruby-llm.providers-bedrock-mantle-responses-chat-through-the-responses-surface.sse": "the first index of a text is 1",
+    "openai-compatible.vercel.compatible-reasoning-1.jsonl": "a message has no end, and the client leaves it out",
+    "openrouter.pydantic-ai.responses-raw-cot-stream-openrouter.sse": "the last response has another id",
+    "copilot.rig.reasoning-roundtrip.0.sse": "the client refuses ids that change",
+    "openai-compatible.vercel.compatible-basic-text-1-v2.jsonl": "the client needs indexes",
+    "vercel.issue-8562-missing-reasoning-summary-1.jsonl": "the client needs a last frame",
+    "prism.stream-rate-limited-1.sse": "the client raises the error",
+    "prism.stream-unknown-error-responses-1.sse": "the client raises the error",
+}
+"""Answers that the client cannot put together."""
+
+NOT_DUMPED = {
+    "prism.stream-rate-limited-1.sse": "the client raises the error",
+    "prism.stream-unknown-error-responses-1.sse": "the client raises the error",
+    "vercel.shell-skills-1.jsonl": "the dump leaves out the nulls inside of an input",
+}
+"""Answers whose events are not all there as objects."""
+
+
+def recorded(answer):
+    """
+    Return a transport that answers with the recorded frames.
+    """
+    httpx2 = pytest.importorskip("httpx2", reason="httpx2 is not installed")
+    body = b"".join(Sse.frame(frame["type"], frame) for frame in answer.frames())
+    response = httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=body)
+    return httpx2.Client(transport=httpx2.MockTransport(lambda request: response))
+
+
+def client_output(answer):
+    """
+    Return the items that the official client has put together; those of their ends where the last response has none.
+    """
+    openai = pytest.importorskip("openai", reason="the official client is not installed")
+    with (
+        openai.OpenAI(api_key="any-key", http_client=recorded(answer)) as client,
+        client.responses.stream(model="m", input="") as stream,
+    ):
+        ended = [event.item for event in stream if event.type == "response.output_item.done"]
+        try:
+            output = stream.get_final_response().output
+        except RuntimeError:  # it takes completed responses alone
+            output = []
+    return [plain(item.model_dump(mode="json", by_alias=True)) for item in output or ended]
+
+
+WITHOUT = {"parsed", "parsed_arguments", "encrypted_content", "fingerprint"}
+
+
+def plain(item):
+    """
+    Return an item without nulls, empty texts and lists, and without what the client adds of its own.
+
+    What is encrypted is another text in each frame that has it; that of the end of its item is ours.
+    """
+    if isinstance(item, dict):
+        kept = {key: plain(value) for key, value in item.items() if value is not None}
+        return {key: value for key, value in kept.items() if value not in ([], "") and key not in WITHOUT}
+    return [plain(each) for each in item] if isinstance(item, list) else item
