@@ -128,7 +128,7 @@ def test_events_of_the_official_client(name):
 
 
 GIVEN_UP = {
-    "bedrock.ruby-llm.providers-bedrock-mantle-responses-chat-through-the-responses-surface.sse": "the first index of a text is 1",
+    "bedrock.ruby-llm.providers-bedrock-mantle-responses-chat-through-the-responses-surface.sse": "its index is 1",
     "openai-compatible.vercel.compatible-reasoning-1.jsonl": "a message has no end, and the client leaves it out",
     "openrouter.pydantic-ai.responses-raw-cot-stream-openrouter.sse": "the last response has another id",
     "copilot.rig.reasoning-roundtrip.0.sse": "the client refuses ids that change",

@@ -65,7 +65,8 @@ class OpenAIResponsesDecoder(DecoderBase):
     delta_frames = DeltaFrames(
         constant=("type", "content_index", "summary_index", "logprobs"),
         number="output_index",
-        loose=("sequence_number", "obfuscation", "item_id"),
+        loose=("obfuscation", "item_id"),
+        counted=("sequence_number",),
     )
 
     def __init__(self, message_id: str, **options: Unpack[DecoderOptions]) -> None:
@@ -82,6 +83,16 @@ class OpenAIResponsesDecoder(DecoderBase):
         self._response: dict[str, Any] = {}
         self._sequence: dict[int, str] | None = {}
         self._last_number = -1
+
+    @property
+    def last_sequence_number(self) -> int | None:
+        """Number of the last event, after which the stream can be resumed; `None` when none had a number."""
+        self.catch_up()
+        return self._last_number if self._last_number >= 0 else None
+
+    def on_skipped(self, counted: Fields) -> None:
+        """Take the number of the last delta on the fast path."""
+        self._last_number = max(self._last_number, _index(counted, "sequence_number") or -1)
 
     def on_event(self, event: Fields) -> None:  # noqa: C901 - one arm for each kind of event
         """Read one event."""

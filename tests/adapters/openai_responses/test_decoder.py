@@ -1,0 +1,814 @@
+"""
+Cases of the Responses wire, each with what it becomes.
+"""
+
+import pytest
+
+from assistant_events import AssistantMessage, CallStatus, ErrorKind, FinishReason, fold
+from assistant_events.messages import MessageStatus
+from assistant_events.testing import durable
+from assistant_events.values import ErrorInfo, JsonContent, MediaContent, TextContent, thaw
+
+from .notation import (
+    DIALECT,
+    MODEL,
+    USAGE,
+    added,
+    body,
+    call,
+    completed,
+    created,
+    delta,
+    done,
+    events,
+    failed,
+    frame,
+    hosted,
+    incomplete,
+    message,
+    notes,
+    numbered,
+    output_text,
+    part,
+    reasoning,
+    response,
+    state,
+    stream,
+    summary,
+    text,
+    whole,
+)
+from .samples import LOGPROBS, MCP, MESSAGE, OVERLAP, PATCH, PROGRAM, PROGRAM_OUTPUT, SAMPLES, SHELL, TOOL_SEARCH, URL
+
+
+def kinds(found):
+    return [(part.type, getattr(part, "text", None)) for part in found.parts]
+
+
+class TestResponse:
+    def test_facts(self):
+        """
+        The message has model, run, id, counts and what the response says beside what the request said.
+        """
+        facts = {"service_tier": "flex", "tool_usage": {"web_search": {"num_requests": 1}}, "moderation": None}
+        found = message(stream(text(0, "Hi"), end=completed(**facts, temperature=1, tools=[{"name": "a"}])))
+
+        assert (MODEL, "resp_1", False) == (found.origin.served_model, found.run.id, found.run.resumable)
+        assert {"response_id": "resp_1"} == state(found)
+        assert (20, 8, 9, 4, USAGE) == (
+            found.usage.input_tokens,
+            found.usage.cache_read_tokens,
+            found.usage.output_tokens,
+            found.usage.reasoning_tokens,
+            found.usage.details,
+        )
+        assert {"service_tier": "flex", "tool_usage": {"web_search": {"num_requests": 1}}} == found.details
+
+    def test_a_response_that_is_not_stored_has_no_id_to_go_on_from(self):
+        """
+        Whether it is stored is known from the response, or from the request.
+        """
+        unsaid = stream(
+            text(0, "Hi"), start=frame("created", response={"id": "resp_1"}), end=frame("completed", response={})
+        )
+
+        assert {} == state(message(stream(text(0, "Hi"), start=created(store=False), end=completed(store=False))))
+        assert {} == state(message(unsaid, request={"model": "m", "store": False}))
+        assert {"response_id": "resp_1"} == state(message(unsaid))
+
+    @pytest.mark.parametrize("where", ["response", "request"])
+    def test_a_background_run_can_be_resumed(self, where):
+        """
+        It is one by the response or by the request.
+        """
+        start = created(background=True) if where == "response" else created()
+        request = {"model": "m", "background": True} if where == "request" else None
+
+        assert message(stream(text(0, "Hi"), start=start), request=request).run.resumable
+
+    @pytest.mark.parametrize(
+        ("end", "finish", "raw"),
+        [
+            (completed(), FinishReason.STOP, "completed"),
+            (incomplete("max_output_tokens"), FinishReason.LENGTH, "incomplete"),
+            (incomplete("content_filter"), FinishReason.CONTENT_FILTER, "incomplete"),
+            (incomplete("max_messages"), FinishReason.OTHER, "incomplete"),
+            (incomplete("steered"), FinishReason.OTHER, "incomplete"),
+            (incomplete("a word of tomorrow"), FinishReason.OTHER, "incomplete"),
+            (frame("completed", response={}), FinishReason.STOP, None),
+        ],
+        ids=["completed", "length", "filter", "messages", "steered", "unknown", "without status"],
+    )
+    def test_finish(self, end, finish, raw):
+        """
+        Finish follows from status and reason.
+        """
+        found = message(stream(text(0, "Hi"), end=end))
+
+        assert (MessageStatus.COMPLETED, finish, raw) == (found.status, found.finish_reason, found.raw_finish_reason)
+
+    def test_calls_decide_the_finish(self):
+        """
+        A call of the app makes `tool-calls` of a whole or steered response, not of one that was cut.
+        """
+        ends = {"completed": completed(), "steered": incomplete("steered"), "cut": incomplete("max_output_tokens")}
+        found = {name: message(stream(call(0, "{}"), end=end)).finish_reason for name, end in ends.items()}
+
+        assert {"completed": "tool-calls", "steered": "tool-calls", "cut": "length"} == found
+
+    def test_hosted_calls_and_refusals_decide_the_finish(self):
+        """
+        A call of the provider leaves it at `stop`; a refusal is a `content-filter`.
+        """
+        assert FinishReason.STOP is message(SAMPLES["hosted tools"]).finish_reason
+        assert FinishReason.CONTENT_FILTER is message(SAMPLES["refusal"]).finish_reason
+
+    def test_items_of_the_last_response_fill_gaps(self):
+        """
+        They count where no frame was sent of them, or no end.
+        """
+        item = {**MESSAGE, "content": [output_text("Hi")], "status": "completed"}
+        unended = stream(added(0, **MESSAGE, content=[]), delta("output_text", 0, "Hi", content_index=0))
+
+        assert "Hi" == message(stream(end=completed(item))).text
+        assert "msg_1" == message(unended).parts[0].state["item_id"]
+        assert ["Hi"] == [part.text for part in message(stream(text(0, "Hi"), end=completed(item))).parts]
+
+    def test_an_empty_output_at_the_end(self):
+        """
+        Items that have streamed stay.
+        """
+        assert "Hi" == message(stream(text(0, "Hi"), end=completed())).text
+
+    def test_documents_and_streams_are_one_message(self):
+        """
+        A document with the items of a stream folds to the same message.
+        """
+        items = [
+            each["item"]
+            for each in [*reasoning(0, "One.", "Two."), *call(1, "{}")]
+            if each["type"].endswith("done") and "item" in each
+        ]
+        document = response("completed", output=items, usage=USAGE)
+
+        assert (
+            message(stream(reasoning(0, "One.", "Two."), call(1, "{}")))
+            == fold(DIALECT.decode_resource(document, "a1")).last
+        )
+
+    def test_a_document_of_a_run_that_goes_on(self):
+        """
+        It keeps what is there, and can be taken up again.
+        """
+        document = response("in_progress", background=True, output=[{**MESSAGE, "content": [output_text("Hi")]}])
+        found = fold(DIALECT.decode_resource(document, "a1")).last
+
+        assert ("Hi", ErrorKind.INTERRUPTED, True) == (found.text, found.error.kind, found.run.resumable)
+
+
+class TestErrors:
+    def test_error_and_failure_are_one(self):
+        """
+        The nested error before a failed response fails the step, once.
+        """
+        found = events(SAMPLES["error and failure"])
+
+        assert ["step.started", "step.failed"] == [event.type for event in found]
+        assert ("quota", "insufficient_quota", "No.") == (
+            found[-1].error.kind,
+            found[-1].error.code,
+            found[-1].error.message,
+        )
+
+    @pytest.mark.parametrize(
+        ("end", "kind"),
+        [
+            ({"type": "error", "code": "rate_limit_exceeded", "message": "Slow.", "param": None}, "rate-limit"),
+            (
+                {"type": "error", "error": {"type": "invalid_request_error", "message": "x", "code": None}},
+                "invalid-request",
+            ),
+            (failed(code="server_error", message="Oh."), "provider"),
+            (failed(code="bio_policy", message="Oh."), "content-filter"),
+            (failed(code="context_length_exceeded", message="Oh."), "context-length"),
+            (completed(status="cancelled"), "cancelled"),
+        ],
+        ids=["flat", "nested", "failed", "policy", "too long", "cancelled"],
+    )
+    def test_kinds(self, end, kind):
+        """
+        Each form of an error has its kind, and what came before is kept.
+        """
+        found = message(stream(text(0, "Hi"), end=end))
+
+        assert (kind, "Hi") == (found.error.kind, found.text)
+
+    def test_an_error_after_the_end(self):
+        """
+        It is advice.
+        """
+        late = SAMPLES["text"] + body({"type": "error", "code": "server_error", "message": "late"})
+
+        assert message(SAMPLES["text"]) == message(late)
+
+    def test_an_error_that_says_nothing(self):
+        """
+        It is noted, and the answer goes on.
+        """
+        data = stream({"type": "error", "error": None}, text(0, "Hi"))
+
+        assert ("Hi", ["empty-error"]) == (message(data).text, notes(data))
+
+    def test_a_body_without_an_end(self):
+        """
+        The step was interrupted.
+        """
+        found = message(body(*numbered(created(), *text(0, "Hi"))))
+
+        assert (ErrorKind.INTERRUPTED, "Hi") == (found.error.kind, found.text)
+
+    def test_two_responses_in_one_stream(self):
+        """
+        Another response before the end of the first is a fault of whoever joined them.
+        """
+        other = frame("created", response=response(id="resp_2"))
+
+        assert ErrorKind.PROTOCOL == message(body(created(), *text(0, "Hi"), other)).error.kind
+
+    @pytest.mark.parametrize(
+        ("status", "data", "kind", "code"),
+        [
+            (
+                429,
+                b'{"error":{"message":"x","type":"tokens","code":"rate_limit_exceeded"}}',
+                "rate-limit",
+                "rate_limit_exceeded",
+            ),
+            (
+                429,
+                b'{"error":{"message":"x","type":"insufficient_quota","code":"insufficient_quota"}}',
+                "quota",
+                "insufficient_quota",
+            ),
+            (
+                400,
+                b'{"error":{"message":"x","type":"invalid_request_error","code":"invalid_encrypted_content"}}',
+                "invalid-request",
+                "invalid_encrypted_content",
+            ),
+            (
+                400,
+                b'{"error":{"message":"Your input exceeds the context window","type":"invalid_request_error"}}',
+                "context-length",
+                "invalid_request_error",
+            ),
+            (
+                404,
+                b'{"error":{"message":"x","code":"previous_response_not_found"}}',
+                "not-found",
+                "previous_response_not_found",
+            ),
+            (401, b'{"error":{"message":"x","code":"invalid_api_key"}}', "auth", "invalid_api_key"),
+            (503, b"<html>", "overloaded", None),
+        ],
+    )
+    def test_http(self, status, data, kind, code):
+        """
+        An error of HTTP has the kind of its code, else of its status.
+        """
+        error = DIALECT.http_error(status, {}, data)
+
+        assert (kind, code, status) == (error.kind, error.code, error.status)
+
+
+class TestReasoning:
+    def test_two_summaries(self):
+        """
+        Each is a reasoning; the state of the item is in the last.
+        """
+        found = message(SAMPLES["two summaries"])
+
+        assert [("reasoning", "First."), ("reasoning", "Second."), ("text", "So.")] == kinds(found)
+        assert {"i": 0, "summary_index": 0} == state(found.parts[0])
+        assert {"i": 0, "summary_index": 1, "item_id": "rs_1", "encrypted_content": "gAAA-final"} == state(
+            found.parts[1]
+        )
+
+    def test_no_summary(self):
+        """
+        The encrypted content alone is kept, as it is at the end of the item.
+        """
+        found = message(SAMPLES["reasoning without summary"])
+
+        assert [("reasoning", ""), ("text", "So.")] == kinds(found)
+        assert {"i": 0, "item_id": "rs_1", "encrypted_content": "gAAA-final"} == state(found.parts[0])
+
+    def test_a_reasoning_that_ends_last(self):
+        """
+        It stays before the message that ended before it, with all its state (OpenRouter).
+        """
+        found = message(SAMPLES["reasoning that ends last"])
+
+        assert [("reasoning", "raw thought"), ("text", "Hello")] == kinds(found)
+        assert {"i": 0, "content_index": 0, "item_id": "rs_1", "encrypted_content": "gAAA-late"} == state(
+            found.parts[0]
+        )
+
+    def test_a_summary_that_was_cut(self):
+        """
+        It is closed, and the text follows (sequential cutoff).
+        """
+        found = message(SAMPLES["summary that was cut"])
+
+        assert [("reasoning", "Complete."), ("reasoning", ""), ("text", "So.")] == kinds(found)
+        assert {"status": "incomplete"} == found.parts[1].state["part"]
+
+    def test_a_summary_without_deltas(self):
+        """
+        It is one delta.
+        """
+        data = stream(
+            added(0, id="rs_1", type="reasoning", summary=[]),
+            whole("reasoning_summary_text", 0, summary_index=0, text="All."),
+            done(0, id="rs_1", type="reasoning", summary=[summary("All.")]),
+        )
+
+        assert ["All."] == [event.delta for event in events(data) if event.type == "reasoning.delta"]
+        assert "All." == message(data).reasoning
+
+    def test_a_second_reasoning_that_begins_early(self):
+        """
+        Late text of the first becomes one more part of its item.
+        """
+        found = message(OVERLAP)
+
+        assert [("reasoning", "One"), ("reasoning", "Two"), ("reasoning", " more"), ("text", "So.")] == kinds(found)
+        assert [0, 1, 0, 2] == [part.state["i"] for part in found.parts]
+        assert ["gAAA-2", "gAAA-1"] == [part.state["encrypted_content"] for part in found.parts[1:3]]
+
+    def test_what_is_stored_needs_no_content(self):
+        """
+        A reasoning without encrypted content is known by its id while the response is stored.
+        """
+        stored, not_stored = [
+            message(
+                stream(
+                    reasoning(0, encrypted=None), text(1, "So."), start=created(store=store), end=completed(store=store)
+                )
+            )
+            for store in (True, False)
+        ]
+
+        assert (True, False) == ("stored" in stored.parts[0].state, "stored" in not_stored.parts[0].state)
+
+    def test_a_part_of_a_reasoning_under_another_name(self):
+        """
+        Bedrock names the parts of raw thoughts differently.
+        """
+        at = {"output_index": 0, "content_index": 0}
+        raw = {"type": "reasoning_text", "text": "Hm."}
+        data = stream(
+            added(0, id="rs_1", type="reasoning", summary=[]),
+            frame("reasoning_part.added", **at, part={**raw, "text": ""}),
+            delta("reasoning_text", 0, "Hm.", content_index=0),
+            frame("reasoning_part.done", **at, part=raw),
+            done(0, id="rs_1", type="reasoning", summary=[], content=[raw]),
+        )
+
+        assert [("reasoning", "Hm.")] == kinds(message(data))
+
+
+class TestTexts:
+    def test_citations(self):
+        """
+        Annotations are citations too; those without a range support all of the text.
+        """
+        [found] = message(SAMPLES["cited text"]).parts
+
+        assert [("https://a.example", "A", 0, 2), (None, "a.pdf", None, None)] == [
+            (each.url, each.title, each.start, each.end) for each in found.citations
+        ]
+        assert URL == thaw(found.state["annotations"])[0]
+
+    def test_annotations_after_the_text(self):
+        """
+        They count once, whether they come before or after its end.
+        """
+        frames = text(0, "So")
+        frames.insert(-1, frame("output_text.annotation.added", output_index=0, content_index=0, annotation=URL))
+        [found] = message(stream(frames)).parts
+
+        assert ["https://a.example"] == [each.url for each in found.citations]
+
+    def test_log_probabilities(self):
+        """
+        They are details, once.
+        """
+        [found] = message(SAMPLES["log probabilities"]).parts
+
+        assert {"logprobs": LOGPROBS} == thaw(found.details)
+
+    def test_refusals(self):
+        """
+        A refusal is a text, and its state tells.
+        """
+        [found] = message(SAMPLES["refusal"]).parts
+
+        assert ("I can't.", "refusal") == (found.text, found.state["type"])
+
+    def test_phases(self):
+        """
+        Every message keeps its phase.
+        """
+        found = message(SAMPLES["phases"])
+
+        assert ["commentary", None, "final_answer"] == [part.state.get("phase") for part in found.parts]
+
+    def test_two_texts(self):
+        """
+        The texts of a message are parts of one item.
+        """
+        found = message(SAMPLES["two texts in a message"])
+
+        assert [("One", 0, 0), ("Two", 0, 1)] == [
+            (part.text, part.state["i"], part.state["content_index"]) for part in found.parts
+        ]
+
+    def test_a_message_without_content(self):
+        """
+        It is kept, for the reasoning before it is refused without it.
+        """
+        found = message(SAMPLES["message without content"])
+
+        assert [("reasoning", ""), ("text", "")] == kinds(found)
+        assert {"i": 1, "item_id": "msg_1", "status": "completed"} == state(found.parts[1])
+
+    def test_the_whole_text_wins(self):
+        """
+        A text that is repeated differently counts as repeated, and later deltas are late.
+        """
+        frames = text(0, "Hi", " thee")
+        frames[-1]["item"]["content"][0]["text"] = frames[-3]["text"] = frames[-2]["part"]["text"] = "Hi there"
+        frames.insert(-1, delta("output_text", 0, " late", content_index=0))
+        data = stream(frames)
+
+        assert ("Hi there", ["late-event"]) == (message(data).text, notes(data))
+
+    def test_ids_that_change(self):
+        """
+        Items are found by their place (Copilot).
+        """
+        assert [("reasoning", "First."), ("text", "Hi!")] == kinds(message(SAMPLES["ids that change"]))
+
+    def test_events_without_places(self):
+        """
+        Without numbers items are found by their ids, and without ids by their type.
+        """
+        nameless = [
+            {key: value for key, value in each.items() if key not in ("item_id", "output_index")}
+            for each in text(0, "Hi", "!")
+        ]
+
+        assert "Hi!" == message(SAMPLES["without numbers of items"]).text
+        assert "Hi!" == message(stream(nameless)).text
+
+    def test_an_index_that_does_not_begin_at_0(self):
+        """
+        The text is not doubled when its place in the item is another one (Bedrock).
+        """
+        at = {"content_index": 1}
+        data = stream(
+            added(0, **MESSAGE, content=[]),
+            delta("output_text", 0, "Hi", **at),
+            done(0, **MESSAGE, content=[output_text("Hi")]),
+        )
+
+        assert [("text", "Hi")] == kinds(message(data))
+
+    def test_deltas_of_nothing(self):
+        """
+        A null is no text.
+        """
+        frames = text(0, "Hi")
+        frames.insert(2, delta("output_text", 0, None, content_index=0))
+
+        assert "Hi" == message(stream(frames)).text
+
+    def test_deltas_before_their_item(self):
+        """
+        They begin it.
+        """
+        assert "Hi" == message(stream(text(0, "Hi")[2:])).text
+
+
+class TestCalls:
+    def test_a_call(self):
+        """
+        The input is that of the deltas, parsed.
+        """
+        found = message(SAMPLES["call"]).parts[1]
+
+        assert ("call_1", "weather", {"city": "Oslo"}, False) == (
+            found.call_id,
+            found.name,
+            found.arguments,
+            found.provider_executed,
+        )
+        assert {"i": 1, "item_id": "fc_1", "status": "completed"} == state(found)
+
+    def test_interleaved_calls(self):
+        """
+        Each piece belongs to the call of its place (llama.cpp).
+        """
+        assert [("c1", {"x": 1}), ("c2", {"y": 2})] == [
+            (each.call_id, each.arguments) for each in message(SAMPLES["interleaved calls"]).tool_calls
+        ]
+
+    @pytest.mark.parametrize(
+        "left", [[0, 3, 4], [0, 1, 2], [0, 1, 2, 3], [4]], ids=["whole", "deltas", "no end", "end"]
+    )
+    def test_a_call_with_few_frames(self, left):
+        """
+        The whole input, its deltas or the end of its item are enough.
+        """
+        frames = call(0, '{"a":', "1}")
+
+        assert [{"a": 1}] == [each.arguments for each in message(stream([frames[at] for at in left])).tool_calls]
+
+    def test_cut_arguments(self):
+        """
+        They are not to be run.
+        """
+        found = message(SAMPLES["cut arguments"])
+
+        assert (FinishReason.LENGTH, CallStatus.FAILED, "invalid-input", '{"x":') == (
+            found.finish_reason,
+            found.parts[0].status,
+            found.parts[0].error.kind,
+            found.parts[0].raw_input,
+        )
+
+    def test_an_incomplete_call_whose_input_is_an_object(self):
+        """
+        Its status decides.
+        """
+        item = {"id": "fc_1", "type": "function_call", "call_id": "c1", "name": "a", "arguments": "{}"}
+        found = message(stream(hosted(0, **item, status="incomplete"), end=incomplete("max_output_tokens")))
+
+        assert CallStatus.FAILED is found.parts[0].status
+
+    def test_custom_tools(self):
+        """
+        Their input is text, whatever it looks like.
+        """
+        [found] = message(SAMPLES["custom tool"]).parts
+
+        assert ({"input": PATCH}, PATCH, "custom_tool_call") == (found.arguments, found.raw_input, found.state["type"])
+        [found] = message(
+            stream(
+                hosted(
+                    0,
+                    **{
+                        **found.state,
+                        "type": "custom_tool_call",
+                        "call_id": "c",
+                        "name": "a",
+                        "input": '{"b": 1}',
+                        "status": "completed",
+                    },
+                )
+            )
+        ).parts
+        assert {"input": '{"b": 1}'} == found.arguments
+
+    def test_searches_of_xai(self):
+        """
+        They look like custom tools of the app, and the provider runs them.
+        """
+        [found] = message(SAMPLES["search of xAI"]).parts
+
+        assert (True, CallStatus.SUCCESS) == (found.provider_executed, found.status)
+
+    def test_hosted_tools(self):
+        """
+        The item is a call of the provider and its result; what has no word is state.
+        """
+        found = message(SAMPLES["hosted tools"]).tool_calls
+
+        assert [
+            ("file_search", {"queries": ["q"]}, (JsonContent([{"text": "hit"}]),)),
+            ("code_interpreter", {"code": "1+1"}, (JsonContent([{"type": "logs", "logs": "2"}]),)),
+            ("image_generation", {}, (MediaContent(media_type="image/webp", data=b"\0\0\0"),)),
+            ("ask", {"q": 1}, (TextContent("found"),)),
+        ] == [(each.name, each.arguments, each.output) for each in found]
+        assert "cntr_1" == found[1].state["container_id"]
+        assert {True} == {each.provider_executed for each in found}
+
+    def test_hosted_tools_that_failed(self):
+        """
+        The call fails with the error of its item.
+        """
+        [found] = message(SAMPLES["hosted tool that failed"]).parts
+
+        assert ("tool", "no") == (found.error.kind, found.error.message)
+
+    def test_results_in_items_of_their_own(self):
+        """
+        They are the results of the calls before them, found by id, or without one by type.
+        """
+        found = message(SAMPLES["results in items of their own"]).parts
+
+        assert [("shell", 0, 1), ("tool_search", 2, 3), ("program", 4, 5)] == [
+            (each.name, each.state["i"], each.result_state["i"]) for each in found
+        ]
+        assert [CallStatus.SUCCESS] * 3 == [each.status for each in found]
+
+    def test_the_result_of_an_earlier_call(self):
+        """
+        The output of a program whose call is in the answer before is kept raw.
+        """
+        [found] = message(stream(hosted(0, **PROGRAM_OUTPUT))).parts
+
+        assert PROGRAM_OUTPUT == thaw(found.state["item"])
+
+    def test_shells(self):
+        """
+        A shell in a container is the provider's, any other the app's; so is a search for tools.
+        """
+        local = {**SHELL, "environment": {"type": "local"}}
+        search = {**TOOL_SEARCH, "execution": "client", "call_id": "call_t"}
+
+        assert [True, False, False] == [
+            message(stream(hosted(0, **item))).parts[0].provider_executed for item in (SHELL, local, search)
+        ]
+
+    def test_tools_of_the_app(self):
+        """
+        The app answers them, also the request for an approval.
+        """
+        found = message(SAMPLES["tools of the app"])
+
+        assert ["local_shell", "apply_patch", "computer", "mcp_approval"] == [
+            each.name for each in found.pending_tool_calls
+        ]
+
+    def test_lists_of_tools(self):
+        """
+        Those without an end are kept, too, at their places.
+        """
+        found = message(SAMPLES["lists of tools"]).parts
+
+        assert {("opaque", 0), ("opaque", 1), ("opaque", 2), ("text", 3)} == {
+            (each.type, each.state["i"]) for each in found
+        }
+
+    def test_compactions(self):
+        """
+        They are opaque.
+        """
+        assert "gAAA-compaction" == message(SAMPLES["compaction"]).parts[1].state["item"]["encrypted_content"]
+
+    def test_a_hosted_call_without_an_end(self):
+        """
+        It has no result.
+        """
+        [found] = message(stream(hosted(0, **MCP)[:1])).parts
+
+        assert ErrorKind.NO_RESULT == found.error.kind
+
+    def test_programs_wait_for_the_app(self):
+        """
+        A program whose calls the app has to answer has no result in this answer.
+        """
+        found = message(stream(hosted(0, **PROGRAM), call(1, "{}", caller={"type": "program", "caller_id": "call_g"})))
+
+        assert (FinishReason.TOOL_CALLS, ErrorKind.NO_RESULT) == (found.finish_reason, found.parts[0].error.kind)
+        assert {"type": "program", "caller_id": "call_g"} == thaw(found.parts[1].state["caller"])
+
+
+class TestResumption:
+    def test_frames_that_come_twice(self):
+        """
+        From wherever the stream is sent again, the message is that of the whole.
+        """
+        frames = numbered(created(), *reasoning(0, "Hm."), *text(1, *["word "] * 9), *call(2, "{}"), completed())
+
+        for cut in range(1, len(frames)):
+            for start in range(cut):
+                decoder = DIALECT.decoder("a1")
+                found = decoder.feed(body(*frames[:cut]))
+                decoder.reconnect()
+                found += decoder.feed(body(*frames[start:])) + decoder.close()
+
+                assert events(body(*frames)) == found
+
+    def test_the_rest_of_a_stream(self):
+        """
+        A decoder goes on after the last number that it knows.
+        """
+        frames = numbered(created(background=True), *text(0, *["word "] * 9), completed())
+        decoder = DIALECT.decoder("a1")
+        found = decoder.feed(body(*frames[:9]))
+        decoder.reconnect()
+
+        assert 8 == decoder.last_sequence_number
+        assert events(body(*frames)) == found + decoder.feed(body(*frames[9:])) + decoder.close()
+
+    def test_numbers_that_are_wrong(self):
+        """
+        Numbers that belong to other events are not looked at (LiteLLM).
+        """
+        frames = [{**each, "sequence_number": 0} for each in [created(), *text(0, "Hi", " there"), completed()]]
+
+        assert "Hi there" == message(body(*frames)).text
+
+    def test_no_numbers(self):
+        """
+        Without numbers nothing is compared; a stream that begins again is a replay.
+        """
+        frames = [created(), *text(0, "Hi", " there"), completed()]
+
+        assert "Hi there" == message(body(*frames)).text
+        assert message(body(*frames)) == message(body(*frames[:4], *frames))
+
+    def test_a_new_process(self):
+        """
+        With what was stored, the stream from its start gives what is new.
+        """
+        data = SAMPLES["two summaries"]
+        for cut in range(0, len(data), 97):
+            decoder = DIALECT.decoder("a1")
+            before = durable(decoder.feed(data[:cut]) + decoder.close(ErrorInfo(kind="network", message="cut")))
+            prior = [each for each in fold(before).messages if isinstance(each, AssistantMessage)]
+            after = DIALECT.decoder("a1", prior=prior)
+            again = after.feed(data) + after.close()
+
+            assert message(data) == fold([*before, *again]).last
+
+
+class TestFrames:
+    def test_what_has_no_news(self):
+        """
+        Progress, marks and frames that keep the connection open cause nothing, not even a note.
+        """
+        quiet = [
+            {"type": "keepalive"},
+            frame("web_search_call.searching", output_index=0, item_id="ws_1"),
+            frame("image_generation_call.partial_image", output_index=0, partial_image_b64="AAAA"),
+            frame("compaction.compacting", output_index=0),
+            frame("mcp_list_tools.in_progress", output_index=0),
+        ]
+
+        assert message(stream(text(0, "Hi"))) == message(stream(*quiet, text(0, "Hi")))
+        assert [] == notes(stream(*quiet, text(0, "Hi")) + b"data: [DONE]\n\n")
+
+    def test_what_is_not_known(self):
+        """
+        An event of tomorrow is noted.
+        """
+        assert ["unknown-event"] == notes(stream(frame("zapped.delta", output_index=0), text(0, "Hi")))
+
+    def test_the_type_beside_the_document(self):
+        """
+        It counts where the document has none.
+        """
+        bare = [({**each}, each["type"]) for each in [created(), *text(0, "Hi"), completed()]]
+        data = b"".join(DIALECT.decoder.framing.frame(each.pop("type"), each) for each, _ in bare)
+
+        assert "Hi" == message(data).text
+
+    @pytest.mark.parametrize(
+        ("document", "known"),
+        [
+            (created(), True),
+            (response("completed"), True),
+            ({"type": "error", "sequence_number": 0, "code": "x"}, True),
+            ({"type": "error", "error": {"type": "api_error"}}, False),
+            ({"type": "message_start"}, False),
+            ({"object": "chat.completion.chunk"}, False),
+            ({"type": "message", "role": "assistant", "content": []}, False),
+        ],
+    )
+    def test_detection(self, document, known):
+        """
+        Frames and documents of this wire are known, others are not.
+        """
+        assert known is DIALECT.detect(document)
+
+
+def test_summaries_overlap_in_one_item():
+    """
+    A second summary that begins before the end of the first leaves both with their text (opencode#43312).
+    """
+    data = stream(
+        added(0, id="rs_1", type="reasoning", summary=[]),
+        delta("reasoning_summary_text", 0, "One", summary_index=0),
+        part("added", 0, 1, "summary", **summary("")),
+        delta("reasoning_summary_text", 0, "Two", summary_index=1),
+        delta("reasoning_summary_text", 0, "!", summary_index=0),
+        done(0, id="rs_1", type="reasoning", summary=[summary("One!"), summary("Two")], encrypted_content="gAAA"),
+    )
+    found = message(data)
+    [item] = DIALECT.emit_resource(found)["output"]
+
+    assert ["One!", "Two"] == [each["text"] for each in item["summary"]]

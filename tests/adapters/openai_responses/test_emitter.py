@@ -1,0 +1,138 @@
+"""
+Laws 11 and 12 on the Responses wire: what is written is decoded to what it was, or the difference is reported.
+"""
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant_events import ErrorInfo, find_problems, fold
+from assistant_events.messages import MessageStatus
+from assistant_events.testing import durable
+from assistant_events.testing.strategies import loose_events, sessions
+
+from .notation import DIALECT, body, call, created, events, message, numbered, reasoning, stream, text
+from .samples import OVERLAP, SAMPLES
+
+NO_DOCUMENT = {"lists of tools"}
+"""Samples whose parts are not in the order of their items, which a document has."""
+
+
+def emitted(given, **options):
+    """
+    Return drops, frames and what their bytes are decoded to.
+    """
+    emitter = DIALECT.emitter(**options)
+    frames = [frame for event in given for frame in emitter.emit(event)] + emitter.close()
+    found = events(b"".join(map(emitter.to_bytes, frames)))
+    assert [] == find_problems(found)
+    return emitter.drops, frames, found
+
+
+@pytest.mark.parametrize("options", [{}, {"delta_chars": 3}], ids=["whole", "cut"])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples_come_back(name, options):
+    """
+    Every sample comes back, from all events and from the durable ones.
+    """
+    sample = events(SAMPLES[name])
+    for given_events in (sample, durable(sample)):
+        drops, _, found = emitted(given_events, **options)
+
+        assert () == drops
+        assert fold(sample) == fold(found)
+        assert Counter(durable(sample)) == Counter(durable(found))
+
+
+COMPLETED = [name for name in SAMPLES if message(SAMPLES[name]).status is MessageStatus.COMPLETED]
+
+
+@pytest.mark.parametrize("name", sorted(set(COMPLETED) - NO_DOCUMENT))
+def test_documents_and_streams_are_one_message(name):
+    """
+    The document of an answer folds to the message of its stream.
+    """
+    found = message(SAMPLES[name])
+    document = json.loads(json.dumps(DIALECT.emit_resource(found)))
+
+    assert found == fold(DIALECT.decode_resource(document, "a1")).last
+
+
+def test_overlapping_reasonings_are_reported():
+    """
+    What cannot be written as it came is a drop.
+    """
+    drops, _, found = emitted(events(OVERLAP))
+
+    assert drops
+    assert fold(events(OVERLAP)).last.text == fold(found).last.text
+
+
+def test_the_document_of_an_answer_that_failed():
+    """
+    It has the error, and what came before.
+    """
+    document = DIALECT.emit_resource(message(SAMPLES["failure"]))
+
+    assert ("failed", "server_error", "Hi") == (
+        document["status"],
+        document["error"]["code"],
+        document["output"][0]["content"][0]["text"],
+    )
+
+
+def test_the_order_of_frames():
+    """
+    Frames come in the order of the service, numbered from 0, and the last one has all items.
+    """
+    _, frames, _ = emitted(events(stream(reasoning(0, "Hm."), text(1, "Hi"), call(2, "{}"))))
+
+    assert [
+        "created",
+        "in_progress",
+        "output_item.added",
+        "reasoning_summary_part.added",
+        "reasoning_summary_text.delta",
+        "reasoning_summary_text.done",
+        "reasoning_summary_part.done",
+        "output_item.done",
+        "output_item.added",
+        "content_part.added",
+        "output_text.delta",
+        "output_text.done",
+        "content_part.done",
+        "output_item.done",
+        "output_item.added",
+        "function_call_arguments.delta",
+        "function_call_arguments.done",
+        "output_item.done",
+        "completed",
+    ] == [frame["type"].removeprefix("response.") for frame in frames]
+    assert list(range(len(frames))) == [frame["sequence_number"] for frame in frames]
+    assert ["reasoning", "message", "function_call"] == [item["type"] for item in frames[-1]["response"]["output"]]
+
+
+@pytest.mark.parametrize("cut", range(3, 12))
+def test_an_answer_that_was_cut(cut):
+    """
+    It stops without an end, and comes back as cut.
+    """
+    frames = numbered(created(), *reasoning(0, "Hm."), *text(1, "Hi"))
+    decoder = DIALECT.decoder("a1")
+    given_events = decoder.feed(body(*frames[:cut])) + decoder.close(ErrorInfo(kind="interrupted", message="cut"))
+    _, written, found = emitted(given_events)
+
+    assert not {"response.completed", "response.failed"} & {frame["type"] for frame in written}
+    assert [part.type for part in fold(given_events).last.parts] == [part.type for part in fold(found).last.parts]
+    assert fold(given_events).last.text == fold(found).last.text
+
+
+@given(st.data())
+def test_any_events_are_written(data):
+    """
+    Answers of any dialect, and events out of order, never raise, and what is written is legal.
+    """
+    emitted(data.draw(st.one_of(loose_events(), sessions())))

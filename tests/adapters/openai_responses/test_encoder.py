@@ -1,0 +1,536 @@
+"""
+What the Responses API takes back: items as they came, reasoning with what follows it, and what must not be sent.
+"""
+
+import pytest
+
+from assistant_events import Origin, UserMessage, fold
+from assistant_events.errors import LocalProtocolError
+from assistant_events.history import DropReason
+from assistant_events.testing import Call
+from assistant_events.testing import answer as built
+from assistant_events.values import ErrorInfo, JsonContent, MediaContent, TextContent, thaw
+
+from .notation import (
+    DIALECT,
+    MODEL,
+    call,
+    completed,
+    created,
+    encoded,
+    hosted,
+    incomplete,
+    message,
+    output_text,
+    reasoning,
+    stream,
+    summary,
+    text,
+)
+from .samples import (
+    APPROVAL,
+    CODE,
+    COMPACTION,
+    COMPUTER,
+    CUSTOM,
+    FILES,
+    IMAGE,
+    LISTED,
+    LOCAL_SHELL,
+    MCP,
+    OVERLAP,
+    PATCH,
+    PATCH_CALL,
+    PROGRAM,
+    PROGRAM_OUTPUT,
+    RAW,
+    SAMPLES,
+    SEARCH,
+    SHELL,
+    SHELL_OUTPUT,
+    TOOL_SEARCH,
+    TOOL_SEARCH_OUTPUT,
+    URL,
+)
+
+USER = UserMessage(id="u1", content="Hi")
+ASKED = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi"}]}
+NEXT = UserMessage(id="u2", content="More")
+UNSTORED = {"start": created(store=False), "end": completed(store=False)}
+
+
+def own(data):
+    """
+    Return the message of a stream for the model that it was asked of.
+    """
+    return message(data, request={"model": MODEL})
+
+
+def sent(data):
+    """
+    Return the items of an answer in the next request, and what was dropped.
+    """
+    items, drops = encoded(USER, own(data))
+    assert ASKED == items[0]
+    return [item for item in items[1:] if not str(item.get("type")).endswith("_output") or "id" in item], drops
+
+
+def said(text, *annotations, id="msg_1", **more):
+    item = {"type": "message", "role": "assistant", "id": id, "status": "completed", **more}
+    return {**item, "content": [output_text(text, *annotations)]}
+
+
+def thought(*summaries, id="rs_1", encrypted="gAAA-final", **more):
+    item = {"type": "reasoning", "id": id, "summary": [summary(each) for each in summaries]}
+    return {**item, **({} if encrypted is None else {"encrypted_content": encrypted}), **more}
+
+
+def without_nulls(item):
+    return {key: value for key, value in item.items() if value is not None}
+
+
+FC = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "weather", "status": "completed"}
+
+SENT = {
+    "text": [said("Hi there.")],
+    "two summaries": [thought("First.", "Second."), said("So.")],
+    "reasoning without summary": [thought(), said("So.")],
+    "call": [thought("Hm."), {**FC, "arguments": '{"city": "Oslo"}'}],
+    "reasoning that ends last": [thought(encrypted="gAAA-late", content=[RAW]), said("Hello")],
+    "phases": [
+        said("Let me look.", phase="commentary"),
+        SEARCH,
+        said("Found.", id="msg_2", phase="final_answer"),
+    ],
+    "custom tool": [{**CUSTOM, "input": PATCH, "status": "completed"}],
+    "cited text": [
+        said("So it is", URL, {"type": "file_citation", "file_id": "file-1", "filename": "a.pdf", "index": 2})
+    ],
+    "log probabilities": [said("Hi")],
+    "refusal": [{**said(""), "content": [{"type": "refusal", "refusal": "I can't."}]}],
+    "two texts in a message": [{**said(""), "content": [output_text("One"), output_text("Two")]}],
+    "message without content": [thought(), {**said(""), "content": []}],
+    "hosted tools": [FILES, CODE, IMAGE, MCP, said("Done.")],
+    "results in items of their own": [
+        *[SHELL, SHELL_OUTPUT, without_nulls(TOOL_SEARCH), without_nulls(TOOL_SEARCH_OUTPUT)],
+        *[PROGRAM, PROGRAM_OUTPUT],
+    ],
+    "lists of tools": [
+        *[{**LISTED, "id": f"mcpl_{at}", "tools": [{"name": "ask"}] if at == 1 else []} for at in range(3)],
+        said("Ready."),
+    ],
+    "unknown item": [{"id": "z_1", "type": "zapped", "power": 9}, said("Hi.")],
+}
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_items_go_back_as_they_came(name):
+    """
+    Every field that the provider wants back is at its place, in its order.
+    """
+    assert SENT[name] == sent(SAMPLES[name])[0]
+
+
+def test_overlapping_reasonings_are_whole_again():
+    """
+    The parts of an item are one item, at its place.
+    """
+    items, drops = sent(OVERLAP)
+
+    assert [
+        thought("One more", encrypted="gAAA-1"),
+        thought("Two", id="rs_2", encrypted="gAAA-2"),
+        said("So."),
+    ] == items
+    assert [] == drops
+
+
+class TestReasoning:
+    def test_what_is_not_stored_needs_its_content(self):
+        """
+        Without encrypted content the reasoning is not sent, nor the id that would be refused without it.
+        """
+        items, drops = sent(stream(reasoning(0, "Hm.", encrypted=None), call(1, "{}"), **UNSTORED))
+
+        assert [{key: value for key, value in FC.items() if key != "id"} | {"arguments": "{}"}] == items
+        assert [(0, DropReason.UNSIGNED), (1, DropReason.LINKED), (1, DropReason.NO_ANSWER)] == drops
+
+    def test_what_is_not_stored_goes_with_its_content(self):
+        """
+        With encrypted content it is sent with ids.
+        """
+        items, drops = sent(stream(reasoning(0, "Hm."), text(1, "So."), **UNSTORED))
+
+        assert ([thought("Hm."), said("So.")], []) == (items, drops)
+
+    def test_what_is_stored_is_known_by_its_id(self):
+        """
+        Without encrypted content it is sent with its id.
+        """
+        items, drops = sent(stream(reasoning(0, encrypted=None), text(1, "So.")))
+
+        assert ([thought(encrypted=None), said("So.")], []) == (items, drops)
+
+    def test_a_reasoning_alone(self):
+        """
+        At the end of a response that was cut it has no item behind it, and is not sent.
+        """
+        items, [drop] = sent(stream(text(0, "So."), reasoning(1, "Hm."), end=incomplete("max_output_tokens")))
+
+        assert [said("So.")] == items
+        assert (1, True) == (drop[0], "without one it is refused" in drop[1])
+
+    def test_a_reasoning_whose_item_is_not_sent(self):
+        """
+        What came of it was a call of the provider without a result.
+        """
+        items, drops = sent(stream(reasoning(0, "Hm."), hosted(1, **MCP)[:1], text(2, "So.")))
+
+        assert [said("So.")] == items
+        assert [(0, DropReason.LINKED), (1, DropReason.UNANSWERED)] == drops
+
+    def test_several_reasonings_before_one_item(self):
+        """
+        All of them are sent with it.
+        """
+        items, drops = sent(stream(reasoning(0, "A."), reasoning(1, "B.", id="rs_2"), text(2, "So.")))
+
+        assert ([thought("A."), thought("B.", id="rs_2"), said("So.")], []) == (items, drops)
+
+    def test_another_model(self):
+        """
+        Reasoning and ids are its model's own; types, phases and texts are sent.
+        """
+        answer = own(stream(reasoning(0, "Hm."), text(1, "So.", phase="commentary"), call(2, "{}")))
+        items, drops = encoded(USER, answer, model="gpt-7")
+
+        assert [
+            {"role": "assistant", "phase": "commentary", "content": [{"type": "output_text", "text": "So."}]},
+            {key: value for key, value in FC.items() if key != "id"} | {"arguments": "{}"},
+        ] == items[1:3]
+        assert [(0, DropReason.OTHER_MODEL), (1, DropReason.OTHER_MODEL), (2, DropReason.OTHER_MODEL)] == [
+            drop for drop in drops if drop[0] is not None and drop[1] is not DropReason.NO_ANSWER
+        ]
+
+    def test_another_provider(self):
+        """
+        What one provider has encrypted is not sent to another that speaks the wire.
+        """
+        answer = message(stream(reasoning(0, "Hm."), text(1, "So.")), provider="xai", request={"model": MODEL})
+        items, _ = encoded(USER, answer)
+
+        assert [{"role": "assistant", "content": [{"type": "output_text", "text": "So."}]}] == items[1:]
+
+    def test_a_failed_answer(self):
+        """
+        Its text is sent, without ids.
+        """
+        items, _ = sent(SAMPLES["failure"])
+
+        assert [{"role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]}] == items
+
+
+class TestCompaction:
+    def test_what_is_before_is_not_sent(self):
+        """
+        It is in the compaction, and would be billed again.
+        """
+        items, drops = encoded(USER, own(SAMPLES["compaction"]), NEXT)
+
+        assert [COMPACTION, {**ASKED, "content": [{"type": "input_text", "text": "More"}]}] == items
+        assert [0] == [place for place, _ in drops]
+
+    def test_calls_and_results_stay_together(self):
+        """
+        A call of the app before the compaction is sent, for its result is.
+        """
+        answer = own(stream(text(0, "Hi."), call(1, "{}"), hosted(2, **COMPACTION)))
+        items, _ = encoded(USER, answer)
+
+        assert ["function_call", "compaction", "function_call_output"] == [item["type"] for item in items]
+
+    def test_another_model(self):
+        """
+        A compaction that another model cannot read cuts nothing.
+        """
+        items, _ = encoded(USER, own(SAMPLES["compaction"]), NEXT, model="gpt-7")
+
+        assert ["Hi", "Hi.", "More"] == [item["content"][0]["text"] for item in items]
+
+
+class TestChain:
+    def test_what_is_new(self):
+        """
+        The stored response is named, and only the results and prompts after it are sent.
+        """
+        answer = own(stream(text(0, "Hi."), call(1, "{}")))
+        [pending] = answer.pending_tool_calls
+        transcript = fold([pending.succeed("22")], start=fold_of(USER, answer))
+        found = DIALECT.encoder(transcript, {"model": MODEL})
+
+        assert ("chained", "resp_1") == (found.mode, found.body["previous_response_id"])
+        assert [{"type": "function_call_output", "call_id": "call_1", "output": "22"}] == found.body["input"]
+
+    @pytest.mark.parametrize(
+        "answer",
+        [stream(text(0, "Hi."), **UNSTORED), SAMPLES["failure"]],
+        ids=["not stored", "failed"],
+    )
+    def test_what_cannot_be_named(self, answer):
+        """
+        A response that is not stored, or failed, is sent whole.
+        """
+        found = DIALECT.encoder([USER, own(answer), NEXT], {"model": MODEL})
+
+        assert "full" == found.mode
+        assert "previous_response_id" not in found.body
+
+    def test_store_is_off(self):
+        """
+        A request without storage names no response.
+        """
+        assert "full" == DIALECT.encoder([USER, own(SAMPLES["text"]), NEXT], {"model": MODEL, "store": False}).mode
+        with pytest.raises(LocalProtocolError, match="store is off"):
+            DIALECT.encoder([USER, own(SAMPLES["text"]), NEXT], {"model": MODEL, "store": False}, mode="chained")
+
+    @pytest.mark.parametrize("field", ["input", "previous_response_id", "conversation"])
+    def test_fields_of_the_conversation(self, field):
+        """
+        The app cannot set them.
+        """
+        with pytest.raises(ValueError, match=field):
+            DIALECT.encoder([USER], {"model": MODEL, field: "x"})
+
+
+def fold_of(*messages):
+    """
+    Return a transcript of these messages.
+    """
+    return fold([]).__class__(messages=messages)
+
+
+RESULTS = {
+    "function": (call(0, "{}"), "22", {"type": "function_call_output", "call_id": "call_1", "output": "22"}),
+    "JSON": (
+        call(0, "{}"),
+        JsonContent({"a": 1}),
+        {"type": "function_call_output", "call_id": "call_1", "output": '{"a":1}'},
+    ),
+    "image": (
+        call(0, "{}"),
+        [TextContent("See"), MediaContent(media_type="image/png", data=b"\0")],
+        {
+            "type": "function_call_output",
+            "call_id": "call_1",
+            "output": [
+                {"type": "input_text", "text": "See"},
+                {"type": "input_image", "image_url": "data:image/png;base64,AA==", "detail": "auto"},
+            ],
+        },
+    ),
+    "of a program": (
+        call(0, "{}", caller={"type": "program", "caller_id": "call_g"}),
+        "22",
+        {
+            "type": "function_call_output",
+            "call_id": "call_1",
+            "caller": {"type": "program", "caller_id": "call_g"},
+            "output": "22",
+        },
+    ),
+    "custom": (
+        hosted(0, **CUSTOM, input=PATCH, status="completed"),
+        "ok",
+        {"type": "custom_tool_call_output", "call_id": "call_x", "output": "ok"},
+    ),
+    "local shell": (
+        hosted(0, **LOCAL_SHELL),
+        "a",
+        {"type": "local_shell_call_output", "id": "call_l", "output": "a"},
+    ),
+    "patch": (
+        hosted(0, **PATCH_CALL),
+        "ok",
+        {"type": "apply_patch_call_output", "call_id": "call_p", "status": "completed", "output": "ok"},
+    ),
+    "computer": (
+        hosted(0, **COMPUTER),
+        MediaContent(media_type="image/png", data=b"\0"),
+        {
+            "type": "computer_call_output",
+            "call_id": "call_c",
+            "output": {"type": "computer_screenshot", "image_url": "data:image/png;base64,AA=="},
+        },
+    ),
+    "shell": (
+        hosted(0, **{**SHELL, "environment": {"type": "local"}}),
+        "a",
+        {
+            "type": "shell_call_output",
+            "call_id": "call_s",
+            "output": [{"stdout": "a", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}],
+        },
+    ),
+    "shell with its own words": (
+        hosted(0, **{**SHELL, "environment": {"type": "local"}}),
+        JsonContent(SHELL_OUTPUT["output"]),
+        {"type": "shell_call_output", "call_id": "call_s", "output": SHELL_OUTPUT["output"]},
+    ),
+    "tool search": (
+        hosted(0, **{**TOOL_SEARCH, "execution": "client", "call_id": "call_t"}),
+        JsonContent([{"type": "function", "name": "a"}]),
+        {
+            "type": "tool_search_output",
+            "call_id": "call_t",
+            "execution": "client",
+            "status": "completed",
+            "tools": [{"type": "function", "name": "a"}],
+        },
+    ),
+    "approval": (
+        hosted(0, **APPROVAL),
+        "yes",
+        {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True, "reason": "yes"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results(name):
+    """
+    The result of each type of call has the form of its type.
+    """
+    frames, output, expected = RESULTS[name]
+    answer = own(stream(frames))
+    transcript = fold([answer.pending_tool_calls[-1].succeed(output)], start=fold_of(USER, answer))
+    found = DIALECT.encoder(transcript, {"model": MODEL}, mode="full")
+
+    assert expected == found.body["input"][-1]
+
+
+def test_results_that_failed():
+    """
+    The fault is the result; an approval that is not given is a refusal, and a patch says that it failed.
+    """
+    answer = own(SAMPLES["tools of the app"])
+    failed = [each.fail(ErrorInfo(kind="tool", message="no")) for each in answer.pending_tool_calls]
+    transcript = fold(failed, start=fold_of(USER, answer))
+    items = DIALECT.encoder(transcript, {"model": MODEL}, mode="full").body["input"]
+    found = {item["type"]: item for item in items}
+
+    assert "no" == found["local_shell_call_output"]["output"]
+    assert "failed" == found["apply_patch_call_output"]["status"]
+    assert (False, "no") == (found["mcp_approval_response"]["approve"], found["mcp_approval_response"]["reason"])
+    assert "computer_call" not in found
+    assert "computer was called" in items[-1]["content"][0]["text"]
+
+
+def test_every_call_has_a_result():
+    """
+    A call that nobody answered gets one that says so; an approval is then denied.
+    """
+    items, drops = encoded(USER, own(SAMPLES["tools of the app"]), NEXT)
+    [approval] = [item for item in items if item["type"] == "mcp_approval_response"]
+
+    assert not approval["approve"]
+    assert DropReason.NO_ANSWER in [reason for _, reason in drops]
+
+
+def test_an_input_that_is_no_object():
+    """
+    The call goes with an empty input, and its result has the fault.
+    """
+    items, _ = encoded(USER, own(stream(call(0, "[1"))))
+
+    assert "{}" == items[1]["arguments"]
+    assert "not run" in items[2]["output"]
+
+
+def test_a_program_goes_without_its_output():
+    """
+    It waits for the results of its calls, and its output comes in a later answer.
+    """
+    first = own(stream(hosted(0, **PROGRAM), call(1, "{}")))
+    [pending] = first.pending_tool_calls
+    second = message(stream(hosted(0, **PROGRAM_OUTPUT)), request={"model": MODEL})
+    second = second.__class__(**{**{name: getattr(second, name) for name in ("origin", "parts", "status")}, "id": "a2"})
+    transcript = fold([pending.succeed("1")], start=fold_of(USER, first, second))
+    items = DIALECT.encoder(transcript, {"model": MODEL}, mode="full").body["input"]
+
+    assert [PROGRAM, PROGRAM_OUTPUT] == [items[1], items[4]]
+    assert ["message", "program", "function_call", "function_call_output", "program_output"] == [
+        item["type"] for item in items
+    ]
+
+
+def test_strip():
+    """
+    Without state no id and no reasoning is sent, and calls of all kinds are functions.
+    """
+    found = DIALECT.encoder([USER, own(SAMPLES["two summaries"]), NEXT], {"model": MODEL}, strip=True)
+
+    assert {"role": "assistant", "content": [{"type": "output_text", "text": "So."}]} == found.body["input"][1]
+
+
+PROMPTS = {
+    "image by address": (
+        MediaContent(media_type="image/png", uri="https://a.example/b.png"),
+        {"type": "input_image", "image_url": "https://a.example/b.png", "detail": "auto"},
+    ),
+    "image by id": (MediaContent(media_type="image/png", uri="file-1"), {"type": "input_image", "file_id": "file-1"}),
+    "document": (
+        MediaContent(media_type="application/pdf", data=b"%PDF"),
+        {"type": "input_file", "filename": "file.pdf", "file_data": "data:application/pdf;base64,JVBERg=="},
+    ),
+    "document by address": (
+        MediaContent(media_type="application/pdf", uri="https://a.example/b.pdf"),
+        {"type": "input_file", "file_url": "https://a.example/b.pdf"},
+    ),
+    "document by id": (
+        MediaContent(media_type="application/pdf", uri="file-1"),
+        {"type": "input_file", "file_id": "file-1"},
+    ),
+    "JSON": (JsonContent({"a": 1}), {"type": "input_text", "text": '{"a":1}'}),
+}
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_prompts(name):
+    """
+    Content of a prompt has the block of its type.
+    """
+    content, block = PROMPTS[name]
+
+    assert [block] == encoded(UserMessage(id="u1", content=[content]))[0][0]["content"]
+
+
+@pytest.mark.parametrize("media_type", ["audio/wav", "video/mp4", "image/tiff"])
+def test_prompts_that_cannot_be_sent(media_type):
+    """
+    Audio, video and unusual images are left out and reported.
+    """
+    content = [TextContent("Hi"), MediaContent(media_type=media_type, data=b"\0")]
+
+    assert ([ASKED], [(None, DropReason.UNSUPPORTED)]) == encoded(UserMessage(id="u1", content=content))
+
+
+def test_histories_of_other_providers():
+    """
+    Texts and calls are sent, with ids that are unique in the conversation.
+    """
+    origin = Origin(provider="other", model="m", dialect="other-wire")
+    calls = [Call("look_up", {"a": 1}, output="sun", call_id="c 1")]
+    events = [
+        event
+        for at in range(2)
+        for event in built("so", reasoning="hm", calls=calls, origin=origin, message_id=f"a{at}")
+    ]
+    items = DIALECT.encoder(fold(events), {"model": MODEL}).body["input"]
+
+    assert [
+        {"role": "assistant", "content": [{"type": "output_text", "text": "so"}]},
+        {"type": "function_call", "call_id": "c_1", "name": "look_up", "arguments": '{"a":1}'},
+        {"type": "function_call_output", "call_id": "c_1", "output": "sun"},
+    ] == items[:3]
+    assert "c_1_2" == items[4]["call_id"] == items[5]["call_id"]
+    assert thaw(fold(events).messages[0].parts[0].state) == {}
