@@ -79,13 +79,13 @@ def words(index, *pieces, place=0, annotations=()):
     """
     Return the frames of one text of a message.
     """
-    said = "".join(pieces)
+    content = "".join(pieces)
     return [
         part("added", index, place, **output_text("")),
         *[delta("output_text", index, piece, content_index=place, logprobs=[]) for piece in pieces],
         *annotations,
-        whole("output_text", index, content_index=place, text=said, logprobs=[]),
-        part("done", index, place, **output_text(said, *[each["annotation"] for each in annotations])),
+        whole("output_text", index, content_index=place, text=content, logprobs=[]),
+        part("done", index, place, **output_text(content, *[each["annotation"] for each in annotations])),
     ]
 
 
@@ -112,12 +112,15 @@ def thoughts(index, *summaries):
     Return the frames of the summaries of a reasoning.
     """
     frames = []
-    for place, said in enumerate(summaries):
+    for place, content in enumerate(summaries):
         frames += [
             part("added", index, place, "summary", **summary("")),
-            *[delta("reasoning_summary_text", index, piece, summary_index=place) for piece in (said[:3], said[3:])],
-            whole("reasoning_summary_text", index, summary_index=place, text=said),
-            part("done", index, place, "summary", **summary(said)),
+            *[
+                delta("reasoning_summary_text", index, piece, summary_index=place)
+                for piece in (content[:3], content[3:])
+            ],
+            whole("reasoning_summary_text", index, summary_index=place, text=content),
+            part("done", index, place, "summary", **summary(content)),
         ]
     return frames
 

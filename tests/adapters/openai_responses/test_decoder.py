@@ -48,7 +48,7 @@ def kinds(found):
 class TestResponse:
     def test_facts(self):
         """
-        The message has model, run, id, counts and what the response says beside what the request said.
+        The message has model, run, id, counts and the facts of the response that do not repeat the request.
         """
         facts = {"service_tier": "flex", "tool_usage": {"web_search": {"num_requests": 1}}, "moderation": None}
         found = message(stream(text(0, "Hi"), end=completed(**facts, temperature=1, tools=[{"name": "a"}])))
@@ -211,9 +211,9 @@ class TestErrors:
 
         assert message(SAMPLES["text"]) == message(late)
 
-    def test_an_error_that_says_nothing(self):
+    def test_an_error_without_content(self):
         """
-        It is noted, and the answer goes on.
+        It is noted, and the answer is read on.
         """
         data = stream({"type": "error", "error": None}, text(0, "Hi"))
 
@@ -229,7 +229,7 @@ class TestErrors:
 
     def test_two_responses_in_one_stream(self):
         """
-        Another response before the end of the first is a fault of whoever joined them.
+        Another response before the end of the first is a fault of the gateway that joined them.
         """
         other = frame("created", response=response(id="resp_2"))
 
@@ -410,7 +410,7 @@ class TestTexts:
 
     def test_refusals(self):
         """
-        A refusal is a text, and its state tells.
+        A refusal is a text, and its state has its type.
         """
         [found] = message(SAMPLES["refusal"]).parts
 
@@ -704,7 +704,7 @@ class TestResumption:
 
     def test_the_rest_of_a_stream(self):
         """
-        A decoder goes on after the last number that it knows.
+        A decoder continues after the last number that it has read.
         """
         frames = numbered(created(background=True), *text(0, *["word "] * 9), completed())
         decoder = DIALECT.decoder("a1")

@@ -75,7 +75,7 @@ def sent(data):
     return [item for item in items[1:] if not str(item.get("type")).endswith("_output") or "id" in item], drops
 
 
-def said(text, *annotations, id="msg_1", **more):
+def message_item(text, *annotations, id="msg_1", **more):
     item = {"type": "message", "role": "assistant", "id": id, "status": "completed", **more}
     return {**item, "content": [output_text(text, *annotations)]}
 
@@ -92,34 +92,34 @@ def without_nulls(item):
 FC = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "weather", "status": "completed"}
 
 SENT = {
-    "text": [said("Hi there.")],
-    "two summaries": [thought("First.", "Second."), said("So.")],
-    "reasoning without summary": [thought(), said("So.")],
+    "text": [message_item("Hi there.")],
+    "two summaries": [thought("First.", "Second."), message_item("So.")],
+    "reasoning without summary": [thought(), message_item("So.")],
     "call": [thought("Hm."), {**FC, "arguments": '{"city": "Oslo"}'}],
-    "reasoning that ends last": [thought(encrypted="gAAA-late", content=[RAW]), said("Hello")],
+    "reasoning that ends last": [thought(encrypted="gAAA-late", content=[RAW]), message_item("Hello")],
     "phases": [
-        said("Let me look.", phase="commentary"),
+        message_item("Let me look.", phase="commentary"),
         SEARCH,
-        said("Found.", id="msg_2", phase="final_answer"),
+        message_item("Found.", id="msg_2", phase="final_answer"),
     ],
     "custom tool": [{**CUSTOM, "input": PATCH, "status": "completed"}],
     "cited text": [
-        said("So it is", URL, {"type": "file_citation", "file_id": "file-1", "filename": "a.pdf", "index": 2})
+        message_item("So it is", URL, {"type": "file_citation", "file_id": "file-1", "filename": "a.pdf", "index": 2})
     ],
-    "log probabilities": [said("Hi")],
-    "refusal": [{**said(""), "content": [{"type": "refusal", "refusal": "I can't."}]}],
-    "two texts in a message": [{**said(""), "content": [output_text("One"), output_text("Two")]}],
-    "message without content": [thought(), {**said(""), "content": []}],
-    "hosted tools": [FILES, CODE, IMAGE, MCP, said("Done.")],
+    "log probabilities": [message_item("Hi")],
+    "refusal": [{**message_item(""), "content": [{"type": "refusal", "refusal": "I can't."}]}],
+    "two texts in a message": [{**message_item(""), "content": [output_text("One"), output_text("Two")]}],
+    "message without content": [thought(), {**message_item(""), "content": []}],
+    "hosted tools": [FILES, CODE, IMAGE, MCP, message_item("Done.")],
     "results in items of their own": [
         *[SHELL, SHELL_OUTPUT, without_nulls(TOOL_SEARCH), without_nulls(TOOL_SEARCH_OUTPUT)],
         *[PROGRAM, PROGRAM_OUTPUT],
     ],
     "lists of tools": [
         *[{**LISTED, "id": f"mcpl_{at}", "tools": [{"name": "ask"}] if at == 1 else []} for at in range(3)],
-        said("Ready."),
+        message_item("Ready."),
     ],
-    "unknown item": [{"id": "z_1", "type": "zapped", "power": 9}, said("Hi.")],
+    "unknown item": [{"id": "z_1", "type": "zapped", "power": 9}, message_item("Hi.")],
 }
 
 
@@ -140,7 +140,7 @@ def test_overlapping_reasonings_are_whole_again():
     assert [
         thought("One more", encrypted="gAAA-1"),
         thought("Two", id="rs_2", encrypted="gAAA-2"),
-        said("So."),
+        message_item("So."),
     ] == items
     assert [] == drops
 
@@ -161,7 +161,7 @@ class TestReasoning:
         """
         items, drops = sent(stream(reasoning(0, "Hm."), text(1, "So."), **UNSTORED))
 
-        assert ([thought("Hm."), said("So.")], []) == (items, drops)
+        assert ([thought("Hm."), message_item("So.")], []) == (items, drops)
 
     def test_what_is_stored_is_known_by_its_id(self):
         """
@@ -169,7 +169,7 @@ class TestReasoning:
         """
         items, drops = sent(stream(reasoning(0, encrypted=None), text(1, "So.")))
 
-        assert ([thought(encrypted=None), said("So.")], []) == (items, drops)
+        assert ([thought(encrypted=None), message_item("So.")], []) == (items, drops)
 
     def test_a_reasoning_alone(self):
         """
@@ -177,7 +177,7 @@ class TestReasoning:
         """
         items, [drop] = sent(stream(text(0, "So."), reasoning(1, "Hm."), end=incomplete("max_output_tokens")))
 
-        assert [said("So.")] == items
+        assert [message_item("So.")] == items
         assert (1, True) == (drop[0], "without one it is refused" in drop[1])
 
     def test_a_reasoning_whose_item_is_not_sent(self):
@@ -186,7 +186,7 @@ class TestReasoning:
         """
         items, drops = sent(stream(reasoning(0, "Hm."), hosted(1, **MCP)[:1], text(2, "So.")))
 
-        assert [said("So.")] == items
+        assert [message_item("So.")] == items
         assert [(0, DropReason.LINKED), (1, DropReason.UNANSWERED)] == drops
 
     def test_several_reasonings_before_one_item(self):
@@ -195,7 +195,7 @@ class TestReasoning:
         """
         items, drops = sent(stream(reasoning(0, "A."), reasoning(1, "B.", id="rs_2"), text(2, "So.")))
 
-        assert ([thought("A."), thought("B.", id="rs_2"), said("So.")], []) == (items, drops)
+        assert ([thought("A."), thought("B.", id="rs_2"), message_item("So.")], []) == (items, drops)
 
     def test_another_model(self):
         """
@@ -410,7 +410,7 @@ def test_results(name):
 
 def test_results_that_failed():
     """
-    The fault is the result; an approval that is not given is a refusal, and a patch says that it failed.
+    The fault is the result; an approval that is not given is a refusal, and a patch has failed.
     """
     answer = own(SAMPLES["tools of the app"])
     failed = [each.fail(ErrorInfo(kind="tool", message="no")) for each in answer.pending_tool_calls]
@@ -427,7 +427,7 @@ def test_results_that_failed():
 
 def test_every_call_has_a_result():
     """
-    A call that nobody answered gets one that says so; an approval is then denied.
+    A call without an answer gets one that reports it; an approval is then denied.
     """
     items, drops = encoded(USER, own(SAMPLES["tools of the app"]), NEXT)
     [approval] = [item for item in items if item["type"] == "mcp_approval_response"]
@@ -438,7 +438,7 @@ def test_every_call_has_a_result():
 
 def test_an_input_that_is_no_object():
     """
-    The call goes with an empty input, and its result has the fault.
+    The call is sent with an empty input, and its result has the fault.
     """
     items, _ = encoded(USER, own(stream(call(0, "[1"))))
 
