@@ -487,7 +487,7 @@ class TestTexts:
 
     def test_deltas_of_nothing(self):
         """
-        A null is no text.
+        A null is an empty text.
         """
         frames = text(0, "Hi")
         frames.insert(2, delta("output_text", 0, None, content_index=0))
