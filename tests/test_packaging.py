@@ -18,15 +18,21 @@ ROOT = Path(__file__).parent.parent
 
 CORE = {"attrs", "cattrs", "typing-extensions"}
 EXTRAS = {"all", "cli", "fast", "http", "testing", "web"}
-GEMINI = "assistant_events.adapters.gemini_interactions"
+ADAPTERS = "assistant_events.adapters"
 ENTRY_POINTS = {
     "console_scripts": {"assistant-events": "assistant_events.cli:main"},
     "assistant_events.adapters": {
-        "anthropic-messages": "assistant_events.adapters.anthropic_messages:dialect",
-        "gemini-interactions": f"{GEMINI}:dialect",
+        "anthropic-messages": f"{ADAPTERS}.anthropic_messages:dialect",
+        "gemini-interactions": f"{ADAPTERS}.gemini_interactions:dialect",
+        "openai-responses": f"{ADAPTERS}.openai_responses:dialect",
     },
-    "assistant_events.clients": {"gemini-interactions": f"{GEMINI}.client:GeminiInteractions"},
-    "assistant_events.mocks": {"gemini-interactions": f"{GEMINI}.mock:mock"},
+    "assistant_events.clients": {
+        "anthropic-messages": f"{ADAPTERS}.anthropic_messages.client:AnthropicMessages",
+        "gemini-interactions": f"{ADAPTERS}.gemini_interactions.client:GeminiInteractions",
+    },
+    "assistant_events.mocks": {
+        "gemini-interactions": f"{ADAPTERS}.gemini_interactions.mock:mock",
+    },
 }
 
 

@@ -222,19 +222,26 @@ def _frames(source: Input) -> Iterator[Mapping[str, Any]]:
 
 
 def _detected(source: Input, found: Iterable[Mapping[str, Any]]) -> Dialect:
-    documents = list(islice(found, _LOOKED_AT))
+    tried: list[Mapping[str, Any]] = []
     try:
-        dialect = detect_dialect(documents)
+        dialect = detect_dialect(_noted(islice(found, _LOOKED_AT), tried))
         if dialect is not None:
             return dialect
         refusals = [_refusal(load_dialect(name)) for name in dialect_names()]
     except AssistantEventsError as error:
         raise CommandError(f"{error}; name another dialect with --dialect") from None
-    first = f"the first has {_fields(documents[0])}" if documents else "none is a JSON object"
+    first = f"the first has {_fields(tried[0])}" if tried else "none is a JSON object"
     raise CommandError(
         f"{source.name}: no dialect detects it; name one with --dialect",
-        more=[f"tried {len(documents)} objects, {first}", *refusals],
+        more=[f"tried {len(tried)} objects, {first}", *refusals],
     )
+
+
+def _noted(documents: Iterable[Mapping[str, Any]], tried: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield *documents* as they arrive, so that a live stream is not waited for, and append each to *tried*."""
+    for document in documents:
+        tried.append(document)
+        yield document
 
 
 def _refusal(dialect: Dialect) -> str:
