@@ -4,6 +4,7 @@ Dialects: provider streams to events, one package for each wire format.
 `load_dialect("gemini-interactions").decoder("m1")` gives a decoder; authors of adapters subclass `DecoderBase`.
 """
 
+from assistant_events.adapters.aws_event_stream import AwsChunkStream, AwsEventStream
 from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
 from assistant_events.adapters.dialect import Dialect, detect_dialect, dialect_names, load_dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
@@ -16,6 +17,8 @@ from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.usage import UsageTable
 
 __all__ = [
+    "AwsChunkStream",
+    "AwsEventStream",
     "DecoderBase",
     "DecoderOptions",
     "DeltaFrames",

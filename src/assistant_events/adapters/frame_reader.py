@@ -152,7 +152,9 @@ class FrameReader(ABC):
             else:
                 sink.append(event)
         if self._framing.too_long:
-            self._refuse_frame()
+            self._refuse_frame("long-frame", f"a frame is longer than {self.max_frame_bytes} bytes")
+        elif self._framing.damaged:
+            self._refuse_frame("damaged-frame", "the checksum of a frame is wrong", retryable=True)
 
     def offer_fast_path(
         self,
@@ -272,6 +274,9 @@ class FrameReader(ABC):
     def _feed_piece(self, data: bytes) -> None:
         """Take bytes frame by frame: runs of those that continue what is open need no framing."""
         framing, sink = self._framing, self._sink
+        if not framing.separator:
+            self.on_payloads(framing.feed(data))
+            return
         separator = framing.separator if self.fast else data
         if self._ready is not None and data.find(separator) + len(separator) == len(data):
             self.on_payloads(framing.feed(data))  # one frame, which `feed` has tried
@@ -319,10 +324,10 @@ class FrameReader(ABC):
         self._sink = self.recorder.sink = []
         return events
 
-    def _refuse_frame(self) -> None:
-        reason = f"a frame is longer than {self.max_frame_bytes} bytes"
-        self.note("long-frame", reason)
-        self._give_up(ErrorInfo(kind=ErrorKind.PROTOCOL, message=reason))
+    def _refuse_frame(self, code: str, reason: str, *, retryable: bool | None = None) -> None:
+        """Give up the answer: after a frame that cannot be read, nothing is known to be whole."""
+        self.note(code, reason)
+        self._give_up(ErrorInfo(kind=ErrorKind.PROTOCOL, message=reason, retryable=retryable))
         self.terminal = True
 
     def _make_framing(self) -> Framing:

@@ -45,13 +45,19 @@ class Framing(Protocol):
     """Interface of framings."""
 
     separator: bytes
-    """End of the usual frames."""
+    """End of the usual frames; empty when frames have a length instead."""
+
+    checksums: bool
+    """Whether frames have checksums, so that a damaged one is found (`damaged`)."""
 
     idle: bool
     """Whether the next byte starts a frame. `False` is always correct, and slower."""
 
     too_long: bool
     """Whether a frame exceeded the maximum length. No payloads follow."""
+
+    damaged: bool
+    """Whether a frame had a wrong checksum. No payloads follow."""
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         """*max_frame_bytes* counts the lines of a frame without comments and line ends."""
@@ -100,6 +106,8 @@ class Sse:
     """
 
     separator = b"\n\n"
+    checksums = False
+    damaged = False
 
     # `event: …` then `data: …` then a blank line, or without the first: what every provider sends. See `_quick`.
     _NAMED = re.compile(rb"event: ?[^\n]*\ndata: ?([^\n]*)\n\n")
@@ -236,7 +244,7 @@ class Sse:
     @staticmethod
     def frame(name: str | None, payload: Mapping[str, Any] | str) -> bytes:
         """Return the bytes of an event: its name if it has one, its data, an empty line."""
-        data = b"data: %b\n\n" % _payload(payload)
+        data = b"data: %b\n\n" % payload_bytes(payload)
         return data if name is None else b"event: %b\n%b" % (name.encode(), data)
 
     def _without_mark(self, data: bytes) -> bytes:
@@ -334,7 +342,7 @@ _HALF: Final = b"\\ud"
 _LINE_ENDS: Final = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 
 
-def _payload(value: Mapping[str, Any] | str) -> bytes:
+def payload_bytes(value: Mapping[str, Any] | str) -> bytes:
     """Return JSON text in one line; half of a surrogate pair, which many clients cannot read, becomes U+FFFD."""
     if isinstance(value, str):
         return value.encode()
@@ -351,6 +359,8 @@ class JsonLines:
     """One JSON document a line. Blank lines are skipped; the end of the input ends the last line."""
 
     separator = b"\n"
+    checksums = False
+    damaged = False
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.tail = ""
@@ -407,7 +417,7 @@ class JsonLines:
     @staticmethod
     def frame(name: str | None, payload: Mapping[str, Any] | str) -> bytes:
         """Return the bytes of a line; lines have no names."""
-        return _payload(payload) + b"\n"
+        return payload_bytes(payload) + b"\n"
 
 
 FramingFactory = Callable[[], Framing]

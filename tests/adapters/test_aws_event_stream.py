@@ -1,0 +1,281 @@
+"""
+The binary event stream of AWS: case 14 of the Converse reference, and the framing beside that of botocore.
+"""
+
+import itertools
+import json
+from base64 import b64encode
+from binascii import crc32
+from struct import pack
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant_events.adapters import AwsChunkStream, AwsEventStream
+from assistant_events.adapters.aws_event_stream import is_event_stream
+
+TEXT = {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "Hé 🚀"}, "p": "abc"}}
+STOP = {"contentBlockStop": {"contentBlockIndex": 0}}
+
+
+def header(name, value, kind=7):
+    """
+    Return a header: of a string, or of the bytes of any other type.
+    """
+    data = pack("!H", len(value)) + value.encode() if kind == 7 else value
+    return bytes([len(name)]) + name.encode() + bytes([kind]) + data
+
+
+def frame(payload, *headers):
+    """
+    Return a frame, written after the description of the format alone.
+    """
+    lengths = pack("!II", 16 + sum(map(len, headers)) + len(payload), sum(map(len, headers)))
+    data = lengths + pack("!I", crc32(lengths)) + b"".join(headers) + payload
+    return data + pack("!I", crc32(data))
+
+
+def event(kind, payload):
+    return frame(
+        payload,
+        header(":event-type", kind),
+        header(":content-type", "application/json"),
+        header(":message-type", "event"),
+    )
+
+
+DELTA = event("contentBlockDelta", b'{"contentBlockIndex":0,"delta":{"text":"a"},"p":"ab"}')
+END = event("contentBlockStop", b'{"contentBlockIndex":0}')
+PAYLOADS = [
+    b'{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"text":"a"},"p":"ab"}}',
+    b'{"contentBlockStop":{"contentBlockIndex":0}}',
+]
+
+
+def fed(chunks, **options):
+    framing = AwsEventStream(**options)
+    return [payload for chunk in chunks for payload in framing.feed(chunk)] + framing.close(), framing
+
+
+def test_c14_every_split():
+    """
+    A frame may come in any pieces.
+    """
+    body = DELTA + END
+
+    for at in range(len(body) + 1):
+        assert PAYLOADS == fed([body[:at], body[at:]])[0]
+    assert PAYLOADS == fed([body[at : at + 1] for at in range(len(body))])[0]
+
+
+def test_c14_frames_in_one_read():
+    """
+    One read may bring several frames, the last of them in part.
+    """
+    payloads, framing = fed([DELTA + END + DELTA[:20]])
+
+    assert PAYLOADS == payloads
+    assert not framing.damaged
+    assert "" == framing.tail
+
+
+@pytest.mark.parametrize("at", range(len(DELTA)))
+def test_c14_a_wrong_checksum(at):
+    """
+    Whatever byte of a frame is another one, the frame is damaged and nothing after it is read.
+    """
+    damaged = DELTA[:at] + bytes([DELTA[at] ^ 1]) + DELTA[at + 1 :]
+    payloads, framing = fed([END + damaged + END, END])
+
+    assert PAYLOADS[1:] == payloads
+    assert framing.damaged
+    assert not framing.too_long
+
+
+@pytest.mark.parametrize("body", [b"data: {}\n\ndata: {}\n\n", b'{"message":"no"}', b"\0" * 16])
+def test_c14_bytes_of_another_form(body):
+    """
+    Bytes of another form are damaged from its first twelve bytes on.
+    """
+    payloads, framing = fed([body])
+
+    assert [] == payloads
+    assert framing.damaged
+    assert not is_event_stream(body)
+
+
+def test_c14_headers_that_cannot_be_read():
+    """
+    Headers that are cut, of an unknown type, or not valid text, are damage, though the checksum holds.
+    """
+    for headers in (b"\x05a", b"\x01a\x0a", b"\x01a\x07\x00\x09b", b"\x01\xff\x07\x00\x01b", b"\x01a"):
+        payloads, framing = fed([frame(b"{}", headers)])
+
+        assert [] == payloads
+        assert framing.damaged
+
+
+def test_headers_of_other_types():
+    """
+    Headers of other types than text are passed over.
+    """
+    sizes = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
+    others = [header(f"h{kind}", b"\xff" * size, kind) for kind, size in sizes.items()]
+    others.append(header("bytes", b"\x00\x02\xff\xff", 6))
+    payloads, _ = fed([frame(b"{}", *others, header(":event-type", "messageStart"))])
+
+    assert [b'{"messageStart":{}}'] == payloads
+
+
+def test_exceptions_and_errors():
+    """
+    An exception has its type as an event does; an error is in the headers alone.
+    """
+    exception = frame(
+        b'{"message":"slow"}', header(":message-type", "exception"), header(":exception-type", "throttlingException")
+    )
+    error = frame(
+        b"", header(":message-type", "error"), header(":error-code", "InternalFailure"), header(":error-message", "no")
+    )
+
+    assert [
+        b'{"throttlingException":{"message":"slow"}}',
+        b'{"error":{"code":"InternalFailure","message":"no"}}',
+    ] == fed([exception + error])[0]
+
+
+def test_payloads_without_a_type():
+    """
+    A frame without a type has its payload, one without a payload an empty object.
+    """
+    assert [b"[1]", b'{"a":{}}'] == fed([frame(b"[1]") + event("a", b"")])[0]
+
+
+def test_events_in_chunks():
+    """
+    The event inside of a chunk is the payload; a chunk without one is an event like others.
+    """
+    inner = b'{"type":"message_stop"}'
+    chunk = json.dumps({"bytes": b64encode(inner).decode(), "p": "abcd"}).encode()
+    others = [b"{}", b'{"bytes":"#"}', b"[", b"[]"]
+
+    assert [inner] == fed([event("chunk", chunk)])[0]
+    assert [b'{"chunk":%b}' % each for each in others] == fed([event("chunk", each) for each in others])[0]
+
+
+def test_a_frame_that_is_too_long():
+    """
+    The prelude says it: such a frame is not waited for.
+    """
+    payloads, framing = fed([END, DELTA[:12]], max_frame_bytes=len(END))
+
+    assert PAYLOADS[1:] == payloads
+    assert framing.too_long
+    assert not framing.damaged
+    assert [] == framing.feed(DELTA[12:])
+
+
+WRITTEN = {
+    "an event": TEXT,
+    "an exception": {"throttlingException": {"message": "slow", "originalStatusCode": 1}},
+    "an error": {"error": {"code": "c", "message": "m"}},
+    "an error with more": {"error": {"code": "c", "details": [1]}},
+    "an error without text": {"error": {"code": 1}},
+    "an error with a long text": {"error": {"code": "c" * 70_000}},
+    "two fields": {"metadata": {}, "more": {}},
+    "a value that is an integer": {"a": 1},
+    "a long name": {"a" * 70_000: {}},
+    "half a pair": {"\ud800": {"a": 1}},
+    "nothing": {},
+}
+
+
+@pytest.mark.parametrize("payload", [pytest.param(payload, id=name) for name, payload in WRITTEN.items()])
+@pytest.mark.parametrize("made", [AwsEventStream, AwsChunkStream])
+def test_what_is_written_is_read(made, payload):
+    """
+    Each framing reads what it writes.
+    """
+    [found] = made().feed(made.frame(None, payload))
+
+    assert payload == json.loads(found) or "\ud800" in payload
+
+
+def test_text_is_written_as_it_is():
+    """
+    A mark, or JSON text, is a payload without a type.
+    """
+    assert [b"[DONE]", b'{"a":1}'] == fed([AwsEventStream.frame(None, each) for each in ("[DONE]", '{"a":1}')])[0]
+
+
+def test_a_chunk_is_written_as_the_service_does():
+    """
+    A chunk has an event of the model in base64; an exception is not inside of one.
+    """
+    inner = {"type": "message_stop"}
+    data = b64encode(b'{"type":"message_stop"}').decode()
+    slow = {"throttlingException": {"message": "slow"}}
+
+    assert AwsEventStream.frame(None, {"chunk": {"bytes": data}}) == AwsChunkStream.frame(None, inner)
+    assert AwsEventStream.frame(None, slow) == AwsChunkStream.frame(None, slow)
+
+
+# -- beside botocore
+
+
+def official(body):
+    """
+    Return the events of a body as botocore reads them: type and payload.
+    """
+    eventstream = pytest.importorskip("botocore.eventstream", reason="the official client is not installed")
+    buffer = eventstream.EventStreamBuffer()
+    buffer.add_data(body)
+    found = []
+    for message in buffer:
+        headers = message.headers
+        kind = headers.get(":event-type") or headers.get(":exception-type")
+        found.append({kind: json.loads(message.payload)})
+    return found
+
+
+EVENTS = st.dictionaries(
+    st.text(st.characters(codec="ascii", categories=["L"]), min_size=1).filter(
+        lambda name: name not in ("chunk", "error")
+    ),
+    st.dictionaries(st.text(), st.one_of(st.text(), st.integers(), st.booleans())),
+    min_size=1,
+    max_size=1,
+)
+
+
+@given(st.lists(EVENTS), st.lists(st.integers(0, 500)))
+def test_botocore_reads_the_same(events, places):
+    """
+    botocore reads what we write, and we read the same, however it is cut.
+    """
+    body = b"".join(AwsEventStream.frame(None, each) for each in events)
+    cuts = [0, *sorted({min(place, len(body)) for place in places}), len(body)]
+    ours, framing = fed([body[start:stop] for start, stop in itertools.pairwise(cuts)])
+
+    assert official(body) == [json.loads(each) for each in ours]
+    assert not framing.damaged
+
+
+@given(st.data())
+def test_botocore_refuses_the_same(data):
+    """
+    What botocore refuses is damage here, and the other way round.
+    """
+    eventstream = pytest.importorskip("botocore.eventstream", reason="the official client is not installed")
+    body = AwsEventStream.frame(None, TEXT) + AwsEventStream.frame(None, STOP)
+    at = data.draw(st.integers(0, len(body) - 1))
+    body = body[:at] + bytes([data.draw(st.integers(0, 255))]) + body[at + 1 :]
+    try:
+        theirs = official(body)
+    except eventstream.ParserError:
+        theirs = None
+    payloads, framing = fed([body])
+
+    assert framing.damaged is (theirs is None)
+    assert theirs is None or theirs == list(map(json.loads, payloads))
