@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from typing import Any, Unpack
 
 from assistant_events.adapters.anthropic_messages import vocabulary as words
+from assistant_events.adapters.aws_event_stream import AWS_ERRORS, error_in, event_in_chunk
 from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
 from assistant_events.adapters.frame_templates import DeltaFrames
-from assistant_events.adapters.json_fields import Fields, base64_bytes, flag, integer, mapping, mappings, said, string
+from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, said, string
 from assistant_events.adapters.sealing import split_sealed
 from assistant_events.errors import JsonError
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, JsonContent, TextContent, Usage, read_json
@@ -92,10 +93,12 @@ class AnthropicMessagesDecoder(DecoderBase):
     # -- the message
 
     def _on_envelope(self, event: Fields) -> None:
-        """Read the event inside a frame of Bedrock, or an error without a type, as gateways send it."""
-        data = base64_bytes(string(mapping(event, "chunk") or event, "bytes"))
+        """Read the event inside a chunk of Bedrock, its exceptions, or an error without a type, as gateways send it."""
+        data, exception = event_in_chunk(event), error_in(event)
         if data is None:
-            if "error" in event:
+            if exception is not None:
+                self.fail_step(AWS_ERRORS.read(exception))
+            elif "error" in event:
                 self.fail_step(words.ERRORS.read_document(event))
             else:
                 self.note("unknown-event", "an event without a type was left out")
