@@ -3,11 +3,13 @@
 """
 
 import re
+from functools import partial
 
 import attrs
 import pytest
 
 from assistant_events import ErrorInfo, OpaqueReceived
+from assistant_events.adapters import AwsChunkStream
 from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, AnthropicMessagesEmitter
 from assistant_events.testing import check_adapter
 
@@ -370,3 +372,22 @@ def test_a_fast_path_that_differs_is_found():
 
     with pytest.raises(AssertionError, match="without the fast path the same bytes give other events"):
         check_adapter(attrs.evolve(DIALECT, decoder=decoder), SAMPLES, mutations=0, every_position=0)
+
+
+class TakesAnyFrame(AwsChunkStream):
+    """
+    Takes a damaged frame for one that was never sent.
+    """
+
+    damaged = property(lambda self: False, lambda self, value: None)
+
+
+def test_a_checksum_that_is_not_looked_at():
+    """
+    A framing that hides the damage of a frame is found.
+    """
+    body = b"".join(TakesAnyFrame.frame(None, each) for each in (M(), *text(0, "Hello"), K(), END))
+    dialect = attrs.evolve(DIALECT, decoder=partial(DIALECT.decoder, framing=TakesAnyFrame), emitter=None)
+
+    with pytest.raises(AssertionError, match="is flipped, and the decoder has not noted it"):
+        check_adapter(dialect, {"hello": body}, mutations=0)

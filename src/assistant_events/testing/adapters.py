@@ -69,7 +69,7 @@ def check_adapter(
       one from all events, from the durable ones, and after the message was closed.
     - A stream in which a frame comes twice, or which starts again after a frame, never raises and ends like any other.
     - So do damaged streams, damaged between frames and inside of them; nothing follows an end; feeding after `close`
-      raises.
+      raises. Where frames have checksums, nothing of a damaged frame is used, and the step fails.
     - One frame more costs the same after 300 as after 3,000 of its kind.
     - Requests have a result for every call and each state that the policy lets go, once; the emitter's stream and the
       document are read as the same answer; histories of other providers, strange documents and HTTP errors never raise.
@@ -238,6 +238,25 @@ class Trial(Sample):
             twice = self.body[:end] + self.body[start:]
             self.check_damaged(twice, f", the frame of bytes {start} to {end} repeated")
             self.check_damaged(self.body[:end] + self.body, f", begun again after byte {end}")
+
+    def check_checksums(self) -> None:
+        """Flip a bit of a frame, where frames have checksums: the answer fails with what came before."""
+        if not self.decoder().framing.checksums:
+            return
+        for start, end in self._frames():
+            before = self.decoder()
+            kept = before.feed(self.body[:start])
+            if before.terminal:
+                break
+            at = self._random.randrange(start, end)
+            flipped = self.body[at] ^ 1 << self._random.randrange(8)
+            where = f"a bit of byte {at} is flipped"
+            decoder = self.decoder()
+            events = decoder.feed(self.body[:at] + bytes([flipped]) + self.body[at + 1 :]) + decoder.close()
+            codes = {note.code for note in decoder.notes}
+            require("damaged-frame" in codes, f"{self.name}: {where}, and the decoder has not noted it")
+            require(decoder.error is not None, f"{self.name}: {where}, and the step does not fail")
+            self._check_closed(kept, events, f", {where}")
 
     def check_damage(self, count: int) -> None:
         """Damage it: copies never raise, and end like any other."""
@@ -409,6 +428,7 @@ _CHECKS: Final[tuple[Callable[[Trial], None], ...]] = (
     round_trips.check_resource,
     Trial.check_splits,
     Trial.check_repeats,
+    Trial.check_checksums,
     Trial.check_cutting,
 )
 """What is tried on each stream, the fastest first."""
