@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from assistant_events import Transcript
+from assistant_events.adapters import AwsChunkStream
 from assistant_events.converters import structure
 from tests.cli import streams
 from tests.cli.streams import HELLO, HELLO_AGAIN, NAMELESS, RESOURCE, SEARCH
@@ -43,6 +44,22 @@ def test_text_of_a_pipe(run, stream):
     assert ran.out.startswith(TEXT + "  state     message 25 B, reasoning ")
     assert "\x1b" not in ran.out
     assert "assistant-events: a step of an unknown type was kept raw\n" == ran.err
+
+
+def test_the_binary_stream_of_bedrock(run, tmp_path):
+    """
+    A binary stream is known by its first checksum.
+    """
+    start = {"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "content": []}}
+    delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello"}}
+    body = b"".join(AwsChunkStream.frame(None, each) for each in (start, delta, {"type": "message_stop"}))
+    path = tmp_path / "answer.bin"
+    path.write_bytes(body)
+
+    for ran in (run("fold", path, "--json"), run("fold", "-", "--json", stdin=body)):
+        [message] = messages(ran)
+        assert "anthropic-messages" == message["origin"]["dialect"]
+        assert "Hello" == message["parts"][0]["text"]
 
 
 def test_json_names_every_field(run, stream):

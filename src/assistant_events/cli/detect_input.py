@@ -14,7 +14,18 @@ from typing import Any, Final, TypeAlias, cast, final
 
 import attrs
 
-from assistant_events.adapters import DecoderBase, Dialect, Prior, Sse, detect_dialect, dialect_names, load_dialect
+from assistant_events.adapters import (
+    AwsEventStream,
+    DecoderBase,
+    Dialect,
+    Framing,
+    Prior,
+    Sse,
+    detect_dialect,
+    dialect_names,
+    load_dialect,
+)
+from assistant_events.adapters.aws_event_stream import is_event_stream
 from assistant_events.cli import documents
 from assistant_events.cli.exit_codes import CommandError
 from assistant_events.cli.source import Input
@@ -39,6 +50,7 @@ class _Form(Enum):
     FRAMES = "server-sent events"
     LINES = "JSON lines"
     OBJECTS = "JSON"
+    BINARY = "an event stream of AWS"
 
 
 _DOCUMENTS: Final = {_Form.LINES: documents.lines, _Form.OBJECTS: documents.objects}
@@ -86,14 +98,15 @@ class ProviderStream:
 
     def decoder(self, message_id: str, prior: Prior = None) -> DecoderBase:
         """Return a decoder for it."""
-        self.used = self.dialect.decoder(message_id, prior=prior)
+        framing = AwsEventStream if self.form is _Form.BINARY else None
+        self.used = self.dialect.decoder(message_id, prior=prior, framing=framing)
         return self.used
 
     def chunks(self, *, last: bool = False) -> Iterator[object]:
         """Return what a decoder takes, from the start: bytes, or parsed events."""
         self.unreadable = 0
         chunks = self.input.chunks(last=last)
-        if self.form is _Form.FRAMES:
+        if self.form not in _DOCUMENTS:
             yield from chunks
             return
         for _, payload in _DOCUMENTS[self.form](chunks):
@@ -132,8 +145,9 @@ def recognise(source: Input, dialect_name: str | None = None) -> Content:
     """
     dialect = None if dialect_name is None else _named(dialect_name)
     form = _form_of(source)
-    if form is _Form.FRAMES:
-        return ProviderStream(source, form, dialect or _detected(source, _frames(source)))
+    if form not in _DOCUMENTS:
+        framing = AwsEventStream() if form is _Form.BINARY else Sse()
+        return ProviderStream(source, form, dialect or _detected(source, _frames(source, framing)))
     first, *more = [_parsed(source, *found) for found in islice(_DOCUMENTS[form](source.chunks()), 2)] or [None]
     if first is None:
         raise CommandError(f"{source.name}: the JSON holds no object")
@@ -170,9 +184,12 @@ def _form_of(source: Input) -> _Form:
     head = begun = line = b""
     for chunk in source.chunks():
         head += chunk
+        if is_event_stream(head):
+            return _Form.BINARY
         begun = head.removeprefix(_MARK).lstrip(_BLANK)
         line, ended, _ = begun.partition(b"\n")
-        if ended or begun[:1] == b"[" or _SSE.match(begun):
+        is_text = not head.startswith(b"\0")
+        if (ended and is_text) or begun[:1] == b"[" or _SSE.match(begun):
             break
     if head.startswith(_SQLITE):
         file = "FILE" if source.is_stdin else source.name
@@ -209,9 +226,8 @@ def _parsed(source: Input, place: str, payload: bytes) -> Any:
         raise CommandError(f"{source.name}, {place}: {error}") from None
 
 
-def _frames(source: Input) -> Iterator[Mapping[str, Any]]:
+def _frames(source: Input, framing: Framing) -> Iterator[Mapping[str, Any]]:
     """Return the documents in the frames of a stream, with the name beside a frame as its type where it has none."""
-    framing = Sse()
     # An empty chunk is the end.
     for chunk in chain(source.chunks(), [b""]):
         for payload in framing.feed(chunk) if chunk else framing.close():
