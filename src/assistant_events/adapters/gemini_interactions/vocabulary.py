@@ -6,13 +6,13 @@ Types of steps and deltas: google-genai 3.4.0, 2.19.0 and 1.75.0, `_interactions
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 import attrs
 
+from assistant_events.adapters import google_rpc
 from assistant_events.adapters.errors import ErrorTable, error_of
 from assistant_events.adapters.json_fields import Fields, array, flag, integer, mapping, mappings, said, string
 from assistant_events.adapters.usage import UsageTable
@@ -84,16 +84,6 @@ _FINISH_REASONS: Final[dict[str, FinishReason]] = {
 }
 """Finish reason by status. The first status of a reason is written for it."""
 
-_DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
-
-
-def _retry_delay_s(error: Fields) -> float | None:
-    """Return the delay of a google.rpc.RetryInfo among the details of an error."""
-    delays = [string(detail, "retryDelay") or "" for detail in mappings(error, "details")]
-    found = [match[1] for delay in delays if (match := _DURATION.fullmatch(delay))]
-    return float(found[0]) if found else None
-
-
 USAGE: Final = UsageTable(
     # `total_tokens` is input + output + thought + tool use, the cached tokens are part of the input (all recordings).
     counts={
@@ -110,28 +100,19 @@ ERRORS: Final = ErrorTable(
     # google.rpc.Code, and the words of the Interactions API.
     codes={
         "invalid_request": ErrorKind.INVALID_REQUEST,
-        "invalid_argument": ErrorKind.INVALID_REQUEST,
-        "failed_precondition": ErrorKind.INVALID_REQUEST,
-        "not_implemented": ErrorKind.INVALID_REQUEST,
-        "unimplemented": ErrorKind.INVALID_REQUEST,
-        "permission_denied": ErrorKind.AUTH,
-        "unauthenticated": ErrorKind.AUTH,
-        "not_found": ErrorKind.NOT_FOUND,
         "too_many_requests": ErrorKind.RATE_LIMIT,
-        "resource_exhausted": ErrorKind.RATE_LIMIT,
+        **google_rpc.CODES,
+        "not_implemented": ErrorKind.INVALID_REQUEST,
         "rate_limit_exceeded": ErrorKind.RATE_LIMIT,
         "quota_exceeded": ErrorKind.QUOTA,
-        "cancelled": ErrorKind.CANCELLED,
-        "deadline_exceeded": ErrorKind.TIMEOUT,
         "gateway_timeout": ErrorKind.TIMEOUT,
-        "unavailable": ErrorKind.OVERLOADED,
         "overloaded": ErrorKind.OVERLOADED,
     },
     fields=("code", "status"),
     # An overloaded model has been reported with the code `invalid_request` (2026-11).
     phrases={"experiencing high demand": ErrorKind.OVERLOADED},
     otherwise="internal",
-    retry_after=_retry_delay_s,
+    retry_after=google_rpc.retry_delay_s,
 )
 
 OUTPUT_ERRORS: Final = attrs.evolve(
