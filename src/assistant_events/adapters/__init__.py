@@ -12,7 +12,7 @@ from assistant_events.adapters.encoder import Encode, Encoded, EncodeMode, Encod
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.frame_reader import Note
 from assistant_events.adapters.frame_templates import DeltaFrames
-from assistant_events.adapters.framing import Framing, JsonLines, Sse
+from assistant_events.adapters.framing import Framing, JsonArray, JsonLines, Sse
 from assistant_events.adapters.hops import Prior
 from assistant_events.adapters.usage import UsageTable
 
@@ -31,6 +31,7 @@ __all__ = [
     "ErrorTable",
     "Frame",
     "Framing",
+    "JsonArray",
     "JsonLines",
     "Note",
     "Prior",

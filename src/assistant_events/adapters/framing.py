@@ -37,6 +37,10 @@ _BEGUN = re.compile(rb'(data|event)(?::|$)|[\[\]{}"]')
 
 _UNDECIDED = len(b"event:")
 
+_IN_STRING = re.compile(rb'"|\\.', re.DOTALL)
+_IN_ARRAY = re.compile(rb'[{}"]')
+"""The next byte of JSON that matters, inside of a string and outside."""
+
 _ONE = re.compile(rb"(?:event: .*\n)?data: (.*)\n\n").fullmatch
 _BEFORE = re.compile(rb"(?:event: ?([^\n]*)\n)?data: ?").fullmatch
 
@@ -418,6 +422,79 @@ class JsonLines:
     def frame(name: str | None, payload: Mapping[str, Any] | str) -> bytes:
         """Return the bytes of a line; lines have no names."""
         return payload_bytes(payload) + b"\n"
+
+
+class JsonArray:
+    """
+    The objects of a JSON array that comes in pieces, as Google streams an answer without `alt=sse`.
+
+    Between the objects, and around them, anything may come: an error after the array is one more object.
+    """
+
+    separator = b"\n,\n"
+
+    def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
+        self.tail = ""
+        self.idle = False
+        self.too_long = False
+        """Whether an object exceeded the maximum length. No payloads follow."""
+
+        self._max = max_frame_bytes
+        self._pending = bytearray()
+        self._at = 0
+        """Up to where the pending bytes were looked through."""
+
+        self._depth = 0
+        self._in_string = False
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Feed bytes and return the objects that are complete."""
+        if self.too_long:
+            return []
+        pending, at = self._pending, self._at
+        pending += data
+        found: list[bytes] = []
+        begin = 0
+        while (mark := (_IN_STRING if self._in_string else _IN_ARRAY).search(pending, at)) is not None:
+            at = mark.end()
+            match mark[0]:
+                case b"{":
+                    begin = mark.start() if not self._depth else begin
+                    self._depth += 1
+                case b"}" if self._depth:
+                    self._depth -= 1
+                    if not self._depth:
+                        found.append(bytes(pending[begin:at]))
+                case b'"' if self._depth:
+                    self._in_string = not self._in_string
+                case _:
+                    pass
+        # What ends with a backslash is looked through again, with the character that it escapes.
+        at = len(pending) - (self._in_string and at < len(pending) and pending.endswith(b"\\"))
+        kept = begin if self._depth else len(pending)
+        del pending[:kept]
+        self._at = max(at - kept, 0)
+        self.too_long = len(pending) > self._max or any(len(each) > self._max for each in found)
+        if self.too_long:
+            pending.clear()
+        return [each for each in found if len(each) <= self._max]
+
+    def around(self, payload: bytes, name: str | None = None) -> None:
+        """Return `None`: what is between the objects varies."""
+
+    def close(self) -> list[bytes]:
+        """Return no object: one without its end is not complete."""
+        self._pending.clear()
+        return []
+
+    def name(self, payload: bytes) -> str | None:
+        """Return `None`: objects have no names."""
+        return None
+
+    @staticmethod
+    def frame(name: str | None, payload: Mapping[str, Any] | str) -> bytes:
+        """Return the bytes of an object and the comma after it; the brackets around all of them are the caller's."""
+        return payload_bytes(payload) + JsonArray.separator
 
 
 FramingFactory = Callable[[], Framing]
