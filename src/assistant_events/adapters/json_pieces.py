@@ -1,0 +1,150 @@
+"""
+A JSON object that comes as values with their places, and the JSON text that it adds up to.
+
+A place is a JSON path (RFC 9535) of names and indexes, such as `$.items[0].name` or `$['a b']`.
+"""
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, TypeAlias
+
+from assistant_events.values import MAX_DEPTH, write_json
+
+Place: TypeAlias = tuple[str | int, ...]
+
+_STEP: Final = re.compile(r"""\.([^.\[\]'"]+)|\[(\d{1,6})\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]""")
+_ESCAPE: Final = re.compile(r"\\(.)")
+
+
+class JsonPieces:
+    """One object, as far as it came."""
+
+    def __init__(self) -> None:
+        # Any: plain JSON.
+        self.value: dict[str, Any] = {}
+        """The object; its last string is whole after `end`."""
+
+        self.is_ordered = True
+        """Whether the text has all of it: each value came behind the one before. Otherwise the text has a beginning."""
+
+        self._place: Place = ()
+        """The place of the last value; the objects and arrays that lead to it are open in the text."""
+
+        self._pieces: list[str] | None = None
+        """The pieces of a string that is open."""
+
+    def add(self, path: str, value: Any, *, goes_on: bool = False) -> str | None:
+        """
+        Return the text that one more value adds.
+
+        Args:
+            path: Its place.
+
+            value: Plain JSON, or a piece of the string that is open at this place.
+
+            goes_on: Whether more pieces of the string follow.
+
+        Returns:
+            The text; `None`, and nothing has happened, when the object has no such place.
+        """
+        # Any: plain JSON.
+        place, text = place_of(path), value if isinstance(value, str) else None
+        if place is None:
+            return None
+        if text is not None and self._pieces is not None and place == self._place:
+            self._pieces.append(text)
+            added = write_json(text)[1:-1].decode()
+        elif self._put(place, "" if text is not None else value):
+            added = self._end_string() + self._go_to(place)
+            self._pieces = None if text is None else [text]
+            added += write_json(value).decode().removesuffix("" if text is None else '"')
+        else:
+            return None
+        if not goes_on:
+            added += self._end_string()
+        return added if self.is_ordered else ""
+
+    def end(self) -> str:
+        """Return the end of the text."""
+        added = self._end_string() + _closed(self._place)
+        return added if self.is_ordered else ""
+
+    def _end_string(self) -> str:
+        if self._pieces is None:
+            return ""
+        self._put(self._place, "".join(self._pieces))
+        self._pieces = None
+        return '"'
+
+    def _put(self, place: Place, value: Any) -> bool:
+        """Put a value into the object; return whether the place can hold it."""
+        # Any: plain JSON.
+        within: Any = self.value
+        for at, step in enumerate(place):
+            rest = place[at + 1 :]
+            known = _knows(within, step)
+            if known is None or (not known and any(isinstance(each, int) and each for each in rest)):
+                return False  # a new array begins at 0
+            if not known or not rest:
+                new: Any = value if not rest else [] if isinstance(rest[0], int) else {}
+                if isinstance(step, int) and not known:
+                    within.append(new)
+                else:
+                    within[step] = new
+            within = within[step]
+        return True
+
+    def _go_to(self, place: Place) -> str:
+        """Return the text between the last value and the one at *place*, which is in the object."""
+        old = self._place
+        shared = min(len(old), len(place))
+        same = next((at for at in range(shared) if old[at] != place[at]), shared)
+        added = f"{_closed(old[same + 1 :])}," if old else "{"
+        self.is_ordered = self.is_ordered and (not old or (same < shared and self._is_next(place[: same + 1])))
+        for at, step in enumerate(place[same:], same):
+            bracket = "" if at == same else "[" if isinstance(step, int) else "{"
+            added += bracket if isinstance(step, int) else f"{bracket}{write_json(step).decode()}:"
+        self._place = place
+        return added
+
+    def _is_next(self, place: Place) -> bool:
+        """Return whether a place is the last one in its object or array."""
+        within: Any = self.value
+        for step in place[:-1]:
+            within = within[step]
+        last = len(within) - 1 if isinstance(within, list) else next(reversed(within))
+        return bool(place) and bool(last == place[-1])
+
+
+def _knows(within: Any, step: str | int) -> bool | None:
+    """Return whether an object or array has a value at *step*; `None` when it cannot."""
+    # Any: plain JSON.
+    if isinstance(step, str):
+        return step in within if isinstance(within, dict) else None
+    return step < len(within) if isinstance(within, list) and step <= len(within) else None
+
+
+def _closed(steps: Place) -> str:
+    return "".join([("]" if isinstance(step, int) else "}") for step in steps[::-1]])
+
+
+def place_of(path: str) -> Place | None:
+    """Return the steps of a path; `None` when it is none of names and indexes, or too deep."""
+    steps: list[str | int] = []
+    at = 1
+    while (step := _STEP.match(path, at)) is not None:
+        name, index, *quoted = step.groups()
+        at = step.end()
+        if index is not None:
+            steps.append(int(index))
+        else:
+            steps.append(_ESCAPE.sub(r"\1", next(each for each in (name, *quoted) if each is not None)))
+    whole = path[:1] == "$" and at == len(path) and 0 < len(steps) < MAX_DEPTH // 2
+    return tuple(steps) if whole and isinstance(steps[0], str) else None
+
+
+__all__ = ["JsonPieces", "Place", "place_of"]

@@ -1,0 +1,122 @@
+"""
+Values with their places, and the text of the object that they add up to.
+"""
+
+import json
+
+import pytest
+
+from assistant_events.adapters.json_pieces import JsonPieces, place_of
+
+PLACES = {
+    "$.a": ("a",),
+    "$.a.b[0].c": ("a", "b", 0, "c"),
+    "$['a b'][12]": ("a b", 12),
+    '$["it\'s"].x': ("it's", "x"),
+    r"$['it\'s \\']": ("it's \\",),
+    "$.größe-1": ("größe-1",),
+    "a": None,
+    "": None,
+    "$": None,
+    "$[0]": None,
+    "$.a..b": None,
+    "$.a[*]": None,
+    "$.a[-1]": None,
+    "$" + ".a" * 500: None,
+}
+
+
+@pytest.mark.parametrize("path", PLACES, ids=lambda path: path[:20])
+def test_places(path):
+    """
+    Names and indexes are read; an object is at the top.
+    """
+    assert PLACES[path] == place_of(path)
+
+
+def leaves(value, path="$"):
+    """
+    Return the values of JSON that hold no others, with their paths.
+    """
+    if isinstance(value, dict) and value:
+        return [leaf for key, each in value.items() for leaf in leaves(each, f"{path}[{json.dumps(key)}]")]
+    if isinstance(value, list) and value:
+        return [leaf for at, each in enumerate(value) for leaf in leaves(each, f"{path}[{at}]")]
+    return [(path, value)]
+
+
+OBJECTS = [
+    {"a": 1},
+    {"a": {"b": [{"c": 'x"\\'}, {"c": None, "d": [True, [1.5, {"e": ""}]]}]}, "f": "é🚀"},
+    {"a": [[1, 2], [3]], "b": [{}], "c": []},
+]
+
+
+@pytest.mark.parametrize("value", OBJECTS, ids=range(len(OBJECTS)))
+def test_objects(value):
+    """
+    In their order, values give the compact text of the object.
+    """
+    pieces = JsonPieces()
+    text = "".join(pieces.add(path, leaf) for path, leaf in leaves(value)) + pieces.end()
+
+    assert (value, True) == (pieces.value, pieces.is_ordered)
+    assert json.dumps(value, separators=(",", ":"), ensure_ascii=False) == text
+
+
+def test_pieces_of_a_string():
+    """
+    They are joined, in the text at once and in the object at their end.
+    """
+    pieces = JsonPieces()
+    text = [
+        pieces.add("$.a", 'x"', goes_on=True),
+        pieces.add("$.a", "y", goes_on=True),
+        pieces.add("$.a", ""),
+        pieces.add("$.b", "z", goes_on=True),
+        pieces.end(),
+    ]
+
+    assert ['{"a":"x\\"', "y", '"', ',"b":"z', '"}'] == text
+    assert {"a": 'x"y', "b": "z"} == pieces.value
+
+
+DISORDER = {
+    "up again": [("$.a.b", 1), ("$.c", 2), ("$.a.d", 3)],
+    "the same again": [("$.a", 1), ("$.a", 2)],
+    "an index again": [("$.a[0]", 1), ("$.a[1]", 2), ("$.a[0]", 3)],
+    "around the last": [("$.a.b", 1), ("$.a", 2)],
+}
+VALUES = {
+    "up again": {"a": {"b": 1, "d": 3}, "c": 2},
+    "the same again": {"a": 2},
+    "an index again": {"a": [3, 2]},
+    "around the last": {"a": 2},
+}
+
+
+@pytest.mark.parametrize("name", DISORDER)
+def test_values_out_of_order(name):
+    """
+    The object has them, and the text has what came before.
+    """
+    pieces = JsonPieces()
+    text = "".join(pieces.add(*each) for each in DISORDER[name]) + pieces.end()
+
+    assert (VALUES[name], False) == (pieces.value, pieces.is_ordered)
+    assert '{"a":' == text[:5]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"), [("$.a.b", 1), ("$.a[0]", 1), ("$.b.d[1]", 1), ("$.c.x", 1), ("nothing", 1)]
+)
+def test_places_that_the_object_does_not_have(path, value):
+    """
+    Nothing happens: values hold no others, arrays have no gaps.
+    """
+    pieces = JsonPieces()
+    text = "".join([pieces.add("$.a", "x"), pieces.add("$.c[0]", 1)])
+
+    assert pieces.add(path, value) is None
+    assert {"a": "x", "c": [1]} == pieces.value
+    assert '{"a":"x","c":[1]}' == text + pieces.end()
