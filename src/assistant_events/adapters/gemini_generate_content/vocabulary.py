@@ -1,0 +1,185 @@
+"""
+The vocabulary of the generateContent wire, and what its words mean here. Tables with a fallback for unknown words.
+
+Fields and enums: google-genai 3.4.0, `types.py` (seen 2026-11), for the Gemini API and for Vertex.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from assistant_events.adapters import google_rpc
+from assistant_events.adapters.errors import ErrorTable
+from assistant_events.adapters.json_fields import Fields, integer, mapping, said, string
+from assistant_events.adapters.usage import UsageTable
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
+from assistant_events.values.info import kind_of_status
+
+FINISH_REASONS: Final[dict[str, FinishReason]] = {
+    "STOP": FinishReason.STOP,
+    "MAX_TOKENS": FinishReason.LENGTH,
+    "CONTINUATION": FinishReason.PAUSE,
+    "OTHER": FinishReason.OTHER,
+    **dict.fromkeys(
+        (
+            *("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "ESCALATION"),
+            *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
+        ),
+        FinishReason.CONTENT_FILTER,
+    ),
+}
+"""Finish reason by that of a candidate. The first one of a reason is written for it."""
+
+FAILURES: Final[dict[str, ErrorKind]] = {
+    "MISSING_THOUGHT_SIGNATURE": ErrorKind.INVALID_REQUEST,
+    "LANGUAGE": ErrorKind.INVALID_REQUEST,
+    "PUP_LIMITED_DISABLED": ErrorKind.AUTH,
+    **dict.fromkeys(
+        (
+            *("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE"),
+            *("NO_IMAGE", "IMAGE_OTHER"),
+        ),
+        ErrorKind.PROVIDER,
+    ),
+}
+"""Finish reasons of candidates that failed, and the kind of the error."""
+
+_NUMBERS: Final = (
+    *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "LANGUAGE", "BLOCKLIST"),
+    *("PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY"),
+)
+"""Finish reasons by number: some clients ask for enums as numbers (`google/ai/generativelanguage/v1beta`)."""
+
+PARTS: Final = (
+    *("text", "functionCall", "executableCode", "toolCall"),
+    *("codeExecutionResult", "toolResponse", "functionResponse", "inlineData", "fileData"),
+)
+"""Fields of a part of which it has one, its kind."""
+
+CALLS: Final[dict[str, tuple[str, str]]] = {
+    "codeExecutionResult": ("executableCode", "output"),
+    "toolResponse": ("toolCall", "response"),
+    "functionResponse": ("functionCall", "response"),
+}
+"""By kind of a result, the kind of its call, and the field of the output."""
+
+OWN_FIELDS: Final[dict[str, frozenset[str]]] = {
+    "functionCall": frozenset({"id", "name", "args", "partialArgs", "willContinue"}),
+    "executableCode": frozenset({"id", "language", "code"}),
+    "toolCall": frozenset({"id", "toolType", "args"}),
+    "codeExecutionResult": frozenset({"id", "outcome", "output"}),
+    "toolResponse": frozenset({"id", "toolType", "response"}),
+    "functionResponse": frozenset({"id", "name", "response"}),
+    "inlineData": frozenset({"mimeType", "data"}),
+    "fileData": frozenset({"mimeType", "fileUri"}),
+}
+"""By kind of a part, the fields in its object that events have words for."""
+
+VALUES: Final = ("stringValue", "numberValue", "boolValue", "nullValue")
+"""Fields with the value of a piece of arguments, of which it has one."""
+
+CODE_TOOL: Final = "code_execution"
+"""Name of the tool whose calls are `executableCode`."""
+
+RESERVED: Final = frozenset({"type", "i", "id", "orphan", "fields"})
+"""Keys of state that no field of a part may take. `fields` has what else is in the object of the part's kind."""
+
+USAGE: Final = UsageTable(
+    # `totalTokenCount` is the sum of prompt, tool use, candidates and thoughts; the prompt includes what was cached
+    # (all recordings).
+    counts={
+        "input_tokens": "promptTokenCount",
+        "cache_read_tokens": "cachedContentTokenCount",
+        "output_tokens": "candidatesTokenCount",
+        "reasoning_tokens": "thoughtsTokenCount",
+    },
+    apart={"input_tokens": ("toolUsePromptTokenCount",), "output_tokens": ("thoughtsTokenCount",)},
+    total="totalTokenCount",
+)
+
+ERRORS: Final = ErrorTable(
+    codes=google_rpc.CODES,
+    fields=("code", "status"),
+    phrases={
+        "API key": ErrorKind.AUTH,
+        "exceeds the maximum number of tokens": ErrorKind.CONTEXT_LENGTH,
+    },
+    otherwise="internal",
+    retry_after=google_rpc.retry_delay_s,
+)
+
+DROPPED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "candidates.index": "Only one candidate is kept.",
+        "content.role": "Every answer is the model's.",
+        "createTime": "The request has it, not the answer.",
+        "usageMetadata.candidatesTokenCount": "Of an early chunk; the last counts are the totals.",
+        "safetyRatings": "Of several, the last ones count.",
+        "partialArgs.jsonPath": "It is the place of a value in the input.",
+        "partialArgs.nullValue": "It is a null of the input.",
+        "sdkHttpResponse": "The official client has added it to an answer.",
+        "automaticFunctionCallingHistory": "The official client has added it to an answer.",
+        "parsed": "The official client has added it to an answer.",
+    }
+)
+"""Fields that the decoder does not keep."""
+
+_WORD: Final = re.compile(r"[A-Z0-9_]+")
+_STATUS: Final = re.compile(r"[1-5][0-9][0-9]\b")
+
+
+def reason_of(candidate: Fields) -> str | None:
+    """Return the finish reason of a candidate; `None` when it has none."""
+    number = integer(candidate, "finishReason")
+    if number is not None and 0 <= number < len(_NUMBERS):
+        return _NUMBERS[number]
+    return string(candidate, "finishReason") or (None if number is None else str(number)[:20])
+
+
+def failure(reason: str, message: str | None) -> ErrorInfo | None:
+    """
+    Return the error of a finish reason; `None` when the answer ended as it may.
+
+    A proxy has put its own error there (big-AGI, 2026): it is not a word in capitals.
+    """
+    kind = FAILURES.get(reason)
+    if kind is None and _WORD.fullmatch(reason):
+        return None
+    status = _STATUS.match(reason)
+    if kind is None:
+        kind = ErrorKind.PROVIDER if status is None else kind_of_status(int(status[0]))
+    retryable = kind in (ErrorKind.PROVIDER, ErrorKind.OVERLOADED)
+    return ErrorInfo(
+        kind=kind, code=reason, message=message or f"the candidate ended with {reason}", retryable=retryable
+    )
+
+
+def block_reason_of(details: Fields) -> str | None:
+    """Return why the prompt was blocked; `None` when it was not."""
+    return string(mapping(details, "promptFeedback"), "blockReason")
+
+
+def tool_of(kind: str, fields: Fields) -> str | None:
+    """Return the name of the tool of a call or a result; `None` when it has none."""
+    if kind in ("executableCode", "codeExecutionResult"):
+        return CODE_TOOL
+    return string(fields, "toolType" if kind in ("toolCall", "toolResponse") else "name") or None
+
+
+def finish_reason_of(reason: FinishReason | None) -> str:
+    """Return the word for a finish reason, for answers of other dialects."""
+    return next((word for word, each in FINISH_REASONS.items() if each is reason), "STOP")
+
+
+def detect(document: Fields) -> bool:
+    """Return whether *document*, the first frame of a stream or a whole answer, is of this wire."""
+    if isinstance(document.get("candidates"), (list, tuple)) or block_reason_of(document):
+        return True
+    if "modelVersion" in document or "usageMetadata" in document:
+        return True
+    error = said(mapping(document, "error"))
+    code = (string(error, "status") or "").lower()
+    return len(document) == 1 and integer(error, "code") is not None and code in (*google_rpc.CODES, "internal")

@@ -1,0 +1,631 @@
+"""
+The cases of the generateContent wire: what each stream becomes, worked out from the wire by hand.
+"""
+
+import json
+
+import pytest
+
+from assistant_events import AssistantMessage, ErrorKind, FinishReason, OpaquePart, ReasoningPart, TextPart, Usage, fold
+from assistant_events.adapters import JsonArray, JsonLines
+from assistant_events.messages import CallStatus, MediaPart, MessageStatus
+from assistant_events.values import Citation, ErrorInfo, JsonContent, TextContent, thaw
+
+from .notation import (
+    DIALECT,
+    END,
+    HEAD,
+    MODEL,
+    USAGE,
+    C,
+    F,
+    H,
+    O,
+    P,
+    T,
+    X,
+    answer,
+    candidate,
+    ended,
+    events,
+    message,
+    stream,
+)
+from .samples import BLOCK, CAPITAL, ERROR, FOUND, GROUNDING, SAMPLES, SEARCH, SIG, SIG_2
+
+
+def without_number(state):
+    return {key: value for key, value in thaw(state).items() if key != "i"}
+
+
+def parts(body):
+    """
+    Return type, text and state of each part of a stream; of a call its id, name, input, status and state.
+    """
+    found = []
+    for part in message(body).parts:
+        state = without_number(part.state)
+        if isinstance(part, (TextPart, ReasoningPart)):
+            found.append((part.type, part.text, state))
+        elif isinstance(part, OpaquePart):
+            found.append((part.type, state))
+        elif isinstance(part, MediaPart):
+            found.append((part.type, part.media_type, part.data or part.uri, state))
+        else:
+            found.append((part.type, part.call_id, part.name, part.input, part.status.value, state))
+    return found
+
+
+def call(call_id, name, input, status="called", **state):
+    return "tool", call_id, name, input, status, state
+
+
+def nameless(number, name, input, status="called", **state):
+    """
+    Return a call that came without an id: it has one of ours, and none is sent back.
+    """
+    return call(f"call-{number}", name, input, status, id=None, **state)
+
+
+S = {"thoughtSignature": SIG}
+S_2 = {"thoughtSignature": SIG_2}
+CODE = {"language": "PYTHON"}
+
+PARTS = {
+    "text": [("text", "Hello world", {})],
+    "thought and text": [("reasoning", "Plan: look", {}), ("text", "Yes.", {})],
+    "thought, text, thought": [
+        ("reasoning", "a", {}),
+        ("text", "b", {}),
+        ("reasoning", "c", {}),
+        nameless(1, "f", {"x": 1}),
+    ],
+    "parallel calls": [call("fc1", "a", {"x": 1}, **S), call("fc2", "b", {"y": "é"})],
+    "calls without ids": [nameless(1, "a", {}, **S), nameless(2, "a", {"x": [1, None]})],
+    "call without arguments": [nameless(1, "g", {})],
+    "signature at the end of a text": [("text", "Hello", S)],
+    "signature alone": [nameless(1, "f", {}), ("text", "", S)],
+    "signed text in the middle": [("text", "one two", S), ("text", " three", S_2)],
+    "signed thought": [("reasoning", "hm", S), ("reasoning", "more", {}), ("text", "Yes.", {})],
+    "arguments in pieces": [
+        nameless(
+            1,
+            "get_capital",
+            {"country": {"name": 'Fr"ance é'}, "items": [{"price": 0.5, "a b": True}, None, {"count": 2}]},
+            **S,
+        )
+    ],
+    "arguments in pieces, two calls": [
+        nameless(1, "get_capital", {"a": "x"}, **S),
+        nameless(2, "g", {"b": "y"}),
+        ("text", "So.", {}),
+    ],
+    "arguments out of order": [nameless(1, "f", {"a": {"b": 1, "d": 3}, "c": 2})],
+    "search": [
+        call("t1", "GOOGLE_SEARCH_WEB", {"queries": ["largest city"]}, "success", type="toolCall", **S),
+        ("text", "Found.", S_2),
+    ],
+    "images": [
+        ("media", "image/png", b"\x89PNG", {"thought": True}),
+        ("media", "image/jpeg", b"\xff\xd8\xff\xe0", {"fields": {"displayName": "cat"}, **S}),
+        ("media", "audio/wav", "https://files.example/1", {}),
+    ],
+    "unknown parts": [
+        ("opaque", {"part": {"hologram": {"beam": "blue-green"}}}),
+        ("text", "So.", {}),
+        ("opaque", {"part": S}),
+    ],
+    "unknown fields": [
+        ("text", "Look", {"partMetadata": {"origin": "somewhere"}}),
+        nameless(1, "f", {"x": 1}, fields={"priority": "highest"}),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts(name):
+    """
+    Parts of one kind are one part up to a signature; what has to go back is its state, under the names of the wire.
+    """
+    assert PARTS[name] == parts(SAMPLES[name])
+
+
+ENDS = {
+    "text": (FinishReason.STOP, "STOP"),
+    "parallel calls": (FinishReason.TOOL_CALLS, "STOP"),
+    "call that the service answers": (FinishReason.STOP, "STOP"),
+    "a finish on the way": (FinishReason.STOP, "STOP"),
+    "blocked prompt": (FinishReason.CONTENT_FILTER, "PROHIBITED_CONTENT"),
+    "blocked in the middle": (FinishReason.CONTENT_FILTER, "SAFETY"),
+    "citations": (FinishReason.CONTENT_FILTER, "RECITATION"),
+    "continuation": (FinishReason.PAUSE, "CONTINUATION"),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_ends(name):
+    """
+    A stop with a call that the app has to run is `tool-calls`: the wire has no word for it.
+    """
+    found = message(SAMPLES[name])
+
+    assert (*ENDS[name], MessageStatus.COMPLETED) == (found.finish_reason, found.raw_finish_reason, found.status)
+
+
+WORDS = {
+    "MAX_TOKENS": FinishReason.LENGTH,
+    "BLOCKLIST": FinishReason.CONTENT_FILTER,
+    "SPII": FinishReason.CONTENT_FILTER,
+    "MODEL_ARMOR": FinishReason.CONTENT_FILTER,
+    "ESCALATION": FinishReason.CONTENT_FILTER,
+    "IMAGE_SAFETY": FinishReason.CONTENT_FILTER,
+    "OTHER": FinishReason.OTHER,
+    "FINISH_REASON_UNSPECIFIED": FinishReason.OTHER,
+    "WORD_OF_TOMORROW": FinishReason.OTHER,
+}
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_finish_reasons(word):
+    """
+    Every reason has its place, unknown ones are `other`.
+    """
+    assert (WORDS[word], word) == (
+        message(answer(T("a"), end=ended(word))).finish_reason,
+        message(answer(T("a"), end=ended(word))).raw_finish_reason,
+    )
+
+
+@pytest.mark.parametrize(("number", "word"), [(1, "STOP"), (2, "MAX_TOKENS"), (3, "SAFETY"), (99, "99")])
+def test_a_finish_reason_as_a_number(number, word):
+    """
+    Clients that ask for enums as numbers get their words.
+    """
+    assert word == message(answer(T("a"), end=ended(number))).raw_finish_reason
+
+
+FAILURES = {
+    "MALFORMED_FUNCTION_CALL": ErrorKind.PROVIDER,
+    "TOO_MANY_TOOL_CALLS": ErrorKind.PROVIDER,
+    "MISSING_THOUGHT_SIGNATURE": ErrorKind.INVALID_REQUEST,
+    "NO_IMAGE": ErrorKind.PROVIDER,
+    "503 Service Unavailable": ErrorKind.OVERLOADED,
+    "Proxy queue error": ErrorKind.PROVIDER,
+}
+
+
+@pytest.mark.parametrize("word", FAILURES)
+def test_finish_reasons_that_are_errors(word):
+    """
+    A candidate that failed fails the step; what came before is whole. Proxies put their own errors there.
+    """
+    found = message(answer(T("a", SIG), end=ended(word, finishMessage="That failed.")))
+
+    assert MessageStatus.FAILED is found.status
+    assert (FAILURES[word], word, "That failed.") == (found.error.kind, found.error.code, found.error.message)
+    assert [("text", "a", S)] == parts(answer(T("a", SIG), end=ended(word)))
+    assert USAGE == found.usage.details
+
+
+def test_the_origin():
+    """
+    The model is that of the request, where that is known; the wire reports the one that served it.
+    """
+    start = message(answer(T("a")), request={"model": "gemini-latest"})
+
+    assert ("google", "gemini-latest", MODEL) == (start.origin.provider, start.origin.model, start.origin.served_model)
+    assert MODEL == message(answer(T("a"))).origin.model
+    assert {"responseId": "r1"} == start.state
+
+
+def test_usage():
+    """
+    The last counts are totals; early chunks have only the kind of traffic. Tokens of thoughts are counted apart.
+    """
+    found = message(SAMPLES["text"]).usage
+
+    assert (
+        Usage(input_tokens=12, output_tokens=48, reasoning_tokens=40, details={"trafficType": "ON_DEMAND", **USAGE})
+        == found
+    )
+
+
+def test_usage_of_tools_and_cache():
+    """
+    Tokens of tools are counted apart from the prompt, cached ones are a part of it.
+    """
+    counts = {"promptTokenCount": 100, "cachedContentTokenCount": 60, "toolUsePromptTokenCount": 7}
+    counts |= {"candidatesTokenCount": 5, "totalTokenCount": 112}
+    found = message(answer(T("a"), end=C(finish="STOP", usage=counts))).usage
+
+    assert (107, 60, 5, None) == (
+        found.input_tokens,
+        found.cache_read_tokens,
+        found.output_tokens,
+        found.reasoning_tokens,
+    )
+
+
+def test_counts_of_an_answer_without_an_end():
+    """
+    They have `partial` in their details.
+    """
+    found = message(stream(C(T("a"), usage={"promptTokenCount": 3, "totalTokenCount": 3})))
+
+    assert {"promptTokenCount": 3, "totalTokenCount": 3, "partial": True} == found.usage.details
+
+
+def test_a_thought_then_a_text_then_the_end():
+    """
+    Each channel is one part; the empty text of the last chunk is none.
+    """
+    found = message(answer(H("Plan"), T("Yes")))
+
+    assert ("Plan", "Yes", FinishReason.STOP) == (found.reasoning, found.text, found.finish_reason)
+
+
+def test_parallel_calls_of_which_the_first_is_signed():
+    """
+    The signature stays with the first.
+    """
+    first, second = message(SAMPLES["parallel calls"]).tool_calls
+
+    assert (S, {}) == (without_number(first.state), without_number(second.state))
+
+
+def test_arguments_stream():
+    """
+    Pieces of arguments are deltas of one JSON text.
+    """
+    body = stream(
+        C(CAPITAL),
+        C(P("$.country", goes_on=True, stringValue='a"b')),
+        C(P("$.n", numberValue=1.5)),
+        C({"functionCall": {}}),
+        END,
+    )
+    deltas = [event.delta for event in events(body) if event.type == "tool.input.delta"]
+
+    assert ['{"country":"a\\"b', '","n":1.5', "}"] == deltas
+
+
+def test_arguments_out_of_order():
+    """
+    A value that belongs further up is in the input, not in the text.
+    """
+    [call] = message(SAMPLES["arguments out of order"]).tool_calls
+
+    assert ('{"a":{"b":1},"c":2', {"a": {"b": 1, "d": 3}, "c": 2}) == (call.raw_input, call.input)
+
+
+def test_a_missing_end_of_the_arguments():
+    """
+    The next call, another part, or the reason for the end closes them, and so does a piece after which none follows.
+    """
+    open_call = F("f", willContinue=True)
+    piece = P("$.a", goes_on=True, stringValue="x")
+    last = P("$.a", last=True, stringValue="x")
+    for body in (
+        answer(open_call, piece, T("b")),
+        answer(open_call, piece),
+        answer(open_call, last, {"functionCall": {}}),
+    ):
+        assert nameless(1, "f", {"a": "x"}) == parts(body)[0]
+
+
+def test_an_argument_without_a_place():
+    """
+    It is left out, with a note; the others stay.
+    """
+    decoder = DIALECT.decoder("a1")
+    body = answer(
+        F("f", willContinue=True), P("$.a", numberValue=1), P("$.a.b", numberValue=2), P("a", stringValue="x")
+    )
+    found = fold(decoder.feed(body) + decoder.close()).last
+
+    assert {"a": 1} == found.tool_calls[0].input
+    assert ["stray-argument", "stray-argument"] == [note.code for note in decoder.notes]
+
+
+def test_arguments_that_were_cut():
+    """
+    The call failed with its step; its text is what came.
+    """
+    found = message(SAMPLES["arguments that were cut"])
+    [call] = found.tool_calls
+
+    assert (MessageStatus.FAILED, ErrorKind.INTERRUPTED) == (found.status, found.error.kind)
+    assert (CallStatus.FAILED, '{"country":"Fra') == (call.status, call.raw_input)
+
+
+def test_code():
+    """
+    Code is a call of the provider; its id pairs it with the result.
+    """
+    [call] = message(SAMPLES["code"]).tool_calls
+
+    assert ("x1", "code_execution", True, {**CODE, "code": "print(1)"}) == (
+        call.call_id,
+        call.name,
+        call.provider_executed,
+        call.input,
+    )
+    assert (CallStatus.SUCCESS, (TextContent("1\n"),)) == (call.status, call.output)
+    assert {"type": "executableCode", **S} == without_number(call.state)
+    assert {"outcome": "OUTCOME_OK", "i": 1} == call.result_state
+
+
+def test_code_without_ids():
+    """
+    A result is that of the last code before it; code without a result has failed.
+    """
+    _, a, b, c = message(SAMPLES["code without ids"]).tool_calls
+
+    assert [("a", "1\n"), ("b", "no"), ("c", "")] == [
+        (call.input["code"], "".join(each.text for each in call.output)) for call in (a, b, c)
+    ]
+    assert [None, (ErrorKind.TOOL, "OUTCOME_FAILED"), (ErrorKind.NO_RESULT, None)] == [
+        call.error and (call.error.kind, call.error.code) for call in (a, b, c)
+    ]
+
+
+def test_tools_of_the_service():
+    """
+    A call and its result keep their whole content, also when results come in another order.
+    """
+    found = message(SAMPLES["searches at once"])
+    outputs = {call.call_id: call.output for call in found.tool_calls}
+
+    assert {"t1": (JsonContent(FOUND["response"]),), "t2": (JsonContent(FOUND["response"]),)} == outputs
+    assert [3, 2] == [call.result_state["i"] for call in found.tool_calls]
+    assert FinishReason.STOP is found.finish_reason
+
+
+def test_a_call_that_the_service_answers():
+    """
+    With tools of a remote server, the answer has calls and their results before its text.
+    """
+    [call] = message(SAMPLES["call that the service answers"]).tool_calls
+
+    assert (True, (JsonContent({"result": "2 °C"}),)) == (call.provider_executed, call.output)
+
+
+def test_a_result_without_its_call():
+    """
+    The call is made up.
+    """
+    [call] = message(answer(O("1\n"), T("hm"))).tool_calls
+
+    assert ("code_execution", (TextContent("1\n"),), True) == (call.name, call.output, call.state["orphan"])
+
+
+def test_grounding():
+    """
+    Places are bytes on the wire and code points in citations; the whole is in the details of the step.
+    """
+    found = message(SAMPLES["grounding"])
+    a, b = (
+        Citation(url="https://a.example", title="A"),
+        Citation(url="files/1", title="B", cited_text="It is warm in Paris."),
+    )
+    [text] = found.parts
+
+    assert "Ça va là. It is hot." == text.text
+    assert [(a.url, 0, 9), (a.url, 10, 15), (b.url, 10, 15)] == [
+        (each.url, each.start, each.end) for each in text.citations
+    ]
+    assert (b.title, b.cited_text) == (text.citations[2].title, text.citations[2].cited_text)
+    assert GROUNDING == thaw(found.details)["groundingMetadata"]
+
+
+def test_grounding_of_another_text():
+    """
+    Where the text at a place is another one, the citation has no place.
+    """
+    other = {
+        **GROUNDING,
+        "groundingSupports": [{"segment": {"endIndex": 4, "text": "What"}, "groundingChunkIndices": [0, 9]}],
+    }
+    [text] = message(answer(T("Hello"), end=ended("STOP", groundingMetadata=other))).parts
+
+    assert (Citation(url="https://a.example", title="A"),) == text.citations
+
+
+def test_grounding_behind_a_call():
+    """
+    The text has ended before its sources came: they are in the details alone.
+    """
+    found = message(answer(T("Hello"), F("f", {}), end=ended("STOP", groundingMetadata=GROUNDING)))
+
+    assert () == found.parts[0].citations
+    assert GROUNDING == thaw(found.details)["groundingMetadata"]
+
+
+def test_citations():
+    """
+    Citations of the older form have their places, too.
+    """
+    [text] = message(SAMPLES["citations"]).parts
+
+    assert (Citation(url="https://b.example", start=7, end=24),) == text.citations
+
+
+def test_a_blocked_prompt():
+    """
+    The message is empty; the details have the reason.
+    """
+    found = message(SAMPLES["blocked prompt"])
+
+    assert () == found.parts
+    assert BLOCK["promptFeedback"] == thaw(found.details)["promptFeedback"]
+    assert 9 == found.usage.input_tokens
+
+
+def test_an_error_in_the_middle():
+    """
+    What came before is kept, incomplete; the delay before a retry is read.
+    """
+    found = message(SAMPLES["error after text"])
+
+    assert ("Here", ErrorKind.OVERLOADED, "UNAVAILABLE", 503, 1.5) == (
+        found.text,
+        found.error.kind,
+        found.error.code,
+        found.error.status,
+        found.error.retry_after_s,
+    )
+
+
+def test_a_bare_error_at_the_end():
+    """
+    A line of JSON outside of the frames is an error of the server.
+    """
+    found = message(stream(C(T("Hi"))) + json.dumps({"error": ERROR}).encode() + b"\n")
+
+    assert (MessageStatus.FAILED, ErrorKind.OVERLOADED) == (found.status, found.error.kind)
+
+
+def test_a_stream_without_an_end():
+    """
+    A body that ends without a reason was cut.
+    """
+    found = message(SAMPLES["without an end"])
+
+    assert (MessageStatus.FAILED, ErrorKind.INTERRUPTED, "Here") == (found.status, found.error.kind, found.text)
+
+
+def test_a_cut_behind_the_reason():
+    """
+    A connection that was lost has not ended: more may have come.
+    """
+    decoder = DIALECT.decoder("a1")
+    found = decoder.feed(SAMPLES["text"]) + decoder.close(ErrorInfo(kind=ErrorKind.NETWORK, message="reset"))
+
+    assert ErrorKind.NETWORK == fold(found).last.error.kind
+
+
+def test_several_candidates():
+    """
+    The first one is kept, each chunk of another gives a note.
+    """
+    decoder = DIALECT.decoder("a1")
+    found = fold(decoder.feed(SAMPLES["several candidates"]) + decoder.close()).last
+
+    assert ("one two", ["other-candidate"] * 2) == (found.text, [note.code for note in decoder.notes])
+
+
+def test_facts_of_the_end():
+    """
+    What is beside the parts is in the details of the step, what continues it in its state.
+    """
+    found = message(SAMPLES["unknown fields"])
+
+    assert {"avgLogprobs": -0.25, "modelStatus": {"modelStage": "PREVIEW"}} == thaw(found.details)
+    assert "Y29udGludWF0aW9uLXRva2Vu" == message(SAMPLES["continuation"]).state["continuationToken"]
+
+
+def test_chunks_without_content():
+    """
+    Chunks with counts alone, a candidate without content, and parts that are null are none of them an error.
+    """
+    odd = [
+        {"usageMetadata": {"trafficType": "ON_DEMAND"}},
+        {"candidates": [{"content": {}}]},
+        {"candidates": [{"content": None}]},
+    ]
+    found = message(stream({}, *odd, C(T("a")), {"candidates": [{"content": {"parts": None}}]}, END))
+
+    assert ("a", FinishReason.STOP) == (found.text, found.finish_reason)
+
+
+FORMS = {
+    JsonLines: lambda chunks: b"\n".join(json.dumps(each).encode() for each in chunks),
+    JsonArray: lambda chunks: json.dumps(chunks, indent=2).encode(),
+}
+
+
+@pytest.mark.parametrize("framing", FORMS)
+def test_other_framings(framing):
+    """
+    A stream that was asked for without `alt=sse` is one JSON array.
+    """
+    chunks = [C(H("Plan {")), C(T('"quoted\\')), C(F("f", {"x": "}"}, SIG)), END]
+
+    assert message(stream(*chunks)) == message(FORMS[framing](chunks), framing=framing)
+
+
+def test_a_document():
+    """
+    A document is one chunk with all parts: it gives the message of the stream.
+    """
+    document = {
+        "candidates": [candidate(H("Plan"), T("Yes", SIG), F("f", {"x": 1}), finish="STOP")],
+        "usageMetadata": USAGE,
+        **HEAD,
+    }
+    found = fold(DIALECT.decode_resource(document, "a1")).last
+
+    assert isinstance(found, AssistantMessage)
+    assert found == message(answer(H("Plan"), T("Yes", SIG), F("f", {"x": 1})))
+
+
+def test_detect():
+    """
+    Chunks, documents, blocked prompts and errors of Google are of this wire; answers of others are not.
+    """
+    known = [C(T("a")), BLOCK, {"usageMetadata": {}}, {"error": ERROR}]
+    others = [
+        {"choices": []},
+        {"type": "message"},
+        {"error": {"code": 1, "message": "x"}},
+        {"error": {"type": "x"}},
+        {},
+    ]
+
+    assert ([True] * 4, [False] * 5) == (
+        [DIALECT.detect(each) for each in known],
+        [DIALECT.detect(each) for each in others],
+    )
+
+
+ERRORS = {
+    (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."): ErrorKind.AUTH,
+    (400, "INVALID_ARGUMENT", "The input token count (9) exceeds the maximum number of tokens allowed (8)."): (
+        ErrorKind.CONTEXT_LENGTH
+    ),
+    (400, "INVALID_ARGUMENT", "Penalty is not enabled"): ErrorKind.INVALID_REQUEST,
+    (404, "NOT_FOUND", "no such model"): ErrorKind.NOT_FOUND,
+    (429, "RESOURCE_EXHAUSTED", "quota"): ErrorKind.RATE_LIMIT,
+    (500, "INTERNAL", "oops"): ErrorKind.PROVIDER,
+    (503, "UNAVAILABLE", "overloaded"): ErrorKind.OVERLOADED,
+}
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: f"{error[1]} {error[2][:12]}")
+def test_http_errors(error):
+    """
+    An error has its kind and code, as an object and as an array of one.
+    """
+    code, status, text = error
+    document = {"error": {"code": code, "status": status, "message": text}}
+    for body in (document, [document]):
+        found = DIALECT.http_error(code, {}, json.dumps(body).encode())
+
+        assert (ERRORS[error], status, code, text) == (found.kind, found.code, found.status, found.message)
+
+
+def test_fields_of_the_wrong_type():
+    """
+    They count as missing.
+    """
+    body = stream(
+        {
+            "candidates": [{"content": {"parts": [{"text": 5}, {"functionCall": "f"}, {"inlineData": {"data": "?"}}]}}],
+            **HEAD,
+        },
+        {"candidates": "none", "usageMetadata": [1]},
+        C(X("a", id=7), O(None, outcome=3), {"toolCall": {"id": "t", "args": "x"}}, {"toolCall": SEARCH}),
+        END,
+    )
+
+    assert ["opaque", "tool", "opaque", "tool"] == [part[0] for part in parts(body) if part[0] != "text"]
