@@ -7,16 +7,20 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from assistant_events.adapters import JsonLines, load_dialect
+from assistant_events.adapters import JsonArray, JsonLines, load_dialect
 
 from . import corpus_folder
 
 ENDS = {
     "anthropic-messages": r'"type": ?"message_stop"',
+    "gemini-generate-content": r"(?!)",  # none: no frame is marked as the last, and no capture holds several answers
     "openai-responses": r'"type": ?"response\.(completed|incomplete|failed)"',
 }
 """By dialect, the frame that ends an answer: a capture may hold several answers, one behind the other."""
 
+
+FRAMINGS = {"jsonl": JsonLines, "array": JsonArray}
+"""By form, the framing of recorded streams in another form than server-sent events."""
 
 EDITED = {"openai-responses/braintrust-js.flue-v0-8-latest.5.sse"}
 """Recordings whose deltas are not what the whole says: a path was replaced in one of them alone."""
@@ -30,7 +34,7 @@ class Answer:
 
     dialect: str
     form: str
-    """How it is written: `sse`, `jsonl` or `json`, the ending of its file."""
+    """How it is written: `sse`, `jsonl` or `json`, the ending of its file; `array` for a stream in one JSON array."""
 
     body: bytes
 
@@ -41,7 +45,7 @@ class Answer:
         dialect = load_dialect(self.dialect)
         if self.form == "json":
             return dialect.decode_resource(json.loads(self.body), message_id, **options)
-        decoder = dialect.decoder(message_id, framing=JsonLines if self.form == "jsonl" else None, **options)
+        decoder = dialect.decoder(message_id, framing=FRAMINGS.get(self.form), **options)
         decoder.fast = fast
         events = decoder.feed(self.body) + decoder.close()
         assert decoder.failure is None
@@ -54,6 +58,8 @@ class Answer:
         """
         if self.form == "json":
             return [json.loads(self.body)]
+        if self.form == "array":
+            return json.loads(self.body)
         lines = self.body.decode().splitlines()
         if self.form == "sse":
             lines = [line.removeprefix("data:") for line in lines if line.startswith("data:")]
@@ -66,7 +72,7 @@ def answers(dialect):
     Return the recorded answers by name: that of the file, for the second and later ones of a file with a number.
     """
     return {
-        name if number == 1 else f"{name}#{number}": Answer(dialect, name.rpartition(".")[2], part)
+        name if number == 1 else f"{name}#{number}": Answer(dialect, form_of(name, part), part)
         for name, body in files(dialect).items()
         if "http-error" not in name
         for number, part in enumerate([body] if name.endswith(".json") else parts(body, ENDS[dialect]), 1)
@@ -80,6 +86,13 @@ def files(dialect):
     """
     corpus = corpus_folder()
     return {} if corpus is None else {path.name: path.read_bytes() for path in sorted((corpus / dialect).iterdir())}
+
+
+def form_of(name, body):
+    """
+    Return the form of the body of a file.
+    """
+    return "array" if body.lstrip()[:1] == b"[" else name.rpartition(".")[2]
 
 
 def parts(body, end):
@@ -123,6 +136,7 @@ def conversations(dialect):
 
 def _answer(dialect, response):
     if "file" not in response:
-        return Answer(dialect, response["format"], response["body"].encode())
+        body = response["body"].encode()
+        return Answer(dialect, form_of(response["format"], body), body)
     name = response["file"].rpartition("/")[2]
-    return Answer(dialect, name.rpartition(".")[2], files(dialect)[name])
+    return Answer(dialect, form_of(name, files(dialect)[name]), files(dialect)[name])

@@ -9,12 +9,12 @@ import attrs
 import pytest
 
 from assistant_events import find_problems, fold, reconcile
-from assistant_events.adapters import JsonLines, dialect_names, load_dialect
+from assistant_events.adapters import dialect_names, load_dialect
 from assistant_events.messages import MessageStatus
 from assistant_events.testing import conservation, durable, round_trips
 from assistant_events.testing.sample import Sample
 
-from .recordings import EDITED, ENDS, answers
+from .recordings import EDITED, ENDS, FRAMINGS, answers
 
 RECORDED = [
     pytest.param(answer, id=f"{dialect}/{name}") for dialect in ENDS for name, answer in answers(dialect).items()
@@ -61,7 +61,7 @@ def test_nothing_is_lost(answer):
     All content of a recorded stream is in its durable events, at its place, and nothing else is; so it is in a request.
     """
     dialect = load_dialect(answer.dialect)
-    decoder = partial(dialect.decoder, framing=JsonLines if answer.form == "jsonl" else None)
+    decoder = partial(dialect.decoder, framing=FRAMINGS.get(answer.form))
     sample = Sample(attrs.evolve(dialect, decoder=decoder), answer.dialect, answer.body)
 
     conservation.check_nothing_lost(sample)
