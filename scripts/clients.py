@@ -21,7 +21,6 @@ from tempfile import TemporaryDirectory
 PINS = Path("requirements/clients")
 INSTALLED = Path(".venv/clients")
 STAMP = Path(".venv/clients.stamp")
-CLIENT = "google-genai"
 PEERS = Path(".venv/peers")
 PEER_PINS = Path("requirements/bench.txt")
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
@@ -137,7 +136,8 @@ def pin() -> int:
     """
     for path in sorted(PINS.glob("*.txt")):
         lines = path.read_text(encoding="utf-8").splitlines()
-        [client] = [line for line in lines if line.startswith(f"{CLIENT}==")]
+        name = path.stem.rpartition("-")[0]
+        [client] = [line for line in lines if line.startswith(f"{name}==")]
         print(f"pins: resolving {client}", file=sys.stderr, flush=True)
         how = ["install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-", client]
         ran = subprocess.run([*PIP, *how], stdout=subprocess.PIPE, check=False)

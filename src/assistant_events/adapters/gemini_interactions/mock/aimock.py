@@ -1,337 +1,42 @@
-"""
-Fixture files of aimock, read so that the mock gives the answers that aimock gives.
-
-From the types, the loader, the router and the Interactions handler of `@copilotkit/aimock` 1.43.0. Fixtures that no
-request of Interactions can match there are left out, with a note; settings that change an answer and have no
-counterpart are faults; fields that aimock ignores for Interactions are ignored.
-"""
+"""What aimock's handler of Interactions does with a response (`@copilotkit/aimock` 1.43.0)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Final
+from typing import Final
 
-import attrs
-
-from assistant_events.adapters.gemini_interactions.mock.answers import (
-    Answer,
-    CallName,
-    Step,
-    call_step,
-    is_word,
-    text_step,
-    thought_step,
-)
+from assistant_events.adapters.gemini_interactions.mock.answers import Answer, call_step, text_step, thought_step
 from assistant_events.adapters.gemini_interactions.mock.frames import Prepared
 from assistant_events.adapters.gemini_interactions.mock.request_facts import Match
-from assistant_events.adapters.json_fields import is_array, is_object
-from assistant_events.errors import JsonError
-from assistant_events.mock.fixture_files import ReadFixtures
-from assistant_events.mock.fixtures import Fixture, HttpError, Timing
-from assistant_events.mock.json_reader import (
-    READ_ERRORS,
-    Count,
-    FieldError,
-    Seconds,
-    at_least,
-    checked,
-    expect,
-    faults_of,
-    read_class,
-    read_object,
-)
-from assistant_events.mock.matching import Contains
-from assistant_events.values import JsonObject, read_json, write_json
-
-# Answers of other endpoints of aimock.
-_OTHER_ANSWERS: Final = ("embedding", "image", "images", "audio", "transcription", "video", "json", "live")
+from assistant_events.mock import fixtures
+from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText, word_of
 
 _STATUSES: Final = {"stop": None, "tool_calls": None, "length": "incomplete"}
 
 
-def _refuse(reason: str) -> Callable[[Any], None]:
-    """Return the reader of a field that a file cannot have."""
-
-    def read(value: Any) -> Any:
-        if value:
-            raise ValueError(reason)
-
-    return read
-
-
-def _read_needle(value: Any) -> Contains:
-    return Contains(read_class(value, str))
-
-
-def _read_needles(value: Any) -> tuple[Contains, ...]:
-    texts: Any = tuple[str, ...]  # a type for cattrs, which type checkers do not take as an argument
-    return tuple([Contains(text) for text in read_class(value if is_array(value) else [value], texts)])
-
-
-def _read_content(value: Any) -> str:
-    return write_json(value).decode() if is_object(value) or is_array(value) else read_class(value, str)
-
-
-def _read_arguments(value: Any) -> Mapping[str, Any]:
-    if isinstance(value, str):
-        try:
-            value = read_json(value or "{}")
-        except JsonError as error:
-            raise ValueError(f"not valid JSON: {error}") from None
-    if is_object(value):
-        return value
-    raise ValueError("expected an object, or the JSON text of one")
-
-
-def _read_usage(value: Any) -> JsonObject:
-    """Return the counts in the words of Interactions, in whose words they are; 0 where there is none."""
-    usage = read_object(value)
-
-    def first(*keys: str) -> int | None:
-        counts = [at_least(0)(usage[key]) for key in keys if usage.get(key) is not None]
-        return counts[0] if counts else None
-
-    read = first("input_tokens", "prompt_tokens", "promptTokenCount") or 0
-    written = first("output_tokens", "completion_tokens", "candidatesTokenCount") or 0
-    total = first("total_tokens", "totalTokenCount")
-    return JsonObject(
-        total_input_tokens=read,
-        total_output_tokens=written,
-        total_tokens=read + written if total is None else total,
+def _answer(response: AimockResponse) -> Answer:
+    steps = [thought_step(response.reasoning)] if response.reasoning else []
+    for part in response.parts:
+        if isinstance(part, AimockText):
+            steps.append(text_step(part.text))
+        else:
+            steps.append(call_step(part.name, part.arguments, part.id))
+    usage = response.usage
+    return Answer(
+        steps=steps,
+        status=word_of(response.finishReason, _STATUSES, "Interactions"),
+        usage={
+            "total_input_tokens": usage.input,
+            "total_output_tokens": usage.output,
+            "total_tokens": usage.total,
+        },
+        more={} if response.model is None else {"model": response.model},
     )
 
 
-def _read_status(value: Any) -> str | None:
-    word = read_class(value, str)
-    if word in _STATUSES:
-        return _STATUSES[word]
-    raise ValueError(f"expected one of {', '.join(_STATUSES)}; Interactions has no {word!r}")
-
-
-@attrs.frozen(kw_only=True)
-class _Match:
-    userMessage: Annotated[Contains, _read_needle] | None = None
-    systemMessage: Annotated[tuple[Contains, ...], _read_needles] = ()
-    toolCallId: str | None = None
-    toolResultContains: Annotated[Contains, _read_needle] | None = None
-    toolName: str | None = None
-    model: str | None = None
-    hasToolResult: bool | None = None
-    turnIndex: Count | None = None
-    sequenceIndex: Count | None = None
-    endpoint: str | None = None
-    predicate: Annotated[Any, _refuse("a function cannot be in a file; write a Fixture in Python")] = None
-    context: Annotated[Any, _refuse("fixtures for one X-AIMock-Context only are not supported")] = None
-
-    def match(self) -> Match:
-        return Match(
-            user_text=self.userMessage,
-            system=self.systemMessage,
-            last_call_id=self.toolCallId,
-            result_text=self.toolResultContains,
-            tool=self.toolName,
-            model=None if self.model is None else re.compile(rf"\A{re.escape(self.model)}(?:\Z|-\d)"),
-            has_result=self.hasToolResult,
-            position=self.turnIndex,
-            conversation=False,
-        )
-
-
-@attrs.frozen(kw_only=True)
-class _Call:
-    name: CallName
-    id: str | None = None
-    arguments: Annotated[Mapping[str, Any], _read_arguments]
-
-
-@attrs.frozen(kw_only=True)
-class _Text:
-    text: str = ""
-
-
-def _read_block(value: Any) -> _Call | _Text:
-    match read_object(value):
-        case {"type": "toolCall", **block}:
-            return read_class(block, _Call)
-        case {"type": "text", **block}:
-            return read_class(block, _Text)
-        case _:
-            raise FieldError(("type", "expected 'text' or 'toolCall'"))
-
-
-@attrs.frozen(kw_only=True)
-class _Error:
-    message: Annotated[str, expect("a text", is_word)]
-    type: str = "ERROR"
-    code: Any = None
-    param: Any = None
-    """Neither is sent: the Interactions handler of aimock answers with the type alone."""
-
-
-@attrs.frozen(kw_only=True)
-class _Response:
-    content: Annotated[str, _read_content] | None = None
-    toolCalls: tuple[_Call, ...] = ()
-    blocks: tuple[Annotated[_Call | _Text, _read_block], ...] = ()
-    reasoning: str = ""
-    model: str | None = None
-    usage: Annotated[JsonObject, _read_usage] = _read_usage({})
-    finishReason: Annotated[str | None, _read_status] = None
-    error: _Error | None = None
-    status: Annotated[int, at_least(200)] = 500
-    retryAfter: Any = None
-    created: Any = None
-    fallthrough: Any = None
-    id: Any = None
-    nativeFinishReason: Any = None
-    provider: Any = None
-    reasoningSignature: Any = None
-    redactedThinking: Any = None
-    role: Any = None
-    systemFingerprint: Any = None
-    webSearches: Any = None
-    """From `created` on fields that the Interactions handler of aimock does not read."""
-
-    @staticmethod
-    def check_keys(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-        if not given.keys() & {"content", "toolCalls", "blocks", "error"}:
-            yield "", "expected one of content, toolCalls, blocks, error"
-
-    def answer(self) -> Answer:
-        if self.error is not None:
-            headers = (("retry-after", str(self.retryAfter or 1)),) if self.status == 429 else ()
-            error = HttpError(status=self.status, code=self.error.type, message=self.error.message, headers=headers)
-            return Answer(http_error=error)
-        steps = [thought_step(self.reasoning)] if self.reasoning else []
-        if self.content is not None and not self.blocks:
-            steps.append(text_step(self.content))
-        steps += [_step(part, f"call_{number}") for number, part in enumerate(self.blocks or self.toolCalls, 1)]
-        return Answer(
-            steps=steps,
-            status=self.finishReason,
-            usage=self.usage,
-            more={} if self.model is None else {"model": self.model},
-        )
-
-
-@attrs.frozen(kw_only=True)
-class _Profile:
-    ttft: Seconds | None = None
-    tps: Seconds | None = None
-    jitter: Seconds = 0.0  # not used: here a wait is the same each time
-
-
-@attrs.frozen(kw_only=True)
-class _Recorded:
-    ttftMs: Seconds = 0.0
-    interChunkDelaysMs: tuple[Seconds, ...] = ()
-    totalDurationMs: Seconds = 0.0
-
-
-_Chance = Annotated[float, _refuse("answers by chance are not supported; use a fault in a file of this library's form")]
-
-
-@attrs.frozen(kw_only=True)
-class _Chaos:
-    latencyMs: Seconds = 0.0
-    dropRate: _Chance = 0.0
-    malformedRate: _Chance = 0.0
-    rateLimitRate: _Chance = 0.0
-    disconnectRate: _Chance = 0.0
-
-
-@attrs.frozen(kw_only=True)
-class _Entry:
-    match: _Match
-    response: _Response
-    latency: Seconds = 0.0
-    chunkSize: Count = 0
-    replaySpeed: Seconds = 1.0
-    streamingProfile: _Profile | None = None
-    recordedTimings: _Recorded | None = None
-    chaos: _Chaos = _Chaos()
-    truncateAfterChunks: Annotated[int, at_least(1)] | None = None
-    disconnectAfterMs: Seconds | None = None
-    openRouterProcessing: Any = None
-    metadata: Any = None
-
-    def answer(self) -> Answer:
-        faults = () if self.disconnectAfterMs is None else (f"drop@{self.disconnectAfterMs / 1000:g}s",)
-        answer = attrs.evolve(self.response.answer(), timing=self._timing(), faults=faults)
-        chunks = self.truncateAfterChunks
-        return answer if chunks is None else attrs.evolve(answer, cut_after=_events_up_to(chunks, answer))
-
-    def _timing(self) -> Timing:
-        first = between = self.latency / 1000
-        profile, recorded = self.streamingProfile, self.recordedTimings
-        if profile is not None:
-            first = first if profile.ttft is None else profile.ttft / 1000
-            between = 1 / profile.tps if profile.tps else between
-        elif recorded is not None:
-            waits = recorded.interChunkDelaysMs
-            first, between = recorded.ttftMs / 1000, sum(waits) / len(waits) / 1000 if waits else 0.0
-        first += self.chaos.latencyMs / 1000
-        speed = self.replaySpeed or 1.0
-        return Timing(first_byte_s=first / speed, between_s=between / speed, delta_chars=self.chunkSize or None)
-
-
-def read_aimock(document: Mapping[str, Any]) -> ReadFixtures | None:
-    """
-    Return the fixtures of a document of aimock, and why others are left out; `None` for another document.
-
-    Entries that differ only in their `sequenceIndex` are one fixture with as many answers, used up after them.
-    """
-    entries = document.get("fixtures")
-    if "version" in document or not is_array(entries):
-        return None
-    if not any(is_object(entry) and "response" in entry for entry in entries):
-        return None
-    found: list[Fixture] = []
-    left_out: list[tuple[int, str]] = []
-    faults: list[tuple[str, str]] = []
-    sequences: dict[Match, int] = {}
-    for index, given in enumerate(entries):
-        reason = _not_matched(given)
-        if reason:
-            left_out.append((index, reason))
-            continue
-        try:
-            entry = read_class(given, _Entry)
-            match, answer, number = entry.match.match(), entry.answer(), entry.match.sequenceIndex
-            if number is None:
-                found.append(Fixture(match=match, answers=(answer,)))
-                continue
-            at = sequences.setdefault(match, len(found))
-            earlier = found[at].answers if at < len(found) else ()
-            if number != len(earlier):
-                reason = f"expected {len(earlier)}, the next one of this match, got {number}"
-                raise FieldError(("match.sequenceIndex", reason))
-            found[at : at + 1] = [Fixture(match=match, answers=(*earlier, answer), repeat_last=False)]
-        except READ_ERRORS as error:
-            faults += faults_of(error, f"fixtures[{index}]")
-    return checked(ReadFixtures(fixtures=found, left_out=left_out), faults)
-
-
-def _not_matched(entry: Any) -> str | None:
-    """Return why no request of Interactions can match an entry; `None` when one can."""
-    match, response = [entry.get(key) if is_object(entry) else None for key in ("match", "response")]
-    if is_object(match):
-        if match.get("endpoint") not in (None, "chat"):
-            return f"match.endpoint {match['endpoint']!r} is not an endpoint of Interactions"
-        for key in ("inputText", "responseFormat"):
-            if match.get(key) is not None:
-                return f"match.{key} is never in a request of Interactions"
-    other = next((key for key in _OTHER_ANSWERS if is_object(response) and key in response), None)
-    return f"response.{other} is not an answer of Interactions" if other else None
-
-
-def _step(part: _Call | _Text, call_id: str) -> Step:
-    return text_step(part.text) if isinstance(part, _Text) else call_step(part.name, part.arguments, part.id or call_id)
-
-
-def _events_up_to(chunks: int, answer: Answer) -> int | None:
-    """Return the number of events up to a delta, that one included; None when there are fewer deltas."""
+def _is_delta(answer: fixtures.Answer) -> list[bool]:
+    assert isinstance(answer, Answer)
     names = Prepared(answer, arguments="streamed", signs=False).event_names
-    deltas = [number for number, name in enumerate(names, 1) if name == "step.delta"]
-    return deltas[chunks - 1] if chunks <= len(deltas) else None
+    return [name == "step.delta" for name in names]
+
+
+AIMOCK: Final = AimockApi(name="Interactions", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)

@@ -1,0 +1,224 @@
+"""Answers in fixture files: the short form, and the checks that the forms of all dialects share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any, ClassVar, Final, TypeAlias, cast, final
+
+import attrs
+
+from assistant_events.events import Event
+from assistant_events.messages import AssistantMessage
+from assistant_events.mock.fixture_files import message_of
+from assistant_events.mock.fixtures import Answer
+from assistant_events.mock.json_reader import at_least, checked, expect, read_class, read_object, unknown
+from assistant_events.values import JsonObject
+
+Item: TypeAlias = Mapping[str, Any]
+"""One item of an answer in the words of the wire. `Any`: plain JSON."""
+
+_SHORT: Final = ("text", "thought", "calls")
+
+
+def is_word(value: object) -> bool:
+    """Return whether *value* is a string that is not empty."""
+    return isinstance(value, str) and value != ""
+
+
+CallName: TypeAlias = Annotated[str, expect("the name of a function", is_word)]
+
+
+@final
+@attrs.frozen(kw_only=True)
+class ShortCall:
+    """A call of a function, in short or as a wire item."""
+
+    name: CallName
+    id: str | None = None
+    arguments: JsonObject = JsonObject()
+
+
+def read_texts(value: Any) -> tuple[str, ...]:
+    """Return several texts; one text is a list of one."""
+    texts: Any = tuple[str, ...]  # a type for cattrs, which type checkers do not take as an argument
+    return read_class(value if isinstance(value, list) else [value], texts)
+
+
+def read_word(what: str, words: Collection[str]) -> Callable[[Any], str]:
+    """Return the reader of a word of an open set: only what looks like a typing error of a known one is a fault."""
+
+    def read(value: Any) -> str:
+        word = read_class(value, str)
+        if word not in words and get_close_matches(word, words, 1, 0.75):
+            raise ValueError(unknown(word, words, f"{what} {word!r}"))
+        return word
+
+    return read
+
+
+def read_usage(counts: Collection[str], *, prefix: str = "") -> Callable[[Any], JsonObject]:
+    """
+    Return the reader of a usage in the provider's words.
+
+    Args:
+        counts: Known keys. Other keys are accepted, unless they look like a typing error.
+
+        prefix: Of the keys whose values have to be counts; a key without it is a typing error of one with it. Empty:
+            all known keys whose names end in `tokens`.
+    """
+
+    def read(value: Any) -> JsonObject:
+        faults: list[tuple[str, str]] = []
+        for key, count in read_object(value).items():
+            prefixed = f"{prefix}{key}"
+            close = [prefixed] if prefix and prefixed in counts else get_close_matches(key, counts, 1, 0.85)
+            if key.startswith(prefix) if prefix else key in counts and key.endswith("tokens"):
+                try:
+                    at_least(0)(count)
+                except ValueError as error:
+                    faults.append((key, str(error)))
+            if key not in counts and close:
+                faults.append((key, f"unknown key; did you mean {close[0]!r}?"))
+        return checked(JsonObject(value), faults)
+
+    return read
+
+
+def read_more(reserved: Collection[str], written: Collection[str]) -> Callable[[Any], JsonObject]:
+    """Return the reader of other fields of a document, without the *reserved* ones; the server writes *written*."""
+
+    def read(value: Any) -> JsonObject:
+        faults = [
+            (key, "is written by the server" if key in written else f"belongs beside `more`, as `{key}`")
+            for key in sorted(set(reserved).intersection(read_object(value)))
+        ]
+        return checked(JsonObject(value), faults)
+
+    return read
+
+
+def check_more(reserved: Collection[str]) -> Callable[[Any, Any, Mapping[str, object]], None]:
+    """Return the validator of the field that `read_more` reads."""
+
+    def check(_answer: Any, _field: Any, more: Mapping[str, object]) -> None:
+        wrong = sorted(set(reserved).intersection(more))
+        if wrong:
+            raise ValueError(
+                f"more: {wrong[0]!r} is not one of the other fields; the answer has its own, or the server"
+            )
+
+    return check
+
+
+def as_objects(values: Iterable[Mapping[str, object]]) -> tuple[JsonObject, ...]:
+    """Return JSON objects, frozen."""
+    return tuple([JsonObject(value) for value in values])
+
+
+def as_optional_object(value: Mapping[str, object] | None) -> JsonObject | None:
+    """Return a JSON object, frozen, or `None`."""
+    return None if value is None else JsonObject(value)
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class AnswerEntry:
+    """
+    An answer in a fixture file, whose content has one of three forms: items, events, or text, thought and calls.
+
+    A dialect adds its class of answers as another base class; the first of its `CONTENT` are the items.
+    """
+
+    CONTENT: ClassVar[tuple[str, ...]]
+    ANSWER: ClassVar[type[Answer]]
+    """The class of answers."""
+
+    OF_RESOURCE: ClassVar[tuple[str, ...]]
+    """Fields of an answer that a document has under the same name, beside the items."""
+
+    NOT_MORE: ClassVar[frozenset[str]]
+    """Fields of a document that are not kept in the `more` of an answer."""
+
+    text: str | None = None
+    thought: Annotated[tuple[str, ...], read_texts] | None = None
+    calls: tuple[ShortCall, ...] = ()
+    events: tuple[Event, ...] | None = None
+
+    @classmethod
+    def check_keys(cls, given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+        """Yield the faults of the choice of keys."""
+        items, *others = cls.CONTENT
+        forms = [key for key in (items, "events") if key in given]
+        forms += ["/".join(_SHORT)] if any(key in given for key in _SHORT) else []
+        if len(forms) > 1:
+            yield "", f"expected only one of {', '.join(forms)}"
+        content = (items, "events", *_SHORT, *others)
+        if not any(key in given for key in content):
+            yield "", f"expected one of {', '.join(content)}"
+
+    # -- implemented by a dialect
+
+    @abstractmethod
+    def resource(self, message: AssistantMessage) -> Mapping[str, Any]:
+        """Return an answer as a document: `emit_resource` of the dialect."""
+
+    @abstractmethod
+    def thought_items(self, texts: tuple[str, ...]) -> list[Item]:
+        """Return the items of a thought."""
+
+    @abstractmethod
+    def text_item(self, text: str) -> Item:
+        """Return the item of a text."""
+
+    @abstractmethod
+    def call_item(self, call: ShortCall) -> Item:
+        """Return the item of a call."""
+
+    @abstractmethod
+    def completed(self, item: Item, number: int) -> Item:
+        """Return an item, the *number*-th from 1, with what the service always sends, such as the id of a call."""
+
+    @abstractmethod
+    def call_id(self, item: Item) -> str | None:
+        """Return the id of a call; `None` for another item, and without one."""
+
+    # -- read
+
+    def answer(self) -> Answer:
+        """
+        Return the answer in wire items.
+
+        Raises:
+            FieldError: The events are not those of one answer, or two calls have the same id.
+        """
+        name = self.CONTENT[0]
+        # Any: the fields of an answer, by their names.
+        fields: dict[str, Any] = {field.name: getattr(self, field.name) for field in attrs.fields(self.ANSWER)}
+        if self.events is None:
+            fields[name] = self._checked_items()
+            return self.ANSWER(**fields)
+        resource = self.resource(message_of(self.events))
+        more = {key: value for key, value in resource.items() if key not in self.NOT_MORE}
+        fields |= {name: resource.get(name, ()), "more": {**more, **fields["more"]}}
+        for key in self.OF_RESOURCE:
+            fields[key] = resource.get(key) if fields[key] is None else fields[key]
+        return self.ANSWER(**fields)
+
+    def _checked_items(self) -> list[Item]:
+        name = self.CONTENT[0]
+        given = cast("tuple[Item, ...]", getattr(self, name))
+        short = [] if self.thought is None else self.thought_items(self.thought)
+        short += [] if self.text is None else [self.text_item(self.text)]
+        first_call = len(short)
+        short += [self.call_item(call) for call in self.calls]
+        items = [self.completed(item, number) for number, item in enumerate(given or short, 1)]
+        known: set[str] = set()
+        faults: list[tuple[str, str]] = []
+        for index, item in enumerate(items):
+            call_id = self.call_id(item)
+            if call_id in known:
+                place = f"{name}[{index}].id" if given else f"calls[{index - first_call}].id"
+                faults.append((place, f"{call_id!r} is the id of another call of this answer"))
+            known |= set() if call_id is None else {call_id}
+        return checked(items, faults)
