@@ -32,6 +32,7 @@ ENTRY_POINTS = {
         "gemini-interactions": f"{ADAPTERS}.gemini_interactions.client:GeminiInteractions",
     },
     "assistant_events.mocks": {
+        "anthropic-messages": f"{ADAPTERS}.anthropic_messages.mock:mock",
         "gemini-interactions": f"{ADAPTERS}.gemini_interactions.mock:mock",
     },
 }

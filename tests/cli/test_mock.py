@@ -296,6 +296,11 @@ BAD = {
     "a scale": (["--time-scale", "0"], "time_scale: expected real seconds"),
     "a generation": (["--generation", "3"], 'invalid value "3" for --generation'),
     "cursors": (["--event-ids", "many"], 'invalid value "many" for --event-ids'),
+    "a dialect": (["--dialect", "klingon"], "no mock of dialect 'klingon'; installed mocks: anthropic-messages"),
+    "an option of another dialect": (
+        ["--dialect", "anthropic-messages", "--generation", "1"],
+        "the mock of anthropic-messages does not have all of these options: faults, generation, strict, time_scale",
+    ),
     "a port": (["--port", "99999"], "cannot listen on 127.0.0.1, port 99999"),
     "a host": (["--host", "256.0.0.1", "--port", "0"], "cannot listen on 256.0.0.1, port 0"),
     "nowhere to record": (["--record", "https://x.test"], "--record needs one --fixtures FILE to write to"),

@@ -4,6 +4,7 @@ Running programs of official clients, one of each for the whole session, and moc
 
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -34,20 +35,36 @@ def programs(tmp_path_factory):
 
 
 @pytest.fixture
-def google_genai(programs):
+def python_client(programs):
     """
-    A function that returns google-genai of a version, in one of its modes, for a URL.
+    A function that returns the client of a package of a version, in one of its modes, for a URL; *script* calls it.
     """
 
-    def client_of(version, mode, url):
-        name = f"google-genai-{version}"
+    def client_of(script, package, version, mode, url):
+        name = f"{package}-{version}"
         folder = INSTALLED / name
         if not (folder / "pins.txt").is_file():
             pytest.skip(f"{name} is not installed; `make clients` does it")
-        command = [sys.executable, str(HERE / "google_genai.py")]
+        command = [sys.executable, str(HERE / script)]
         return Official(programs(name, command, {"PYTHONPATH": str(folder)}), url, mode=mode)
 
     return client_of
+
+
+@pytest.fixture
+def google_genai(python_client):
+    """
+    A function that returns google-genai of a version, in one of its modes, for a URL.
+    """
+    return partial(python_client, "google_genai.py", "google-genai")
+
+
+@pytest.fixture
+def anthropic(python_client):
+    """
+    A function that returns anthropic of a version, in one of its modes, for a URL.
+    """
+    return partial(python_client, "anthropic_messages.py", "anthropic")
 
 
 @pytest.fixture

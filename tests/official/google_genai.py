@@ -1,20 +1,14 @@
 """
 A program that calls google-genai as an application does, and writes the returned objects as JSON.
 
-It reads one call from each line of its input: `{"url": …, "mode": "sync" | "async", "call": name, …arguments}`, and
-answers each with one line. It runs with whatever version of google-genai is found first, and shows every object of the
-client with the name of its class, so that what the client did not parse shows too.
+Each request is `{"url": …, "mode": "sync" | "async", "call": name, …arguments}`. It runs with whatever version of
+google-genai is found first.
 """
 
-import asyncio
-import json
-import sys
-import warnings
-from datetime import datetime
 from functools import lru_cache
 
 from google import genai
-from pydantic import BaseModel
+from program import answer_lines
 
 
 class Sync:
@@ -103,28 +97,6 @@ async def say_again(face, prompts, **body):
 CALLS = {each.__name__: each for each in (create, stream, dump, get, replay, cancel, delete, say_again)}
 
 
-def plain(value):
-    """Return JSON that shows what *value* was parsed to: an object of the client becomes its class and its fields."""
-    if isinstance(value, BaseModel):
-        fields = {name: getattr(value, name) for name in value.model_fields_set}
-        shown = {name: plain(field) for name, field in fields.items() if field is not None}
-        return {"class": type(value).__name__, **shown}
-    if isinstance(value, dict):
-        return {name: plain(field) for name, field in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return value
-
-
-def refusal(error):
-    """Return the fields of an exception of the client."""
-    classes = [each.__name__ for each in type(error).__mro__]
-    fields = {name: getattr(error, name, None) for name in ("status_code", "body")}
-    return {"classes": classes, "message": str(error), **fields}
-
-
 @lru_cache(maxsize=4)
 def client_of(url):
     """Return a client that talks to *url*; making one takes longer than most calls."""
@@ -132,31 +104,12 @@ def client_of(url):
 
 
 async def answer(request):
-    """Make one call and return what came of it."""
+    """Make one call and return its result."""
     face = {"sync": Sync, "async": Async}[request.pop("mode")](client_of(request.pop("url")))
     call = CALLS[request.pop("call")]
-    try:
-        return {"result": plain(await call(face, **request))}
-    # Whatever it is, the test that asked wants to see it.
-    except Exception as error:  # noqa: BLE001
-        return {"raised": refusal(error)}
-
-
-def tell(document):
-    """Write one line."""
-    sys.stdout.write(json.dumps(document) + "\n")
-    sys.stdout.flush()
-
-
-def main():
-    """Answer every line of the input."""
-    # Version 1 warns that interactions are an experiment, version 3 that an answer continues.
-    warnings.simplefilter("ignore")
-    tell({"version": genai.__version__})
-    with asyncio.Runner() as runner:
-        for line in sys.stdin:
-            tell(runner.run(answer(json.loads(line))))
+    return await call(face, **request)
 
 
 if __name__ == "__main__":
-    main()
+    # Version 1 warns that interactions are an experiment, version 3 that an answer continues.
+    answer_lines(genai.__version__, answer)

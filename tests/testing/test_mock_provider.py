@@ -31,7 +31,7 @@ def test_a_dialect_without_a_mock():
     with pytest.raises(UnknownDialectError) as caught:
         mock_provider(dialect="morse")
 
-    assert "no mock of dialect 'morse'; installed mocks: gemini-interactions" == str(caught.value)
+    assert "no mock of dialect 'morse'; installed mocks: anthropic-messages, gemini-interactions" == str(caught.value)
 
 
 def text_of(document: dict[str, object]) -> str:

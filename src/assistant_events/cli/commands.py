@@ -343,16 +343,17 @@ def mock_command(
     fixtures: _Files = None,
     host: Annotated[str, Parameter(metavar="HOST")] = "127.0.0.1",
     port: Annotated[int, Parameter(metavar="N")] = mock.PORT,
-    generation: Annotated[Literal[1, 2], Parameter(metavar="N")] = 2,
+    dialect: Annotated[str, Parameter(metavar="NAME")] = mock.DIALECT,
+    generation: Annotated[Literal[1, 2] | None, Parameter(metavar="N")] = None,
     fault: _Faults = None,
     lenient: _Flag = False,
-    event_ids: Annotated[Literal["background", "all", "some", "none"], Parameter(metavar="WHICH")] = "background",
+    event_ids: Annotated[Literal["background", "all", "some", "none"] | None, Parameter(metavar="WHICH")] = None,
     time_scale: Annotated[float, Parameter(metavar="X")] = 1.0,
     record: Annotated[str | None, Parameter(metavar="UPSTREAM")] = None,
     list_faults: _Flag = False,
 ) -> int:
     """
-    Answer as the Interactions API does, from fixtures, until Ctrl-C.
+    Answer as a provider does, from fixtures, until Ctrl-C.
 
     Without fixtures it answers from a few of its own.
 
@@ -360,11 +361,13 @@ def mock_command(
         fixtures: file or folder with what it answers; may be given again
         host: where it listens
         port: where it listens, 0 for any port that is free
-        generation: 2, or 1 for clients of version 1.x without a version header
+        dialect: what it speaks; the Interactions API by default
+        generation: of Interactions: 2, or 1 for clients of version 1.x without
+            a version header
         fault: a fault, for example drop@7; may be given again
         lenient: take every request, also what the service refuses
-        event_ids: which events have a cursor: those of background runs, all,
-            some (every second one) or none
+        event_ids: of Interactions: which events have a cursor: those of
+            background runs (the default), all, some (every second one) or none
         time_scale: how many real seconds one of its seconds takes
         record: pass requests on to this address instead, and write what it
             answers to the file that --fixtures names
@@ -373,12 +376,13 @@ def mock_command(
     if list_faults:
         mock.list_faults()
     elif record is not None:
-        mock.record(record, fixtures or (), host=host, port=port)
+        mock.record(record, fixtures or (), dialect=dialect, host=host, port=port)
     else:
         mock.serve(
             fixtures or (),
             host=host,
             port=port,
+            dialect=dialect,
             generation=generation,
             faults=fault or (),
             strict=not lenient,

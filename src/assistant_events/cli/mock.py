@@ -17,7 +17,7 @@ from assistant_events.cli.exit_codes import CommandError
 from assistant_events.cli.output import note_line, print_note, print_table
 from assistant_events.cli.patience import PatientWriter
 from assistant_events.cli.terminal_safe import one_line
-from assistant_events.errors import FixtureError
+from assistant_events.errors import FixtureError, UnknownDialectError
 from assistant_events.extras import missing_extras
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 PORT: Final = 4010
 """The default port, which aimock has too."""
+
+DIALECT: Final = "gemini-interactions"
+"""The default dialect."""
 
 _NEEDED: Final = {"web": ("starlette", "uvicorn")}
 _SHOWN_PARAMETERS: Final = frozenset({"stream", "last_event_id"})
@@ -41,17 +44,21 @@ def list_faults() -> None:
     print_table(("fault", "what it does"), list(fault_help()))
 
 
-def serve(fixtures: Sequence[str], *, host: str, port: int, **options: object) -> None:
+def serve(fixtures: Sequence[str], *, host: str, port: int, dialect: str, **options: object) -> None:
     """
-    Answer from fixtures until Ctrl-C, which is raised; *options* are those of the provider.
+    Answer from fixtures until Ctrl-C, which is raised; *options* are those of the provider, `None` for a default.
 
     Raises:
-        CommandError: The fixtures, a fault, the scale or the address cannot be used.
+        CommandError: The dialect, the fixtures, an option or the address cannot be used.
     """
     _check_installed(_NEEDED)
-    known = _loaded(fixtures)
+    mock = _mock_of(dialect)
+    known = _loaded(mock, fixtures)
     try:
-        provider = _dialect().provider(known, **options)
+        provider = mock.provider(known, **{name: value for name, value in options.items() if value is not None})
+    except TypeError:
+        given = sorted(name for name, value in options.items() if value is not None)
+        raise CommandError(f"the mock of {dialect} does not have all of these options: {', '.join(given)}") from None
     except ValueError as error:
         raise CommandError(str(error)) from None
     what = f"{len(known)} fixture{'' if len(known) == 1 else 's'}"
@@ -59,7 +66,7 @@ def serve(fixtures: Sequence[str], *, host: str, port: int, **options: object) -
         _run(provider.app, what, notes, host=host, port=port, before_stop=provider.close)
 
 
-def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> None:
+def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int, dialect: str) -> None:
     """
     Pass requests on to *upstream* and write what it answers as fixtures, until Ctrl-C, which is raised.
 
@@ -74,7 +81,9 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> N
     path = Path(fixtures[0])
     with PatientWriter(sys.stderr) as notes:
         try:
-            proxy = RecordingProxy(_dialect().recorded, upstream, path, note=lambda text: notes.write(note_line(text)))
+            proxy = RecordingProxy(
+                _mock_of(dialect).recorded, upstream, path, note=lambda text: notes.write(note_line(text))
+            )
         except FixtureError as error:
             raise _refused(error) from None
         except ValueError as error:
@@ -83,18 +92,19 @@ def record(upstream: str, fixtures: Sequence[str], *, host: str, port: int) -> N
         _run(proxy, what, notes, host=host, port=port, before_stop=proxy.close)
 
 
-def _dialect() -> MockDialect:
+def _mock_of(dialect: str) -> MockDialect:
     # Imported late: other commands start sooner.
-    from assistant_events.cli.endpoints import DIALECT
     from assistant_events.mock import load_mock
 
-    return load_mock(DIALECT)
+    try:
+        return load_mock(dialect)
+    except UnknownDialectError as error:
+        raise CommandError(str(error)) from None
 
 
-def _loaded(fixtures: Sequence[str]) -> Fixtures:
+def _loaded(mock: MockDialect, fixtures: Sequence[str]) -> Fixtures:
     from assistant_events.mock.fixture_files import load_fixtures
 
-    mock = _dialect()
     try:
         known = load_fixtures(mock.form, *fixtures) if fixtures else load_fixtures(mock.form, mock.demo)
     except FixtureError as error:

@@ -9,7 +9,7 @@ change an answer and have no counterpart are faults; fields that aimock ignores 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple, final
 
 import attrs
@@ -212,12 +212,10 @@ class AimockResponse:
             yield "", "expected one of content, toolCalls, blocks, error"
 
     @property
-    def parts(self) -> Iterator[AimockText | AimockCall]:
-        """The texts and calls of the answer, calls without an id with one."""
-        if self.content is not None and not self.blocks:
-            yield AimockText(text=self.content)
-        for number, part in enumerate(self.blocks or self.toolCalls, 1):
-            yield part if isinstance(part, AimockText) else attrs.evolve(part, id=part.id or f"call_{number}")
+    def parts(self) -> Sequence[AimockText | AimockCall]:
+        """The texts and calls of the answer."""
+        text = () if self.content is None else (AimockText(text=self.content),)
+        return self.blocks or (*text, *self.toolCalls)
 
     def http_error(self) -> HttpError | None:
         """Return the HTTP error that is sent in place of an answer; `None` without one."""

@@ -108,9 +108,10 @@ class FixtureFormat:
         read_other: Callable[[Mapping[str, Any]], ReadFixtures | None] = lambda document: None,
     ) -> None:
         converter = make_converter()
-        converter.register_structure_hook_func(
-            lambda type_: type_ is Match, lambda value, _: converter.structure(value, match)
-        )
+        if match is not Match:
+            converter.register_structure_hook_func(
+                lambda type_: type_ is Match, lambda value, _: converter.structure(value, match)
+            )
         converter.register_structure_hook_func(
             lambda type_: type_ is Answer, lambda value, _: converter.structure(value, entry).answer()
         )

@@ -8,9 +8,11 @@ from typing import Any, Final, final
 
 import attrs
 from starlette.requests import Request
+from starlette.responses import Response
 
+from assistant_events.adapters.json_fields import is_object, valid_json
 from assistant_events.errors import JsonError
-from assistant_events.values import read_json
+from assistant_events.values import read_json, write_json
 from assistant_events.values.credentials import MASK, secrets_of_header
 
 
@@ -127,6 +129,22 @@ def parse_body(data: bytes) -> Any:
         return read_json(data)
     except JsonError as error:
         raise ApiError(400, f"Invalid JSON payload received: {error}") from None
+
+
+def parse_object(data: bytes) -> Mapping[str, Any]:
+    """Return the JSON object of a body. Raises `ApiError` when it is not one."""
+    body = parse_body(data)
+    if not is_object(body):
+        raise ApiError(400, "Invalid JSON payload received: the request is not an object.")
+    return body
+
+
+def json_response(document: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a document as an HTTP answer. Its text is valid even when it repeats invalid text of a client."""
+    data = write_json(document)
+    if b"\\ud" in data:  # never for a whole pair, unless the text itself contains an escape
+        data = write_json(valid_json(document))
+    return Response(data, status, headers=headers, media_type="application/json")
 
 
 def has_key(request: Request) -> bool:

@@ -39,7 +39,7 @@ class Run(ABC):
     """Number of events before those of the content."""
 
     DONE: ClassVar[bytes]
-    """The bytes after the last event."""
+    """The bytes after the last event; empty when there are none."""
 
     def __init__(
         self,
@@ -187,14 +187,15 @@ class Run(ABC):
             yield from self.cancellation()
         elif self.is_zombie:
             yield StopSending(self.started, wakes=True)
-        else:
+        elif self.DONE:
             yield SendBytes(times[-1], "", self.DONE)
 
     def cancellation(self) -> StreamActions:
         """Yield the end of a stream of a run that was cancelled."""
         at = self.cancelled_at or 0.0
         yield SendBytes(at, *self.end())
-        yield SendBytes(at, "", self.DONE)
+        if self.DONE:
+            yield SendBytes(at, "", self.DONE)
 
     def times(self) -> list[float]:
         """Return when each event is due, on the provider's clock."""

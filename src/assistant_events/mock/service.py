@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Final, Generic, TypeVar, final
+from typing import Any, ClassVar, Final, Generic, TypedDict, TypeVar, final
 from weakref import WeakSet
 
 import attrs
 from starlette.requests import Request
+from starlette.types import ASGIApp
 
 from assistant_events.mock.clock import ProviderClock, wait_until
 from assistant_events.mock.fault_effects import FaultFrames, Point
-from assistant_events.mock.faults import Fault, FaultBudget, apply_faults, delay_of, parse_faults
+from assistant_events.mock.faults import Fault, FaultBudget, apply_faults, delay_of, parse_fault, parse_faults
 from assistant_events.mock.fixtures import Answer, Fixture, Fixtures
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, RequestLog, has_key, parse_body, read_body
@@ -42,6 +43,18 @@ class Settings:
     max_kept_bytes: int = 64 << 20
     max_requests: int = 1_000
     make_id: Callable[[], str] | None = None
+
+
+class SettingsOptions(TypedDict, total=False):
+    """The options of mock providers that are `Settings`, which has their defaults."""
+
+    strict: bool
+    require_key: bool | None
+    max_body_bytes: int
+    max_runs: int
+    max_kept_bytes: int
+    max_requests: int
+    make_id: Callable[[], str] | None
 
 
 @final
@@ -86,6 +99,9 @@ class MockService(ABC, Generic[_RunT]):
     *faults* are those of the whole server, *frames* the frames of the wire that faults use.
     """
 
+    STATUS_WITHOUT_KEY: ClassVar[int] = 401
+    """The HTTP status for a request without a key."""
+
     def __init__(
         self,
         fixtures: Fixtures,
@@ -115,6 +131,10 @@ class MockService(ABC, Generic[_RunT]):
     def other_run(self, run: _RunT) -> _RunT:
         """Return a finished run that no client created, as an endpoint returns it that mixes up its runs."""
 
+    @abstractmethod
+    def document(self, call: Call, run: _RunT, status: str) -> ASGIApp:
+        """Return the answer to a request that wants no stream. Raises `ApiError` when the run has failed with one."""
+
     def add(self, fixtures: Fixtures) -> None:
         """Add fixtures before the present ones, until the next reset. Present ones keep their counts."""
         self._fixtures = [*map(ServedFixture, fixtures), *self._fixtures]
@@ -139,7 +159,10 @@ class MockService(ABC, Generic[_RunT]):
         self.log.add(request, _readable(data), len(data or b""))
         required = self.settings.strict if self.settings.require_key is None else self.settings.require_key
         if required and not has_key(request):
-            raise ApiError(403, "The request has no API key: send it in its header, in ?key= or as Authorization.")
+            raise ApiError(
+                self.STATUS_WITHOUT_KEY,
+                "The request has no API key: send it in its header, in ?key= or as Authorization.",
+            )
         if data is None:
             raise ApiError(413, f"Request payload size exceeds the limit: {self.settings.max_body_bytes} bytes.")
         try:
@@ -192,6 +215,17 @@ class MockService(ABC, Generic[_RunT]):
 
     # -- answers
 
+    async def respond(self, call: Call, run: _RunT, *, is_stream: bool) -> ASGIApp:
+        """Return the answer to the request that created a run: a stream, or a document at its end or at once."""
+        if is_stream:
+            return self.stream(call, run, after=0, is_replay=False)
+        delay = delay_of(run.budget.take_due("stream", name="slow-first-byte"))
+        if run.background or run.is_zombie:
+            await self.wait(run, self.clock.now() + delay + run.answer.timing.first_byte_s)
+            return self.document(call, run, run.first_status())
+        await self.wait(run, run.ends_at() + delay)
+        return self.document(call, run, run.poll())
+
     def start(self, run: _RunT) -> _RunT:
         """Add a run to those that `close` ends."""
         self._active.add(run)
@@ -237,6 +271,20 @@ class MockService(ABC, Generic[_RunT]):
         changed, is_closing = asyncio.Event(), self._closing()
         with run.listening(changed):
             await wait_until(self.clock, changed, until, lambda: run.cancelled_at is not None or is_closing())
+
+
+def parsed_faults(faults: Iterable[Fault | str]) -> list[Fault]:
+    """
+    Return the option `faults` of a mock provider, parsed.
+
+    Raises:
+        TypeError: It is one string.
+
+        ValueError: One of them is not valid.
+    """
+    if isinstance(faults, str):
+        raise TypeError("faults: expected several of them, got one string")
+    return [parse_fault(fault) if isinstance(fault, str) else fault for fault in faults]
 
 
 def _faults_of(answer: Answer) -> Iterator[Fault]:

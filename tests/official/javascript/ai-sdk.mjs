@@ -1,16 +1,24 @@
-// Calls Gemini Interactions through the AI SDK, whose packages are named as arguments, as an application does.
+// Calls a provider through the AI SDK, whose packages are named as arguments, as an application does.
 import { answerLines, collect } from './lines.mjs';
 
 const [providerName, sdkName] = process.argv.slice(2);
-const { createGoogleGenerativeAI } = await import(providerName);
+const provider = await import(providerName);
 const { generateText, jsonSchema, stepCountIs, streamText, tool } = await import(sdkName);
+
+/** By the name of the provider in options and metadata, how a model is made. */
+const MODELS = {
+  anthropic: (url, model, fetch) => provider.createAnthropic({ apiKey: 'key', baseURL: `${url}/v1`, fetch })(model),
+  google: (url, model, fetch) =>
+    provider.createGoogleGenerativeAI({ apiKey: 'key', baseURL: `${url}/v1beta`, fetch }).interactions(model),
+  openai: (url, model, fetch) => provider.createOpenAI({ apiKey: 'key', baseURL: `${url}/v1`, fetch }).responses(model),
+};
+const name = Object.keys(MODELS).find((each) => providerName.includes(each));
 
 /** Return what both kinds of calls are made with. */
 function settingsOf({ url, model, options, tool_output: toolOutput, ...prompt }, fetch) {
-  const google = createGoogleGenerativeAI({ apiKey: 'key', baseURL: `${url}/v1beta`, fetch });
   const settings = {
-    model: google.interactions(model),
-    providerOptions: { google: options ?? {} },
+    model: MODELS[name](url, model, fetch),
+    providerOptions: { [name]: options ?? {} },
     maxRetries: 0,
     // The default prints; the error is a part of the stream too.
     onError: () => {},
@@ -34,7 +42,8 @@ await answerLines(providerName, {
       finish: found.finishReason,
       usage: found.totalUsage,
       calls: found.steps.flatMap((step) => step.toolCalls.map(({ toolCallId, toolName, input }) => ({ toolCallId, toolName, input }))),
-      metadata: found.providerMetadata?.google,
+      messages: found.steps.flatMap((step) => step.response.messages),
+      metadata: found.providerMetadata?.[name],
     };
   },
   stream: async (request) => {

@@ -15,11 +15,12 @@ _STATUSES: Final = {"stop": None, "tool_calls": None, "length": "incomplete"}
 
 def _answer(response: AimockResponse) -> Answer:
     steps = [thought_step(response.reasoning)] if response.reasoning else []
-    for part in response.parts:
+    is_text_first = response.content is not None and not response.blocks
+    for number, part in enumerate(response.parts, 0 if is_text_first else 1):
         if isinstance(part, AimockText):
             steps.append(text_step(part.text))
         else:
-            steps.append(call_step(part.name, part.arguments, part.id))
+            steps.append(call_step(part.name, part.arguments, part.id or f"call_{number}"))
     usage = response.usage
     return Answer(
         steps=steps,

@@ -11,7 +11,6 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from math import ceil
 from typing import Any, Final, TypeAlias, cast, final
 
 import attrs
@@ -21,17 +20,15 @@ from assistant_events.adapters.gemini_interactions.mock.answers import Answer
 from assistant_events.adapters.gemini_interactions.mock.signatures import is_signed_type, sign
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments, sse, step_frames
 from assistant_events.adapters.gemini_interactions.wire_steps import wire_steps
-from assistant_events.adapters.json_fields import Fields, is_array, is_object, valid_json
+from assistant_events.adapters.json_fields import Fields, valid_json
 from assistant_events.messages import AssistantMessage
+from assistant_events.mock.documents import DELTA_CHARS, texts_of, token_count
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.reducer import fold
 from assistant_events.values import read_json, thaw
 
 Document: TypeAlias = dict[str, Any]
 """Plain JSON that may be changed."""
-
-DELTA_CHARS: Final = 20
-"""Characters of one delta by default, as in aimock."""
 
 DONE: Final = sse("[DONE]")
 
@@ -129,7 +126,7 @@ def usage_of(answer: Answer, texts: Iterable[str]) -> Document:
         return dict(thaw(answer.usage))
     outputs = [step.get("content") for step in answer.steps if step.get("type") == "model_output"]
     summaries = [step.get("summary") for step in answer.steps if step.get("type") == "thought"]
-    read, output, thoughts = _tokens(texts), _tokens(texts_of(outputs)), _tokens(texts_of(summaries))
+    read, output, thoughts = token_count(texts), token_count(texts_of(outputs)), token_count(texts_of(summaries))
     return {
         "total_tokens": read + output + thoughts,
         "total_input_tokens": read,
@@ -164,24 +161,6 @@ def _marked(step: Document, place: int, *, signs: bool) -> Document:
     if signs and is_signed_type(step) and "signature" not in step:
         return {**step, "signature": _PLACE.format(place)}
     return {key: value for key, value in step.items() if key != "signature" or value != ""}
-
-
-def texts_of(value: object) -> Iterator[str]:
-    """Yield all texts of an input of any form."""
-    if is_object(value):
-        text = value.get("text")
-        if isinstance(text, str):
-            yield text
-        yield from texts_of(value.get("content"))
-    elif is_array(value):
-        for item in value:
-            yield from texts_of(item)
-    elif isinstance(value, str):
-        yield value
-
-
-def _tokens(texts: Iterable[str]) -> int:
-    return ceil(sum(map(len, texts)) / 4)
 
 
 def decoded_steps(frames: Iterable[Fields]) -> list[Document]:

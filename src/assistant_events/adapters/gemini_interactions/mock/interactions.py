@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from secrets import token_urlsafe
-from typing import Any, Final, cast, final, get_args
+from typing import Any, ClassVar, Final, cast, final, get_args
 
 import attrs
 from starlette.responses import Response
@@ -28,14 +28,13 @@ from assistant_events.adapters.gemini_interactions.mock.validation import (
 )
 from assistant_events.adapters.gemini_interactions.mock.wire_versions import version_1
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments
-from assistant_events.adapters.json_fields import is_array, is_object, valid_json
+from assistant_events.adapters.json_fields import is_array, is_object
 from assistant_events.mock.clock import ProviderClock
-from assistant_events.mock.faults import Fault, delay_of
+from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixtures import Fixtures
-from assistant_events.mock.requests import ApiError, parse_body
+from assistant_events.mock.requests import ApiError, json_response, parse_object
 from assistant_events.mock.service import Call, MockService, Settings, Slot
 from assistant_events.mock.stream_actions import StreamActions
-from assistant_events.values import write_json
 
 _OTHER_ANSWER: Final = Answer(steps=(text_step("This is the answer of another run."),))
 
@@ -61,6 +60,8 @@ class InteractionsSettings(Settings):
 @final
 class InteractionsService(MockService[Run]):
     """The state of a mock of the Interactions API."""
+
+    STATUS_WITHOUT_KEY: ClassVar[int] = 403
 
     def __init__(
         self, fixtures: Fixtures, settings: InteractionsSettings, faults: Sequence[Fault], clock: ProviderClock
@@ -90,22 +91,13 @@ class InteractionsService(MockService[Run]):
     async def create(self, call: Call) -> ASGIApp:
         """Answer `POST /interactions`: with a document, or with a stream when the body wants one."""
         self.check_faults(call, "create")
-        body = parse_body(call.data)
-        if not is_object(body):
-            raise ApiError(400, "Invalid JSON payload received: the request is not an object.")
+        body = parse_object(call.data)
         chain = self._chain(body)
         if chain and self.takes_fault(call, "no-chaining"):
             raise ApiError(501, "previous_interaction_id is not implemented for interactions with built-in tools.")
         self._check(body, self._generation(call), chain)
         run = self._new_run(call, body, self._slots(body, [run.body for run in chain]))
-        if is_true(body.get("stream")):
-            return self.stream(call, run, after=0, is_replay=False)
-        delay = delay_of(run.budget.take_due("stream", name="slow-first-byte"))
-        if run.background or run.is_zombie:
-            await self.wait(run, self.clock.now() + delay + run.answer.timing.first_byte_s)
-            return self._document(call, run, run.first_status())
-        await self.wait(run, run.ends_at() + delay)
-        return self._document(call, run, run.poll())
+        return await self.respond(call, run, is_stream=is_true(body.get("stream")))
 
     async def get(self, call: Call, run_id: str) -> ASGIApp:
         """Answer `GET /interactions/{id}`: with the document, or with its events from the start or after a cursor."""
@@ -115,7 +107,7 @@ class InteractionsService(MockService[Run]):
         if not is_true(query.get("stream")):
             if run.budget.take_due("document") + call.budget.take_due("document"):
                 run = self.other_run(run)
-            return self._document(call, run, run.poll(), with_input=True)
+            return self.document(call, run, run.poll(), with_input=True)
         event_id = query.get("last_event_id")
         after = run.place_of(event_id) if event_id else 0
         if after is None:
@@ -127,7 +119,7 @@ class InteractionsService(MockService[Run]):
         run = self._run(run_id)
         self.check_faults(call, "cancel", run)
         run.cancel()
-        return self._document(call, run, run.poll(), with_input=True)
+        return self.document(call, run, run.poll(), with_input=True)
 
     async def delete(self, call: Call, run_id: str) -> ASGIApp:
         """
@@ -137,7 +129,7 @@ class InteractionsService(MockService[Run]):
         """
         self.check_faults(call, "delete", self.runs.get(run_id))
         self.runs.remove(run_id)
-        return _json({})
+        return json_response({})
 
     # -- parts of them
 
@@ -234,9 +226,10 @@ class InteractionsService(MockService[Run]):
         if not whole and is_bound_to_connection(run.body.get("agent")):
             self.runs.remove(run.id)
 
-    def _document(self, call: Call, run: Run, status: str, *, with_input: bool = False) -> Response:
+    def document(self, call: Call, run: Run, status: str, *, with_input: bool = False) -> Response:
+        """Return a run as a document, in the generation that the request wants."""
         document = run.resource(status, with_input=with_input)
-        return _json(document if self._generation(call) == 2 else version_1(document))
+        return json_response(document if self._generation(call) == 2 else version_1(document))
 
 
 def _token(slot: Slot) -> str | None:
@@ -249,10 +242,3 @@ def _call_ids(chain: Sequence[Run]) -> Iterator[str]:
         for step in (*run.prepared.steps, *(given if is_array(given) else ())):
             if is_object(step) and step.get("type") == "function_call" and isinstance(step.get("id"), str):
                 yield step["id"]
-
-
-def _json(document: Mapping[str, Any]) -> Response:
-    data = write_json(document)
-    if b"\\ud" in data:  # never for a whole pair, unless the text itself contains an escape
-        data = write_json(valid_json(document))
-    return Response(data, media_type="application/json")

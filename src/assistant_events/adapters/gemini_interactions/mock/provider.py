@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypedDict, Unpack
+from collections.abc import Iterable
+from typing import Unpack
 
 from assistant_events.adapters.gemini_interactions.mock.form import FORM
 from assistant_events.adapters.gemini_interactions.mock.interactions import InteractionsService, InteractionsSettings
@@ -13,27 +13,21 @@ from assistant_events.adapters.gemini_interactions.mock.validation import Genera
 from assistant_events.adapters.gemini_interactions.step_stream import Arguments
 from assistant_events.mock import app
 from assistant_events.mock.clock import ProviderClock, ScaledClock
-from assistant_events.mock.faults import Fault, parse_fault
+from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixture_files import FixtureSource, fixtures_of
+from assistant_events.mock.service import SettingsOptions, parsed_faults
 
 
-class SettingsOptions(TypedDict, total=False):
+class InteractionsOptions(SettingsOptions, total=False):
     """The options of `MockProvider` that are `InteractionsSettings`, which has their defaults."""
 
     generation: Generation
-    strict: bool
     sign: bool
     arguments: Arguments
     event_ids: EventIds
-    require_key: bool | None
-    max_body_bytes: int
-    max_runs: int
-    max_kept_bytes: int
-    max_requests: int
-    make_id: Callable[[], str] | None
 
 
-class ProviderOptions(SettingsOptions, total=False):
+class ProviderOptions(InteractionsOptions, total=False):
     """The options of `MockProvider`."""
 
     faults: Iterable[Fault | str]
@@ -96,11 +90,8 @@ class MockProvider(app.MockProvider):
         faults: Iterable[Fault | str] = (),
         time_scale: float = 1.0,
         clock: ProviderClock | None = None,
-        **settings: Unpack[SettingsOptions],
+        **settings: Unpack[InteractionsOptions],
     ) -> None:
-        if isinstance(faults, str):
-            raise TypeError("faults: expected several of them, got one string")
-        parsed = [parse_fault(fault) if isinstance(fault, str) else fault for fault in faults]
-        clock = clock or ScaledClock(time_scale)
+        parsed, clock = parsed_faults(faults), clock or ScaledClock(time_scale)
         service = InteractionsService(fixtures_of(FORM, fixtures), InteractionsSettings(**settings), parsed, clock)
         super().__init__(service, FORM, api_of(service))

@@ -17,10 +17,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from assistant_events.adapters.gemini_interactions.mock.interactions import InteractionsService
-from assistant_events.adapters.json_fields import valid_json
 from assistant_events.mock.app import Api
-from assistant_events.mock.requests import ApiError
-from assistant_events.values import write_json
+from assistant_events.mock.requests import ApiError, json_response
 
 _WORDS: Final[dict[int, str]] = {
     400: "invalid_request",
@@ -57,9 +55,8 @@ def error_body(error: ApiError) -> dict[str, Any]:
 
 
 def error_response(error: ApiError) -> Response:
-    """Return the HTTP answer of an error. Its text is valid even when it repeats invalid text of a client."""
-    body = write_json(valid_json(error_body(error)))
-    return Response(body, error.status, headers=error.headers, media_type="application/json")
+    """Return the HTTP answer of an error."""
+    return json_response(error_body(error), error.status, error.headers)
 
 
 def _phrase(status: int) -> str:

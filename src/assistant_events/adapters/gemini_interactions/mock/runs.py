@@ -15,6 +15,7 @@ from assistant_events.adapters.gemini_interactions.mock.wire_versions import Ver
 from assistant_events.adapters.gemini_interactions.statuses import interaction
 from assistant_events.mock import runs
 from assistant_events.mock.clock import ProviderClock
+from assistant_events.mock.documents import texts_of
 from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.runs import Body
@@ -171,7 +172,7 @@ class Run(runs.Run):
             # Neither the usage of a fixture nor its whole text is right for an answer that was cancelled.
             answer = attrs.evolve(answer, usage=None, steps=self._steps_so_far())
         if with_usage:
-            ending["usage"] = frames.usage_of(answer, frames.texts_of(self.body.get("input")))
+            ending["usage"] = frames.usage_of(answer, texts_of(self.body.get("input")))
         return ending
 
 

@@ -1,0 +1,17 @@
+"""The mock of the Messages API: a provider that answers from fixtures, without a network and without a key."""
+
+from typing import Final
+
+from assistant_events.adapters.anthropic_messages import dialect
+from assistant_events.adapters.anthropic_messages.mock.answers import Answer
+from assistant_events.adapters.anthropic_messages.mock.demo import DEMO
+from assistant_events.adapters.anthropic_messages.mock.form import FORM
+from assistant_events.adapters.anthropic_messages.mock.provider import MockProvider
+from assistant_events.adapters.anthropic_messages.mock.recorded import RecordedMessages
+from assistant_events.adapters.anthropic_messages.mock.request_facts import read_request
+from assistant_events.mock.dialect import MockDialect
+
+__all__ = ["Answer", "MockProvider", "mock", "read_request"]
+
+mock: Final = MockDialect(name=dialect.name, provider=MockProvider, form=FORM, demo=DEMO, recorded=RecordedMessages())
+"""What the entry point of this mock names."""

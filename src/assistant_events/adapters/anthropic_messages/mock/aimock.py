@@ -1,0 +1,55 @@
+"""What aimock's handler of Claude's messages does with a response (`@copilotkit/aimock` 1.43.0)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from assistant_events.adapters.anthropic_messages.mock.answers import Answer, call_block, text_block
+from assistant_events.adapters.anthropic_messages.mock.runs import Prepared
+from assistant_events.mock import fixtures
+from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
+from assistant_events.mock.answers import Item, read_texts
+from assistant_events.mock.json_reader import read_class
+from assistant_events.mock.matching import Match
+
+_STOP_REASONS: Final = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}
+"""Other words are sent as they are."""
+
+
+@attrs.frozen(kw_only=True)
+class _Read:
+    """Fields of a response that this handler reads and others do not."""
+
+    id: str | None = None
+    reasoningSignature: str | None = None
+    redactedThinking: Annotated[tuple[str, ...], read_texts] = ()
+
+
+def _answer(response: AimockResponse) -> Answer:
+    # A signature that a file does not have is made here: aimock sends the same placeholder for all.
+    own = read_class({field.name: getattr(response, field.name) for field in attrs.fields(_Read)}, _Read)
+    signature = {} if own.reasoningSignature is None else {"signature": own.reasoningSignature}
+    blocks: list[Item] = [{"type": "redacted_thinking", "data": data} for data in own.redactedThinking]
+    blocks += [{"type": "thinking", "thinking": response.reasoning, **signature}] if response.reasoning else []
+    for part in response.parts:
+        if isinstance(part, AimockText):
+            blocks.append(text_block(part.text))
+        else:
+            blocks.append(call_block(part.name, part.arguments, part.id or None))
+    word = response.finishReason
+    return Answer(
+        id=own.id,
+        content=blocks,
+        stop_reason=None if word is None else _STOP_REASONS.get(word, word),
+        usage={"input_tokens": response.usage.input, "output_tokens": response.usage.output},
+        more={} if response.model is None else {"model": response.model},
+    )
+
+
+def _is_delta(answer: fixtures.Answer) -> list[bool]:
+    return [frame.name == "content_block_delta" for frame in Prepared(answer, signs=False).frames]
+
+
+AIMOCK: Final = AimockApi(name="Messages", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)

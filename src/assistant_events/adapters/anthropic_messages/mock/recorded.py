@@ -1,0 +1,89 @@
+"""What a recording reads of the Messages API: which requests, which events, and the answer of a fixture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
+
+from starlette.responses import Response
+from typing_extensions import override
+
+from assistant_events.adapters.anthropic_messages import dialect, emit_resource, vocabulary
+from assistant_events.adapters.anthropic_messages.mock.answers import RESERVED, Answer
+from assistant_events.adapters.anthropic_messages.mock.form import FORM
+from assistant_events.adapters.anthropic_messages.mock.provider import error_response
+from assistant_events.adapters.anthropic_messages.mock.request_facts import read_request
+from assistant_events.adapters.errors import error_of_body
+from assistant_events.adapters.json_fields import mapping, string
+from assistant_events.messages import AssistantMessage
+from assistant_events.mock.fixtures import HttpError, StreamError
+from assistant_events.mock.matching import Match
+from assistant_events.mock.requests import ApiError
+from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
+
+_PATH: Final = re.compile(r"/v1/messages/?$")
+_KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")
+_OF_STREAM: Final = RESERVED | {"model"}
+
+
+@final
+class RecordedMessages(RecordedApi):
+    """The Messages API."""
+
+    dialect = dialect
+    form = FORM
+
+    @override
+    def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
+        return RecordedRequest() if method == "POST" and _PATH.search(path) else None
+
+    @override
+    def match_of(self, body: Mapping[str, Any]) -> Match:
+        facts = read_request(body)
+        return Match(
+            user_text=facts.user_text,
+            model=facts.model,
+            call_id=facts.call_ids[-1] if facts.call_ids else None,
+            turn=facts.turn,
+        )
+
+    @override
+    def runs_on(self, body: Mapping[str, Any]) -> bool:
+        return False
+
+    @override
+    def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
+        kind, error = payload.get("type", name), mapping(payload, "error")
+        stream_error = None
+        if kind == "error" and error:
+            code = string(error, "type") or "api_error"
+            stream_error = StreamError(code=code, message=string(error, "message") or "")
+        return FrameFacts(cursor=None, is_end=kind == "message_stop", error=stream_error)
+
+    @override
+    def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:
+        resource = emit_resource(messages[-1])
+        return Answer(
+            id=resource.get("id") or None,
+            content=resource.get("content", ()),
+            stop_reason=resource.get("stop_reason"),
+            usage=resource.get("usage") or None,
+            more={key: value for key, value in resource.items() if key not in _OF_STREAM | {"error"}},
+            stream_error=error,
+        )
+
+    @override
+    def error_response(self, error: ApiError) -> Response:
+        return error_response(error)
+
+    @override
+    def error_answer(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer:
+        return Answer(
+            http_error=HttpError(
+                status=status,
+                code=string(error_of_body(data), "type"),
+                message=vocabulary.ERRORS.read_http(status, headers, data).message,
+                headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
+            )
+        )

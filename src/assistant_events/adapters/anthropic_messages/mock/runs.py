@@ -1,0 +1,171 @@
+"""Messages of the mock: their documents, their events, and the frames of faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from secrets import token_hex
+from typing import Any, ClassVar, Final, cast, final
+
+from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder, AnthropicMessagesEmitter, dialect
+from assistant_events.adapters.anthropic_messages.mock.answers import Answer, default_stop_reason
+from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.emitter import EmitterBase
+from assistant_events.adapters.json_fields import Fields, mapping
+from assistant_events.mock.documents import DocumentRun, PreparedAnswer, mark, texts_of, token_count
+from assistant_events.mock.fault_effects import FaultFrames
+from assistant_events.mock.stream_actions import WireFrame
+from assistant_events.values import read_json, thaw
+
+_MODEL: Final = "claude-opus-5-5"
+"""The model of an answer to a request that names none, as a lenient mock accepts."""
+
+_ERROR_TYPES: Final = {"internal": "api_error"}
+"""Types of the provider by codes of this library."""
+
+
+def sealed_content(block: Fields) -> object | None:
+    """Return what the signature of a block seals; `None` for a block that has none. Texts may not change at all."""
+    match block.get("type"):
+        case "thinking":
+            return ["thinking", block.get("thinking")]
+        case "redacted_thinking":
+            return ["redacted_thinking"]
+        case _:
+            return None
+
+
+def signature_key(block: Fields) -> str:
+    """Return the field of the signature of a block."""
+    return "data" if block.get("type") == "redacted_thinking" else "signature"
+
+
+def wire_frame(event: Fields) -> WireFrame:
+    """Return an event with its bytes."""
+    return WireFrame(event["type"], AnthropicMessagesDecoder.framing.frame(event["type"], event))
+
+
+@final
+class Prepared(PreparedAnswer):
+    """An answer that can be sent any number of times."""
+
+    dialect: ClassVar[Dialect] = dialect
+
+    def make_document(self) -> dict[str, Any]:
+        """Return the message."""
+        answer = cast("Answer", self.answer)
+        return {
+            "id": mark("id"),
+            "type": "message",
+            "role": "assistant",
+            "model": mark("model"),
+            "content": [self._block(thaw(block), place) for place, block in enumerate(answer.content)],
+            "stop_reason": default_stop_reason(answer),
+            "stop_sequence": None,
+            "usage": mark("usage"),
+            **thaw(answer.more),
+        }
+
+    def make_emitter(self, delta_chars: int) -> EmitterBase:
+        """Return an emitter."""
+        return AnthropicMessagesEmitter(delta_chars=delta_chars)
+
+    def with_marks(self, frame: dict[str, Any]) -> dict[str, Any]:
+        """Return a frame with the usage of the run."""
+        match frame["type"]:
+            case "message_start":
+                return {**frame, "message": {**frame["message"], "usage": mark("usage at the start")}}
+            case "message_delta":
+                return {**frame, "usage": mark("usage")}
+            case _:
+                return frame
+
+    def _block(self, block: dict[str, Any], place: int) -> dict[str, Any]:
+        content, key = sealed_content(block), signature_key(block)
+        if content is not None and key not in block and self.signs:
+            return {**block, key: self.signature_mark(place, content)}
+        if block.get("type") == "tool_use":
+            return {**block, "id": block.get("id") or mark(f"call {place}"), "input": block.get("input") or {}}
+        return block
+
+
+@final
+class Run(DocumentRun[Prepared]):
+    """One message."""
+
+    def own_values(self) -> dict[str, Any]:
+        """Return model, usage, and ids of calls."""
+        answer = cast("Answer", self.answer)
+        usage = self._usage(answer)
+        ids = f"toolu_{self.salt.hex()[:16]}"
+        return {
+            "model": self.body.get("model") or _MODEL,
+            "usage": usage,
+            "usage at the start": {**usage, "output_tokens": min(usage.get("output_tokens", 0), 1)},
+            **{f"call {place}": f"{ids}{place:02}" for place in range(len(answer.content))},
+        }
+
+    def _usage(self, answer: Answer) -> dict[str, Any]:
+        if answer.usage is not None:
+            return dict(thaw(answer.usage))
+        return {
+            "input_tokens": token_count(texts_of([self.body.get("system"), self.body.get("messages")])),
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": token_count(_texts_of_answer(answer)),
+        }
+
+    def error_frame(self) -> WireFrame:
+        """Return the frame of the error that ends the stream."""
+        error = self.answer.stream_error
+        assert error is not None, "it is called for an answer that has one"
+        return wire_frame(error_body(_ERROR_TYPES.get(str(error.code), str(error.code)), error.message))
+
+    def status_update(self) -> bytes:
+        """Return a ping."""
+        return wire_frame({"type": "ping"}).data
+
+
+def _texts_of_answer(answer: Answer) -> Iterator[str]:
+    for block in answer.content:
+        yield from texts_of([block.get("text"), block.get("thinking")])
+
+
+def error_body(kind: str, message: str) -> dict[str, Any]:
+    """Return the document of an error."""
+    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": f"req_{token_hex(12)}"}
+
+
+def _changed(change: Callable[[dict[str, Any]], object]) -> Callable[[bytes], bytes]:
+    """Return the function that changes a `message_delta`."""
+
+    def changed(data: bytes) -> bytes:
+        event: dict[str, Any] = read_json(data.partition(b"data: ")[2])
+        if event["type"] == "message_delta":
+            change(event)
+        return wire_frame(event).data
+
+    return changed
+
+
+FAULT_FRAMES: Final = FaultFrames(
+    # Not recorded: what a gateway sends in place of the rest.
+    cut_tail=b'{"type":"error","error":{"type":"api_error","message":"Internal server error"}}\n',
+    error=wire_frame({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+    empty_errors=(
+        wire_frame({"type": "error"}),
+        wire_frame({"type": "error", "error": {}}),
+        wire_frame({"type": "error", "error": {"type": "", "message": ""}}),
+    ),
+    unknown_types=(
+        wire_frame({"type": "message_hint", "hint": "of tomorrow"}),
+        wire_frame({"type": "content_block_hint", "index": 0, "hint": "of tomorrow"}),
+    ),
+    bad_json=WireFrame(
+        "content_block_delta", b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,\n\n'
+    ),
+    end_names=frozenset({"message_delta", "message_stop"}),
+    stop_names=frozenset({"content_block_stop"}),
+    done=b"[DONE]\n\n",
+    without_usage=_changed(lambda event: event.pop("usage", None)),
+    unfinished=_changed(lambda event: mapping(event, "delta") and event["delta"].update(stop_reason=None)),
+)

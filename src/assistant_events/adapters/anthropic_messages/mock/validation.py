@@ -1,0 +1,213 @@
+"""
+Checks of a request to create a message, with the messages of the service.
+
+They are the known checks (Claude's documentation, anthropic 2.12.0, and reports of refused requests of 2025 and 2026).
+Unknown keys are accepted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from assistant_events.adapters.anthropic_messages.mock.runs import sealed_content, signature_key
+from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
+from assistant_events.mock.requests import ApiError
+from assistant_events.mock.runs import Body
+from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
+from assistant_events.values.json_values import json_type
+
+Blocks: TypeAlias = list[Fields]
+
+_ROLES: Final = ("user", "assistant", "system")
+_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
+_LEAST_BUDGET: Final = 1024
+
+_NO_RESULT: Final = (
+    "`tool_use` ids were found without `tool_result` blocks immediately after: {}. Each `tool_use` block must have a "
+    "corresponding `tool_result` block in the next message."
+)
+_NO_CALL: Final = (
+    "unexpected `tool_use_id` found in `tool_result` blocks: {}. Each `tool_result` block must have a corresponding "
+    "`tool_use` block in the previous message."
+)
+_CHANGED: Final = (
+    "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must "
+    "remain as they were in the original response."
+)
+_NO_THINKING: Final = (
+    "Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` is enabled, a final `assistant` "
+    "message must start with a thinking block."
+)
+
+
+def check_create(headers: Mapping[str, str], body: Body, ledger: SignatureLedger | None) -> None:
+    """
+    Check a request as the service does.
+
+    Raises:
+        ApiError: With status 400, for the first fault.
+    """
+    if not headers.get("anthropic-version"):
+        raise _rejected("anthropic-version: header is required")
+    _check_fields(body)
+    _check_tools(body)
+    _check_thinking(body)
+    messages = [_checked_message(place, message) for place, message in enumerate(_messages(body))]
+    _check_calls(messages)
+    _check_first_block(body, messages)
+    if ledger is not None:
+        _check_signatures(messages, ledger)
+
+
+def _rejected(message: str) -> ApiError:
+    return ApiError(400, message)
+
+
+def _messages(body: Body) -> list[Any]:
+    messages = body.get("messages")
+    if not is_array(messages):
+        raise _rejected("messages: Field required" if messages is None else "messages: Input should be a valid list")
+    if not messages:
+        raise _rejected("messages: at least one message is required")
+    return list(messages)
+
+
+def _check_fields(body: Body) -> None:
+    for name, kind, expected in (("model", str, "a valid string"), ("max_tokens", int, "a valid integer")):
+        value = body.get(name)
+        if value is None:
+            raise _rejected(f"{name}: Field required")
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise _rejected(f"{name}: Input should be {expected}")
+    if body["max_tokens"] < 1:
+        raise _rejected("max_tokens: Input should be greater than or equal to 1")
+    if body.get("stream") is not None and flag(body, "stream") is None:
+        raise _rejected("stream: Input should be a valid boolean")
+
+
+def _check_tools(body: Body) -> None:
+    names: set[str] = set()
+    for place, tool in enumerate(mappings(body, "tools")):
+        name = string(tool, "name")
+        if tool.get("type") in (None, "custom"):
+            for field in ("name", "input_schema"):
+                if not tool.get(field):
+                    raise _rejected(f"tools.{place}.{field}: Field required")
+        if name in names:
+            raise _rejected("tools: Tool names must be unique.")
+        names |= {name} if name else set()
+    if body.get("tool_choice") is not None and not body.get("tools"):
+        raise _rejected("tool_choice: may only be specified while providing `tools`.")
+
+
+def _check_thinking(body: Body) -> None:
+    thinking = mapping(body, "thinking")
+    if thinking.get("type") != "enabled":
+        return
+    budget = thinking.get("budget_tokens")
+    if not isinstance(budget, int) or budget < _LEAST_BUDGET:
+        raise _rejected(f"thinking.enabled.budget_tokens: Input should be greater than or equal to {_LEAST_BUDGET}")
+    if budget >= body["max_tokens"]:
+        raise _rejected("`max_tokens` must be greater than `thinking.budget_tokens`.")
+
+
+def _checked_message(place: int, message: object) -> tuple[str, Blocks]:
+    """Return the role and the blocks of a message."""
+    where = f"messages.{place}"
+    if not is_object(message):
+        raise _rejected(f"{where}: Input should be an object, got {json_type(message)}")
+    role, content = message.get("role"), message.get("content")
+    if role not in _ROLES:
+        raise _rejected(f"{where}.role: Input should be 'user', 'assistant' or 'system'")
+    if place == 0 and role != "user":
+        raise _rejected('messages: first message must use the "user" role')
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    if not is_array(content) or not content:
+        raise _rejected(f"{where}.content: expected a text or at least one block")
+    for number, block in enumerate(content):
+        _check_block(f"{where}.content.{number}", block, role)
+    return role, list(content)
+
+
+def _check_block(where: str, block: object, role: str) -> None:
+    if not is_object(block) or not isinstance(block.get("type"), str):
+        raise _rejected(f"{where}.type: Field required")
+    kind: str = block["type"]
+    required = {"text": ("text",), "tool_use": ("id", "name", "input"), "tool_result": ("tool_use_id",)}.get(kind, ())
+    for field in (*required, *((signature_key(block),) if sealed_content(block) is not None else ())):
+        if block.get(field) is None:
+            raise _rejected(f"{where}.{kind}.{field}: Field required")
+    if kind == "text" and block["text"] == "":
+        raise _rejected(f"{where}: text content blocks must be non-empty")
+    if kind == "text" and role == "user" and not str(block["text"]).strip():
+        raise _rejected(f"{where}: text content blocks must contain non-whitespace text")
+    if kind == "tool_use" and not _ID.fullmatch(str(block["id"])):
+        raise _rejected(f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'")
+    if kind == "tool_use" and not is_object(block["input"]):
+        raise _rejected(f"{where}.tool_use.input: Input should be a valid dictionary")
+    if (kind == "tool_result") != (role == "user") and kind in ("tool_result", "tool_use", "thinking"):
+        raise _rejected(f"{where}: `{kind}` blocks cannot be in `{role}` messages")
+
+
+def _check_calls(messages: list[tuple[str, Blocks]]) -> None:
+    """Check that the results of all calls are at the start of the next message, and no others."""
+    known: set[str] = set()
+    waiting: list[str] = []
+    for place, (role, blocks) in enumerate(messages):
+        if role == "user":
+            given = list(_leading_results(blocks))
+            missing = [call_id for call_id in waiting if call_id not in given]
+            if missing:
+                raise _rejected(f"messages.{place - 1}: {_NO_RESULT.format(', '.join(missing))}")
+            for number, block in enumerate(blocks):
+                call_id = block.get("tool_use_id")
+                if block["type"] == "tool_result" and call_id not in waiting:
+                    raise _rejected(f"messages.{place}.content.{number}: {_NO_CALL.format(call_id)}")
+        elif role == "assistant":
+            calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
+            if len(calls) > len(set(calls)) or known.intersection(calls):
+                raise _rejected(f"messages.{place}: `tool_use` ids must be unique")
+            known.update(calls)
+            waiting = [*waiting, *calls] if place and messages[place - 1][0] == "assistant" else calls
+            continue
+        elif waiting:
+            raise _rejected(f"messages.{place - 1}: {_NO_RESULT.format(', '.join(waiting))}")
+        waiting = []
+    if waiting:
+        raise _rejected(f"messages.{len(messages) - 1}: {_NO_RESULT.format(', '.join(waiting))}")
+
+
+def _leading_results(blocks: Blocks) -> Iterator[object]:
+    for block in blocks:
+        if block["type"] != "tool_result":
+            return
+        yield block["tool_use_id"]
+
+
+def _check_first_block(body: Body, messages: list[tuple[str, Blocks]]) -> None:
+    """Check that the answer whose calls are answered begins with a thought, while thinking is on."""
+    if mapping(body, "thinking").get("type") != "enabled" or len(messages) < 2 or messages[-2][0] != "assistant":
+        return
+    blocks = messages[-2][1]
+    if any(block["type"] == "tool_use" for block in blocks) and sealed_content(blocks[0]) is None:
+        where = f"messages.{len(messages) - 2}.content.0.type"
+        raise _rejected(f"{where}: {_NO_THINKING.format(blocks[0]['type'])}")
+
+
+def _check_signatures(messages: list[tuple[str, Blocks]], ledger: SignatureLedger) -> None:
+    last: dict[bytes, int] = {}
+    for place, (_, blocks) in enumerate(messages):
+        for number, block in enumerate(blocks):
+            content = sealed_content(block)
+            if content is None:
+                continue
+            where, signature = f"messages.{place}.content.{number}", str(block[signature_key(block)])
+            if not signature:
+                raise _rejected(f"{where}: Invalid `signature` in `thinking` block")
+            try:
+                ledger.check(Signed(str(block["type"]), signature, content), last)
+            except SignatureError as error:
+                raise _rejected(f"{where}: {_CHANGED} ({error})") from None

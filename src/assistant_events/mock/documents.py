@@ -1,0 +1,292 @@
+"""
+Mocks of dialects whose answers are one JSON document, which the emitter of the dialect writes as a stream.
+
+The frames of an answer are made once, as bytes with marks; each run fills in what is its own: ids, usage, signatures.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from secrets import token_hex
+from typing import Any, ClassVar, Final, Generic, TypeVar
+
+from starlette.types import ASGIApp
+
+from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.emitter import EmitterBase, Frame
+from assistant_events.adapters.json_fields import is_array, is_object, valid_json
+from assistant_events.mock.clock import ProviderClock
+from assistant_events.mock.fault_effects import FaultFrames
+from assistant_events.mock.faults import Fault
+from assistant_events.mock.fixtures import Answer, Fixtures
+from assistant_events.mock.matching import RequestFacts
+from assistant_events.mock.requests import parse_object
+from assistant_events.mock.runs import Body, Run
+from assistant_events.mock.service import Call, MockService, Settings, Slot
+from assistant_events.mock.signatures import SignatureLedger, make_signature
+from assistant_events.mock.stream_actions import WireFrame
+from assistant_events.values import read_json, write_json
+
+DELTA_CHARS: Final = 20
+"""Characters of one delta by default, as in aimock."""
+
+_TOKEN: Final = token_hex(8)
+_MARK: Final = re.compile(rb'"<%b ([^">]+)>"' % _TOKEN.encode())
+
+
+def mark(name: str) -> str:
+    """Return the placeholder of a value of the run, of any type; no text of a fixture is taken for one."""
+    return f"<{_TOKEN} {name}>"
+
+
+def fill(data: bytes, values: Mapping[str, Any]) -> bytes:
+    """Return JSON with the values of a run in place of the marks."""
+    return _MARK.sub(lambda found: write_json(values[found[1].decode()]), data)
+
+
+class PreparedAnswer:
+    """
+    An answer that can be sent any number of times. A dialect has a subclass, which makes the document.
+
+    With *signs*, items of the answer that the service signs get a signature unless they have one.
+    """
+
+    dialect: ClassVar[Dialect]
+
+    def __init__(self, answer: Answer, *, signs: bool) -> None:
+        self.answer = answer
+        self.signs = signs
+        self.signed: dict[str, tuple[int, object]] = {}
+        """By the name of a mark for a signature: the place of its item, and what it seals."""
+
+        self.document: bytes = write_json(valid_json(self.make_document()))
+        """The whole answer, with marks."""
+
+        self.frames: tuple[WireFrame, ...] = tuple(self._made_frames())
+        """The events of the answer, with marks."""
+
+    @abstractmethod
+    def make_document(self) -> dict[str, Any]:
+        """Return the answer as one document, with marks."""
+
+    @abstractmethod
+    def make_emitter(self, delta_chars: int) -> EmitterBase:
+        """Return an emitter."""
+
+    def with_marks(self, frame: dict[str, Any]) -> dict[str, Any]:
+        """Return a frame with marks for what the emitter cannot have from the document; the default changes nothing."""
+        return frame
+
+    def name_of(self, frame: Frame) -> str:
+        """Return the type of a frame."""
+        return str(frame.get("type", "")) if is_object(frame) else ""
+
+    def signature_mark(self, place: int, content: object) -> str:
+        """Return the mark of the signature of an item, and remember what it seals."""
+        name = f"signature {place}"
+        self.signed[name] = place, content
+        return mark(name)
+
+    def _made_frames(self) -> Iterator[WireFrame]:
+        decode = self.dialect.decode_resource
+        assert decode is not None, "the wire has documents"
+        emitter = self.make_emitter(self.answer.timing.delta_chars or DELTA_CHARS)
+        frames: list[Frame] = []
+        for event in decode(read_json(self.document), "mock"):
+            frames += emitter.emit(event)
+        frames += emitter.close()
+        for frame in frames:
+            sent = frame if frame == "[DONE]" else self.with_marks(frame)
+            yield WireFrame(self.name_of(frame), emitter.to_bytes(sent))
+
+
+_PreparedT = TypeVar("_PreparedT", bound=PreparedAnswer)
+
+
+class DocumentRun(Run, Generic[_PreparedT]):
+    """One answer of a mock, whose *salt* distinguishes its signatures from those of other runs."""
+
+    HEAD_EVENTS = 1
+    DONE = b""
+
+    def __init__(
+        self,
+        run_id: str,
+        prepared: _PreparedT,
+        body: Body,
+        *,
+        salt: bytes,
+        clock: ProviderClock,
+        faults: Iterable[Fault] = (),
+        background: bool = False,
+        previous_id: object = None,
+    ) -> None:
+        self.prepared = prepared
+        self.salt = salt
+        answer, names = prepared.answer, [frame.name for frame in prepared.frames]
+        if answer.stream_error is not None:
+            after = answer.stream_error.after
+            names = [*names[: -1 if after is None else after], "error"]
+        super().__init__(
+            run_id,
+            answer,
+            body,
+            event_names=names,
+            clock=clock,
+            faults=faults,
+            background=background,
+            previous_id=previous_id,
+        )
+        self.values: Mapping[str, Any] = {
+            "id": run_id,
+            **{name: make_signature(seals, salt, place) for name, (place, seals) in prepared.signed.items()},
+            **self.own_values(),
+        }
+        """What this run has in place of the marks."""
+
+    @abstractmethod
+    def own_values(self) -> dict[str, Any]:
+        """Return the values of marks beside those of the id and of signatures."""
+
+    @abstractmethod
+    def error_frame(self) -> WireFrame:
+        """Return the frame of the error that ends the stream."""
+
+    @property
+    def final_status(self) -> str:
+        """The status after the end."""
+        return "completed"
+
+    def event(self, number: int) -> WireFrame:
+        """Return the frame of an event."""
+        if self.answer.stream_error is not None and number == len(self.event_names) - 1:
+            return self.error_frame()
+        frame = self.prepared.frames[number]
+        return WireFrame(frame.name, fill(frame.data, self.values))
+
+    def end(self) -> WireFrame:
+        """Return the frame of the end."""
+        return self.event(len(self.event_names) - 1)
+
+    def whole(self) -> dict[str, Any]:
+        """Return the answer as one document."""
+        document: dict[str, Any] = read_json(fill(self.prepared.document, self.values))
+        return document
+
+
+_RunT = TypeVar("_RunT", bound=DocumentRun[Any])
+
+
+class DocumentService(MockService[_RunT]):
+    """
+    The state of a mock whose answers are documents.
+
+    With *signs*, answers are signed, and the signatures of requests may be checked with `ledger`.
+    """
+
+    OTHER_ANSWER: ClassVar[Answer]
+    """The answer of another run, for faults."""
+
+    def __init__(
+        self,
+        fixtures: Fixtures,
+        settings: Settings,
+        faults: Sequence[Fault],
+        frames: FaultFrames,
+        clock: ProviderClock,
+        *,
+        signs: bool,
+        make_id: Callable[[], str],
+    ) -> None:
+        self.signs = signs
+        self.ledger = SignatureLedger()
+        self._make_id = settings.make_id or make_id
+        self._prepared: dict[Slot, PreparedAnswer] = {}
+        self._made = 0
+        super().__init__(fixtures, settings, faults, frames, clock)
+
+    # -- implemented by a dialect
+
+    @abstractmethod
+    def prepare(self, answer: Answer) -> PreparedAnswer:
+        """Return an answer that can be sent."""
+
+    @abstractmethod
+    def make_run(
+        self, run_id: str, prepared: PreparedAnswer, body: Body, salt: bytes, faults: Iterable[Fault]
+    ) -> _RunT:
+        """Return a run."""
+
+    @abstractmethod
+    def signed_items(self, answer: Answer) -> Iterable[tuple[str, object]]:
+        """Yield the signatures that an answer of a fixture has itself, with what each seals."""
+
+    @abstractmethod
+    def facts(self, body: Body) -> RequestFacts:
+        """Return what fixtures are compared with in a request."""
+
+    @abstractmethod
+    def check(self, call: Call, body: Body) -> None:
+        """Check a request of a strict mock as the service does. Raises `ApiError`."""
+
+    # -- requests
+
+    async def create(self, call: Call) -> ASGIApp:
+        """Answer the request for a new answer: with a document, or with a stream when the body wants one."""
+        self.check_faults(call, "create")
+        body = parse_object(call.data)
+        if self.settings.strict:
+            self.check(call, body)
+        run = self.new_run(call, body, self.find(self.facts(body)).serve())
+        return await self.respond(call, run, is_stream=body.get("stream") is True)
+
+    def new_run(self, call: Call, body: Body, slot: Slot) -> _RunT:
+        """Return the run of a request. Raises `ApiError` when its answer is an HTTP error."""
+        faults = self.faults_of_run(call, slot)
+        if slot not in self._prepared:
+            self._prepared[slot] = self.prepare(slot.answer)
+        prepared = self._prepared[slot]
+        run_id = slot.answer.id or self._make_id()
+        self._made += 1
+        salt = sha256(f"{run_id} {self._made}".encode()).digest()
+        return self.start(self.make_run(run_id, prepared, body, salt, faults))
+
+    # -- what the general service needs
+
+    def add(self, fixtures: Fixtures) -> None:
+        """Add fixtures before the present ones, until the next reset. Present ones keep their counts."""
+        super().add(fixtures)
+        for fixture in fixtures:
+            for answer in fixture.answers:
+                for signature, content in self.signed_items(answer):
+                    self.ledger.note(signature, content)
+
+    def reset(self) -> None:
+        """Forget all runs, requests and added fixtures, reset the counts, and end all streams."""
+        self._prepared = {}
+        self.ledger = SignatureLedger()
+        super().reset()
+
+    def other_run(self, run: _RunT) -> _RunT:
+        """Return a finished run that no client created."""
+        return self.start(self.make_run(self._make_id(), self.prepare(self.OTHER_ANSWER), run.body, b"", ()))
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """Yield all texts of a conversation or an answer in any form: strings, and those under `text` and `content`."""
+    if is_object(value):
+        for key in ("text", "content"):
+            yield from texts_of(value.get(key))
+    elif is_array(value):
+        for item in value:
+            yield from texts_of(item)
+    elif isinstance(value, str):
+        yield value
+
+
+def token_count(texts: Iterable[str]) -> int:
+    """Return an estimate: one token for four characters."""
+    return -(-sum(map(len, texts)) // 4)

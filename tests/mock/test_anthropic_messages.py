@@ -1,0 +1,613 @@
+"""
+The mock of the Messages API: its answers, what it refuses, its fixtures, faults and recordings.
+
+Expected values come from Claude's documentation and the reports that `validation` names; those of aimock's fixtures
+from the Claude handler of `@copilotkit/aimock` 1.43.0.
+"""
+
+import asyncio
+import json
+
+import httpx2
+import pytest
+
+from assistant_events import ErrorKind, FinishReason, fold
+from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder
+from assistant_events.adapters.anthropic_messages.client import AnthropicMessages
+from assistant_events.adapters.anthropic_messages.mock import Answer, MockProvider, mock, read_request
+from assistant_events.errors import FixtureError
+from assistant_events.mock.fixture_files import load_fixtures
+from assistant_events.mock.proxy import RecordingProxy
+from assistant_events.testing import mock_provider
+from assistant_events.testing.transport import StreamingTransport
+
+from .asgi import JumpClock, ask, asked
+
+PATH = "/v1/messages"
+MODEL = "claude-opus-5-5"
+HEADERS = {"x-goog-api-key": None, "x-api-key": "secret", "anthropic-version": "2023-06-01"}
+CALL = {"type": "tool_use", "id": "toolu_1", "name": "rain", "input": {"city": "Oslo"}}
+RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "sunny"}
+TEXT = {"type": "text", "text": "Hi"}
+TOOLS = [{"name": "rain", "input_schema": {"type": "object"}}]
+
+
+def provider_of(fixtures, **options):
+    return MockProvider(fixtures, **{"clock": JumpClock(), "make_id": lambda: "msg_1", **options})
+
+
+def body(*messages, **more):
+    sent = [{"role": "user", "content": one} if isinstance(one, str) else one for one in messages or ["Hello"]]
+    return {"model": MODEL, "max_tokens": 2048, "messages": sent, **more}
+
+
+def user(*blocks):
+    return {"role": "user", "content": list(blocks)}
+
+
+def model(*blocks):
+    return {"role": "assistant", "content": list(blocks)}
+
+
+def posted(fixtures, request, headers=(), **options):
+    return asked(provider_of(fixtures, **options), "POST", PATH, request, {**HEADERS, **dict(headers)})
+
+
+def loaded(*entries):
+    return load_fixtures(mock.form, {"fixtures": list(entries)})
+
+
+def one(response, **more):
+    ((answer,),) = [fixture.answers for fixture in loaded({"match": {}, "response": response, **more})]
+    return answer
+
+
+# -- answers
+
+
+def test_a_document():
+    """
+    Without `stream` the answer is a message, with the usage of its texts: one token for four characters.
+    """
+    found = posted({"Hello": {"text": "Hi there"}}, body())
+
+    assert (200, "application/json") == (found.status, found.headers["content-type"])
+    assert {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": MODEL,
+        "content": [{"type": "text", "text": "Hi there"}],
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": 2,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": 2,
+        },
+    } == found.document
+
+
+def test_a_stream():
+    """
+    A stream has one frame for each event, named by its type.
+    """
+    found = posted({"Hello": {"text": "Hi", "usage": {"output_tokens": 7}}}, body(stream=True))
+    frames = [frame.split("\n") for frame in found.body.decode().split("\n\n") if frame]
+
+    assert "text/event-stream" == found.headers["content-type"]
+    assert [[f"event: {event['type']}"] for event in found.events] == [frame[:1] for frame in frames]
+    assert {"output_tokens": 1} == found.events[0]["message"]["usage"]
+    assert {"output_tokens": 7} == found.events[-2]["usage"]
+    assert "message_stop" == found.events[-1]["type"]
+
+
+CONTAINER = {"id": "c1", "expires_at": "x"}
+
+FIELDS = {
+    "stop reason": ({"stop_reason": "max_tokens"}, "stop_reason", "max_tokens"),
+    "stop sequence": ({"stop_reason": "stop_sequence", "more": {"stop_sequence": "END"}}, "stop_sequence", "END"),
+    "model": ({"more": {"model": "claude-other"}}, "model", "claude-other"),
+    "container": (
+        {"more": {"container": {"id": "c1", "expires_at": "x"}}},
+        "container",
+        {"id": "c1", "expires_at": "x"},
+    ),
+    "id": ({"id": "msg_mine"}, "id", "msg_mine"),
+}
+
+
+@pytest.mark.parametrize(("answer", "field", "expected"), FIELDS.values(), ids=FIELDS)
+def test_fields_of_a_message(answer, field, expected):
+    """
+    Fields of a fixture are in the document, and in the events that the wire has for them.
+    """
+    fixtures = {"Hello": {"content": [TEXT], **answer}}
+    events = posted(fixtures, body(stream=True)).events
+    found = {**events[0]["message"], **events[-2]["delta"]}
+
+    assert expected == posted(fixtures, body()).document[field]
+    assert expected == found[field]
+
+
+def test_a_call_without_an_id():
+    """
+    Each run makes ids of its own for calls, so that a conversation may have several.
+    """
+    answer = {"calls": [{"name": "rain"}, {"name": "sun"}]}
+    provider = provider_of({"Hello": answer})
+
+    async def main():
+        return [(await ask(provider, "POST", PATH, body(), HEADERS)).document for _ in range(2)]
+
+    ids = [block["id"] for message in asyncio.run(main()) for block in message["content"]]
+
+    assert 4 == len(set(ids))
+    assert all(each.startswith("toolu_") for each in ids)
+
+
+def test_an_answer_in_events():
+    """
+    Events of one answer become its blocks and its stop reason.
+    """
+    events = [
+        {"type": "step.started", "message_id": "a1", "origin": {"provider": "p", "dialect": "d", "model": "m"}},
+        {"type": "text.started", "message_id": "a1", "ordinal": 0},
+        {"type": "text.ended", "message_id": "a1", "ordinal": 0, "text": "Hi"},
+        {"type": "step.ended", "message_id": "a1", "finish_reason": "length"},
+    ]
+    found = posted({"Hello": {"events": events}}, body()).document
+
+    assert ([TEXT], "max_tokens", MODEL) == (found["content"], found["stop_reason"], found["model"])
+
+
+# -- requests
+
+
+THINKING = {"type": "enabled", "budget_tokens": 1024}
+TURN = model({"type": "thinking", "thinking": "Hm", "signature": "s"}, CALL)
+
+REFUSED = {
+    "no model": ({**body(), "model": None}, "model: Field required"),
+    "no max_tokens": ({**body(), "max_tokens": None}, "max_tokens: Field required"),
+    "max_tokens of a wrong type": (body(max_tokens="9"), "max_tokens: Input should be a valid integer"),
+    "max_tokens of 0": (body(max_tokens=0), "max_tokens: Input should be greater than or equal to 1"),
+    "stream of a wrong type": (body(stream="yes"), "stream: Input should be a valid boolean"),
+    "no messages": ({"model": "m", "max_tokens": 1}, "messages: Field required"),
+    "empty messages": ({**body(), "messages": []}, "messages: at least one message is required"),
+    "messages of a wrong type": ({**body(), "messages": "Hi"}, "messages: Input should be a valid list"),
+    "message of a wrong type": (body("Hi", 7), "messages.1: Input should be an object, got a number"),
+    "unknown role": (body({"role": "tool", "content": "x"}), "messages.0.role: Input should be"),
+    "the model first": (body(model(TEXT)), 'first message must use the "user" role'),
+    "no content": (body({"role": "user"}), "messages.0.content: expected a text or at least one block"),
+    "a block without a type": (body(user({"text": "Hi"})), "messages.0.content.0.type: Field required"),
+    "an empty text": (body(user({"type": "text", "text": ""})), "text content blocks must be non-empty"),
+    "a text of spaces": (body(user({"type": "text", "text": " "})), "must contain non-whitespace text"),
+    "a call without a name": (
+        body("Hi", model({**CALL, "name": None}), user(RESULT)),
+        "messages.1.content.0.tool_use.name: Field required",
+    ),
+    "the id of a call": (
+        body("Hi", model({**CALL, "id": "a.b"}), user(RESULT)),
+        "String should match pattern '^[a-zA-Z0-9_-]+$'",
+    ),
+    "the input of a call": (
+        body("Hi", model({**CALL, "input": "{}"}), user(RESULT)),
+        "messages.1.content.0.tool_use.input: Input should be a valid dictionary",
+    ),
+    "a result of the model": (body("Hi", model(RESULT)), "`tool_result` blocks cannot be in `assistant` messages"),
+    "a call of the user": (body(user(CALL)), "`tool_use` blocks cannot be in `user` messages"),
+    "a call without a result": (
+        body("Hi", model(CALL), "And?"),
+        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",
+    ),
+    "a call at the end": (body("Hi", model(CALL)), "messages.1: `tool_use` ids were found without"),
+    "a result behind a text": (body("Hi", model(CALL), user(TEXT, RESULT)), "messages.1: `tool_use` ids were found"),
+    "a message of the system between": (
+        body("Hi", model(CALL), {"role": "system", "content": "x"}, user(RESULT)),
+        "messages.1: `tool_use` ids were found",
+    ),
+    "one of two results": (
+        body("Hi", model(CALL, {**CALL, "id": "toolu_2"}), user(RESULT)),
+        "immediately after: toolu_2.",
+    ),
+    "a result without a call": (
+        body("Hi", model(TEXT), user(RESULT)),
+        "messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1.",
+    ),
+    "the same id again": (
+        body("Hi", model(CALL), user(RESULT), model(CALL), user(RESULT)),
+        "messages.3: `tool_use` ids must be unique",
+    ),
+    "a tool without a schema": (body(tools=[{"name": "rain"}]), "tools.0.input_schema: Field required"),
+    "two tools of a name": (body(tools=[*TOOLS, *TOOLS]), "tools: Tool names must be unique."),
+    "a choice without tools": (body(tool_choice={"type": "any"}), "tool_choice: may only be specified while providing"),
+    "a small budget": (
+        body(thinking={**THINKING, "budget_tokens": 9}),
+        "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
+    ),
+    "a large budget": (
+        body(thinking={**THINKING, "budget_tokens": 2048}),
+        "`max_tokens` must be greater than `thinking.budget_tokens`.",
+    ),
+    "no thought in a tool loop": (
+        body("Hi", model(CALL), user(RESULT), thinking=THINKING),
+        "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",
+    ),
+    "a thought without a signature": (
+        body("Hi", model({"type": "thinking", "thinking": "Hm"}), "And?"),
+        "messages.1.content.0.thinking.signature: Field required",
+    ),
+    "an empty signature": (
+        body("Hi", model({"type": "thinking", "thinking": "Hm", "signature": ""}), "And?"),
+        "messages.1.content.0: Invalid `signature` in `thinking` block",
+    ),
+    "a signature of others": (body("Hi", TURN, user(RESULT)), "cannot be modified"),
+}
+
+
+@pytest.mark.parametrize(("request_", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused(request_, message):
+    """
+    A strict mock refuses what the service refuses, with an error of its shape.
+    """
+    found = anything(request_)
+
+    assert (400, "error", "invalid_request_error") == (
+        found.status,
+        found.document["type"],
+        found.document["error"]["type"],
+    )
+    assert message in found.document["error"]["message"]
+    assert found.document["request_id"] == found.headers["request-id"]
+
+
+ACCEPTED = {
+    "a text": body(),
+    "unknown keys": body(speed="fast"),
+    "a loop": body("Hi", model(CALL), user(RESULT, TEXT)),
+    "two messages of the model": body("Hi", model(TEXT), model(CALL), user(RESULT)),
+    "a message of the system": body("Hi", model(TEXT), "And?", {"role": "system", "content": "Be brief."}),
+    "a text of line ends by the model": body("Hi", model({"type": "text", "text": "\n\n"}), "And?"),
+    "a call of the provider": body("Hi", model({**CALL, "type": "server_tool_use", "id": "srvtoolu_1"}), "And?"),
+    "a tool of the provider": body(tools=[{"type": "web_search_20250305", "name": "web_search"}]),
+    "a prefill": body("Hi", model(TEXT)),
+}
+
+
+@pytest.mark.parametrize("request_", ACCEPTED.values(), ids=ACCEPTED)
+def test_what_is_accepted(request_):
+    """
+    What the service accepts is answered.
+    """
+    assert 200 == anything(request_).status
+
+
+def anything(request_):
+    return posted({"fixtures": [{"match": {}, "answer": {"text": "Hi"}}], "version": 1}, request_)
+
+
+HEADERS_REFUSED = {
+    "no key": ({"x-api-key": None}, 401, "authentication_error"),
+    "no version": ({"anthropic-version": None}, 400, "invalid_request_error"),
+}
+
+
+@pytest.mark.parametrize(("headers", "status", "kind"), HEADERS_REFUSED.values(), ids=HEADERS_REFUSED)
+def test_headers(headers, status, kind):
+    """
+    A key, any key, and the version of the API are required; a lenient mock needs neither.
+    """
+    found = posted({"Hello": "Hi"}, body(), headers)
+
+    assert (status, kind) == (found.status, found.document["error"]["type"])
+    assert 200 == posted({"Hello": "Hi"}, body(), headers, strict=False).status
+
+
+def test_no_such_route():
+    """
+    Other paths and methods are errors of the provider's shape.
+    """
+    provider = provider_of({})
+    paths = asked(provider, "POST", "/v1/complete", {}, HEADERS), asked(provider, "GET", PATH, None, HEADERS)
+
+    assert [(404, "not_found_error"), (405, "invalid_request_error")] == [
+        (each.status, each.document["error"]["type"]) for each in paths
+    ]
+
+
+# -- signatures
+
+
+def thought(text="Plan it", **more):
+    return {"type": "thinking", "thinking": text, **more}
+
+
+def resent(change, *blocks, **options):
+    """Return the status of a request that sends an answer back with a change of its blocks."""
+
+    async def main():
+        provider = provider_of({"Hello": {"content": list(blocks)}, "Again": "Hi"}, **options)
+        first = (await ask(provider, "POST", PATH, body(), HEADERS)).document
+        turn = model(*change(first["content"]))
+        return (await ask(provider, "POST", PATH, body("Hello", turn, "Again"), HEADERS)).status
+
+    return asyncio.run(main())
+
+
+ANSWER = (thought(), TEXT, {"type": "redacted_thinking"}, thought("More"))
+
+
+def altered(place, **more):
+    return lambda blocks: [{**block, **more} if at == place else block for at, block in enumerate(blocks)]
+
+
+CHANGES = {
+    "as it was": (lambda blocks: blocks, 200),
+    "without the first": (lambda blocks: blocks[1:], 200),
+    "another text": (altered(1, text="Ho"), 200),
+    "another thought": (altered(0, thinking="Plan"), 400),
+    "another signature": (lambda blocks: altered(0, signature=blocks[3]["signature"])(blocks), 400),
+    "other data": (altered(2, data="eHk="), 400),
+    "another order": (lambda blocks: [blocks[3], blocks[1], blocks[2], blocks[0]], 400),
+    "twice": (lambda blocks: [blocks[0], *blocks], 400),
+}
+
+
+@pytest.mark.parametrize(("change", "status"), CHANGES.values(), ids=CHANGES)
+def test_signatures(change, status):
+    """
+    A thought is taken back as it was and in its order only; texts are not signed.
+    """
+    assert status == resent(change, *ANSWER)
+
+
+def test_signatures_of_a_fixture():
+    """
+    A signature of a fixture is sent as it is, and belongs to its thought.
+    """
+    given = thought(signature="Z2l2ZW4=")
+
+    assert 200 == resent(lambda blocks: blocks, given)
+    assert 400 == resent(altered(0, thinking="Plan"), given)
+
+
+def test_without_signatures():
+    """
+    A mock that does not sign checks none.
+    """
+    assert 200 == resent(altered(0, thinking="Plan", signature="x"), thought(), sign=False)
+
+
+# -- fixtures
+
+
+def test_facts_of_a_request():
+    """
+    The text of a message precedes its results, system texts are joined, and tools of the provider are not functions.
+    """
+    facts = read_request(
+        body(
+            "Hello",
+            model(CALL),
+            user(RESULT, {"type": "text", "text": "And?"}),
+            system=[{"type": "text", "text": "Be "}, {"type": "text", "text": "brief."}],
+            tools=[*TOOLS, {"type": "web_search_20250305", "name": "web_search"}],
+        )
+    )
+
+    assert (MODEL, "Be brief.", {"rain"}) == (facts.model, facts.system, facts.tools)
+    assert ("And?", ("toolu_1",), "sunny", 2) == (facts.user_text, facts.call_ids, facts.result_text, facts.turn)
+
+
+WRONG = {
+    "a block without a type": ({"content": [{}]}, "content[0].type"),
+    "a text without text": ({"content": [{"type": "text"}]}, "content[0].text"),
+    "a result": ({"content": [RESULT]}, "content[0].type"),
+    "a call without a name": ({"content": [{"type": "tool_use"}]}, "content[0].name"),
+    "two forms": ({"content": [], "text": "Hi"}, ""),
+    "nothing": ({"usage": {}}, ""),
+    "a typing error in the stop reason": ({"text": "Hi", "stop_reason": "endturn"}, "stop_reason"),
+    "a typing error in the usage": ({"text": "Hi", "usage": {"input_token": 1}}, "usage.input_token"),
+    "usage that is no count": ({"text": "Hi", "usage": {"input_tokens": -1}}, "usage.input_tokens"),
+    "a field of the server": ({"text": "Hi", "more": {"role": "user"}}, "more.role"),
+    "the same id twice": ({"content": [CALL, CALL]}, "content[1].id"),
+}
+
+
+@pytest.mark.parametrize(("answer", "place"), WRONG.values(), ids=WRONG)
+def test_faults_of_fixtures(answer, place):
+    """
+    A fault of a file is reported with its path.
+    """
+    with pytest.raises(FixtureError) as caught:
+        load_fixtures(mock.form, {"version": 1, "fixtures": [{"match": {}, "answer": answer}]})
+
+    assert f"answer.{place}".rstrip(".") == caught.value.field
+
+
+def test_fixtures_of_aimock():
+    """
+    Redacted thoughts are first, then the thought, the text and the calls; words for the end are translated.
+    """
+    answer = one(
+        {
+            "content": "Hi",
+            "toolCalls": [{"name": "rain", "id": "c1", "arguments": '{"city":"Oslo"}'}],
+            "reasoning": "Hm",
+            "reasoningSignature": "cw==",
+            "redactedThinking": ["ZA=="],
+            "finishReason": "length",
+            "usage": {"prompt_tokens": 3, "completion_tokens": 4},
+            "id": "msg_9",
+            "model": "other",
+        }
+    )
+
+    assert (
+        Answer(
+            id="msg_9",
+            content=(
+                {"type": "redacted_thinking", "data": "ZA=="},
+                {"type": "thinking", "thinking": "Hm", "signature": "cw=="},
+                TEXT,
+                {**CALL, "id": "c1"},
+            ),
+            stop_reason="max_tokens",
+            usage={"input_tokens": 3, "output_tokens": 4},
+            more={"model": "other"},
+        )
+        == answer
+    )
+
+
+def test_another_word_of_aimock():
+    """
+    A finish reason that aimock does not translate is sent as it is.
+    """
+    assert "refusal" == one({"content": "Hi", "finishReason": "refusal"}).stop_reason
+
+
+def test_an_error_of_aimock():
+    """
+    An error has the type and the message of the file.
+    """
+    fixtures = {
+        "fixtures": [{"match": {}, "response": {"error": {"message": "no", "type": "odd_error"}, "status": 418}}]
+    }
+    found = posted(fixtures, body())
+
+    assert (418, {"type": "odd_error", "message": "no"}) == (found.status, found.document["error"])
+
+
+def test_chunks_of_aimock():
+    """
+    A stream that is cut after a number of chunks ends after as many deltas.
+    """
+    answer = one({"content": "abcdef"}, chunkSize=2, truncateAfterChunks=2)
+
+    assert (4, 2) == (answer.cut_after, answer.timing.delta_chars)
+
+
+def test_left_out_of_aimock():
+    """
+    Fixtures of other endpoints are left out, with a note that names the API.
+    """
+    found = loaded({"match": {"endpoint": "image"}, "response": {"content": "Hi"}})
+
+    assert ["fixtures: fixtures[0]: match.endpoint 'image' is not an endpoint of Messages"] == list(found.left_out)
+
+
+# -- faults, through our client
+
+
+def followed(answer, *faults, retries=0):
+    """Return the message that our client makes of an answer, and the number of requests."""
+
+    async def work():
+        async with (
+            mock_provider({"Hello": answer}, dialect="anthropic-messages", faults=faults) as provider,
+            httpx2.AsyncClient(transport=provider.transport()) as http,
+            AnthropicMessages("k", http=http, base_url="http://mock") as client,
+        ):
+            made = client.create({**body(), "stream": True}, "m")
+            events = [event async for event in made]
+            return fold(events).last, len(provider.requests)
+
+    return asyncio.run(work())
+
+
+HARMLESS = (
+    *("bad-json@5", "comments", "crlf", "data-only", "no-blank-line", "no-done", "no-stops", "no-usage"),
+    *("split-bytes", "unknown-events"),
+)
+
+
+@pytest.mark.parametrize("fault", HARMLESS)
+def test_faults_that_cost_nothing(fault):
+    """
+    Faults of the bytes, and events that mean nothing, leave the text whole.
+    """
+    message, _ = followed({"text": "Hi there, Zoë!"}, fault)
+
+    assert ("Hi there, Zoë!", FinishReason.STOP) == (message.text, message.finish_reason)
+
+
+CUT = {
+    "cut@3": ErrorKind.INTERRUPTED,
+    "drop@3": ErrorKind.NETWORK,
+    "no-completed": ErrorKind.INTERRUPTED,
+    "ten-minute-cut@3": ErrorKind.INTERRUPTED,
+    "error@3": ErrorKind.OVERLOADED,
+    "empty-errors": ErrorKind.PROVIDER,
+    "http-400": ErrorKind.INVALID_REQUEST,
+}
+
+
+@pytest.mark.parametrize(("fault", "kind"), CUT.items(), ids=CUT)
+def test_faults_that_end_an_answer(fault, kind):
+    """
+    An answer that is cut or ends with an error has failed, with its kind.
+    """
+    message, _ = followed({"text": "Hi there, Zoë!", "timing": {"delta_chars": 4}}, fault)
+
+    assert kind == message.error.kind
+
+
+def test_a_request_that_is_made_again():
+    """
+    An overloaded service is asked again.
+    """
+    message, count = followed({"text": "Hi"}, "http-529")
+
+    assert ("Hi", 2) == (message.text, count)
+
+
+def test_a_stream_error_without_a_stream():
+    """
+    The error of a stream is an HTTP error of a unary answer.
+    """
+    found = posted({"Hello": {"text": "Hi", "stream_error": {"message": "boom"}}}, body())
+
+    assert (500, {"type": "api_error", "message": "boom"}) == (found.status, found.document["error"])
+
+
+# -- recordings
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_recording_gives_the_same(tmp_path, stream):
+    """
+    What was recorded is given again: blocks, signature, usage and stop reason; an error with its type.
+    """
+    path = tmp_path / "recorded.json"
+    requests = [body(text, stream=stream) for text in ("Hello", "Bad")]
+    script = {
+        "Hello": {"thought": "Hm", "text": "Hi é", "calls": [{"id": "toolu_1", "name": "rain"}]},
+        "Bad": {"http_error": {"status": 529, "message": "later"}},
+    }
+
+    async def main():
+        upstream = provider_of(script)
+        transport = StreamingTransport(upstream.app)
+        proxy = RecordingProxy(mock.recorded, "https://upstream.test", path, transport=transport)
+        first = [await ask(proxy, "POST", PATH, each, HEADERS) for each in requests]
+        replay = provider_of(str(path))
+        return first, [await ask(replay, "POST", PATH, each, HEADERS) for each in requests]
+
+    recorded, replayed = asyncio.run(main())
+    one_, other = [message_of(exchange[0], stream=stream) for exchange in (recorded, replayed)]
+
+    assert one_ == other
+    assert recorded[1].status == replayed[1].status == 529
+    assert recorded[1].document["error"] == replayed[1].document["error"]
+    assert "secret" not in path.read_text("utf-8")
+    assert json.loads(path.read_bytes())["version"] == 1
+
+
+def message_of(exchange, *, stream):
+    if stream:
+        decoder = AnthropicMessagesDecoder("m")
+        return fold([*decoder.feed(exchange.body), *decoder.close()]).last
+    return fold(AnthropicMessagesDecoder.decode_resource(exchange.document, "m")).last
