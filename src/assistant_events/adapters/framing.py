@@ -432,6 +432,8 @@ class JsonArray:
     """
 
     separator = b"\n,\n"
+    checksums = False
+    damaged = False
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.tail = ""
