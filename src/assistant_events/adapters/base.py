@@ -10,7 +10,7 @@ An author of an adapter subclasses `DecoderBase` and writes `on_event`: it names
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, ClassVar, TypedDict, Unpack, final
 
 import attrs
@@ -27,7 +27,7 @@ from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, CallStatus, ToolPart, Transcript
 from assistant_events.recorder import Recorder
 from assistant_events.reducer import fold
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Origin, RemoteRun, Usage
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, Origin, RemoteRun, Usage, valid_text
 from assistant_events.values.content import ContentInput
 from assistant_events.values.validators import NO_STATE, as_state
 
@@ -348,6 +348,13 @@ class DecoderBase(FrameReader):
             self._sink.append(event)
             self._paused_calls[call_id] = attrs.evolve(call, status=CallStatus.SUCCESS)
         return True
+
+    def replace_text(self, key: Hashable, text: str) -> None:
+        """Put the whole text of an open fragment or input in place of its deltas; nothing when it is not open."""
+        open_ = self.recorder.open_of(key)
+        if open_ is not None and open_.buffer.value() != text:
+            open_.held = ""
+            open_.buffer.replace(valid_text(text))
 
     def replay_begins(self) -> None:
         """Take what follows as a replay of the current hop from its start: compare it, and let through what is new."""

@@ -14,33 +14,15 @@ from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any, Unpack
 
+from assistant_events.adapters import json_fields as json
 from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
-from assistant_events.adapters.json_fields import (
-    Fields,
-    array,
-    base64_bytes,
-    flag,
-    integer,
-    mapping,
-    mappings,
-    said,
-    string,
-)
+from assistant_events.adapters.json_fields import Fields, flag, mapping, mappings, said, string
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.open_items import OpenItem, OpenPart
-from assistant_events.recorder.calls import OpenCall
 from assistant_events.recorder.fragments import OpenFragment
-from assistant_events.values import (
-    ErrorInfo,
-    ErrorKind,
-    JsonContent,
-    MediaContent,
-    RemoteRun,
-    TextContent,
-    valid_text,
-)
+from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, MediaContent, RemoteRun, TextContent
 from assistant_events.values.content import ContentInput
 
 _LIMIT = 1 << 31
@@ -94,7 +76,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         """Take the number of the last delta on the fast path."""
         self._last_number = max(self._last_number, _index(counted, "sequence_number") or -1)
 
-    def on_event(self, event: Fields) -> None:  # noqa: C901 - one arm for each kind of event
+    def on_event(self, event: Fields) -> None:
         """Read one event."""
         kind = string(event, "type") or self.frame_name() or ""
         if self._is_repeated(event, kind):
@@ -105,22 +87,15 @@ class OpenAIResponsesDecoder(DecoderBase):
             case "delta" if about is not None:
                 self._on_delta(event, kind, about)
             case "done" if about is not None:
-                self._on_words_done(event, about)
+                self._on_whole(event, about)
             case "added" | "done" if name == "output_item":
                 self._on_item(_index(event, "output_index"), mapping(event, "item"), is_done=verb == "done")
-            case "added" | "done" if name in ("content_part", "reasoning_part", "reasoning_summary_part"):
+            case "added" | "done" if name in words.PART_EVENTS:
                 self._on_part(event, mapping(event, "part"), is_done=verb == "done")
             case "annotation.added":
                 self._on_annotation(event)
-            case "" if name in words.ENDS:
-                beside = {
-                    key: value for key, value in event.items() if key not in ("type", "sequence_number", "response")
-                }
-                self._on_end({**beside, **mapping(event, "response")}, name)
-            case "" if name in ("created", "queued", "in_progress"):
-                self._on_response(mapping(event, "response"), is_first=name == "created")
-            case "" if name == "error" or (not name and "error" in event):
-                self._on_error(event)
+            case "":
+                self._on_response_event(event, name)
             case _ if name not in words.WITHOUT_NEWS:
                 self.note("unknown-event", "an event of an unknown type was left out")
             case _:
@@ -143,8 +118,7 @@ class OpenAIResponsesDecoder(DecoderBase):
             yield {**resource, "type": "error"}
             return
         status = string(resource, "status") or "completed"
-        head = {key: value for key, value in resource.items() if key not in ("output", "usage")}
-        yield {"type": "response.created", "response": head}
+        yield {"type": "response.created", "response": {**resource, "output": (), "usage": None}}
         if status in words.ENDS:
             yield {"type": f"response.{status}", "response": resource}
             return
@@ -153,6 +127,18 @@ class OpenAIResponsesDecoder(DecoderBase):
             yield {"type": f"response.output_item.{verb}", "output_index": index, "item": item}
 
     # -- the response
+
+    def _on_response_event(self, event: Fields, name: str) -> None:
+        response = mapping(event, "response")
+        if name in words.ENDS:
+            beside = {key: event[key] for key in event.keys() - {"type", "sequence_number", "response"}}
+            self._on_end({**beside, **response}, name)
+        elif name in ("created", "queued", "in_progress"):
+            self._on_start(response, is_first=name == "created")
+        elif name == "error" or (not name and "error" in event):
+            self._on_error(event)
+        elif name not in words.WITHOUT_NEWS:
+            self.note("unknown-event", "an event of an unknown type was left out")
 
     def _is_repeated(self, event: Fields, kind: str) -> bool:
         """
@@ -163,18 +149,18 @@ class OpenAIResponsesDecoder(DecoderBase):
         number = _index(event, "sequence_number")
         if number is None or self._sequence is None:
             return False
+        is_delta = kind.endswith(".delta")
         if number > self._last_number:
             self._last_number = number
-            if not kind.endswith(".delta"):
+            if not is_delta:
                 self._sequence[number] = kind
             return False
-        before = self._sequence.get(number)
-        if kind == before or (before is None and kind.endswith(".delta")):
+        if self._sequence.get(number, kind if is_delta else None) == kind:
             return True
         self._sequence = None
         return False
 
-    def _on_response(self, response: Fields, *, is_first: bool) -> None:
+    def _on_start(self, response: Fields, *, is_first: bool) -> None:
         if is_first and self._items:
             if string(response, "id") != string(self._response, "id"):
                 text = "another response began before the first had ended"
@@ -184,30 +170,28 @@ class OpenAIResponsesDecoder(DecoderBase):
         self._learn(response)
 
     def _learn(self, response: Fields) -> None:
-        news = {
-            key: value for key, value in said(response).items() if key in _KEPT or key not in words.OWN + words.REPEATED
-        }
-        # Copilot changes the id with every event.
-        self._response = {
-            **self._response,
-            **news,
-            **{key: self._response[key] for key in ("id",) if key in self._response},
-        }
+        own = {*words.OWN, *words.REPEATED}.difference(_KEPT)
+        # The first id counts: Copilot changes it with every event.
+        known = {"id": self._response["id"]} if "id" in self._response else {}
+        self._response |= {key: value for key, value in said(response).items() if key not in own} | known
         self.note_usage(mapping(response, "usage"))
         if not self.recorder.started:
             served = string(response, "model") or None
             self.recorder.start(self.origin(served_model=served), self._run(), self._state())
 
+    def _flag(self, key: str) -> bool | None:
+        """Return a flag of the response, or of the request where the response does not repeat it."""
+        return flag({**self.request, **self._response}, key)
+
     def _run(self) -> RemoteRun | None:
         run_id = string(self._response, "id")
-        is_background = flag({**self.request, **self._response}, "background") is True
-        return RemoteRun(id=run_id, resumable=is_background, kind="response") if run_id else None
+        resumable = self._flag("background") is True
+        return RemoteRun(id=run_id, resumable=resumable, kind="response") if run_id else None
 
     def _state(self) -> dict[str, str]:
         """Return the id of a response that the provider stores: one that is not stored cannot be continued."""
         run_id = string(self._response, "id")
-        is_stored = flag({**self.request, **self._response}, "store") is not False
-        return {"response_id": run_id} if run_id and is_stored else {}
+        return {"response_id": run_id} if run_id and self._flag("store") is not False else {}
 
     def _on_end(self, response: Fields, name: str) -> None:
         self._learn(response)
@@ -224,7 +208,7 @@ class OpenAIResponsesDecoder(DecoderBase):
     def _finish(self, status: str, raw: str | None) -> None:
         for item in self._items:
             if not item.ended:
-                self._end(item, is_cut=status != "completed" and not item.has_input)
+                self._end(item, is_cut=status != "completed" and not item.whole)
         reason = string(mapping(self._response, "incomplete_details"), "reason")
         calls = bool(self.recorder.unanswered(provider_executed=False))
         refused = any(part.kind == "refusal" for item in self._items for part in item.parts)
@@ -246,14 +230,13 @@ class OpenAIResponsesDecoder(DecoderBase):
         item = self._by_id.get(item_id or "") if index is None else self._by_index.get(index)
         if item is None and index is None:
             item = next((each for each in reversed(self._items) if each.kind == kind and not each.ended), None)
-        if item is not None and item.kind == kind:
-            if item.ended:
-                self.note("late-event", "an event about an item that had ended was left out")
-                return None
-            return item
-        item = self._open(kind, index, item_id)
-        item.fields = {"id": item_id} if item_id else {}
-        self._begin(item)
+        if item is None or item.kind != kind:
+            item = self._open(kind, index, item_id)
+            item.fields = {"id": item_id} if item_id else {}
+            self._begin(item)
+        elif item.ended:
+            self.note("late-event", "an event about an item that had ended was left out")
+            return None
         return item
 
     def _open(self, kind: str, index: int | None, item_id: str | None) -> OpenItem:
@@ -287,26 +270,27 @@ class OpenAIResponsesDecoder(DecoderBase):
     def _read_output(self, output: list[Fields], *, is_whole: bool) -> None:
         """Read the items of the last response, which count where the stream has not ended them."""
         ids = {string(fields, "id"): fields for fields in output}
-        for item in [item for item in self._items if not item.ended]:
+        found: list[tuple[int, Fields]] = []
+        for item in self._items:
             fields = ids.get(string(item.fields, "id")) or (output[item.number] if item.number < len(output) else {})
             is_other = string(fields, "id") in self._by_id and string(fields, "id") != string(item.fields, "id")
-            if string(fields, "type") == item.kind and not is_other:
-                self._on_item(item.number, fields, is_done=is_whole or string(fields, "status") != "in_progress")
-        for index, fields in enumerate(output[len(self._items) :], len(self._items)):
-            if string(fields, "id") not in self._by_id:
-                self._on_item(index, fields, is_done=is_whole or string(fields, "status") != "in_progress")
+            if not item.ended and string(fields, "type") == item.kind and not is_other:
+                found.append((item.number, fields))
+        more = enumerate(output[len(self._items) :], len(self._items))
+        found += [(index, fields) for index, fields in more if string(fields, "id") not in self._by_id]
+        for index, fields in found:
+            self._on_item(index, fields, is_done=is_whole or string(fields, "status") != "in_progress")
 
     def _begin(self, item: OpenItem) -> None:
         if item.kind == "reasoning" and not item.parts:
             # At once: its end may come after the items that follow it (OpenRouter).
             self.recorder.begin(item, "reasoning", {"i": item.number})
         elif item.kind in words.TOOLS:
-            fields, tool = item.fields, words.TOOLS[item.kind]
             self.recorder.tool_input(
-                string(fields, "call_id") or string(fields, "id") or None,
-                tool.name or string(fields, "name"),
+                string(item.fields, "call_id") or string(item.fields, "id") or None,
+                words.TOOLS[item.kind].name or string(item.fields, "name"),
                 key=item,
-                provider_executed=words.is_hosted(item.kind, fields),
+                provider_executed=words.is_hosted(item.kind, item.fields),
                 state={"i": item.number},
             )
 
@@ -323,25 +307,20 @@ class OpenAIResponsesDecoder(DecoderBase):
         """
         item.ended = True
         if item.kind in words.TOOLS:
-            is_cut = is_cut or string(item.fields, "status") == "incomplete"
-            self._end_call(item)
-            self.recorder.end_tool_input(None, item.state(), item.input, complete=not is_cut, key=item)
-            if is_done and not is_cut:
-                self._end_hosted_call(item)
-        elif item.kind in ("message", "reasoning"):
+            self._end_call(item, is_done=is_done, is_cut=is_cut or string(item.fields, "status") == "incomplete")
+        elif item.kind in words.WITH_PARTS:
             self._read_parts(item)
             self._keep(item)
-            for part in item.parts:
-                self.recorder.end(part.key)
-            self.recorder.end(item)
-        elif not (item.kind in words.ANSWERS and self._answer(item)):
+            for key in (*[part.key for part in item.parts], item):
+                self.recorder.end(key)
+        elif item.kind not in words.ANSWERS or not self._answer(item):
             self._keep(item)
 
     def _keep(self, item: OpenItem) -> None:
         """Give the recorder the state of an item that ends: that of a message or reasoning is in its last part."""
         if item.kind in words.TOOLS:
             self.recorder.keep(item, item.state())
-        elif item.kind in ("message", "reasoning"):
+        elif item.kind in words.WITH_PARTS:
             if item.kind == "message" and not item.parts:
                 self.recorder.begin(item, "text", {"i": item.number})
             for part in item.parts:
@@ -353,12 +332,11 @@ class OpenAIResponsesDecoder(DecoderBase):
         else:
             self.recorder.opaque({"i": item.number, "item": item.fields}, item)
 
-    # -- parts
+    # -- the texts of messages and reasonings
 
     def _part(self, item: OpenItem, kind: str, index: int | None) -> OpenPart:
         """Return a part of a message or reasoning; it begins unless it has."""
-        where = words.PARTS[kind][1]
-        parts = [part for part in item.parts if part.where == where]
+        parts = item.parts_in(words.PARTS[kind][1])
         if index is None:
             index = parts[-1].index if parts else 0
         for part in parts:
@@ -370,65 +348,53 @@ class OpenAIResponsesDecoder(DecoderBase):
                 self.recorder.end(before.key)
         part = OpenPart(item, kind, index, len(parts))
         item.parts.append(part)
-        if item.kind == "message":
-            self.recorder.begin(part.key, "text", part.state())
-        elif part.key is part:
-            self.recorder.begin(part.key, "reasoning", part.state())
+        if part.key is part:
+            self.recorder.begin(part.key, part.fragment, part.state())
         return part
 
-    def _keep_part(self, part: OpenPart) -> None:
-        if part.ended:
-            return
-        part.ended = True
-        fragment = self.recorder.open_of(part.key)
-        length = fragment.buffer.length if isinstance(fragment, OpenFragment) else 0
-        cited = words.citations_of(part.annotations, length)
-        details = {"logprobs": part.logprobs} if part.logprobs else {}
-        self.recorder.keep(part.key, part.final_state(), cited, details)
+    def _part_of(self, event: Fields, item: OpenItem, kind: str) -> OpenPart:
+        return self._part(item, kind, _index(event, words.INDEXES[words.PARTS[kind][1]]))
 
     def _read_parts(self, item: OpenItem) -> None:
         """Read the parts of a whole item. Their places are not always the indexes of the events (Bedrock)."""
-        for where in ("content", "summary"):
-            known = [part for part in item.parts if part.where == where]
+        for where in words.INDEXES:
+            known = item.parts_in(where)
             for place, fields in enumerate(mappings(item.fields, where)):
-                kind = string(fields, "type") or ""
-                if words.PARTS.get(kind, ("", "", ""))[:2] != (item.kind, where):
-                    item.unread.setdefault(where, []).append(fields)
-                    continue
-                part = known[place] if place < len(known) else self._part(item, kind, item.next_index(where))
-                self._finish_part(part, fields)
-                part.done = True
+                if item.knows(where, fields):
+                    index = max([part.index for part in item.parts_in(where)], default=-1) + 1
+                    part = known[place] if place < len(known) else self._part(item, fields["type"], index)
+                    self._take(part, fields)
+                    part.done = True
 
-    def _finish_part(self, part: OpenPart, fields: Fields) -> None:
-        """Take the whole part, which wins over its deltas."""
-        field = words.PARTS[part.kind][2]
-        text = string(fields, field)
+    def _take(self, part: OpenPart, fields: Fields) -> None:
+        """Take what is known of the whole part. Its text wins over its deltas."""
+        part.fields |= {
+            key: value
+            for key, value in said(fields).items()
+            if key not in words.OF_HELPERS
+            and not (isinstance(value, list) and len(value) < len(json.array(part.fields, key)))
+        }
+        text = string(fields, part.field)
         if text is not None:
-            self._set_text(part, text)
-        annotations, logprobs = mappings(fields, "annotations"), array(fields, "logprobs")
-        if len(annotations) >= len(part.annotations):
-            part.annotations = annotations
-        if logprobs:
-            part.logprobs = list(logprobs)
-        own = {"type", field, "annotations", "logprobs", *words.OF_HELPERS}
-        part.fields |= {key: value for key, value in said(fields).items() if key not in own}
+            part.whole = True
+            if part.has_text:
+                self.replace_text(part.key, text)
+            elif text:
+                self._say(part, text)
 
-    def _set_text(self, part: OpenPart, text: str) -> None:
-        if text == part.text:
-            return
-        part.text = text
-        fragment = self.recorder.open_of(part.key)
-        if not part.has_text:
-            self._say(part, text)
-        elif fragment is not None and fragment.buffer.value() != text:
-            _replace(fragment, text)
+    def _keep_part(self, part: OpenPart) -> None:
+        if not part.ended:
+            part.ended = True
+            fragment = self.recorder.open_of(part.key)
+            length = fragment.buffer.length if isinstance(fragment, OpenFragment) else 0
+            cited = words.citations_of(mappings(part.fields, "annotations"), length)
+            logprobs = json.array(part.fields, "logprobs")
+            self.recorder.keep(part.key, part.final_state(), cited, {"logprobs": logprobs} if logprobs else {})
 
     def _say(self, part: OpenPart, text: str) -> None:
         part.has_text = part.has_text or bool(text)
-        if part.item.kind == "message":
-            self.recorder.text(text, key=part.key, state=part.state())
-        else:
-            self.recorder.reasoning(text, key=part.key, state=part.state())
+        add = self.recorder.text if part.fragment == "text" else self.recorder.reasoning
+        add(text, key=part.key, state=part.state())
 
     # -- events about items
 
@@ -436,108 +402,88 @@ class OpenAIResponsesDecoder(DecoderBase):
         item, delta = self._find(event, about.item), string(event, "delta") or ""
         if item is None:
             return
-        if not about.part and item.has_input:
+        part = self._part_of(event, item, about.part) if about.part else None
+        if item.whole if part is None else part.whole:
             self.note("late-event", "a delta after the whole text was left out")
-        elif not about.part:
+            return
+        if part is None:
             self.recorder.tool_input(None, None, delta, key=item)
-            self.offer_fast_path(event, ("delta",), self.recorder.open_of(item), kind=kind)
         else:
-            self._on_text_delta(event, kind, item, about)
-
-    def _on_text_delta(self, event: Fields, kind: str, item: OpenItem, about: words.Words) -> None:
-        index, delta = _index(event, words.INDEXES[words.PARTS[about.part][1]]), string(event, "delta") or ""
-        part = self._part(item, about.part, index)
-        if part.text is not None:
-            self.note("late-event", "a delta after the whole text was left out")
-            return
-        self._say(part, delta)
-        logprobs = array(event, "logprobs")
-        if logprobs:
-            part.logprobs += logprobs
+            self._say(part, delta)
+        logprobs = json.array(event, "logprobs")
+        if logprobs and part is not None:
+            part.fields["logprobs"] = [*json.array(part.fields, "logprobs"), *logprobs]
         else:
-            self.offer_fast_path(event, ("delta",), self.recorder.open_of(part.key), kind=(kind, index))
+            open_ = self.recorder.open_of(item if part is None else part.key)
+            self.offer_fast_path(event, ("delta",), open_, kind=(kind, part and part.index))
 
-    def _on_words_done(self, event: Fields, about: words.Words) -> None:
+    def _on_whole(self, event: Fields, about: words.Words) -> None:
         item, text = self._find(event, about.item), string(event, about.field)
-        if item is None:
-            return
-        if about.part:
-            index = _index(event, words.INDEXES[words.PARTS[about.part][1]])
-            part = self._part(item, about.part, index)
-            field = words.PARTS[about.part][2]
-            self._finish_part(part, {field: text, "logprobs": event.get("logprobs")})
-        elif text is not None:
+        if item is not None and about.part:
+            part = self._part_of(event, item, about.part)
+            self._take(part, {key: event[key] for key in (part.field, "logprobs") if key in event})
+        elif item is not None and text is not None:
             item.fields[about.field] = text
-            item.has_input = True
+            item.whole = True
 
     def _on_part(self, event: Fields, fields: Fields, *, is_done: bool) -> None:
         kind = string(fields, "type") or ""
-        if kind not in words.PARTS:
-            return  # the whole item has it
-        item_kind, where, _ = words.PARTS[kind]
-        item = self._find(event, item_kind)
-        if item is not None:
-            part = self._part(item, kind, _index(event, words.INDEXES[where]))
+        item = self._find(event, words.PARTS[kind][0]) if kind in words.PARTS else None
+        if item is not None:  # the item has the parts of unknown types
+            part = self._part_of(event, item, kind)
             if is_done:
-                self._finish_part(part, fields)
+                self._take(part, fields)
                 part.done = True
 
     def _on_annotation(self, event: Fields) -> None:
         item = self._find(event, "message")
         if item is not None:
-            part = self._part(item, "output_text", _index(event, "content_index"))
-            part.annotations.append(mapping(event, "annotation"))
+            part = self._part_of(event, item, "output_text")
+            part.fields["annotations"] = [*json.array(part.fields, "annotations"), mapping(event, "annotation")]
 
     # -- calls
 
-    def _end_call(self, item: OpenItem) -> None:
-        """Find the input of a call: streamed, repeated in the item, or one of its fields."""
+    def _end_call(self, item: OpenItem, *, is_done: bool, is_cut: bool) -> None:
+        """End the input of a call, and record the result that is in the item of a call of the provider."""
         fields, tool = item.fields, words.TOOLS[item.kind]
-        [first, *_] = tool.input
-        if tool.form == "fields":
-            item.input = {key: fields[key] for key in tool.input if key in fields}
+        self.recorder.end_tool_input(None, item.state(), self._input(item), complete=not is_cut, key=item)
+        if not is_done or is_cut or not words.is_hosted(item.kind, fields):
             return
-        text, call = string(fields, first) or "", self.recorder.open_of(item)
+        error = words.tool_error(fields)
+        if error is not None or item.kind not in words.WITH_OUTPUT_ITEM:
+            output = _output(item.kind, fields, fields.get(tool.output))
+            self.recorder.result(None, output, error, state={"i": item.number}, key=item)
+
+    def _input(self, item: OpenItem) -> dict[str, Any] | None:
+        """Return the input of a call where it is not JSON text; that is streamed, or repeated in the item."""
+        tool = words.TOOLS[item.kind]
+        if tool.form == "fields":
+            return {key: item.fields[key] for key in tool.input if key in item.fields}
+        text, call = string(item.fields, tool.input[0]) or "", self.recorder.open_of(item)
         streamed = "" if call is None else call.buffer.value()
         if not streamed:
             self.recorder.tool_input(None, None, text, key=item)
-        elif call is not None and text not in ("", streamed):
-            _replace(call, text)
-        if tool.form == "text":
-            item.input = {first: text or streamed}
-
-    def _end_hosted_call(self, item: OpenItem) -> None:
-        """Record the result that is in the item of a call of the provider."""
-        fields, tool = item.fields, words.TOOLS[item.kind]
-        error, output = words.tool_error(fields), fields.get(tool.output)
-        if words.is_hosted(item.kind, fields) and (error is not None or item.kind not in words.WITH_OUTPUT_ITEM):
-            content = _output(item.kind, fields, output)
-            self.recorder.result(None, content, error, state={"i": item.number}, key=item)
+        elif text:
+            self.replace_text(item, text)
+        return {tool.input[0]: text or streamed} if tool.form == "text" else None
 
     def _answer(self, item: OpenItem) -> bool:
         """Record the result of a call of the provider that is an item; return whether the call is known."""
-        field, call_id = words.ANSWERS[item.kind], string(item.fields, "call_id")
         for call in self._items:
             tool = words.TOOLS.get(call.kind)
-            is_its = tool is not None and tool.answer == item.kind and call.answer is None
-            if is_its and string(call.fields, "call_id") == call_id and words.is_hosted(call.kind, call.fields):
-                call.answer = item
-                output = _output(item.kind, item.fields, item.fields.get(field))
-                error = words.tool_error(item.fields)
-                self.recorder.result(None, output, error, state=item.state(), key=call)
+            is_its = tool is not None and tool.answer == item.kind and not call.answered
+            same = string(call.fields, "call_id") == string(item.fields, "call_id")
+            if is_its and same and words.is_hosted(call.kind, call.fields):
+                call.answered = True
+                output = _output(item.kind, item.fields, item.fields.get(words.ANSWERS[item.kind]))
+                self.recorder.result(None, output, words.tool_error(item.fields), state=item.state(), key=call)
                 return True
         return False
 
 
-def _replace(fragment: OpenFragment | OpenCall, text: str) -> None:
-    """Put the whole text in place of what its deltas were."""
-    fragment.held = ""
-    fragment.buffer.replace(valid_text(text))
-
-
 def _index(event: Fields, key: str) -> int | None:
     """Return the number of an item or event; `None` for one that no service uses."""
-    number = integer(event, key)
+    number = json.integer(event, key)
     return number if number is not None and 0 <= number < _LIMIT else None
 
 
@@ -546,7 +492,7 @@ def _output(kind: str, fields: Fields, output: object) -> ContentInput:
     if output is None:
         return ()
     if kind == "image_generation_call" and isinstance(output, str):
-        data = base64_bytes(output)
+        data = json.base64_bytes(output)
         if data and b64encode(data).decode() == output:
             return MediaContent(data=data, media_type=f"image/{string(fields, 'output_format') or 'png'}")
     return TextContent(output) if isinstance(output, str) else JsonContent(output)

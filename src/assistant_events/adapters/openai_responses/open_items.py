@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from assistant_events.adapters.json_fields import Fields, string
+from assistant_events.adapters.json_fields import Fields, mappings, string
 from assistant_events.adapters.openai_responses import vocabulary as words
 
 
@@ -14,29 +14,26 @@ from assistant_events.adapters.openai_responses import vocabulary as words
 class OpenItem:
     """An item of the response: the key of its call, or of its first fragment, in the recorder."""
 
-    # Any: plain JSON.
     kind: str
     number: int
-    fields: dict[str, Any] = attrs.Factory(dict[str, Any])
+    fields: dict[str, Any] = attrs.Factory(dict[str, Any])  # Any: plain JSON
     """What the last event with the item has of it."""
 
     parts: list[OpenPart] = attrs.Factory(list["OpenPart"])
-    unread: dict[str, list[Fields]] = attrs.Factory(dict[str, list[Fields]])
-    """Parts of unknown types, by their array."""
-
-    input: dict[str, Any] | None = None
-    """Input of a call, where it is not the JSON text that came."""
-
-    has_input: bool = False
-    """Whether all of its input has come."""
+    whole: bool = False
+    """Whether all of the input of a call has come."""
 
     ended: bool = False
-    answer: OpenItem | None = None
-    """The item with the result of a call."""
+    answered: bool = False
+    """Whether the result of a call has come as another item."""
 
-    def next_index(self, where: str) -> int:
-        """Return the index of one more part."""
-        return max([part.index for part in self.parts if part.where == where], default=-1) + 1
+    def parts_in(self, where: words.PartList) -> list[OpenPart]:
+        """Return the parts in an array of the item."""
+        return [part for part in self.parts if words.PARTS[part.kind][1] == where]
+
+    def knows(self, where: words.PartList, part: Fields) -> bool:
+        """Return whether a part of the item is of a type that such an item has there."""
+        return words.PARTS.get(string(part, "type") or "", ("", "", ""))[:2] == (self.kind, where)
 
     def state(self) -> dict[str, Any]:
         """Return the state of an item, call or result: the fields that events have no words for."""
@@ -51,9 +48,14 @@ class OpenItem:
             state["type"] = self.kind
         else:
             own |= {"content", "summary", "role"}
+            unread = {where: self._unread(where) for where in words.INDEXES}
+            state |= {where: parts for where, parts in unread.items() if parts}
         item_id = string(self.fields, "id")
         state |= {"item_id": item_id} if item_id else {}
-        return {**state, **{key: value for key, value in self.fields.items() if key not in own}, **self.unread}
+        return state | {key: value for key, value in self.fields.items() if key not in own}
+
+    def _unread(self, where: words.PartList) -> list[Fields]:
+        return [part for part in mappings(self.fields, where) if self.ended and not self.knows(where, part)]
 
 
 @attrs.define(eq=False)
@@ -68,19 +70,15 @@ class OpenPart:
     place: int
     """Its place among the texts of its array."""
 
-    text: str | None = None
-    """Its whole text as the provider repeats it."""
-
-    annotations: list[Fields] = attrs.Factory(list[Fields])
-    logprobs: list[Any] = attrs.Factory(list[Any])
-    fields: dict[str, Any] = attrs.Factory(dict[str, Any])
-    """Its fields that events have no words for."""
+    fields: dict[str, Any] = attrs.Factory(dict[str, Any])  # Any: plain JSON
+    """What is known of the whole part."""
 
     has_text: bool = False
-    """Whether any of its text has come."""
+    """Whether any of its text has come; `whole`: whether all of it has."""
 
+    whole: bool = False
     done: bool = False
-    """Whether all of it has come."""
+    """Whether the whole part has come."""
 
     ended: bool = False
     key: object = attrs.field(init=False)
@@ -90,19 +88,27 @@ class OpenPart:
         self.key = self.item if self.item.kind == "reasoning" and not self.item.parts else self
 
     @property
-    def where(self) -> words.PartList:
-        """The array that it is in."""
-        return words.PARTS[self.kind][1]
+    def field(self) -> str:
+        """The field of its text."""
+        return words.PARTS[self.kind][2]
+
+    @property
+    def fragment(self) -> str:
+        """The kind of its fragments."""
+        return "text" if self.item.kind == "message" else "reasoning"
 
     def state(self) -> dict[str, Any]:
         """Return the state of all fragments of the part."""
-        return {"i": self.item.number, words.INDEXES[self.where]: self.place}
+        return {"i": self.item.number, words.INDEXES[words.PARTS[self.kind][1]]: self.place}
 
     def final_state(self) -> dict[str, Any]:
         """Return the state of the last fragment."""
-        state = self.state()
-        if self.kind == "refusal":
-            state["type"] = self.kind
-        if self.annotations:
-            state["annotations"] = self.annotations
-        return {**state, "part": self.fields} if self.fields else state
+        own = {"type", self.field, "annotations", "logprobs"}
+        more = {key: value for key, value in self.fields.items() if key not in own}
+        annotations = self.fields.get("annotations")
+        return {
+            **self.state(),
+            **({"type": self.kind} if self.kind == "refusal" else {}),
+            **({"annotations": annotations} if annotations else {}),
+            **({"part": more} if more else {}),
+        }

@@ -149,8 +149,13 @@ PARTS: Final[dict[str, tuple[str, PartList, str]]] = {
 INDEXES: Final[dict[PartList, str]] = {"content": "content_index", "summary": "summary_index"}
 """By array, the field of the index, in events and in state."""
 
-
 INDEXES_OF_STATE: Final = frozenset(INDEXES.values())
+
+WITH_PARTS: Final = ("message", "reasoning")
+"""Types of items that have texts."""
+
+PART_EVENTS: Final = ("content_part", "reasoning_part", "reasoning_summary_part")
+"""First words of events about a whole part."""
 
 
 class Words(NamedTuple):
