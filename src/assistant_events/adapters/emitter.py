@@ -45,12 +45,19 @@ class EmitterBase(ABC):
 
     A part is written when it has ended, in the order in which the parts began; live events write nothing. One answer
     may be several messages, each paused but the last.
+
+    Args:
+        delta_chars: Length of one delta of text or of input, for `pieces`; `None` sends each in one delta.
     """
 
     decoder: ClassVar[type[DecoderBase]]
     """Decodes what the emitter writes."""
 
-    def __init__(self) -> None:
+    name_field: ClassVar[str | None] = None
+    """Field of a frame that is its name too; `None` where frames have no names."""
+
+    def __init__(self, *, delta_chars: int | None = None) -> None:
+        self._delta_chars = delta_chars
         self._answer: _Answer | None = None
         self._frames: list[Frame] = []
         self._drops: dict[Drop, None] = {}
@@ -81,8 +88,9 @@ class EmitterBase(ABC):
         return ()
 
     def to_bytes(self, frame: Frame) -> bytes:
-        """Return the bytes of a frame, as the framing of the decoder reads them; the default has no names."""
-        return self.decoder.framing.frame(None, frame)
+        """Return the bytes of a frame, as the framing of the decoder reads them, named by `name_field`."""
+        name = None if self.name_field is None or frame == "[DONE]" else frame[self.name_field]
+        return self.decoder.framing.frame(name, frame)
 
     # -- called by subclasses
 
@@ -91,6 +99,11 @@ class EmitterBase(ABC):
         self._frames.append(frame)
         if self._answer is not None:
             self._answer.frames.append(frame)
+
+    def pieces(self, text: str) -> list[str]:
+        """Return a text as the texts of deltas; an empty one has none."""
+        size = self._delta_chars or len(text)
+        return [text[at : at + size] for at in range(0, len(text), size or 1)]
 
     def drop(self, place: int | None, reason: DropReason | str, message_id: str | None = None) -> None:
         """Report something of the message, or of its part at *place*, that the wire does not carry."""

@@ -10,7 +10,7 @@ from assistant_events.adapters.anthropic_messages import blocks
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessagesDecoder
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.emitter import EmitterBase, Frame, is_lost
+from assistant_events.adapters.emitter import EmitterBase, is_lost
 from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.values import State, thaw, write_json
@@ -23,24 +23,15 @@ _OF_DELTA = ("stop_sequence", "stop_details", "container")
 
 
 class AnthropicMessagesEmitter(EmitterBase):
-    """
-    Writes one answer as a stream.
-
-    Args:
-        delta_chars: Length of one delta of text or of input; `None` sends each in one delta.
-    """
+    """Writes one answer as a stream."""
 
     decoder: ClassVar[type[DecoderBase]] = AnthropicMessagesDecoder
 
-    def __init__(self, *, delta_chars: int | None = None) -> None:
-        super().__init__()
-        self._delta_chars = delta_chars
-        self._indexes: dict[object, int] = {}
+    name_field: ClassVar[str | None] = "type"
 
-    def to_bytes(self, frame: Frame) -> bytes:
-        """Return the server-sent event of a frame, named by its type."""
-        assert isinstance(frame, dict), "this wire has no mark of its end"
-        return self.decoder.framing.frame(frame["type"], frame)
+    def __init__(self, *, delta_chars: int | None = None) -> None:
+        super().__init__(delta_chars=delta_chars)
+        self._indexes: dict[object, int] = {}
 
     # -- the message
 
@@ -93,11 +84,9 @@ class AnthropicMessagesEmitter(EmitterBase):
     def _cut(self, delta: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield a delta in pieces."""
         _, field = words.DELTAS.get(delta["type"], ("", ""))
-        text = delta.get(field, "")
-        size = self._delta_chars or len(text)
-        for at in range(0, len(text), size or 1):
-            yield {**delta, field: text[at : at + size]}
-        if not text:
+        for piece in self.pieces(delta.get(field, "")):
+            yield {**delta, field: piece}
+        if not delta.get(field):
             yield delta
 
 

@@ -8,7 +8,7 @@ import attrs
 
 from assistant_events import messages as msg
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.emitter import EmitterBase, Frame, is_lost
+from assistant_events.adapters.emitter import EmitterBase, is_lost
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import string
@@ -24,25 +24,16 @@ _EMPTY: Final[dict[str, Any]] = {"parallel_tool_calls": True, "tool_choice": "au
 
 
 class OpenAIResponsesEmitter(EmitterBase):
-    """
-    Writes one answer as a stream.
-
-    Args:
-        delta_chars: Length of one delta of text or of input; `None` sends each in one delta.
-    """
+    """Writes one answer as a stream."""
 
     decoder: ClassVar[type[DecoderBase]] = OpenAIResponsesDecoder
 
+    name_field: ClassVar[str | None] = "type"
+
     def __init__(self, *, delta_chars: int | None = None) -> None:
-        super().__init__()
-        self._delta_chars = delta_chars
+        super().__init__(delta_chars=delta_chars)
         self._sequence_number = 0
         self._items: dict[object, _Written] = {}
-
-    def to_bytes(self, frame: Frame) -> bytes:
-        """Return the server-sent event of a frame, named by its type."""
-        assert isinstance(frame, dict), "this wire has no mark of its end"
-        return self.decoder.framing.frame(frame["type"], frame)
 
     # -- the response
 
@@ -144,7 +135,7 @@ class OpenAIResponsesEmitter(EmitterBase):
             self._frame(f"{name}.added", **at, part=empty)
         event = next(key for key, about in words.WORDS.items() if about.part == written["type"])
         logprobs: dict[str, Any] = {"logprobs": []} if event == "output_text" else {}
-        for piece in self._pieces(text):
+        for piece in self.pieces(text):
             self._frame(f"{event}.delta", **at, delta=piece, **logprobs)
         for number, annotation in enumerate(written.get("annotations", ())):
             self._frame("output_text.annotation.added", **at, annotation_index=number, annotation=annotation)
@@ -162,14 +153,10 @@ class OpenAIResponsesEmitter(EmitterBase):
         field = words.WORDS[event].field
         text = output_items.write_item("call", [call])[field]
         at: dict[str, Any] = {"item_id": item.id, "output_index": item.index}
-        for piece in self._pieces(text):
+        for piece in self.pieces(text):
             self._frame(f"{event}.delta", **at, delta=piece)
         if call.input_status is not msg.PartStatus.INCOMPLETE:
             self._frame(f"{event}.done", **at, **{field: text})
-
-    def _pieces(self, text: str) -> list[str]:
-        size = self._delta_chars or len(text)
-        return [text[at : at + size] for at in range(0, len(text), size or 1)]
 
     def _frame(self, name: str, **fields: Any) -> None:
         self.write({"type": f"response.{name}", "sequence_number": self._sequence_number, **fields})

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.json_fields import Fields, integer, mapping, string
+from assistant_events.adapters.tables import by_word
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
 
@@ -35,36 +36,22 @@ USAGE: Final = UsageTable(
 )
 
 ERRORS: Final = ErrorTable(
-    codes={
-        "invalid_request_error": ErrorKind.INVALID_REQUEST,
-        "invalid_prompt": ErrorKind.INVALID_REQUEST,
-        "invalid_encrypted_content": ErrorKind.INVALID_REQUEST,
-        "data_residency_mismatch": ErrorKind.INVALID_REQUEST,
-        "invalid_image": ErrorKind.INVALID_REQUEST,
-        "image_too_large": ErrorKind.INVALID_REQUEST,
-        "rate_limit_exceeded": ErrorKind.RATE_LIMIT,
-        "insufficient_quota": ErrorKind.QUOTA,
-        "billing_hard_limit_reached": ErrorKind.QUOTA,
-        "billing_not_active": ErrorKind.QUOTA,
-        "usage_limit_reached": ErrorKind.QUOTA,
-        "context_length_exceeded": ErrorKind.CONTEXT_LENGTH,
-        "invalid_api_key": ErrorKind.AUTH,
-        "authentication_error": ErrorKind.AUTH,
-        "permission_error": ErrorKind.AUTH,
-        "account_deactivated": ErrorKind.AUTH,
-        "model_not_found": ErrorKind.NOT_FOUND,
-        "previous_response_not_found": ErrorKind.NOT_FOUND,
-        "not_found_error": ErrorKind.NOT_FOUND,
-        "vector_store_timeout": ErrorKind.TIMEOUT,
-        "server_is_overloaded": ErrorKind.OVERLOADED,
-        "slow_down": ErrorKind.OVERLOADED,
-        "content_filter": ErrorKind.CONTENT_FILTER,
-        "content_policy_violation": ErrorKind.CONTENT_FILTER,
-        "image_content_policy_violation": ErrorKind.CONTENT_FILTER,
-        "misalignment_policy_violation": ErrorKind.CONTENT_FILTER,
-        "bio_policy": ErrorKind.CONTENT_FILTER,
-        "server_error": ErrorKind.PROVIDER,
-    },
+    codes=by_word(
+        {
+            ErrorKind.INVALID_REQUEST: "invalid_request_error invalid_prompt invalid_encrypted_content invalid_image"
+            " image_too_large data_residency_mismatch",
+            ErrorKind.RATE_LIMIT: "rate_limit_exceeded",
+            ErrorKind.QUOTA: "insufficient_quota billing_hard_limit_reached billing_not_active usage_limit_reached",
+            ErrorKind.CONTEXT_LENGTH: "context_length_exceeded",
+            ErrorKind.AUTH: "invalid_api_key authentication_error permission_error account_deactivated",
+            ErrorKind.NOT_FOUND: "model_not_found previous_response_not_found not_found_error",
+            ErrorKind.TIMEOUT: "vector_store_timeout",
+            ErrorKind.OVERLOADED: "server_is_overloaded slow_down",
+            ErrorKind.CONTENT_FILTER: "content_filter content_policy_violation image_content_policy_violation"
+            " misalignment_policy_violation bio_policy",
+            ErrorKind.PROVIDER: "server_error",
+        }
+    ),
     fields=("code", "type"),
     retryable=frozenset({"server_error"}),
     phrases={"context length": ErrorKind.CONTEXT_LENGTH, "context window": ErrorKind.CONTEXT_LENGTH},
@@ -81,54 +68,41 @@ REPEATED: Final = (
 """Fields of a response that repeat the request."""
 
 OWN: Final = (
-    "id",
-    "object",
-    "model",
-    "status",
-    "output",
-    "output_text",
-    "usage",
-    "error",
-    "created_at",
-    "completed_at",
+    *("id", "object", "model", "status", "output", "output_text", "usage", "error", "created_at", "completed_at"),
 )
 """Fields of a response that events have words for, or that mean nothing. All others are details of the step."""
 
 DROPPED: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        ".type": "It determines what the event becomes.",
-        "item.type": "It determines the class of the part.",
-        "part.type": "It determines the class of the part.",
-        "content.type": "It determines the class of the part.",
-        "summary.type": "It determines the class of the part.",
-        "response.created/response.service_tier": "That of the end counts.",
-        "response.queued/response.service_tier": "That of the end counts.",
-        "response.in_progress/response.service_tier": "That of the end counts.",
-        "response.in_progress/response.id": "That of the start counts; Copilot changes it with every event.",
-        "response.completed/response.id": "That of the start counts; Copilot changes it with every event.",
-        "response.object": "Every document is a response.",
-        "response.status": "The end of the step has the last one.",
-        "response.created_at": "Dates are those of the records.",
-        "response.completed_at": "Dates are those of the records.",
-        "response.output": "The items came before.",
-        "response.output_text": "It repeats the texts.",
-        "role": "Every message is the assistant's.",
-        "sequence_number": "Needed only while the stream runs.",
-        "output_index": "The order of the items.",
-        "content_index": "The order of the texts of an item.",
-        "summary_index": "The order of the texts of an item.",
-        "annotation_index": "The order of the annotations of a text.",
-        "obfuscation": "Padding.",
-        "item_id": "The item has its id; Copilot changes it with every event.",
-        "response.output_item.added/item.id": "The end of the item has the id that counts.",
-        "response.output_item.added/item.status": "The end of the item has the last one.",
-        "response.output_item.added/item.encrypted_content": "It is not complete before the end of the item.",
-        "response.output_item.added/item.fingerprint": "It is not complete before the end of the item.",
-        "response.failed/response.error": "The error before it counts, where there is one.",
-        "shell_call_command": "The item has the commands when it ends.",
-        "partial_image_b64": "The item has the whole image when it ends.",
-        **{f"response.{field}": "It repeats the request." for field in REPEATED},
-    }
+    by_word(
+        {
+            "It determines what the event becomes.": ".type",
+            "It determines the class of the part.": "item.type part.type content.type summary.type",
+            "That of the end counts.": "response.created/response.service_tier response.queued/response.service_tier"
+            " response.in_progress/response.service_tier",
+            "That of the start counts; Copilot changes it with every event.": "response.in_progress/response.id"
+            " response.completed/response.id",
+            "Every document is a response.": "response.object",
+            "The end of the step has the last one.": "response.status",
+            "Dates are those of the records.": "response.created_at response.completed_at",
+            "The items came before.": "response.output",
+            "It repeats the texts.": "response.output_text",
+            "Every message is the assistant's.": "role",
+            "Needed only while the stream runs.": "sequence_number",
+            "The order of the items.": "output_index",
+            "The order of the texts of an item.": "content_index summary_index",
+            "The order of the annotations of a text.": "annotation_index",
+            "Padding.": "obfuscation",
+            "The item has its id; Copilot changes it with every event.": "item_id",
+            "The end of the item has the id that counts.": "response.output_item.added/item.id",
+            "The end of the item has the last one.": "response.output_item.added/item.status",
+            "It is not complete before the end of the item.": "response.output_item.added/item.encrypted_content"
+            " response.output_item.added/item.fingerprint",
+            "The error before it counts, where there is one.": "response.failed/response.error",
+            "The item has the commands when it ends.": "shell_call_command",
+            "The item has the whole image when it ends.": "partial_image_b64",
+            "It repeats the request.": " ".join([f"response.{field}" for field in REPEATED]),
+        }
+    )
 )
 """Fields that the decoder does not keep."""
 

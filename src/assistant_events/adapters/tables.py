@@ -1,0 +1,21 @@
+"""Tables of a wire's words, written by what the words mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+_V = TypeVar("_V")
+
+
+def by_word(words: Mapping[_V, str]) -> dict[str, _V]:
+    """
+    Return the meaning by word.
+
+    Args:
+        words: By meaning, its words with blanks between them. Their order is kept.
+    """
+    return {word: meaning for meaning, each in words.items() for word in each.split()}
+
+
+__all__ = ["by_word"]
