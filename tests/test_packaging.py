@@ -25,6 +25,7 @@ ENTRY_POINTS = {
         "anthropic-messages": f"{ADAPTERS}.anthropic_messages:dialect",
         "gemini-generate-content": f"{ADAPTERS}.gemini_generate_content:dialect",
         "gemini-interactions": f"{ADAPTERS}.gemini_interactions:dialect",
+        "openai-chat": f"{ADAPTERS}.openai_chat:dialect",
         "openai-responses": f"{ADAPTERS}.openai_responses:dialect",
     },
     "assistant_events.clients": {

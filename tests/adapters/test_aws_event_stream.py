@@ -166,7 +166,7 @@ def test_events_in_chunks():
 
 def test_a_frame_that_is_too_long():
     """
-    The prelude says it: such a frame is not waited for.
+    The prelude has its length: such a frame is not waited for.
     """
     payloads, framing = fed([END, DELTA[:12]], max_frame_bytes=len(END))
 

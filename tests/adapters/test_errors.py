@@ -25,11 +25,16 @@ TABLE = ErrorTable(
 READ = {
     "the most specific known code": (
         {"type": "invalid_request_error", "code": "context_length_exceeded", "message": "long", "param": "input"},
-        ErrorInfo(kind="context-length", message="long", code="context_length_exceeded", details={"param": "input"}),
+        ErrorInfo(
+            kind="context-length",
+            message="long",
+            code="context_length_exceeded",
+            details={"type": "invalid_request_error", "param": "input"},
+        ),
     ),
     "an unknown code before a known one": (
         {"type": "invalid_request_error", "code": "strange", "message": "m"},
-        ErrorInfo(kind="invalid-request", message="m", code="strange"),
+        ErrorInfo(kind="invalid-request", message="m", code="strange", details={"type": "invalid_request_error"}),
     ),
     "a status as code": (
         {"code": 529, "message": "m"},

@@ -90,10 +90,7 @@ LINES = {
     "fold a\0b": (2, "embedded null byte"),
     "fold stream --dialect esperanto": (
         2,
-        (
-            "unknown dialect 'esperanto'; "
-            "installed: anthropic-messages, gemini-generate-content, gemini-interactions, openai-responses"
-        ),
+        "unknown dialect 'esperanto'; installed: " + ", ".join(dialect_names()),
     ),
     "fold stream --session s": (2, "--session needs --db"),
     "fold stream --db db --session ": (2, "--session needs a name"),

@@ -21,6 +21,21 @@ RECORDED = [
 ]
 
 
+UNORDERED = {"openai-chat"}
+"""Dialects whose documents have one text, one reasoning and a list of calls, without an order among them."""
+
+UNENDED = {"openai-chat/snowflake.pydantic-ai.snowflake-thinking-streaming.sse"}
+"""Recordings whose only end is the mark `[DONE]`, which is not a parsed frame."""
+
+
+def is_in_groups(message):
+    """
+    Return whether all reasoning is before all text, and all text before all calls.
+    """
+    ranks = [("reasoning", "text", "tool").index(part.type) for part in message.parts]
+    return ranks == sorted(ranks)
+
+
 @pytest.mark.parametrize("answer", RECORDED)
 def test_answers_have_no_problems(answer):
     """
@@ -34,7 +49,7 @@ def test_answers_have_no_problems(answer):
     assert answer.form == "json" or events == answer.events(fast=False)
 
 
-@pytest.mark.parametrize("answer", RECORDED)
+@pytest.mark.parametrize("answer", [each for each in RECORDED if load_dialect(each.values[0].dialect).emitter])
 def test_there_and_back(answer):
     """
     Every recorded answer comes back from the frames of the emitter, and every completed one from its document.
@@ -49,7 +64,7 @@ def test_there_and_back(answer):
     assert fold(events) == fold(found)
     assert Counter(durable(events)) == Counter(durable(found))
     message = fold(events).last
-    if message.status is MessageStatus.COMPLETED:
+    if message.status is MessageStatus.COMPLETED and (answer.dialect not in UNORDERED or is_in_groups(message)):
         assert message == fold(dialect.decode_resource(dialect.emit_resource(message), "a1")).last
 
 
@@ -70,7 +85,9 @@ def test_nothing_is_lost(answer):
     round_trips.check_encoder(sample)
 
 
-@pytest.mark.parametrize("answer", [each for each in RECORDED if each.values[0].form != "json"])
+@pytest.mark.parametrize(
+    "answer", [each for each in RECORDED if each.values[0].form != "json" and each.id not in UNENDED]
+)
 def test_parsed_frames(answer):
     """
     Parsed frames give the same events as their bytes.

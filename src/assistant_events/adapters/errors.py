@@ -112,7 +112,7 @@ class ErrorTable:
             status=status if status is not None and 100 <= status < 600 else None,
             retryable=True if kind in _RETRYABLE or not self.retryable.isdisjoint(words) else None,
             retry_after_s=None if self.retry_after is None else self.retry_after(error),
-            details={key: value for key, value in said(error).items() if key not in (*self.fields, "message")},
+            details={key: value for key, value in said(error).items() if not self._is_read(key, value, code)},
         )
 
     def read_http(self, status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo:
@@ -141,6 +141,10 @@ class ErrorTable:
     def is_exact(self, error: ErrorInfo) -> bool:
         """Whether the object that `write` returns is read as the same error."""
         return self.read(self.write(error)) == error
+
+    def _is_read(self, key: str, value: object, code: str | None) -> bool:
+        """Return whether a field of an error has become its message, code or status."""
+        return key == "message" or (key in self.fields and (not isinstance(value, str) or value in ("", code)))
 
     def _number(self, error: Fields) -> int | None:
         numbers = [integer(error, key) for key in self.fields]

@@ -194,10 +194,9 @@ class FrameReader(ABC):
         left, learner = self._left, self._learners.get(kind)
         payload = self.payload
         if event is not None:
-            found = event.get(self.delta_frames.number) if self.delta_frames.number else 0
-            if payload is None or type(found) is not int:
+            number = self.delta_frames.number_in(event) or 0
+            if payload is None or number < 0:
                 return
-            number = found
             if learner is None:
                 learner = self._learners[kind] = TemplateLearner()
             if learner.template is None or (left is not None and left.is_for(learner, number, fragment)):

@@ -69,6 +69,10 @@ def _keys(keys: Iterable[str]) -> frozenset[str]:
     return frozenset(keys)
 
 
+def _path(keys: str | Path) -> Path:
+    return ((keys,) if keys else ()) if isinstance(keys, str) else keys
+
+
 @final
 @attrs.frozen(kw_only=True)
 class DeltaFrames:
@@ -81,8 +85,8 @@ class DeltaFrames:
     constant: frozenset[str] = attrs.field(default=frozenset({"type"}), converter=_keys)
     """Keys, at every level, whose values are the same in all frames of one kind."""
 
-    number: str = ""
-    """Key of the item's number."""
+    number: Path = attrs.field(default=(), converter=_path)
+    """Key of the item's number, or the path to it; frames without it are of no numbered item."""
 
     loose: frozenset[str] = attrs.field(default=frozenset[str](), converter=_keys)
     """Keys of values without meaning: padding, counters, random strings, dates."""
@@ -96,7 +100,7 @@ class DeltaFrames:
     def allow(self, event: Fields, path: Path) -> bool:
         """Return whether *event* has a string at *path*, and beside the path only keys that are declared."""
         value: Any = event
-        known = self.constant | self._varying | {self.number} - {""}
+        known = self.constant | self._varying | {str(key) for key in self.number}
         for step in path:
             within: Any = value
             if isinstance(within, dict) and step in within:
@@ -110,8 +114,8 @@ class DeltaFrames:
     def gaps(self, event: Fields, path: Path) -> Iterator[tuple[Path, str]]:
         """Yield the path and the kind of every value of *event* that varies."""
         yield path, "text"
-        if self.number:
-            yield (self.number,), "number"
+        if self.number_in(event) is not None:
+            yield self.number, "number"
         for key in self._varying:
             for place, value in _scalars(event.get(key), (key,)):
                 unique = key == self.unique and isinstance(value, str)
@@ -119,7 +123,18 @@ class DeltaFrames:
 
     def counted_in(self, event: Fields) -> Fields:
         """Return the counted fields of a frame."""
-        return {key: event[key] for key in {*self.counted, self.unique} if key and key in event}
+        return {key: event[key] for key in {*self.counted, self.unique} if event.get(key) is not None}
+
+    def number_in(self, event: Fields) -> int | None:
+        """Return the number of the item that a frame continues: `None` for items without numbers, -1 for a bad one."""
+        within: Any = event if self.number else None
+        for step in self.number[:-1]:
+            if isinstance(within, dict):
+                within = within.get(step)
+            else:
+                within = within[0] if step == 0 and isinstance(within, list) and within else None
+        number = within.get(self.number[-1]) if isinstance(within, dict) else None
+        return number if within is None or type(number) is int else -1
 
     @property
     def _varying(self) -> frozenset[str]:

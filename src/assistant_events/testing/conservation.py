@@ -49,7 +49,7 @@ _MEASURED_FRAMES: Final = 15
 
 _COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 
-_WRITTEN: Final = frozenset({"text", "raw_input", "input", "output", "message", "summary", "cited_text"})
+_WRITTEN: Final = frozenset({"text", "raw_input", "input", "output", "message", "summary", "transcript", "cited_text"})
 """Fields of events with text of any length, in which a frame's part of it is looked for."""
 
 # -- nothing is lost
@@ -121,7 +121,8 @@ class _Kept(NamedTuple):
             return True
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             return True  # half of a pair, whose other half came in another frame
-        data = base64_bytes(text) if self.media else None
+        encoded = text.partition(";base64,")[2] if text.startswith("data:") else text
+        data = base64_bytes(encoded) if self.media else None
         if data is not None and data in self.media:
             return True
         inner = _read(text) if text[:1] in ("{", "[") else None

@@ -1,0 +1,143 @@
+"""Events to the chunks of Chat Completions, and messages to its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import attrs
+
+from assistant_events import messages as msg
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.emitter import EmitterBase, is_lost
+from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.openai_chat import vocabulary as words
+from assistant_events.adapters.openai_chat.assistant_message import write_executed, write_message, write_part
+from assistant_events.adapters.openai_chat.decoder import OpenAIChatDecoder
+from assistant_events.values import thaw
+
+_DIALECT = OpenAIChatDecoder.dialect
+
+
+class OpenAIChatEmitter(EmitterBase):
+    """
+    Writes one answer as a stream of chunks, with the usage in a chunk of its own and `[DONE]` at the end.
+
+    Args:
+        delta_chars: Length of one delta of text or of input; `None` sends each in one delta.
+    """
+
+    decoder: ClassVar[type[DecoderBase]] = OpenAIChatDecoder
+
+    def __init__(self, *, delta_chars: int | None = None) -> None:
+        super().__init__()
+        self._delta_chars = delta_chars
+        self._head: dict[str, Any] = {}
+        self._indexes: dict[object, int] = {}
+
+    # -- the answer
+
+    def on_start(self, message: msg.AssistantMessage) -> None:
+        """Write a chunk with the role."""
+        self._head, self._indexes = _head(message, "chat.completion.chunk"), {}
+        self._write({"role": "assistant", "content": ""})
+
+    def on_end(self, message: msg.AssistantMessage) -> None:
+        """Write the reason to finish, the usage and the mark of the end, or the error; nothing of a lost stream."""
+        choice, more, facts = _facts(message)
+        if message.error is None:
+            choice["finish_reason"] = _finish_reason(message)
+        if message.error is None or choice or more or facts:
+            self._write(more, choice, **facts)
+        if message.usage is not None:
+            self.write({**self._head, "choices": [], "usage": words.write_usage(message.usage)})
+        if message.error is None:
+            self.write("[DONE]")
+        elif not is_lost(message.error):
+            self.write(words.ERRORS.write_document(message.error))
+
+    # -- parts
+
+    def on_part(self, place: int, part: msg.Part) -> None:
+        """Write the deltas of a part."""
+        if isinstance(part, msg.ToolPart) and part.provider_executed:
+            without_result = attrs.evolve(part, status=msg.CallStatus.CALLED, output=(), error=None)
+            self._write_executed(without_result)
+            return
+        for name, value in write_part(part).items():
+            for delta in self._deltas(name, value):
+                self._write(delta)
+
+    def on_result(self, place: int, call: msg.ToolPart) -> None:
+        """Write a tool of the provider once more, with its result."""
+        self._write_executed(call)
+
+    def _write_executed(self, call: msg.ToolPart) -> None:
+        self._write({"executed_tools": [{"index": self._index(call.call_id), **write_executed(call)}]})
+
+    def _deltas(self, name: str, value: Any) -> Iterator[dict[str, Any]]:
+        # Any: plain JSON.
+        if isinstance(value, str):
+            for piece in self._cut(value):
+                yield {name: piece}
+        elif name == "tool_calls":
+            [call] = value
+            index = self._index(object())
+            of = "custom" if "custom" in call else "function"
+            key = "input" if of == "custom" else "arguments"
+            text = call[of].get(key, "")
+            yield {name: [{"index": index, **call, of: {**call[of], key: ""}}]}
+            for piece in self._cut(text):
+                yield {name: [{"index": index, of: {key: piece}}]}
+        else:
+            yield {name: value}
+
+    def _index(self, key: object) -> int:
+        return self._indexes.setdefault(key, len(self._indexes))
+
+    def _cut(self, text: str) -> Iterator[str]:
+        size = self._delta_chars or len(text) or 1
+        for at in range(0, len(text), size):
+            yield text[at : at + size]
+
+    def _write(self, delta: dict[str, Any], choice: dict[str, Any] | None = None, **facts: Any) -> None:
+        # Any: plain JSON.
+        written = {"index": 0, "delta": delta, "finish_reason": None, **(choice or {})}
+        self.write({**self._head, "choices": [written], **facts})
+
+
+def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
+    """Return an answer as one JSON document, or the error of one that failed."""
+    if message.error is not None:
+        return words.ERRORS.write_document(message.error)
+    choice, more, facts = _facts(message)
+    written = write_message(message.parts)
+    for name, value in more.items():
+        written[name] = {**written[name], **value} if name == "audio" and name in written else value
+    usage = {} if message.usage is None else {"usage": words.write_usage(message.usage)}
+    choice = {"index": 0, "message": written, **choice, "finish_reason": _finish_reason(message)}
+    return {**_head(message, "chat.completion"), "choices": [choice], **usage, **facts}
+
+
+def _head(message: msg.AssistantMessage, kind: str) -> dict[str, Any]:
+    own = message.origin.dialect == _DIALECT
+    ident = string(message.state, "id") if own else f"chatcmpl-{message.id}"
+    model = message.origin.served_model or (None if own else message.origin.model)
+    return {"id": ident or "", "object": kind, "created": 0, "model": model or ""}
+
+
+def _facts(message: msg.AssistantMessage) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Return the facts of an answer that belong to the choice, to the message and to the chunk."""
+    if message.origin.dialect != _DIALECT:
+        return {}, {}, {}
+    facts: dict[str, Any] = thaw(message.details)
+    choice, more = facts.pop("choice", {}), facts.pop("message", {})
+    more |= {key: thaw(message.state)[key] for key in words.RETURNED if key in message.state}
+    more |= {key: facts.pop(key) for key in ("audio",) if key in facts}
+    choice |= {key: facts.pop(key) for key in ("logprobs",) if key in facts}
+    return choice, more, facts
+
+
+def _finish_reason(message: msg.AssistantMessage) -> str | None:
+    own = message.origin.dialect == _DIALECT
+    return message.raw_finish_reason if own else words.word_of(message.finish_reason)

@@ -1,0 +1,61 @@
+"""
+What is peculiar to the servers of this wire, as data. A provider is looked up by the name that the caller gives it.
+
+Sources: the manuals and issue trackers of the servers, and requests that they accepted (2025-01 to 2026-10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, final
+
+import attrs
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Profile:
+    """
+    What a server takes back.
+
+    Args:
+        fields: Fields of an answer that it takes back, beside text, refusal, audio and calls; `None` when it is not
+            known: then those that it has sent.
+
+        always: A field that each message has when one has it, with an empty text where there was none; `None` when
+            the server asks for none.
+
+        call_id_length: Length of the ids of calls, which are letters and digits; `None` when any id is taken.
+    """
+
+    fields: frozenset[str] | None
+    always: str | None = None
+    call_id_length: int | None = None
+
+
+_UNKNOWN: Final = Profile(fields=None)
+
+PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
+    {
+        "openai": Profile(fields=frozenset()),
+        # "The `reasoning_content` in the thinking mode must be passed back to the API."
+        "deepseek": Profile(fields=frozenset({"reasoning_content"}), always="reasoning_content"),
+        "moonshot": Profile(fields=frozenset({"reasoning_content"}), always="reasoning_content"),
+        "openrouter": Profile(fields=frozenset({"reasoning", "reasoning_details", "annotations", "images"})),
+        "groq": Profile(fields=frozenset({"reasoning"})),
+        "mistral": Profile(fields=frozenset(), call_id_length=9),
+        "ollama": Profile(fields=frozenset({"reasoning"})),
+        "vllm": Profile(fields=frozenset({"reasoning", "reasoning_content"})),
+        "xai": Profile(fields=frozenset({"reasoning_content"})),
+        "llama.cpp": Profile(fields=frozenset({"reasoning_content"})),
+        "together": Profile(fields=frozenset({"reasoning"})),
+        "fireworks": Profile(fields=frozenset({"reasoning_content"})),
+    }
+)
+"""By name of the provider."""
+
+
+def profile_of(provider: str) -> Profile:
+    """Return the profile of a provider; one that takes back whatever it sent when the name is not known."""
+    return PROFILES.get(provider, _UNKNOWN)

@@ -1,0 +1,168 @@
+"""
+Streams of every shape that the wire has: what holds for any adapter is tried on each.
+"""
+
+from .notation import DONE, HEAD, D, E, F, J, R, T, U, answer, chunk, stream
+
+ENCRYPTED = {"type": "reasoning.encrypted", "data": "gAAAAABsecret", "format": "openai-responses-v1", "index": 1}
+PIXEL = "iVBORw0KGgo="
+
+SAMPLES = {
+    "plain text": answer(T("Hel"), T("lo"), T(" world")),
+    "without a mark": stream(
+        D(role="assistant", content=""),
+        T("Hello"),
+        F(chunk={"usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}}),
+    ),
+    "reasoning": answer(R("Let"), R(" me see"), T("Yes.")),
+    "reasoning again": answer(R("One", "reasoning"), T("two"), R("three", "reasoning"), T("four")),
+    "reasoning details": answer(
+        *[
+            D(
+                content="",
+                reasoning=text,
+                reasoning_details=[
+                    {"type": "reasoning.text", "text": text, "format": "anthropic-claude-v1", "index": 0}
+                ],
+            )
+            for text in ("Let", " me see")
+        ],
+        D(reasoning_details=[{"type": "reasoning.text", "text": "", "signature": "EqQBCkgIChABGAI", "index": 0}]),
+        T("Yes."),
+    ),
+    "encrypted reasoning": answer(
+        D(
+            reasoning="So",
+            reasoning_details=[
+                {"type": "reasoning.summary", "summary": "So", "format": "openai-responses-v1", "index": 0}
+            ],
+        ),
+        T("Yes."),
+        D(reasoning="", reasoning_details=[{**ENCRYPTED, "id": "rs_0123456789"}]),
+    ),
+    "content in arrays": answer(
+        D(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}], "closed": True}]),
+        D(content=[{"type": "text", "text": "2 + 2"}]),
+        T(" = 4"),
+        D(content=[{"type": "reference", "reference_ids": [1, 2]}]),
+    ),
+    "calls by turns": answer(
+        J("", 0, "call_00001", "f", type="function"),
+        J("", 1, "call_00002", "g", type="function"),
+        J('{"a"', 0),
+        J('{"b"', 1),
+        J(":1}", 0),
+        J(":2}", 1),
+        finish_reason="tool_calls",
+    ),
+    "calls at one index": answer(
+        J('{"a":1}', 0, "call_00001", "f"),
+        J('{"a":2}', 0, "call_00002", "f"),
+        J('{"a":3}', 0, "call_00003", "f"),
+    ),
+    "calls without an index": answer(
+        J('{"a":', None, "call_00001", "f"), J("1}", None), J('{"a":2}', None, "call_00002", "g")
+    ),
+    "call in the last chunk": stream(
+        F("tool_calls", tool_calls=[{"index": 0, "id": "call_00001", "function": {"name": "f", "arguments": "{}"}}]),
+        DONE,
+    ),
+    "call without an id": answer(J("{", None, None, "f"), J("}", None), finish_reason="tool_calls"),
+    "call with a late name": answer(J('{"a":1', 0, "call_00001"), J("}", 0, None, "f"), finish_reason="tool_calls"),
+    "call without a name": answer(J('{"a":1}', 0, "call_00001"), T("Hm.")),
+    "signed call": answer(
+        J(
+            '{"a":1}',
+            0,
+            "call_00001",
+            "f",
+            type="function",
+            extra_content={"google": {"thought_signature": "AVSoXO4lu90Bn7Ix"}},
+        ),
+        finish_reason="tool_calls",
+    ),
+    "custom tool": answer(
+        D(tool_calls=[{"index": 0, "id": "call_00001", "type": "custom", "custom": {"name": "sql", "input": ""}}]),
+        D(tool_calls=[{"index": 0, "custom": {"input": "SELECT"}}]),
+        D(tool_calls=[{"index": 0, "custom": {"input": " 1"}}]),
+        finish_reason="tool_calls",
+    ),
+    "old function": answer(
+        D(function_call={"name": "f", "arguments": ""}),
+        D(function_call={"arguments": '{"a":1}'}),
+        finish_reason="function_call",
+    ),
+    "input that was cut": answer(J('{"a":', 0, "call_00001", "f"), finish_reason="length"),
+    "executed tool": answer(
+        R("Searching", "reasoning"),
+        D(executed_tools=[{"index": 0, "type": "search", "arguments": '{"query": "q"}'}]),
+        D(
+            executed_tools=[
+                {
+                    "index": 0,
+                    "type": "search",
+                    "arguments": '{"query": "q"}',
+                    "output": "Title: found",
+                    "search_results": {"results": [{"url": "https://u.example", "score": 0.875}]},
+                }
+            ]
+        ),
+        T("It is so."),
+    ),
+    "citations": answer(
+        T("It is so."),
+        D(
+            annotations=[
+                {
+                    "type": "url_citation",
+                    "url_citation": {"url": "https://u.example", "title": "Title", "start_index": 0, "end_index": 5},
+                }
+            ]
+        ),
+    ),
+    "refusal": answer(D(refusal=""), D(refusal="I'm"), D(refusal=" sorry.")),
+    "audio": answer(
+        D(audio={"id": "audio_00001", "transcript": ""}),
+        D(audio={"data": "AAEC", "transcript": "Hello"}),
+        D(audio={"data": "AwQF", "transcript": " you"}),
+        D(audio={"expires_at": 1790000999}),
+    ),
+    "image": answer(
+        T("Here."), D(images=[{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}])
+    ),
+    "log probabilities": answer(
+        *[
+            D(content=text, choice={"logprobs": {"content": [{"token": text, "logprob": value, "bytes": [72]}]}})
+            for text, value in (("Hel", -0.25), ("lo", -0.125))
+        ]
+    ),
+    "filters of Azure": stream(
+        {**HEAD, "id": "", "model": "", "choices": [], "prompt_filter_results": [{"prompt_index": 0}]},
+        T("Hello"),
+        {**HEAD, "choices": [{"index": 0, "delta": None, "content_filter_results": {"hate": {"severity": "safe"}}}]},
+        F(),
+        DONE,
+    ),
+    "usage in each chunk": stream(
+        *[
+            D(content=text, chunk={"usage": {"prompt_tokens": 4, "completion_tokens": at, "total_tokens": 4 + at}})
+            for at, text in enumerate("abcdefgh", 1)
+        ],
+        F(),
+        DONE,
+    ),
+    "padding": stream(*[{**T(text), "obfuscation": "x" * at} for at, text in enumerate("abcdefgh")], F(), U(), DONE),
+    "other choices": stream(T("a"), {**HEAD, "choices": [{"index": 1, "delta": {"content": "b"}}]}, F(), DONE),
+    "facts of servers": stream(
+        D(content="Hello", chunk={"provider": "Some Host", "x_groq": {"id": "req_00001"}}),
+        F(choice={"native_finish_reason": "completed"}, chunk={"x_groq": {"seed": 7}, "service_tier": "default"}),
+        chunk(citations=["https://u.example"], usage={"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}),
+        DONE,
+    ),
+    "keepalive": stream({"type": "keepalive", "sequence_number": 59}, T("Hello"), F(), DONE),
+    "error first": stream(E(type="server_error", code=None)),
+    "error after text": stream(T("He"), E("Token limit reached", code=400, metadata={"provider_name": "p"}), DONE),
+    "error as a reason": stream(T("He"), F("error"), DONE),
+    "without a reason to finish": stream(T("Hello")),
+    "mark alone": stream(T("Hello"), DONE),
+}

@@ -1,0 +1,506 @@
+"""
+The cases of the Chat Completions wire: what each stream becomes, worked out from the wire by hand.
+"""
+
+import base64
+
+import pytest
+
+from assistant_events import ErrorKind, FinishReason, Usage
+from assistant_events.messages import MessageStatus, PartStatus
+from assistant_events.values import Citation, JsonContent, TextContent, thaw
+
+from .notation import DIALECT, DONE, HEAD, D, E, F, J, R, T, U, answer, document, events, message, parts, stream
+from .samples import ENCRYPTED, PIXEL, SAMPLES
+
+
+def call(id="call_00001", name="f", input=None, **state):
+    return "tool", id, name, {"a": 1} if input is None else input, "called", state
+
+
+def made_up(input=None, **state):
+    """
+    Return a call to which the server gave no id.
+    """
+    return (*call("call-1", input=input)[:-1], {"id": None, **state})
+
+
+YES = ("text", "Yes.", {})
+FIELD = {"field": "reasoning_content"}
+TEXT_DETAIL = {"type": "reasoning.text", "format": "anthropic-claude-v1", "index": 0}
+SUMMARY_DETAIL = {"type": "reasoning.summary", "format": "openai-responses-v1", "index": 0}
+
+PARTS = {
+    "plain text": [("text", "Hello world", {})],
+    "without a mark": [("text", "Hello", {})],
+    "reasoning": [("reasoning", "Let me see", FIELD), YES],
+    "reasoning again": [
+        ("reasoning", "One", {"field": "reasoning"}),
+        ("text", "two", {}),
+        ("reasoning", "three", {"field": "reasoning"}),
+        ("text", "four", {}),
+    ],
+    "reasoning details": [
+        ("reasoning", "Let me see", {"detail": {**TEXT_DETAIL, "signature": "EqQBCkgIChABGAI"}}),
+        YES,
+    ],
+    "encrypted reasoning": [
+        ("reasoning", "So", {"detail": SUMMARY_DETAIL}),
+        YES,
+        ("reasoning", "", {"detail": {**ENCRYPTED, "id": "rs_0123456789"}}),
+    ],
+    "content in arrays": [
+        ("reasoning", "Hm", {"field": "thinking", "closed": True}),
+        ("text", "2 + 2 = 4", {}),
+        ("opaque", {"content": {"type": "reference", "reference_ids": [1, 2]}}),
+    ],
+    "calls by turns": [call(), call("call_00002", "g", {"b": 2})],
+    "calls at one index": [call(), call("call_00002", input={"a": 2}), call("call_00003", input={"a": 3})],
+    "calls without an index": [call(), call("call_00002", "g", {"a": 2})],
+    "call in the last chunk": [call(input={})],
+    "call without an id": [made_up({})],
+    "call with a late name": [call()],
+    "call without a name": [("text", "Hm.", {}), ("opaque", {"id": "call_00001", "arguments": '{"a":1}'})],
+    "signed call": [call(extra_content={"google": {"thought_signature": "AVSoXO4lu90Bn7Ix"}})],
+    "custom tool": [call(name="sql", input={"input": "SELECT 1"}, type="custom")],
+    "old function": [made_up(type="function_call")],
+    "refusal": [("text", "I'm sorry.", {"field": "refusal"})],
+    "audio": [("media", "audio/pcm16", bytes(range(6)), {"id": "audio_00001"})],
+    "image": [("text", "Here.", {}), ("media", "image/png", base64.b64decode(PIXEL), {})],
+    "filters of Azure": [("text", "Hello", {})],
+    "other choices": [("text", "a", {})],
+    "keepalive": [("text", "Hello", {})],
+    "mark alone": [("text", "Hello", {})],
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts(name):
+    """
+    Each channel is a part; what has to go back is its state, under the names of the wire.
+    """
+    assert PARTS[name] == parts(SAMPLES[name])
+
+
+FINISHES = {
+    "stop": (answer(T("a")), FinishReason.STOP),
+    "an upper case word": (answer(T("a"), finish_reason="STOP"), FinishReason.STOP),
+    "the word of Anthropic": (answer(T("a"), finish_reason="end_turn"), FinishReason.STOP),
+    "the limit": (answer(T("a"), finish_reason="length"), FinishReason.LENGTH),
+    "the limit of Mistral": (answer(T("a"), finish_reason="model_length"), FinishReason.LENGTH),
+    "calls": (answer(J("{}", 0, "c", "f"), finish_reason="tool_calls"), FinishReason.TOOL_CALLS),
+    "calls that end with stop": (SAMPLES["calls at one index"], FinishReason.TOOL_CALLS),
+    "an old function": (SAMPLES["old function"], FinishReason.TOOL_CALLS),
+    "a filter": (answer(finish_reason="content_filter"), FinishReason.CONTENT_FILTER),
+    "a refusal that ends with stop": (SAMPLES["refusal"], FinishReason.CONTENT_FILTER),
+    "an unknown word": (answer(T("a"), finish_reason="weather"), FinishReason.OTHER),
+    "the mark alone": (SAMPLES["mark alone"], FinishReason.OTHER),
+    "the first of two": (stream(T("a"), F("length"), F("stop"), DONE), FinishReason.LENGTH),
+}
+
+
+@pytest.mark.parametrize(("body", "expected"), FINISHES.values(), ids=FINISHES)
+def test_finish_reasons(body, expected):
+    """
+    The reason follows from the wire's word, from calls, and from a refusal.
+    """
+    assert expected is message(body).finish_reason
+
+
+COUNTS = {"prompt_tokens": 100, "completion_tokens": 30}
+USAGES = {
+    "counts with their parts": (
+        {
+            **COUNTS,
+            "total_tokens": 130,
+            "prompt_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 7},
+            "completion_tokens_details": {"reasoning_tokens": 20},
+        },
+        (100, 60, 7, 30, 20),
+    ),
+    "reasoning beside the output": (
+        {**COUNTS, "total_tokens": 150, "completion_tokens_details": {"reasoning_tokens": 20}},
+        (100, None, None, 50, 20),
+    ),
+    "hits of DeepSeek": (
+        {**COUNTS, "total_tokens": 130, "prompt_cache_hit_tokens": 60, "prompt_cache_miss_tokens": 40},
+        (100, 60, None, 30, None),
+    ),
+    "nulls": (
+        {**COUNTS, "prompt_tokens_details": None, "completion_tokens_details": None},
+        (100, None, None, 30, None),
+    ),
+}
+
+
+@pytest.mark.parametrize(("usage", "expected"), USAGES.values(), ids=USAGES)
+def test_counts(usage, expected):
+    """
+    Both sides include their parts, wherever a server counts them.
+    """
+    found = message(stream(T("a"), F(), {**HEAD, "choices": [], "usage": usage}, DONE)).usage
+
+    assert expected == (
+        found.input_tokens,
+        found.cache_read_tokens,
+        found.cache_write_tokens,
+        found.output_tokens,
+        found.reasoning_tokens,
+    )
+    assert {key: value for key, value in usage.items() if value is not None} == thaw(found.details)
+
+
+PLACES = {
+    "a chunk of its own": stream(T("a"), F(), U(3, 4), DONE),
+    "the last chunk": stream(T("a"), F(chunk={"usage": {"prompt_tokens": 3, "completion_tokens": 4}}), DONE),
+    "each chunk": stream(
+        *[D(content="a", chunk={"usage": {"prompt_tokens": 3, "completion_tokens": at}}) for at in (1, 2, 3, 4)],
+        F(),
+        DONE,
+    ),
+    "the choice": stream(T("a"), F(choice={"usage": {"prompt_tokens": 3, "completion_tokens": 4}}), DONE),
+    "x_groq": stream(T("a"), F(chunk={"x_groq": {"usage": {"prompt_tokens": 3, "completion_tokens": 4}}}), DONE),
+}
+
+
+@pytest.mark.parametrize("body", PLACES.values(), ids=PLACES)
+def test_places_of_the_usage(body):
+    """
+    The last counts of a stream are its usage, wherever a server sends them.
+    """
+    usage = message(body).usage
+
+    assert (3, 4) == (usage.input_tokens, usage.output_tokens)
+
+
+def test_usage_of_the_last_of_many_equal_frames():
+    """
+    The counts of frames on the fast path are read, too.
+    """
+    expected = Usage(
+        input_tokens=4, output_tokens=8, details={"prompt_tokens": 4, "completion_tokens": 8, "total_tokens": 12}
+    )
+
+    assert expected == message(SAMPLES["usage in each chunk"]).usage
+
+
+ERRORS = {
+    "in the middle": (SAMPLES["error after text"], ErrorKind.INVALID_REQUEST, "Token limit reached", "400"),
+    "at the start": (SAMPLES["error first"], ErrorKind.PROVIDER, "Overloaded", "server_error"),
+    "a text": (stream(T("a"), {"error": "no memory"}), ErrorKind.PROVIDER, "no memory", None),
+    "after the reason to finish": (
+        stream(T("a"), F("length"), E("Token limit reached", code=400), DONE),
+        ErrorKind.INVALID_REQUEST,
+        "Token limit reached",
+        "400",
+    ),
+    "a reason": (SAMPLES["error as a reason"], ErrorKind.PROVIDER, "error", "error"),
+    "a reason of DeepSeek": (
+        stream(T("a"), F("insufficient_system_resource")),
+        ErrorKind.OVERLOADED,
+        "insufficient_system_resource",
+        "insufficient_system_resource",
+    ),
+    "no reason to finish": (
+        SAMPLES["without a reason to finish"],
+        ErrorKind.INTERRUPTED,
+        "the stream stopped before its end",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "kind", "text", "code"), ERRORS.values(), ids=ERRORS)
+def test_failures(body, kind, text, code):
+    """
+    An error, and a body that ends too early, fail the answer, which keeps what came.
+    """
+    failed = message(body)
+
+    assert MessageStatus.FAILED is failed.status
+    assert (kind, text, code) == (failed.error.kind, failed.error.message, failed.error.code)
+    assert all(part.text in ("a", "He", "Hello") for part in failed.parts)
+
+
+def test_a_call_that_groq_refuses():
+    """
+    What the model had generated is in the details of the error.
+    """
+    body = stream(
+        R("Hm", "reasoning"),
+        E(
+            "Tool call validation failed",
+            type="invalid_request_error",
+            code="tool_use_failed",
+            failed_generation='{"name": "f"}',
+            status_code=400,
+        ),
+    )
+    error = message(body).error
+
+    assert ErrorKind.INVALID_REQUEST is error.kind
+    assert '{"name": "f"}' == error.details["failed_generation"]
+
+
+def test_an_input_that_was_cut():
+    """
+    An input that is not JSON, for the answer reached its limit, fails and keeps what came; nothing is run.
+    """
+    cut = message(SAMPLES["input that was cut"])
+    [called] = cut.tool_calls
+
+    assert FinishReason.LENGTH is cut.finish_reason
+    assert ("failed", '{"a":', None) == (called.status.value, called.raw_input, called.input)
+
+
+INPUTS = {
+    "null": ("null", {}),
+    "an empty text": ("", {}),
+    "an object": ({"a": [1]}, {"a": [1]}),
+    "a parsable prefix": ("{}", {}),
+}
+
+
+@pytest.mark.parametrize(("arguments", "expected"), INPUTS.values(), ids=INPUTS)
+def test_inputs(arguments, expected):
+    """
+    A call without input has an empty one; one that came as an object has it.
+    """
+    [called] = message(answer(J(arguments, 0, "call_00001", "f"))).tool_calls
+
+    assert expected == thaw(called.input)
+
+
+def test_an_input_ends_with_the_answer():
+    """
+    A text that is JSON already is not the end of an input.
+    """
+    [called] = message(answer(J("{}", 0, "c", "f"), J("  ", 0))).tool_calls
+
+    assert "{}  " == called.raw_input
+
+
+def test_a_name_in_every_piece():
+    """
+    A name, or an id, that is repeated changes nothing.
+    """
+    body = answer(J('{"a"', 0, "call_00001", "f"), J(":1}", 0, "call_00001", "f"), J("", 0, "", ""))
+
+    assert [call()] == parts(body)
+
+
+def test_an_id_after_the_name():
+    """
+    An id that comes late is the one that is sent back.
+    """
+    [called] = message(answer(J("{", 0, None, "f"), J("}", 0, "call_00001"))).tool_calls
+
+    assert "call_00001" == called.state["id"]
+
+
+def test_one_id_for_two_calls():
+    """
+    Calls at different indexes are different calls, though they have one id.
+    """
+    calls = message(answer(J("{}", 0, "c", "f"), J('{"a":1}', 1, "c", "f"))).tool_calls
+
+    assert [({}, "c"), ({"a": 1}, "c#2")] == [(thaw(each.input), each.call_id) for each in calls]
+    assert "c" == calls[1].state["id"]
+
+
+def test_calls_without_ids_and_indexes():
+    """
+    A second name begins a second call.
+    """
+    calls = message(answer(J("{}", None, None, "f"), J('{"a":1}', None, None, "f"))).tool_calls
+
+    assert [{}, {"a": 1}] == [thaw(each.input) for each in calls]
+
+
+def test_text_after_a_call():
+    """
+    Parts have the order in which they began.
+    """
+    body = answer(T("I look."), J("{}", 0, "c", "f"), T("Wait."))
+
+    assert ["text", "tool", "text"] == [part.type for part in message(body).parts]
+
+
+def test_calls_are_made_when_the_reason_to_finish_comes():
+    """
+    The app need not wait for the usage to run a call.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(stream(J("{}", 0, "c", "f")))
+
+    assert ["tool.input.ended", "tool.called"] == [event.type for event in decoder.feed(stream(F("tool_calls")))]
+
+
+def test_reasoning_in_several_fields_at_once():
+    """
+    Text that a server sends twice, or three times, is there once.
+    """
+    body = answer(
+        D(reasoning="So", reasoning_content="So"),
+        D(reasoning="", reasoning_content=None, content=""),
+        T("Yes."),
+    )
+
+    assert [("reasoning", "So", FIELD), YES] == parts(body)
+
+
+def test_pieces_of_encrypted_reasoning():
+    """
+    Data that comes in pieces is one; an empty piece in front is not a reasoning.
+    """
+    body = answer(
+        D(reasoning_details=[{"type": "reasoning.text", "text": "", "format": "f", "index": 0}]),
+        D(reasoning_details=[{"type": "reasoning.encrypted", "data": "abc", "index": 1}]),
+        D(reasoning_details=[{"type": "reasoning.encrypted", "data": "def", "index": 1}]),
+        T("Yes."),
+    )
+
+    assert [("reasoning", "", {"detail": {"type": "reasoning.encrypted", "data": "abcdef", "index": 1}}), YES] == parts(
+        body
+    )
+
+
+def test_encrypted_reasoning_beside_its_text():
+    """
+    An item without text belongs to the reasoning that is open.
+    """
+    text = {"type": "reasoning.text", "text": "So", "index": 0}
+    body = answer(D(reasoning_details=[text, {**ENCRYPTED, "index": 0}]), T("Yes."))
+    state = {"detail": {"type": "reasoning.text", "index": 0}, "details": [{**ENCRYPTED, "index": 0}]}
+
+    assert [("reasoning", "So", state), YES] == parts(body)
+
+
+def test_sources():
+    """
+    Annotations are citations of the text, and go back as they came.
+    """
+    [text] = message(SAMPLES["citations"]).parts
+
+    assert (Citation(url="https://u.example", title="Title", start=0, end=5),) == text.citations
+    assert "https://u.example" == text.state["annotations"][0]["url_citation"]["url"]
+
+
+def test_a_tool_of_the_server():
+    """
+    The tool that Groq runs is a call with a result.
+    """
+    [called] = message(SAMPLES["executed tool"]).tool_calls
+
+    assert (True, "search", {"query": "q"}) == (called.provider_executed, called.name, thaw(called.input))
+    assert (
+        TextContent("Title: found"),
+        JsonContent({"search_results": {"results": [{"url": "https://u.example", "score": 0.875}]}}),
+    ) == called.output
+
+
+DETAILS = {
+    "log probabilities": {
+        "logprobs": {
+            "content": [
+                {"token": "Hel", "logprob": -0.25, "bytes": [72]},
+                {"token": "lo", "logprob": -0.125, "bytes": [72]},
+            ]
+        }
+    },
+    "audio": {"audio": {"transcript": "Hello you", "expires_at": 1790000999}},
+    "facts of servers": {
+        "provider": "Some Host",
+        "x_groq": {"id": "req_00001", "seed": 7},
+        "choice": {"native_finish_reason": "completed"},
+        "service_tier": "default",
+        "citations": ["https://u.example"],
+    },
+    "filters of Azure": {
+        "prompt_filter_results": [{"prompt_index": 0}],
+        "choice": {"content_filter_results": {"hate": {"severity": "safe"}}},
+    },
+}
+
+
+@pytest.mark.parametrize("name", DETAILS)
+def test_details(name):
+    """
+    What a server reports beside the content is in the details of the answer.
+    """
+    assert DETAILS[name] == thaw(message(SAMPLES[name]).details)
+
+
+def test_a_document():
+    """
+    An answer in one document becomes the message of its stream.
+    """
+    calls = [{"id": "call_00001", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}]
+    whole = document("tool_calls", content="Yes.", reasoning_content="So", tool_calls=calls)
+    body = answer(R("So"), T("Yes."), J('{"a":1}', 0, "call_00001", "f"), finish_reason="tool_calls")
+
+    assert message(body) == message(whole)
+
+
+def test_a_document_without_a_reason_to_finish():
+    """
+    A document is whole.
+    """
+    found = message(document(None, content="Yes."))
+
+    assert (MessageStatus.COMPLETED, FinishReason.OTHER) == (found.status, found.finish_reason)
+
+
+def test_legacy_completions():
+    """
+    The text of the endpoint before chat is read.
+    """
+    body = stream(*[{**HEAD, "object": "text_completion", "choices": [{"index": 0, "text": text}]} for text in "ab"])
+
+    assert [("text", "ab", {})] == parts(body + stream({**HEAD, "choices": [{"text": "", "finish_reason": "stop"}]}))
+
+
+def test_a_cut_before_the_usage():
+    """
+    A connection that is lost behind the reason to finish fails the answer: its counts are missing.
+    """
+    decoder = DIALECT.decoder("a1")
+    events = decoder.feed(stream(T("Hello"), F()))
+    events += decoder.close(DIALECT.decoder("a2").interruption())
+
+    assert "step.failed" == events[-1].type
+    assert PartStatus.COMPLETED is decoder.message.parts[0].status
+
+
+def test_notes():
+    """
+    What was not used is noted: another choice, and an event that is not a chunk.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(SAMPLES["other choices"] + b"")
+    other = DIALECT.decoder("a1")
+    other.feed(stream({"weather": "fine"}))
+
+    assert ["other-choice"] == [note.code for note in decoder.notes]
+    assert ["unknown-event"] == [note.code for note in other.notes]
+
+
+def test_many_equal_frames_take_the_fast_path():
+    """
+    Text, reasoning and input of many frames give the same events as without the fast path.
+    """
+    body = stream(
+        *[R(f"r{at}") for at in range(9)],
+        *[T(f"t{at}") for at in range(9)],
+        J("", 0, "c0", "f"),
+        *[J(f"{at}", 0) for at in range(9)],
+        J("", 1, "c1", "f"),
+        *[J(f"{at}", 1) for at in range(9)],
+        F(),
+        DONE,
+    )
+    plain = DIALECT.decoder("a1")
+    plain.fast = False
+
+    assert plain.feed(body) + plain.close() == events(body)
+    assert ["012345678", "012345678"] == [each.raw_input for each in message(body).tool_calls]

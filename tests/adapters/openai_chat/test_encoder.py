@@ -1,0 +1,364 @@
+"""
+Requests of the Chat Completions wire, worked out from the manuals of its servers by hand.
+"""
+
+import pytest
+
+from assistant_events import UserMessage, fold
+from assistant_events.messages import CompactionMessage
+from assistant_events.values import JsonContent, MediaContent, TextContent
+
+from .notation import DIALECT, MODEL, D, J, R, T, answer, encoded, events, message
+from .samples import ENCRYPTED, PIXEL, SAMPLES
+
+USER = UserMessage(id="u1", content="Hi")
+ASKED = {"role": "user", "content": "Hi"}
+
+
+def of(body, provider="openai"):
+    """
+    Return the message of a stream that a provider has sent.
+    """
+    return message(body, provider=provider)
+
+
+def sent(body, provider="openai", **options):
+    """
+    Return the messages behind the prompt, when an answer is sent back to its server, and what was dropped.
+    """
+    messages, drops = encoded(USER, of(body, provider), provider=provider, **options)
+    assert ASKED == messages[0]
+    return messages[1:], drops
+
+
+def answered(body, *outputs, provider="openai"):
+    """
+    Return the message of a stream, each call of which has got one of the outputs.
+    """
+    found = events(body, provider=provider)
+    calls = fold(found).last.tool_calls
+    found += [call.succeed(output) for call, output in zip(calls, outputs, strict=True)]
+    return fold(found).last
+
+
+def written(call_id="call_00001", name="f", arguments='{"a":1}', **more):
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}, **more}
+
+
+DETAIL = {"type": "reasoning.text", "format": "anthropic-claude-v1", "index": 0, "signature": "EqQBCkgIChABGAI"}
+SUMMARY = {"type": "reasoning.summary", "summary": "So", "format": "openai-responses-v1", "index": 0}
+
+RETURNED = {
+    "text": ("openai", SAMPLES["plain text"], {"content": "Hello world"}),
+    "a refusal": ("openai", SAMPLES["refusal"], {"content": "", "refusal": "I'm sorry."}),
+    "audio": ("openai", SAMPLES["audio"], {"content": "", "audio": {"id": "audio_00001"}}),
+    "reasoning of DeepSeek": ("deepseek", SAMPLES["reasoning"], {"content": "Yes.", "reasoning_content": "Let me see"}),
+    "reasoning of Groq": ("groq", answer(R("So", "reasoning"), T("Yes.")), {"content": "Yes.", "reasoning": "So"}),
+    "reasoning in two places": (
+        "ollama",
+        SAMPLES["reasoning again"],
+        {"content": "twofour", "reasoning": "Onethree"},
+    ),
+    "signed details": (
+        "openrouter",
+        SAMPLES["reasoning details"],
+        {"content": "Yes.", "reasoning_details": [{**DETAIL, "text": "Let me see"}]},
+    ),
+    "encrypted details": (
+        "openrouter",
+        SAMPLES["encrypted reasoning"],
+        {"content": "Yes.", "reasoning_details": [SUMMARY, {**ENCRYPTED, "id": "rs_0123456789"}]},
+    ),
+    "arrays of Mistral": (
+        "mistral",
+        SAMPLES["content in arrays"],
+        {
+            "content": [
+                {"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}], "closed": True},
+                {"type": "text", "text": "2 + 2 = 4"},
+                {"type": "reference", "reference_ids": [1, 2]},
+            ]
+        },
+    ),
+    "a server without a profile": (
+        "somewhere",
+        answer(R("So", "reasoning_text"), T("Yes.")),
+        {"content": "Yes.", "reasoning_text": "So"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("provider", "body", "expected"), RETURNED.values(), ids=RETURNED)
+def test_what_returns(provider, body, expected):
+    """
+    What a server wants back is in the message, in the field in which it came.
+    """
+    assert ([{"role": "assistant", **expected}], []) == sent(body, provider)
+
+
+def test_what_openai_does_not_take():
+    """
+    A field that the server does not know is left out, and reported.
+    """
+    assert ([{"role": "assistant", "content": "Yes."}], [(0, "unplaced")]) == sent(SAMPLES["reasoning"])
+
+
+def test_reasoning_of_another_provider():
+    """
+    Reasoning is sent to its own server alone.
+    """
+    messages, drops = encoded(USER, of(SAMPLES["reasoning"], "deepseek"), provider="moonshot")
+
+    assert {"role": "assistant", "content": "Yes."} == messages[1]
+    assert (0, "other-provider") in drops
+
+
+@pytest.mark.parametrize("provider", ["deepseek", "moonshot"])
+def test_reasoning_on_every_message(provider):
+    """
+    Where one message has reasoning, the server wants it on each: empty where there was none.
+    """
+    answers = [of(SAMPLES[name], provider) for name in ("reasoning", "plain text")]
+    messages, _ = encoded(USER, *answers, provider=provider)
+
+    assert ["Let me see", ""] == [each["reasoning_content"] for each in messages if each["role"] == "assistant"]
+
+
+def test_no_reasoning_at_all():
+    """
+    A conversation without reasoning has no field for it.
+    """
+    assert [{"role": "assistant", "content": "Hello world"}] == sent(SAMPLES["plain text"], "deepseek")[0]
+
+
+def test_calls_and_results():
+    """
+    All results follow the message with the calls at once, in its order; inputs are the text that came.
+    """
+    messages, drops = encoded(USER, answered(SAMPLES["calls by turns"], "one", {"two": 2}))
+
+    assert [
+        {"role": "assistant", "content": None, "tool_calls": [written(), written("call_00002", "g", '{"b":2}')]},
+        {"role": "tool", "tool_call_id": "call_00001", "content": "one"},
+        {"role": "tool", "tool_call_id": "call_00002", "content": '{"two":2}'},
+    ] == messages[1:]
+    assert [] == drops
+
+
+def test_a_signed_call():
+    """
+    The signature of Gemini is beside its call.
+    """
+    [asked, _], _ = sent(SAMPLES["signed call"], "somewhere")
+
+    assert [written(extra_content={"google": {"thought_signature": "AVSoXO4lu90Bn7Ix"}})] == asked["tool_calls"]
+
+
+def test_other_kinds_of_calls():
+    """
+    Custom tools and old functions go back in their own form.
+    """
+    [custom, _], _ = sent(SAMPLES["custom tool"])
+    [old, result], _ = sent(SAMPLES["old function"])
+
+    assert [{"id": "call_00001", "type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}}] == custom[
+        "tool_calls"
+    ]
+    assert {"name": "f", "arguments": '{"a":1}'} == old["function_call"]
+    assert ("function", "f") == (result["role"], result["name"])
+
+
+def test_a_call_without_an_answer():
+    """
+    Each call has a result, or the server refuses all.
+    """
+    [_, result], drops = sent(SAMPLES["signed call"])
+
+    assert ("tool", "call_00001") == (result["role"], result["tool_call_id"])
+    assert [(0, "no-answer")] == drops
+
+
+def test_an_input_that_is_not_json():
+    """
+    Servers parse inputs: one that is cut is sent as an empty object, and its result has the fault.
+    """
+    [asked, result], drops = sent(SAMPLES["input that was cut"])
+
+    assert [written(arguments="{}")] == asked["tool_calls"]
+    assert "not run" in result["content"]
+    assert [(0, "uncalled")] == drops
+
+
+@pytest.mark.parametrize("arguments", ["null", ""])
+def test_an_input_that_is_none(arguments):
+    """
+    A call without input has an empty object.
+    """
+    [asked, _], _ = sent(answer(J(arguments, 0, "call_00001", "f")))
+
+    assert [written(arguments="{}")] == asked["tool_calls"]
+
+
+def test_media_of_results():
+    """
+    A result is text; images follow all results, as a message of the user.
+    """
+    output = [TextContent("See"), MediaContent(media_type="image/png", data=b"\x89PNG")]
+    messages, drops = encoded(USER, answered(SAMPLES["calls by turns"], output, "two"))
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}}
+
+    assert [("tool", "See"), ("tool", "two"), ("user", [image])] == [
+        (each["role"], each["content"]) for each in messages[2:]
+    ]
+    assert [] == drops
+
+
+def test_tools_of_the_server():
+    """
+    What the server has run itself cannot be sent.
+    """
+    [asked], drops = sent(SAMPLES["executed tool"], "groq")
+
+    assert {"role": "assistant", "content": "It is so.", "reasoning": "Searching"} == asked
+    assert [(1, "unplaced")] == drops
+
+
+IDS = {
+    "its own": ("call_00001", "openai", "call_00001"),
+    "of Kimi": ("functions.f:0", "moonshot", "functions.f:0"),
+    "valid for Mistral": ("abcDEF123", "mistral", "abcDEF123"),
+}
+
+
+@pytest.mark.parametrize(("ident", "provider", "expected"), IDS.values(), ids=IDS)
+def test_ids(ident, provider, expected):
+    """
+    The id of a call is sent back as it came.
+    """
+    [asked, result], _ = sent(answer(J("{}", 0, ident, "f")), provider)
+
+    assert [expected] == [each["id"] for each in asked["tool_calls"]]
+    assert expected == result["tool_call_id"]
+
+
+def test_ids_for_mistral():
+    """
+    Mistral takes ids of nine letters and digits alone.
+    """
+    messages, _ = encoded(USER, answered(SAMPLES["calls by turns"], "1", "2"), provider="mistral")
+    ids = [each["id"] for each in messages[1]["tool_calls"]]
+
+    assert [9, 9] == [len(each) for each in ids if each.isalnum()]
+    assert ids == [each["tool_call_id"] for each in messages[2:]]
+    assert 2 == len(set(ids))
+
+
+def test_ids_that_come_again():
+    """
+    Servers count their calls from 0 in each answer: the request has unique ids.
+    """
+    first, second = [
+        fold(decoder.feed(answer(J("{}", 0, "call_0", "f"))) + decoder.close()).last
+        for decoder in map(DIALECT.decoder, ("a1", "a2"))
+    ]
+    messages, _ = encoded(USER, first, UserMessage(id="u2", content="Go on"), second)
+    ids = [call["id"] for each in messages for call in each.get("tool_calls", ())]
+
+    assert ["call_0", "call_0_2"] == ids
+
+
+PROMPTS = {
+    "a text": ([TextContent("Hi")], "Hi"),
+    "two texts": ([TextContent("a"), TextContent("b")], [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+    "json": ([JsonContent({"a": 1})], '{"a":1}'),
+    "an image": (
+        [MediaContent(media_type="image/png", uri="https://u.example/i.png")],
+        [{"type": "image_url", "image_url": {"url": "https://u.example/i.png"}}],
+    ),
+    "audio": (
+        [MediaContent(media_type="audio/wav", data=b"\x00")],
+        [{"type": "input_audio", "input_audio": {"data": "AA==", "format": "wav"}}],
+    ),
+    "a document": (
+        [MediaContent(media_type="application/pdf", data=b"\x00")],
+        [{"type": "file", "file": {"filename": "document.pdf", "file_data": "data:application/pdf;base64,AA=="}}],
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "expected"), PROMPTS.values(), ids=PROMPTS)
+def test_prompts(content, expected):
+    """
+    One text is a string, anything else an array.
+    """
+    messages, drops = encoded(UserMessage(id="u1", content=tuple(content)))
+
+    assert ([{"role": "user", "content": expected}], []) == (messages, drops)
+
+
+def test_content_without_a_place():
+    """
+    A video has no form in this wire.
+    """
+    messages, drops = encoded(UserMessage(id="u1", content=(MediaContent(media_type="video/mp4", data=b"\x00"),)))
+
+    assert ([], [(None, "unsupported")]) == (messages, drops)
+
+
+def test_system_messages():
+    """
+    The app gives the messages of the system, and they come first.
+    """
+    system = {"role": "system", "content": "Be brief."}
+    messages, _ = encoded(USER, messages=[system])
+
+    assert [system, ASKED] == messages
+
+
+def test_other_messages_of_the_body():
+    """
+    A conversation comes out of the transcript alone.
+    """
+    with pytest.raises(ValueError, match="messages come out of the transcript"):
+        encoded(USER, messages=[{"role": "user", "content": "Hi"}])
+
+
+def test_a_summary():
+    """
+    A summary of the app is a prompt.
+    """
+    summary = CompactionMessage(id="s1", reason="manual", status="completed", text="They met.")
+
+    assert [{"role": "user", "content": "They met."}, ASKED] == encoded(summary, USER)[0]
+
+
+def test_stripped():
+    """
+    Without state, no reasoning and no signature is sent.
+    """
+    request = DIALECT.encoder(
+        [USER, of(SAMPLES["signed call"], "somewhere")], {"model": MODEL}, provider="somewhere", strip=True
+    )
+
+    assert [written()] == request.body["messages"][1]["tool_calls"]
+
+
+def test_annotations():
+    """
+    OpenRouter takes back what it has parsed of a file; others refuse the field.
+    """
+    body = answer(T("It is."), D(annotations=[{"type": "file", "file": {"hash": "0a1b2c3d"}}]))
+    [kept], _ = sent(body, "openrouter")
+    [bare], drops = sent(body, "groq")
+
+    assert [{"type": "file", "file": {"hash": "0a1b2c3d"}}] == kept["annotations"]
+    assert ({"role": "assistant", "content": "It is."}, [(0, "unplaced")]) == (bare, drops)
+
+
+def test_an_image_of_the_answer():
+    """
+    OpenRouter takes back images that its models made.
+    """
+    [kept], _ = sent(SAMPLES["image"], "openrouter")
+
+    assert [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}] == kept["images"]
