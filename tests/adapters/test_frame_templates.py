@@ -55,6 +55,21 @@ def test_the_right_one_of_two():
     assert payload[:-5] == learned(payload, fields=DeltaFrames(constant=("x", "y"))).bound(0)[0]
 
 
+def test_what_varies_inside_of_an_object():
+    """
+    What varies may be in an object of the frame; it is not looked for beside it.
+    """
+    fields = DeltaFrames(inside=("delta",), number=("delta", "index"), loose=("p",), counted=("usage",))
+    path = ("delta", "of", "text")
+    made = learned(b'{"delta":{"index":3,"of":{"text":"a"},"p":"xy"}}', path, fields)
+    found = made.pattern.fullmatch(b'"b"},"p":"z"}}')
+
+    assert b'{"delta":{"index":12,"of":{"text":' == made.bound(12)[0]
+    assert b'"b"' == found["text"]
+    assert learned(b'{"delta":{"index":3,"of":{"text":"a"}},"p":"xy"}', path, fields) is None
+    assert {"usage": 1} == fields.counted_in({"delta": {"usage": 1}, "usage": 2})
+
+
 def test_lists_in_the_path():
     """
     A path may lead through a list of one item.

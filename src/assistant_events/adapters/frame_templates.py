@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, final
 
 import attrs
 
-from assistant_events.adapters.json_fields import Fields
+from assistant_events.adapters.json_fields import Fields, mapping
 from assistant_events.errors import JsonError
 from assistant_events.values import read_json
 
@@ -88,6 +88,9 @@ class DeltaFrames:
     number: Path = attrs.field(default=(), converter=_path)
     """Key of the item's number, or the path to it; frames without it are of no numbered item."""
 
+    inside: tuple[str, ...] = ()
+    """Keys that lead from the frame to the object with the varying values; none when it is the frame."""
+
     loose: frozenset[str] = attrs.field(default=frozenset[str](), converter=_keys)
     """Keys of values without meaning: padding, counters, random strings, dates."""
 
@@ -100,15 +103,16 @@ class DeltaFrames:
     def allow(self, event: Fields, path: Path) -> bool:
         """Return whether *event* has a string at *path*, and beside the path only keys that are declared."""
         value: Any = event
-        known = self.constant | self._varying | {str(key) for key in self.number}
-        for step in path:
+        varying = self._varying | {str(key) for key in self.number}
+        for depth, step in enumerate(path):
             within: Any = value
+            known = self.constant | varying if depth == len(self.inside) else self.constant
             if isinstance(within, dict) and step in within:
                 if not within.keys() - {step} <= known:
                     return False
             elif not (isinstance(within, list) and len(within) == 1 and step == 0):
                 return False
-            value, known = value[step], self.constant
+            value = value[step]
         return isinstance(value, str)
 
     def gaps(self, event: Fields, path: Path) -> Iterator[tuple[Path, str]]:
@@ -117,13 +121,14 @@ class DeltaFrames:
         if self.number_in(event) is not None:
             yield self.number, "number"
         for key in self._varying:
-            for place, value in _scalars(event.get(key), (key,)):
+            for place, value in _scalars(self._within(event).get(key), (*self.inside, key)):
                 unique = key == self.unique and isinstance(value, str)
                 yield place, "unique" if unique else type(value).__name__
 
     def counted_in(self, event: Fields) -> Fields:
         """Return the counted fields of a frame."""
-        return {key: event[key] for key in {*self.counted, self.unique} if event.get(key) is not None}
+        fields = self._within(event)
+        return {key: fields[key] for key in {*self.counted, self.unique} if fields.get(key) is not None}
 
     def number_in(self, event: Fields) -> int | None:
         """Return the number of the item that a frame continues: `None` for items without numbers, -1 for a bad one."""
@@ -135,6 +140,11 @@ class DeltaFrames:
                 within = within[0] if step == 0 and isinstance(within, list) and within else None
         number = within.get(self.number[-1]) if isinstance(within, dict) else None
         return number if within is None or type(number) is int else -1
+
+    def _within(self, event: Fields) -> Fields:
+        for key in self.inside:
+            event = mapping(event, key)
+        return event
 
     @property
     def _varying(self) -> frozenset[str]:
