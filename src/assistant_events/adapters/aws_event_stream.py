@@ -17,11 +17,10 @@ from collections.abc import Iterator, Mapping
 from struct import Struct
 from typing import Any, Final
 
-from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.framing import MAX_FRAME_BYTES, payload_bytes
-from assistant_events.adapters.json_fields import Fields, base64_bytes, is_object, mapping, string
+from assistant_events.adapters.json_fields import Fields, base64_bytes, mapping, string
 from assistant_events.errors import JsonError
-from assistant_events.values import ErrorKind, read_json, write_json
+from assistant_events.values import read_json, write_json
 
 _PRELUDE: Final = Struct("!III")
 _LENGTHS: Final = Struct("!II")
@@ -34,36 +33,6 @@ _SIZED: Final = {6, _STRING}
 
 _SIZES: Final = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 """Bytes of the values of other types: true, false, integers of four sizes, times, UUIDs."""
-
-AWS_ERRORS: Final = ErrorTable(
-    codes={
-        "throttlingexception": ErrorKind.RATE_LIMIT,
-        "serviceunavailableexception": ErrorKind.OVERLOADED,
-        "modelnotreadyexception": ErrorKind.OVERLOADED,
-        "modeltimeoutexception": ErrorKind.TIMEOUT,
-        "validationexception": ErrorKind.INVALID_REQUEST,
-        "conflictexception": ErrorKind.INVALID_REQUEST,
-        "accessdeniedexception": ErrorKind.AUTH,
-        "unrecognizedclientexception": ErrorKind.AUTH,
-        "expiredtokenexception": ErrorKind.AUTH,
-        "resourcenotfoundexception": ErrorKind.NOT_FOUND,
-        "servicequotaexceededexception": ErrorKind.QUOTA,
-        "internalserverexception": ErrorKind.PROVIDER,
-        "modelstreamerrorexception": ErrorKind.PROVIDER,
-        "modelerrorexception": ErrorKind.PROVIDER,
-    },
-    otherwise="internalServerException",
-    retryable=frozenset({"internalServerException", "modelStreamErrorException"}),
-    phrases={
-        "Input is too long": ErrorKind.CONTEXT_LENGTH,
-        "prompt is too long": ErrorKind.CONTEXT_LENGTH,
-        "exceed context limit": ErrorKind.CONTEXT_LENGTH,
-    },
-)
-"""
-Exceptions of Bedrock, whose names begin with a small letter in streams: the model of botocore 1.44.5. Those of the
-signature are general ones of AWS.
-"""
 
 _EVENT, _EXCEPTION, _ERROR = "event", "exception", "error"
 
@@ -174,16 +143,6 @@ def _payload(frame: bytes) -> bytes | None:
     return _with_type(headers, frame[start:end])
 
 
-def error_in(event: Fields) -> Fields | None:
-    """Return the exception or error that *event* is, for `AWS_ERRORS`; `None` when it is another event."""
-    for name, fields in event.items():
-        if name.endswith("Exception"):
-            return {**mapping(event, name), "code": name}
-        if name == _ERROR and is_object(fields) and "type" not in fields and string(fields, "code"):
-            return fields
-    return None
-
-
 def _headers(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield the names and values of the headers that are strings."""
     at = 0
@@ -265,4 +224,4 @@ def _frame(headers: Mapping[str, str], payload: bytes) -> bytes:
     return data + _CHECKSUM.pack(crc32(data))
 
 
-__all__ = ["AWS_ERRORS", "AwsChunkStream", "AwsEventStream", "error_in", "event_in_chunk", "is_event_stream"]
+__all__ = ["AwsChunkStream", "AwsEventStream", "event_in_chunk", "is_event_stream"]

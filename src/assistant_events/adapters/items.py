@@ -7,12 +7,12 @@ without a number are items by themselves and follow the part before them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from assistant_events import messages as msg
 from assistant_events.history import has_result
-from assistant_events.values import State
+from assistant_events.values import State, thaw
 
 K = TypeVar("K", bound=Hashable)
 
@@ -71,4 +71,27 @@ def items_of(
     return [item for _, item in sorted(found.values(), key=lambda each: each[0])]
 
 
-__all__ = ["ItemParts", "items_of", "last_number", "number_of"]
+def joined_state(states: Iterable[State]) -> dict[str, Any]:
+    """Return the state of an item of several parts as plain JSON: arrays are joined, else the last counts."""
+    # Any: plain JSON.
+    joined: dict[str, Any] = {}
+    for state in states:
+        for key, value in thaw(state).items():
+            before = joined.get(key)
+            joined[key] = before + value if isinstance(before, list) and isinstance(value, list) else value
+    return joined
+
+
+def joined_roles(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages of a request, in which adjacent ones of one role are one; `content` is their list of blocks."""
+    # Any: plain JSON.
+    joined: list[dict[str, Any]] = []
+    for item in items:
+        if joined and joined[-1]["role"] == item["role"]:
+            joined[-1] = {**item, "content": joined[-1]["content"] + item["content"]}
+        else:
+            joined.append(item)
+    return joined
+
+
+__all__ = ["ItemParts", "items_of", "joined_roles", "joined_state", "last_number", "number_of"]

@@ -15,10 +15,10 @@ from assistant_events import messages as msg
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.items import ItemParts, items_of
+from assistant_events.adapters.items import ItemParts, items_of, joined_state
 from assistant_events.adapters.json_fields import mapping
 from assistant_events.adapters.sealing import join_sealed
-from assistant_events.values import Content, JsonContent, MediaContent, State, TextContent, thaw, write_json
+from assistant_events.values import Content, JsonContent, MediaContent, TextContent, thaw, write_json
 from assistant_events.values.validators import NO_FIELDS
 
 BlockKind: TypeAlias = Literal["text", "thinking", "call", "result", "opaque"]
@@ -58,7 +58,7 @@ def block_kind(part: msg.Part) -> BlockKind | None:
 def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item:
     """Return the block of *parts*, which are all of *kind*: of a call or a result one."""
     # Any: the kind determines the class of the parts.
-    state = _joined([part.result_state if kind == "result" else part.state for part in parts])
+    state = joined_state([part.result_state if kind == "result" else part.state for part in parts])
     more = {key: value for key, value in state.items() if key not in words.RESERVED}
     first = parts[0]
     match kind:
@@ -117,16 +117,6 @@ def _source(item: MediaContent) -> Item | None:
         except UnicodeDecodeError:
             return None
     return {"type": "base64", "media_type": item.media_type, "data": b64encode(item.data).decode()}
-
-
-def _joined(states: Sequence[State]) -> dict[str, Any]:
-    """Return the state of a block of several parts as plain JSON: arrays are joined, else the last counts."""
-    joined: dict[str, Any] = {}
-    for state in states:
-        for key, value in thaw(state).items():
-            before = joined.get(key)
-            joined[key] = before + value if isinstance(before, list) and isinstance(value, list) else value
-    return joined
 
 
 def _output(call: msg.ToolPart) -> Any:

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from typing import Any, Unpack
 
 from assistant_events.adapters.anthropic_messages import vocabulary as words
-from assistant_events.adapters.aws_event_stream import AWS_ERRORS, error_in, event_in_chunk
+from assistant_events.adapters.aws import AWS_ERRORS, error_in
+from assistant_events.adapters.aws_event_stream import event_in_chunk
 from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, said, string

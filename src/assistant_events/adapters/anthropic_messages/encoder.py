@@ -17,6 +17,7 @@ from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.compaction import since_compaction
 from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, FinishReason, TextContent
@@ -48,13 +49,7 @@ class AnthropicMessagesEncoder(EncoderBase):
 
     def conversation(self, items: list[Item]) -> dict[str, Any]:
         """Return the messages; adjacent ones of one role are one, which continues an answer that was paused."""
-        joined: list[Item] = []
-        for item in items:
-            if joined and joined[-1]["role"] == item["role"]:
-                joined[-1] = {**item, "content": joined[-1]["content"] + item["content"]}
-            else:
-                joined.append(item)
-        return {"messages": joined}
+        return {"messages": joined_roles(items)}
 
     def completed(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the body with the container that was used last; one with an id stays."""

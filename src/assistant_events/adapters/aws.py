@@ -1,0 +1,136 @@
+"""Exceptions of AWS, in streams, in HTTP responses and of botocore; and the form of bytes in requests of boto3."""
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from assistant_events.adapters.errors import ErrorTable, error_of_body, retry_after_s
+from assistant_events.adapters.json_fields import Fields, base64_bytes, integer, is_object, mapping, string
+from assistant_events.values import ErrorInfo, ErrorKind
+
+_KINDS: Final[dict[str, ErrorKind]] = {
+    "throttlingException": ErrorKind.RATE_LIMIT,
+    "serviceUnavailableException": ErrorKind.OVERLOADED,
+    "modelNotReadyException": ErrorKind.OVERLOADED,
+    "modelTimeoutException": ErrorKind.TIMEOUT,
+    "validationException": ErrorKind.INVALID_REQUEST,
+    "conflictException": ErrorKind.INVALID_REQUEST,
+    "accessDeniedException": ErrorKind.AUTH,
+    "unrecognizedClientException": ErrorKind.AUTH,
+    "expiredTokenException": ErrorKind.AUTH,
+    "resourceNotFoundException": ErrorKind.NOT_FOUND,
+    "serviceQuotaExceededException": ErrorKind.QUOTA,
+    "internalServerException": ErrorKind.PROVIDER,
+    "modelStreamErrorException": ErrorKind.PROVIDER,
+    "modelErrorException": ErrorKind.PROVIDER,
+}
+"""
+Exceptions of Bedrock, whose names begin with a small letter in streams: the model of botocore 1.44.5. Those of the
+signature are general ones of AWS.
+"""
+
+_NAMES: Final = {name.lower(): name for name in _KINDS}
+
+AWS_ERRORS: Final = ErrorTable(
+    codes={name.lower(): kind for name, kind in _KINDS.items()},
+    otherwise="internalServerException",
+    retryable=frozenset({"internalServerException", "modelStreamErrorException"}),
+    phrases={
+        "Input is too long": ErrorKind.CONTEXT_LENGTH,
+        "prompt is too long": ErrorKind.CONTEXT_LENGTH,
+        "exceed context limit": ErrorKind.CONTEXT_LENGTH,
+    },
+)
+"""Exceptions of Bedrock, with their names as codes."""
+
+
+def error_in(event: Fields) -> Fields | None:
+    """Return the exception or error that *event* is, for `AWS_ERRORS`; `None` when it is another event."""
+    for name, fields in event.items():
+        if name.endswith("Exception"):
+            return {**{key: value for key, value in mapping(event, name).items() if key != "p"}, "code": name}
+        if name == "error" and is_object(fields) and "type" not in fields and string(fields, "code"):
+            return fields
+    return None
+
+
+def read_http(status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo:
+    """
+    Return the error of an HTTP response. Its type is in a header, or in the body.
+
+    Args:
+        status: HTTP status.
+
+        headers: Headers of the response, names in lower case.
+
+        body: `{"message": "text"}`, or anything else.
+    """
+    found = dict(error_of_body(body))
+    kind = headers.get("x-amzn-errortype") or found.pop("__type", None)
+    if isinstance(kind, str) and kind:
+        found["code"] = _exception_name(kind)
+    request = headers.get("x-amzn-requestid")
+    error = AWS_ERRORS.read({"message": f"HTTP {status}", **found, "requestId": request}, status=status)
+    after = retry_after_s(headers)
+    return error if after is None else attrs.evolve(error, retry_after_s=after)
+
+
+def _exception_name(kind: str) -> str:
+    """Return the name of an exception as streams have it: without a namespace, a link, and a capital letter."""
+    name = kind.partition(":")[0].rpartition("#")[2]
+    return name[:1].lower() + name[1:]
+
+
+def read_exception(response: Mapping[str, Any]) -> ErrorInfo:
+    """
+    Return the error of an exception of botocore, for `DecoderBase.close`.
+
+    Args:
+        response: Its attribute `response`: `ClientError` and `EventStreamError` have it.
+    """
+    # Any: the attribute of another library.
+    error, facts = mapping(response, "Error"), mapping(response, "ResponseMetadata")
+    fields = {key: value for key, value in error.items() if key not in ("Code", "Message")}
+    code = _exception_name(string(error, "Code") or "")
+    found = {**fields, "code": code, "message": string(error, "Message"), "requestId": string(facts, "RequestId")}
+    return AWS_ERRORS.read(found, status=integer(facts, "HTTPStatusCode"))
+
+
+def write_exception(error: ErrorInfo) -> dict[str, Any]:
+    """Return the event of an error: an exception, or an error of the stream where the code is not one of a service."""
+    # Any: plain JSON.
+    written = AWS_ERRORS.write(error)
+    code = written.get("code")
+    name = _NAMES.get(str(code).lower(), code)
+    if isinstance(name, str) and name.endswith("Exception"):
+        return {name: {key: value for key, value in written.items() if key != "code"}}
+    return {"error": written}
+
+
+def for_boto3(body: Any) -> Any:
+    """
+    Return a body with bytes in place of base64, as boto3 takes it: in sources and in redacted content.
+
+    Over HTTP the body is sent as it is.
+    """
+    # Any: plain JSON.
+    if isinstance(body, list):
+        return [for_boto3(each) for each in body]
+    if not isinstance(body, dict):
+        return body
+    return {key: _as_bytes(key, value) for key, value in body.items()}
+
+
+def _as_bytes(key: str, value: Any) -> Any:
+    # Any: plain JSON.
+    data = base64_bytes(value) if key in ("bytes", "redactedContent") and isinstance(value, str) else None
+    return for_boto3(value) if data is None else data
+
+
+__all__ = ["AWS_ERRORS", "error_in", "for_boto3", "read_exception", "read_http", "write_exception"]
