@@ -23,6 +23,7 @@ ENTRY_POINTS = {
     "console_scripts": {"assistant-events": "assistant_events.cli:main"},
     "assistant_events.adapters": {
         "anthropic-messages": f"{ADAPTERS}.anthropic_messages:dialect",
+        "bedrock-converse": f"{ADAPTERS}.bedrock_converse:dialect",
         "gemini-generate-content": f"{ADAPTERS}.gemini_generate_content:dialect",
         "gemini-interactions": f"{ADAPTERS}.gemini_interactions:dialect",
         "openai-chat": f"{ADAPTERS}.openai_chat:dialect",

@@ -13,6 +13,7 @@ from . import corpus_folder
 
 ENDS = {
     "anthropic-messages": r'"type": ?"message_stop"',
+    "bedrock-converse": r"(?!)",  # none: no capture holds several answers
     "gemini-generate-content": r"(?!)",  # none: no frame is marked as the last, and no capture holds several answers
     "openai-chat": r"^data: ?\[DONE\]",
     "openai-responses": r'"type": ?"response\.(completed|incomplete|failed)"',
@@ -22,6 +23,9 @@ ENDS = {
 
 FRAMINGS = {"jsonl": JsonLines, "array": JsonArray}
 """By form, the framing of recorded streams in another form than server-sent events."""
+
+REQUESTS = {"bedrock-converse": {"modelId": "m", "toolConfig": {"tools": []}}}
+"""By dialect, what a request needs beside its model, so that calls are sent as calls."""
 
 EDITED = {"openai-responses/braintrust-js.flue-v0-8-latest.5.sse"}
 """Recordings whose deltas are not what the whole says: a path was replaced in one of them alone."""

@@ -14,7 +14,7 @@ from assistant_events.messages import MessageStatus
 from assistant_events.testing import conservation, durable, round_trips
 from assistant_events.testing.sample import Sample
 
-from .recordings import EDITED, ENDS, FRAMINGS, answers
+from .recordings import EDITED, ENDS, FRAMINGS, REQUESTS, answers
 
 RECORDED = [
     pytest.param(answer, id=f"{dialect}/{name}") for dialect in ENDS for name, answer in answers(dialect).items()
@@ -77,7 +77,8 @@ def test_nothing_is_lost(answer):
     """
     dialect = load_dialect(answer.dialect)
     decoder = partial(dialect.decoder, framing=FRAMINGS.get(answer.form))
-    sample = Sample(attrs.evolve(dialect, decoder=decoder), answer.dialect, answer.body)
+    dialect = attrs.evolve(dialect, decoder=decoder)
+    sample = Sample(dialect, answer.dialect, answer.body, request=REQUESTS.get(answer.dialect))
 
     conservation.check_nothing_lost(sample)
     conservation.check_numbers(sample)

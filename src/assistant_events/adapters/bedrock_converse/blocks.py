@@ -1,0 +1,158 @@
+"""
+Parts of an answer as content blocks, and blocks as the events of a stream: the inverse of the decoder.
+
+The only writer of blocks; encoder, emitter and documents call it. All of a part is written, whether a request may hold
+it or not: that is decided by the caller.
+"""
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import Any, Literal, TypeAlias, assert_never
+
+from assistant_events import messages as msg
+from assistant_events.adapters.bedrock_converse import vocabulary as words
+from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.items import ItemParts, items_of, joined_state
+from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, string
+from assistant_events.values import Content, JsonContent, MediaContent, TextContent, thaw, write_json
+from assistant_events.values.validators import NO_FIELDS
+
+BlockKind: TypeAlias = Literal["text", "reasoning", "call", "result", "media", "opaque"]
+"""Kinds of blocks that are written alike."""
+
+
+def content_blocks(message: msg.AssistantMessage) -> list[Item]:
+    """
+    Return the blocks of an answer, as a document lists them. All of it is fresh.
+
+    Parts with the same `i` in their state are one block again. Results of the app are input, and not written.
+    """
+    items: list[ItemParts[BlockKind]] = items_of(message, "i", block_kind, "result")
+    return [write_block(item.kind, item.parts) for item in items]
+
+
+def block_kind(part: msg.Part) -> BlockKind | None:
+    """Return the kind of the block of a part; `None` when it has none. The result of a call is a block of its own."""
+    match part:
+        case msg.TextPart():
+            return "text"
+        case msg.ReasoningPart():
+            return "reasoning"
+        case msg.ToolPart():
+            return "call"
+        case msg.MediaPart():
+            return "media" if _media_block(part) else None
+        case msg.OpaquePart():
+            return "opaque" if mapping(part.state, "block") else None
+        case _ as never:
+            assert_never(never)
+
+
+def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item:
+    """Return the block of *parts*, which are all of *kind*: of a call or a result one."""
+    # Any: the kind determines the class of the parts.
+    state = joined_state([part.result_state if kind == "result" else part.state for part in parts])
+    more = {key: value for key, value in state.items() if key not in words.RESERVED}
+    first = parts[0]
+    match kind:
+        case "text":
+            text = {"text": "".join([part.text for part in parts])}
+            return {"citationsContent": {"content": [text], **more}} if "citations" in more else {**text, **more}
+        case "reasoning" if "redactedContent" in more:
+            return {"reasoningContent": {"redactedContent": more["redactedContent"]}}
+        case "reasoning":
+            return {"reasoningContent": {"reasoningText": {"text": "".join([part.text for part in parts]), **more}}}
+        case "call":
+            kind_of = {"type": "server_tool_use"} if first.provider_executed else {}
+            arguments = thaw(first.input or NO_FIELDS)
+            ident = wire_id(first) or first.call_id
+            return {"toolUse": {"toolUseId": ident, "name": first.name, "input": arguments, **kind_of, **more}}
+        case "result":
+            ident = wire_id(first) or first.call_id
+            return {"toolResult": {"toolUseId": ident, "content": _output(first.output), **more}}
+        case "media":
+            return _media_block(first) or {}
+        case "opaque":
+            block: Item = state["block"]
+            return block
+        case _ as never:
+            assert_never(never)
+
+
+def block_events(index: int, block: Fields, arguments: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield a block of a document as the events of a stream; *arguments*, if any, is the input of a call as text."""
+    # Any: plain JSON.
+    start, deltas = _split(block, arguments)
+    if start:
+        yield {"contentBlockStart": {"contentBlockIndex": index, "start": start}}
+    for delta in deltas:
+        yield {"contentBlockDelta": {"contentBlockIndex": index, "delta": delta}}
+    yield {"contentBlockStop": {"contentBlockIndex": index}}
+
+
+def _split(block: Fields, arguments: str | None) -> tuple[Item, list[Item]]:
+    """Return the start of a block, empty for texts and reasoning, and its deltas."""
+    match block:
+        case {"text": str(), **rest} if not rest:
+            return {}, [{"text": block["text"]}]
+        case {"citationsContent": dict() as cited, **rest} if not rest:
+            texts: list[Item] = [{"text": string(each, "text") or ""} for each in mappings(cited, "content")]
+            return {}, [*texts, *[{"citation": each} for each in array(cited, "citations")]]
+        case {"reasoningContent": dict() as reasoning, **rest} if not rest:
+            thought = mapping(reasoning, "reasoningText") or reasoning
+            return {}, [{"reasoningContent": {key: value}} for key, value in thought.items()]
+        case {"toolUse": dict() as call, **rest} if not rest:
+            given = call.get("input", {})
+            text = write_json(given).decode() if arguments is None else arguments
+            start = {key: value for key, value in call.items() if key != "input"}
+            return {"toolUse": start}, [{"toolUse": {"input": text}}]
+        case {"toolResult": dict() as result, **rest} if not rest:
+            start = {key: value for key, value in result.items() if key != "content"}
+            return {"toolResult": start}, [{"toolResult": list(array(result, "content"))}]
+        case {"image": dict() as image, **rest} if not rest:
+            start = {key: value for key, value in image.items() if key not in ("source", "error")}
+            return {"image": start}, [{"image": {key: image[key] for key in ("source", "error") if key in image}}]
+        case _:
+            return dict(block), []
+
+
+def request_block(item: Content) -> Item | None:
+    """Return content as a block of a request; `None` when a request cannot have it. JSON is sent as JSON text."""
+    match item:
+        case TextContent():
+            return {"text": item.text} if item.text.strip() else None
+        case JsonContent():
+            return {"text": write_json(item.value).decode()}
+        case MediaContent():
+            return _media_block(item)
+        case _ as never:
+            assert_never(never)
+
+
+def _media_block(item: MediaContent | msg.MediaPart) -> Item | None:
+    """Return the block of media: of bytes, or of an object of S3; `None` for other addresses and types."""
+    kind, form = words.MEDIA.get(item.media_type.partition(";")[0].strip().lower(), ("", ""))
+    uri = item.uri or ""
+    if not kind or (item.data is None and not uri.startswith("s3://")):
+        return None
+    source: Item = {"s3Location": {"uri": uri}}
+    if item.data is not None:
+        source = {"bytes": b64encode(item.data).decode()}
+    # "We recommend that you specify a neutral name" (DocumentBlock.name); one request may not have a name twice.
+    name = {"name": f"document-{sha256(item.data or uri.encode()).hexdigest()[:12]}"} if kind == "document" else {}
+    return {kind: {"format": form, **name, "source": source}}
+
+
+def _output(output: tuple[Content, ...]) -> list[Item]:
+    """Return the content of a result of the provider, as the decoder has read it."""
+    return [
+        {"json": thaw(item.value)} if isinstance(item, JsonContent) else request_block(item) or {"text": ""}
+        for item in output
+    ]

@@ -1,0 +1,313 @@
+"""
+Bedrock Converse to events.
+
+A *block* is one item of the message's `content`; only calls, results and images have a start. Facts: the model of
+bedrock-runtime in botocore 1.44.5, recordings of 2024-12 to 2026-10.
+"""
+
+# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator
+from typing import Any, Unpack
+
+import attrs
+
+from assistant_events.adapters.aws import AWS_ERRORS, error_in
+from assistant_events.adapters.aws_event_stream import AwsEventStream, event_in_chunk
+from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
+from assistant_events.adapters.bedrock_converse import vocabulary as words
+from assistant_events.adapters.bedrock_converse.blocks import block_events
+from assistant_events.adapters.frame_templates import DeltaFrames
+from assistant_events.adapters.json_fields import Fields, base64_bytes, integer, mapping, mappings, said, string
+from assistant_events.errors import JsonError
+from assistant_events.values import Content, ErrorInfo, ErrorKind, FinishReason, JsonContent, TextContent, read_json
+
+_DELTA = ("contentBlockDelta", "delta")
+_ROLES = {"toolUse": "call", "toolResult": "result", "image": "media"}
+"""What a block is here, by the key of its start."""
+
+_NOTHING: Fields = {}
+
+
+class BedrockConverseDecoder(DecoderBase):
+    """
+    Decodes streams of `ConverseStream` and documents of `Converse`, and Nova's behind `InvokeModel`.
+
+    Events of boto3 go to `feed_event`.
+    """
+
+    dialect = "bedrock-converse"
+    provider = "bedrock"
+    framing = AwsEventStream
+    item_key = "i"
+    delta_frames = DeltaFrames(
+        constant=(), inside=_DELTA[:1], number=("contentBlockDelta", "contentBlockIndex"), loose=("p",)
+    )
+
+    def __init__(self, message_id: str, **options: Unpack[DecoderOptions]) -> None:
+        super().__init__(message_id, **options)
+        self.on_rejoin()
+
+    # -- the shape that DecoderBase asks for
+
+    def on_rejoin(self) -> None:
+        """Forget what was read: the message begins again."""
+        self._blocks: dict[int | None, _Block] = {}
+        self._latest: _Block | None = None
+        self._calls: set[str] = set()
+        self._stop_reason: str | None = None
+        self._has_ended = self._has_metadata = False
+        self._counts: Fields = {}
+        self._details: dict[str, Any] = {}
+
+    def on_event(self, event: Fields) -> None:
+        """Read one event: an object whose only key is its type. Other keys may be beside it."""
+        kind = next((key for key in words.EVENTS if key in event), "")
+        fields = mapping(event, kind)
+        index = integer(fields, "contentBlockIndex")
+        match kind:
+            case "contentBlockDelta":
+                self._on_delta(event, index, mapping(fields, "delta"))
+            case "contentBlockStart":
+                self._on_start(index, mapping(fields, "start"))
+            case "contentBlockStop":
+                self._end(self._blocks.get(index))
+            case "messageStart":
+                self.ensure_started()
+            case "messageStop":
+                self._has_ended = True
+                self._stop_reason = string(fields, "stopReason")
+                self._learn(fields, "stopReason")
+            case "metadata":
+                self._has_metadata = True
+                self._counts = said(mapping(fields, "usage")) or self._counts
+                self._learn(fields, "usage")
+            case _:
+                self._on_other(event)
+        if self._has_ended and self._has_metadata and not self.terminal:
+            self._finish()
+
+    def on_close(self, error: ErrorInfo | None) -> None:
+        """Finish an answer whose stop reason has come; its metadata is missing."""
+        if error is None and self._has_ended:
+            self._finish()
+
+    def on_failing(self) -> None:
+        """Keep the redacted content of open blocks."""
+        for block in self._blocks.values():
+            self._keep_redacted(block)
+
+    def facts(self) -> StepFacts:
+        """Return usage and details of the message, for each end of its step."""
+        usage = words.usage_table(self._counts).read(self._counts) if self._counts else None
+        return {"usage": usage, "details": self._details}
+
+    def requested_model(self) -> str | None:
+        """Return the model that the request names; over HTTP it is in the address."""
+        return string(self.request, "modelId") or super().requested_model()
+
+    def resource_events(self, resource: Fields) -> Iterator[Fields]:
+        """Yield the events of a stream with the content of a document; an exception is an event."""
+        if error_in(resource) is not None:
+            yield resource
+            return
+        ending = {"stopReason", "additionalModelResponseFields"}
+        yield {"messageStart": {}}
+        for index, block in enumerate(mappings(mapping(mapping(resource, "output"), "message"), "content")):
+            yield from block_events(index, block)
+        yield {"messageStop": {key: resource[key] for key in ending & resource.keys()}}
+        request = string(mapping(resource, "ResponseMetadata"), "RequestId")
+        facts = {key: value for key, value in resource.items() if key not in {*ending, "output", "ResponseMetadata"}}
+        yield {"metadata": facts if request is None else {**facts, "requestId": request}}
+
+    # -- the message
+
+    def _on_other(self, event: Fields) -> None:
+        """Read an exception, or the event inside a chunk of `InvokeModelWithResponseStream`."""
+        exception, data = error_in(event), event_in_chunk(event)
+        if exception is not None:
+            self.fail_step(AWS_ERRORS.read(exception))
+            return
+        try:
+            inner = None if data is None else read_json(data)
+        except JsonError as error:
+            self.note("bad-json", f"the event in a chunk is {error}")
+            return
+        if isinstance(inner, dict) and "chunk" not in inner and "bytes" not in inner:
+            self.on_event(inner)
+        else:
+            self.note("unknown-event", "an event of an unknown type was left out")
+
+    def _learn(self, fields: Fields, own: str) -> None:
+        """Remember facts about the message, all but the field *own*."""
+        self._details |= {key: value for key, value in said(fields).items() if key not in (own, "p")}
+
+    def _finish(self) -> None:
+        """End the step; a malformed output fails it."""
+        for block in self._blocks.values():
+            if block.role == "result":
+                self._end(block)
+            self._keep_redacted(block)
+        reason = self._stop_reason or ""
+        if reason in words.MALFORMED:
+            message = words.MALFORMED[reason]
+            self.fail_step(ErrorInfo(kind=ErrorKind.PROVIDER, message=message, code=reason, retryable=True))
+        else:
+            self.finish_step(words.FINISH_REASONS.get(reason, FinishReason.OTHER), self._stop_reason)
+
+    # -- blocks
+
+    def _block(self, index: int | None, role: str) -> _Block:
+        """Return the block of an index; one of another role at the same index is another block."""
+        block = self._blocks.get(index)
+        return block if block is not None and block.role == role else self._open(index, role)
+
+    def _open(self, index: int | None, role: str, fields: Fields = _NOTHING) -> _Block:
+        """Begin a block. The one before it ends, except for a call: some streams lack stops."""
+        self.ensure_started()
+        if self._latest is not None and self._latest.role != "call":
+            self._end(self._latest)
+        self._blocks[index] = self._latest = block = _Block(role, fields)
+        if role == "opaque":
+            self.recorder.begin(block, role, {"block": fields})
+        return block
+
+    def _on_start(self, index: int | None, start: Fields) -> None:
+        key = next((key for key in _ROLES if mapping(start, key)), "")
+        role, fields = _ROLES.get(key, "opaque"), said(mapping(start, key) or start)
+        known = self._blocks.get(index)
+        if known is not None and not known.ended and (known.role, known.fields) == (role, fields):
+            return  # the same again
+        self._end(known)
+        block = self._open(index, role, fields)
+        if role == "call":
+            call_id, is_hosted = string(fields, "toolUseId") or None, string(fields, "type") == "server_tool_use"
+            name = string(fields, "name")
+            if name and is_hosted:  # a call without a name is kept raw, and so is its result
+                self._calls.add(call_id or "")
+            self.recorder.tool_input(call_id, name, key=block, provider_executed=is_hosted, state=_state(fields))
+
+    def _on_delta(self, event: Fields, index: int | None, delta: Fields) -> None:
+        match delta:
+            case {"text": str() as text}:
+                block = self._block(index, "text")
+                self.recorder.text(text, key=block)
+                self._offer(event, ("text",), block)
+            case {"reasoningContent": dict() as reasoning}:
+                self._on_reasoning(event, self._block(index, "reasoning"), reasoning)
+            case {"toolUse": dict() as call}:
+                block = self._block(index, "call")
+                self.recorder.tool_input(None, None, string(call, "input") or "", key=block)
+                self._offer(event, ("toolUse", "input"), block)
+            case {"toolResult": list() as content}:
+                self._block(index, "result").content += content
+            case {"citation": dict() as citation}:
+                block = self._begun(self._block(index, "text"))
+                self.recorder.keep(block, {"citations": [citation]}, [words.citation_of(citation)])
+            case {"image": dict() as image} if base64_bytes(string(mapping(image, "source"), "bytes")):
+                data = base64_bytes(string(mapping(image, "source"), "bytes")) or b""
+                block = self._block(index, "media")
+                self.recorder.media(data, f"image/{string(block.fields, 'format') or '*'}", key=block)
+            case _:
+                self.note("unknown-delta", "a delta of an unknown type was kept raw")
+                known = self._blocks.get(index)
+                is_kept = known is not None and known.role in ("text", "reasoning", "opaque")
+                self.recorder.keep(known if is_kept else self._open(index, "opaque"), {"deltas": [delta]})
+
+    def _on_reasoning(self, event: Fields, block: _Block, delta: Fields) -> None:
+        text, redacted = string(delta, "text") or "", string(delta, "redactedContent")
+        self.recorder.reasoning(text, key=block)
+        self._offer(event, ("reasoningContent", "text"), block)
+        if redacted:
+            self._begun(block).redacted.append(redacted)
+        own = ("text", "redactedContent")
+        state = {key: value for key, value in said(delta).items() if key not in own and value != ""}
+        if state:
+            self.recorder.keep(self._begun(block), state)
+
+    def _offer(self, event: Fields, path: tuple[str, ...], block: _Block) -> None:
+        self.offer_fast_path(event, (*_DELTA, *path), self.recorder.open_of(block), kind=path)
+
+    def _begun(self, block: _Block) -> _Block:
+        """Begin a text or reasoning before its facts are kept: its text may come later, or never."""
+        if not block.ended:
+            self.recorder.begin(block, block.role)
+        return block
+
+    def _end(self, block: _Block | None) -> None:
+        if block is None:
+            return
+        if block.role == "result" and not block.ended:
+            self._record_result(block)
+        self._keep_redacted(block)
+        self.recorder.end(block)
+        block.ended = True
+
+    def _keep_redacted(self, block: _Block) -> None:
+        """Keep the redacted content that came since the last time, behind what came before."""
+        if len(block.redacted) > block.kept:
+            whole = _joined(block.redacted)
+            block.redacted, block.kept = [whole], 1
+            self.recorder.keep(block, {"redactedContent": whole})
+
+    def _record_result(self, block: _Block) -> None:
+        """Record a result of a tool of the provider; kept raw when its call is not known."""
+        fields, content = block.fields, block.content
+        call_id = string(fields, "toolUseId") or ""
+        if call_id not in self._calls:
+            self.recorder.opaque({"block": {"toolResult": {**fields, "content": content}}}, key=block)
+            return
+        output = [found for each in content if (found := _content(each)) is not None]
+        text = next((each.text for each in output if isinstance(each, TextContent)), "")
+        raw = {"content": content} if len(output) < len(content) else {}
+        error = words.result_error(fields, text)
+        self.recorder.result(call_id, tuple(output), error, state={**_state(fields), **raw}, key=block)
+
+
+@attrs.define(eq=False)
+class _Block:
+    """A block of the message: the key of its parts in the recorder."""
+
+    role: str
+    """`text`, `reasoning`, `call`, `result`, `media` or `opaque`."""
+
+    fields: Fields
+    """Fields of its start."""
+
+    content: list[Any] = attrs.Factory(list[Any])
+    """Content of a result so far, as it came."""  # Any: plain JSON.
+
+    redacted: list[str] = attrs.Factory(list[str])
+    """Redacted content in base64, one for each delta; the first may be that of several."""
+
+    kept: int = 0
+    """How many of them the recorder has."""
+
+    ended: bool = False
+
+
+def _state(fields: Fields) -> dict[str, Any]:
+    """Return the fields of a call or a result that events have no words for."""
+    return {key: value for key, value in fields.items() if key not in words.OWN_FIELDS | words.RESERVED}
+
+
+def _content(item: object) -> Content | None:
+    """Return an item of a result; `None` when it is neither text nor JSON alone."""
+    match item:
+        case {"text": str() as text, **rest} if not rest:
+            return TextContent(text)
+        case {"json": value, **rest} if not rest:
+            return JsonContent(value)
+        case _:
+            return None
+
+
+def _joined(pieces: list[str]) -> str:
+    """Return the base64 of all bytes of *pieces*; their text where one of them is not base64."""
+    data = [base64_bytes(piece) for piece in pieces]
+    whole = [each for each in data if each is not None]
+    return b64encode(b"".join(whole)).decode() if len(whole) == len(pieces) > 1 else "".join(pieces)

@@ -1,0 +1,124 @@
+"""Events to streams and documents of Converse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from assistant_events import messages as msg
+from assistant_events.adapters.aws import write_exception
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.bedrock_converse import blocks
+from assistant_events.adapters.bedrock_converse import vocabulary as words
+from assistant_events.adapters.bedrock_converse.decoder import BedrockConverseDecoder
+from assistant_events.adapters.emitter import EmitterBase, is_lost
+from assistant_events.adapters.items import number_of
+from assistant_events.values import State, thaw
+
+_DIALECT = BedrockConverseDecoder.dialect
+
+_STOP = "additionalModelResponseFields"
+"""The fact that is in `messageStop`; others are in `metadata`."""
+
+
+class BedrockConverseEmitter(EmitterBase):
+    """Writes one answer as a stream."""
+
+    decoder: ClassVar[type[DecoderBase]] = BedrockConverseDecoder
+
+    def __init__(self, *, delta_chars: int | None = None) -> None:
+        super().__init__(delta_chars=delta_chars)
+        self._indexes: dict[object, int] = {}
+
+    def on_start(self, message: msg.AssistantMessage) -> None:
+        """Write `messageStart`."""
+        self._indexes = {}
+        self.write({"messageStart": {"role": "assistant"}})
+
+    def on_end(self, message: msg.AssistantMessage) -> None:
+        """Write `messageStop` and `metadata`, or the exception; without an end when the stream was cut."""
+        facts = _facts(message)
+        stop = {_STOP: facts.pop(_STOP)} if _STOP in facts else {}
+        metadata = {**_usage(message), **facts}
+        reason = _stop_reason(message)
+        if reason is not None or message.error is None:
+            self.write({"messageStop": {**({} if reason is None else {"stopReason": reason}), **stop}})
+            self.write({"metadata": metadata})
+            return
+        if metadata:
+            self.write({"metadata": metadata})
+        if not is_lost(message.error):
+            self.write(write_exception(message.error))
+
+    def on_part(self, place: int, part: msg.Part) -> None:
+        """Write the block of a part, or continue the one that it belongs to."""
+        kind = blocks.block_kind(part)
+        if kind is not None:
+            self._write_block(part.state, blocks.write_block(kind, [part]), part)
+
+    def on_result(self, place: int, call: msg.ToolPart) -> None:
+        """Write the block of a result."""
+        self._write_block(call.result_state, blocks.write_block("result", [call]), None)
+
+    def _write_block(self, state: State, block: dict[str, Any], part: msg.Part | None) -> None:
+        number = number_of(state, "i")
+        key = object() if number is None else number
+        is_late = key in self._indexes
+        index = self._indexes.setdefault(key, len(self._indexes))
+        text = part.raw_input if isinstance(part, msg.ToolPart) and part.input_status is not None else None
+        *events, stop = blocks.block_events(index, block, text)
+        unknown = () if part is None else thaw(part.state.get("deltas", ()))
+        events += [{"contentBlockDelta": {"contentBlockIndex": index, "delta": each}} for each in unknown]
+        for event in events:
+            if not (is_late and "contentBlockStart" in event):
+                for piece in self._cut(event):
+                    self.write(piece)
+        status = part.input_status if isinstance(part, msg.ToolPart) else getattr(part, "status", None)
+        if status is not msg.PartStatus.INCOMPLETE:
+            self.write(stop)
+
+    def _cut(self, event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield an event in pieces, when it is a delta of text."""
+        match event:
+            case {"contentBlockDelta": {"delta": {"text": str() as text}}}:
+                way: tuple[str, ...] = ("text",)
+            case {"contentBlockDelta": {"delta": {"reasoningContent": {"text": str() as text}}}}:
+                way = ("reasoningContent", "text")
+            case {"contentBlockDelta": {"delta": {"toolUse": {"input": str() as text}}}}:
+                way = ("toolUse", "input")
+            case _:
+                yield event
+                return
+        for piece in self.pieces(text):
+            delta: Any = piece
+            for key in reversed(way):
+                delta = {key: delta}
+            yield {"contentBlockDelta": {**event["contentBlockDelta"], "delta": delta}}
+
+
+def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
+    """Return an answer as one JSON document: that of `Converse`, or the exception of one that failed."""
+    if message.error is not None and message.error.code not in words.MALFORMED:
+        return write_exception(message.error)
+    output = {"message": {"role": "assistant", "content": blocks.content_blocks(message)}}
+    return {"output": output, "stopReason": _stop_reason(message), **_usage(message), **_facts(message)}
+
+
+def _facts(message: msg.AssistantMessage) -> dict[str, Any]:
+    """Return the facts about a message, as a document has them."""
+    facts: dict[str, Any] = thaw(message.details) if message.origin.dialect == _DIALECT else {}
+    return facts
+
+
+def _usage(message: msg.AssistantMessage) -> dict[str, Any]:
+    if message.usage is None:
+        return {}
+    return {"usage": words.usage_table(message.usage.details).write(message.usage)}
+
+
+def _stop_reason(message: msg.AssistantMessage) -> str | None:
+    """Return the stop reason of a message; of a failed one, when it failed with one."""
+    if message.error is not None:
+        return message.error.code if message.error.code in words.MALFORMED else None
+    own = message.origin.dialect == _DIALECT
+    return message.raw_finish_reason if own else words.stop_reason_of(message.finish_reason)

@@ -1,0 +1,112 @@
+"""
+A conversation to the next request of Converse.
+
+Every block is sent back as it came and at its place. All results of an answer are in the user message that follows it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, ClassVar
+
+from assistant_events import messages as msg
+from assistant_events.adapters.bedrock_converse.blocks import content_blocks, request_block
+from assistant_events.adapters.bedrock_converse.policy import POLICY
+from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.items import joined_roles
+from assistant_events.adapters.json_fields import mapping, string
+from assistant_events.history import DropReason, Policy, has_result
+from assistant_events.values import Content
+
+_ID_LENGTH = 64
+
+
+class BedrockConverseEncoder(EncoderBase):
+    """
+    Encodes requests of `Converse` and `ConverseStream`: `messages`. Nothing else of the body is changed.
+
+    The body names its model as `modelId`, as for boto3, or as `model`.
+    """
+
+    dialect: ClassVar[str] = "bedrock-converse"
+    provider: ClassVar[str] = "bedrock"
+    policy: ClassVar[Policy] = POLICY
+    conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
+    not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_.:-]")
+
+    def __init__(self, messages: tuple[msg.Message, ...], body: dict[str, Any], **options: Any) -> None:
+        # Any: the options of `EncoderBase`.
+        super().__init__(messages, body, **options)
+        fit = _nine_characters if "mistral" in self.model_of(body) else _short
+        self._ids = {place: fit(call_id) for place, call_id in self._ids.items()}
+
+    def model_of(self, body: Mapping[str, Any]) -> str:
+        """Return the model that *body* names; without one, raise a `ValueError`."""
+        return string(body, "modelId") or super().model_of(body)
+
+    def conversation(self, items: list[Item]) -> dict[str, Any]:
+        """Return the messages; adjacent ones of one role are one."""
+        return {"messages": joined_roles(items)}
+
+    def content(self, content: Content) -> Item | None:
+        """Return a content block."""
+        return request_block(content)
+
+    def user_item(self, blocks: list[Item]) -> Item:
+        """Return a message of the user."""
+        return {"role": "user", "content": blocks}
+
+    def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
+        """Return the message of an answer."""
+        blocks = content_blocks(message)
+        return [{"role": "assistant", "content": blocks}] if blocks else []
+
+    def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
+        """Return the message with a `toolResult`."""
+        blocks = [block for item in content if (block := request_block(item)) is not None]
+        result: Item = {"toolUseId": wire_id(call), "content": blocks}
+        return {"role": "user", "content": [{"toolResult": {**result, "status": "error"} if failed else result}]}
+
+    def unsendable(self, part: msg.Part) -> DropReason | None:
+        """Return why a part has no block: blank text, media, a call of the provider that nothing answers."""
+        match part:
+            case msg.TextPart() if not part.text.strip():
+                return DropReason.EMPTY
+            case msg.MediaPart():
+                return DropReason.UNSUPPORTED  # "only if the role is user" (Message.content)
+            case msg.ToolPart(provider_executed=True) if not self._has_tools:
+                return DropReason.UNPLACED
+            case msg.ToolPart(provider_executed=True) if not has_result(part):
+                return DropReason.UNANSWERED
+            case _:
+                return super().unsendable(part)
+
+    def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> Collection[int]:
+        """Return the places of all calls when the request has no tools: calls need the field `toolConfig`."""
+        if self._has_tools:
+            return ()
+        return [place for place, part in parts if isinstance(part, msg.ToolPart) and not part.provider_executed]
+
+    def has_place(self, part: msg.Part) -> bool:
+        """Return whether all state of a part is sent: all but deltas of unknown types."""
+        return "deltas" not in part.state
+
+    @property
+    def _has_tools(self) -> bool:
+        return bool(mapping(self.body, "toolConfig"))
+
+
+encode = BedrockConverseEncoder.encode
+
+
+def _short(call_id: str) -> str:
+    """Return an id that is not too long for the service."""
+    return call_id if len(call_id) <= _ID_LENGTH else sha256(call_id.encode()).hexdigest()
+
+
+def _nine_characters(call_id: str) -> str:
+    """Return an id for Mistral's models, which take nine letters and digits."""
+    return call_id if len(call_id) == 9 and call_id.isalnum() else sha256(call_id.encode()).hexdigest()[:9]

@@ -1,0 +1,132 @@
+"""
+The vocabulary of the Converse wire, and what its words mean here. Tables with a fallback for the word of tomorrow.
+
+Types of events, blocks and exceptions: the model of bedrock-runtime in botocore 1.44.5 (seen 2026-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from assistant_events.adapters.aws import error_in
+from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
+from assistant_events.adapters.usage import UsageTable
+from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
+
+FINISH_REASONS: Final[dict[str, FinishReason]] = {
+    "end_turn": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "tool_use": FinishReason.TOOL_CALLS,
+    "max_tokens": FinishReason.LENGTH,
+    "model_context_window_exceeded": FinishReason.LENGTH,
+    "content_filtered": FinishReason.CONTENT_FILTER,
+    "guardrail_intervened": FinishReason.CONTENT_FILTER,
+}
+"""Finish reason by stop reason. The first stop reason of a reason is written for it."""
+
+MALFORMED: Final[dict[str, str]] = {
+    "malformed_model_output": "the model's output is malformed",
+    "malformed_tool_use": "the model's call of a tool is malformed",
+}
+"""Stop reasons that are errors, with their messages."""
+
+
+def _counts(ending: str) -> UsageTable:
+    read, written = f"cacheReadInput{ending}", f"cacheWriteInput{ending}"
+    sides = {"input_tokens": "inputTokens", "output_tokens": "outputTokens"}
+    counts = {**sides, "cache_read_tokens": read, "cache_write_tokens": written}
+    # The documentation of prompt caching: the whole input is the sum of the three.
+    return UsageTable(counts=counts, apart={"input_tokens": (read, written)}, total="totalTokens")
+
+
+USAGE: Final = _counts("Tokens")
+
+_INVOKE_USAGE: Final = _counts("TokenCount")
+"""The names of Nova behind `InvokeModel`."""
+
+
+def usage_table(counts: Mapping[str, object]) -> UsageTable:
+    """Return the table for an object of counts."""
+    return _INVOKE_USAGE if any(key.endswith("TokenCount") for key in counts) else USAGE
+
+
+EVENTS: Final = (
+    *("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"),
+)
+"""Keys of the events of a stream."""
+
+OWN_FIELDS: Final = frozenset({"toolUseId", "name", "input", "content"})
+"""Fields of calls and results that events have words for. All others are their state, under their own names."""
+
+RESERVED: Final = frozenset({"i", "id", "orphan", "deltas"})
+"""Keys of state that are not fields of a block."""
+
+MEDIA: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        **{f"image/{each}": ("image", each) for each in ("png", "jpeg", "gif", "webp")},
+        **{f"video/{each}": ("video", each) for each in ("mp4", "webm", "mpeg")},
+        "video/quicktime": ("video", "mov"),
+        "video/x-matroska": ("video", "mkv"),
+        "video/x-flv": ("video", "flv"),
+        "video/x-ms-wmv": ("video", "wmv"),
+        "video/3gpp": ("video", "three_gp"),
+        **{f"audio/{each}": ("audio", each) for each in ("aac", "flac", "mp4", "ogg", "opus", "wav", "webm")},
+        "audio/mpeg": ("audio", "mp3"),
+        "application/pdf": ("document", "pdf"),
+        "text/csv": ("document", "csv"),
+        "text/html": ("document", "html"),
+        "text/markdown": ("document", "md"),
+        "text/plain": ("document", "txt"),
+        "application/msword": ("document", "doc"),
+        "application/vnd.ms-excel": ("document", "xls"),
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ("document", "docx"),
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ("document", "xlsx"),
+    }
+)
+"""Kind and format of the block of a media type."""
+
+
+def citation_of(fields: Fields) -> Citation:
+    """Return the source of a cited text. It supports the whole text; places in documents are in the state."""
+    quoted = [string(each, "text") or "" for each in mappings(fields, "sourceContent")]
+    return Citation(
+        url=string(mapping(mapping(fields, "location"), "web"), "url"),
+        title=string(fields, "title"),
+        cited_text="".join(quoted) or None,
+    )
+
+
+def result_error(fields: Fields, text: str) -> ErrorInfo | None:
+    """Return the error of a result of a tool of the provider, whose first text is *text*; `None` when it succeeded."""
+    if string(fields, "status") != "error":
+        return None
+    return ErrorInfo(kind=ErrorKind.TOOL, message=text or "the tool reported an error")
+
+
+DROPPED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "p": "Padding without a meaning.",
+        "role": "Every answer is the assistant's.",
+        "contentBlockIndex": "The order of the parts.",
+        "image.format": "It is the media type of the part.",
+        "amazon-bedrock-invocationMetrics": "Its counts repeat those of the usage.",
+        "ResponseMetadata": "Headers of the response; `details.requestId` has its id.",
+    }
+)
+"""Fields that the decoder does not keep."""
+
+
+def stop_reason_of(reason: FinishReason | None) -> str:
+    """Return the stop reason of a finish reason, for answers of other dialects."""
+    return next((word for word, each in FINISH_REASONS.items() if each is reason), "end_turn")
+
+
+def detect(document: Fields) -> bool:
+    """Return whether *document*, an event of a stream or a whole answer, is of this wire."""
+    if any(isinstance(document.get(key), dict) for key in EVENTS if key != "metadata"):
+        return True
+    if error_in(document) is not None and "error" not in document:
+        return True
+    return "stopReason" in document and bool(mapping(document, "output"))

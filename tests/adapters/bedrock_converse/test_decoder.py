@@ -1,0 +1,635 @@
+"""
+The cases of the wire reference (`c1` to `c18`), and what the decoder makes of odd streams.
+"""
+
+import pytest
+
+from assistant_events import OpaquePart, ReasoningPart, TextPart, ToolPart, fold
+from assistant_events.adapters import AwsChunkStream, JsonLines
+from assistant_events.adapters.bedrock_converse import dialect, read_exception
+from assistant_events.values import ErrorInfo, thaw
+
+from .notation import (
+    DIALECT,
+    MODEL,
+    REQUEST,
+    B,
+    C,
+    D,
+    E,
+    G,
+    H,
+    J,
+    K,
+    M,
+    R,
+    T,
+    U,
+    X,
+    answer,
+    events,
+    message,
+    stream,
+    text,
+    tool,
+)
+from .samples import FACTS, NOVA, RAN, TRACE, WEB, result
+
+DOCUMENT = {
+    "output": {"message": {"role": "assistant", "content": [{"text": "Hello"}]}},
+    "stopReason": "end_turn",
+    "usage": {"inputTokens": 10, "outputTokens": 5, "totalTokens": 15},
+    "metrics": {"latencyMs": 812},
+}
+
+
+def parts(body, **options):
+    """
+    Return the parts of a stream: their class and text, of a call its name and input.
+    """
+    found = []
+    for part in message(body, **options).parts:
+        if isinstance(part, ToolPart):
+            found.append((part.name, part.arguments))
+        else:
+            found.append((part.type, getattr(part, "text", None)))
+    return found
+
+
+def document(*content, **more):
+    """
+    Return the message of a document with these blocks.
+    """
+    whole = {**DOCUMENT, "output": {"message": {"role": "assistant", "content": list(content)}}, **more}
+    return fold(DIALECT.decode_resource(whole, "a1")).last
+
+
+def types(found):
+    return [event.type for event in found]
+
+
+def test_c1_texts_have_no_start():
+    """
+    The first delta of an index begins its text; two indexes are two texts.
+    """
+    assert [("text", "One."), ("text", "Two.")] == parts(answer(*text(0, "One."), *text(1, "Two.")))
+    assert types(events(answer(*text(0, "One.")))) == [
+        *("step.started", "text.started", "text.delta", "text.ended", "step.ended")
+    ]
+
+
+def test_c2_reasoning_with_a_signature():
+    """
+    The signature is the state of the reasoning before the text.
+    """
+    found = message(answer(H(0, "Need "), H(0, "weather."), G(0, "EpwC"), X(0), *text(1, "Sunny.")))
+    thought, said = found.parts
+
+    assert isinstance(thought, ReasoningPart)
+    assert ("Need weather.", {"i": 0, "signature": "EpwC"}) == (thought.text, thaw(thought.state))
+    assert isinstance(said, TextPart)
+    assert "Sunny." == said.text
+
+
+def test_c2_the_last_signature_counts():
+    """
+    A second signature replaces the first.
+    """
+    assert "new" == message(answer(H(0, "a"), G(0, "old"), G(0, "new"), X(0))).parts[0].state["signature"]
+
+
+def test_c3_redacted_content_as_bytes_and_as_base64():
+    """
+    Bytes of boto3 and base64 of the raw stream are the same state: one value, of all bytes of the block.
+    """
+    raw = message(answer(R(0, "YQ=="), R(0, "Yg=="), R(0, "Yw=="), X(0), *text(1, "So.")))
+    decoder = DIALECT.decoder("a1")
+    given = [R(0, b"a"), R(0, b"b"), R(0, b"c"), X(0), *text(1, "So."), K(), U()]
+    found = [event for each in [M, *given] for event in decoder.feed_event(each)] + decoder.close()
+
+    assert {"i": 0, "redactedContent": "YWJj"} == thaw(raw.parts[0].state)
+    assert "" == raw.parts[0].text
+    assert raw.parts == fold(found).last.parts
+
+
+def test_c3_redacted_content_that_is_cut():
+    """
+    What came before an exception is kept; text that is not base64 is joined as it is.
+    """
+    assert "YQ==" == message(stream(M, R(0, "YQ=="), E())).parts[0].state["redactedContent"]
+    assert "#1#2" == message(answer(R(0, "#1"), R(0, "#2"), X(0))).parts[0].state["redactedContent"]
+
+
+def test_c4_two_calls():
+    """
+    Each index is a call, also when their inputs alternate.
+    """
+    start = [B(1, toolUse={"toolUseId": "t1", "name": "f"}), B(2, toolUse={"toolUseId": "t2", "name": "g"})]
+    body = answer(*start, J(1, '{"a"'), J(2, '{"b"'), J(1, ":1}"), J(2, ":2}"), X(1), X(2), reason="tool_use")
+
+    assert [("f", {"a": 1}), ("g", {"b": 2})] == parts(body)
+    assert ["t1", "t2"] == [call.call_id for call in message(body).tool_calls]
+    assert ("tool-calls", "tool_use") == (message(body).finish_reason, message(body).raw_finish_reason)
+
+
+def test_c5_a_call_without_input():
+    """
+    No input, or an empty one, is an empty object.
+    """
+    start = B(0, toolUse={"toolUseId": "t1", "name": "f"})
+
+    assert [("f", {})] == parts(answer(start, X(0))) == parts(answer(start, J(0, ""), X(0)))
+
+
+def test_c6_a_text_without_a_stop():
+    """
+    A text ends when the next block begins.
+    """
+    found = events(answer(T(0, "I look."), *tool(1), reason="tool_use"))
+
+    assert types(found)[3:5] == ["text.ended", "tool.input.started"]
+
+
+@pytest.mark.parametrize("ending", [(K("max_tokens"), U()), (U(), K("max_tokens"))])
+def test_c7_metadata_on_either_side(ending):
+    """
+    The answer ends when both the stop reason and the metadata have come.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(stream(M, *text(0, "Hello"), ending[0]))
+
+    assert not decoder.terminal
+    assert "step.ended" == decoder.feed(stream(ending[1]))[-1].type
+    assert decoder.terminal
+    assert (10, 5, 15) == (
+        decoder.message.usage.input_tokens,
+        decoder.message.usage.output_tokens,
+        decoder.message.usage.total_tokens,
+    )
+
+
+def test_c8_metadata_is_missing():
+    """
+    At the end of the body the stop reason suffices; a body that was cut there is not an answer.
+    """
+    body = stream(M, *text(0, "Hello"), K())
+    decoder = DIALECT.decoder("a1")
+    decoder.feed(body)
+    decoder.close(ErrorInfo(kind="network", message="cut"))
+
+    assert ("completed", None) == (message(body).status, message(body).usage)
+    assert "network" == decoder.message.error.kind
+    assert "interrupted" == message(stream(M, *text(0, "Hello"), U())).error.kind
+
+
+def test_c9_an_exception_after_text():
+    """
+    The text is kept as incomplete, and the error has the name of the exception.
+    """
+    found = message(stream(M, T(0, "before"), E(message="Too many requests")))
+
+    assert ("before", "incomplete") == (found.text, found.parts[0].status)
+    assert ("rate-limit", "throttlingException", True) == (found.error.kind, found.error.code, found.error.retryable)
+    assert "Too many requests" == found.error.message
+
+
+def test_c9_facts_of_an_exception():
+    """
+    What else an exception has is kept.
+    """
+    facts = {"originalStatusCode": 500, "originalMessage": "broken"}
+    error = message(stream(E("modelStreamErrorException", "No", **facts))).error
+
+    assert ("provider", True) == (error.kind, error.retryable)
+    assert facts == thaw(error.details)
+
+
+def test_c9_an_exception_of_boto3():
+    """
+    botocore raises instead of returning the event; its response has the error.
+    """
+    exceptions = pytest.importorskip("botocore.exceptions", reason="the official client is not installed")
+    failure = exceptions.EventStreamError(
+        {"Error": {"Code": "throttlingException", "Message": "slow"}}, "ConverseStream"
+    )
+    decoder = DIALECT.decoder("a1")
+    for event in (M, T(0, "before")):
+        decoder.feed_event(event)
+    decoder.close(read_exception(failure.response))
+
+    assert ("before", "rate-limit", "slow") == (
+        decoder.message.text,
+        decoder.message.error.kind,
+        decoder.message.error.message,
+    )
+
+
+def test_c9_an_exception_of_boto3_before_the_stream():
+    """
+    A refused request has a status, and the id of the request.
+    """
+    facts = {"RequestId": "r1", "HTTPStatusCode": 403}
+    error = read_exception({"Error": {"Code": "AccessDeniedException", "Message": "no"}, "ResponseMetadata": facts})
+
+    assert ("auth", 403, "accessDeniedException", "r1") == (
+        error.kind,
+        error.status,
+        error.code,
+        error.details["requestId"],
+    )
+
+
+def test_c10_a_malformed_call():
+    """
+    The step fails, with the usage, and so does the call whose input is cut.
+    """
+    found = message(answer(*text(0, "I try."), *tool(1, input='{"a":')[:2], reason="malformed_tool_use"))
+
+    assert ("provider", "malformed_tool_use", True) == (found.error.kind, found.error.code, found.error.retryable)
+    assert ("failed", '{"a":') == (found.tool_calls[0].status, found.tool_calls[0].raw_input)
+    assert 5 == found.usage.output_tokens
+
+
+def test_c11_the_code_interpreter():
+    """
+    The call of the provider and its result are one part; what events have no words for is their state.
+    """
+    [call, said] = message(answer(*tool(0, **NOVA), *result(1, RAN, status="success"), *text(2, "So."))).parts
+
+    assert (True, "success") == (call.provider_executed, call.status)
+    assert RAN["json"] == thaw(call.output[0].value)
+    assert {"i": 0, "type": "server_tool_use"} == thaw(call.state)
+    assert {"i": 1, "type": "nova_code_interpreter_result", "status": "success"} == thaw(call.result_state)
+    assert "So." == said.text
+
+
+def test_c11_a_failed_tool_of_the_provider():
+    """
+    The status is that of the block; the text is the message.
+    """
+    [call] = message(answer(*tool(0, **NOVA), *result(1, {"text": "no sandbox"}, status="error"))).parts
+
+    assert ("failed", "tool", "no sandbox") == (call.status, call.error.kind, call.error.message)
+
+
+def test_c11_a_result_without_a_call():
+    """
+    It is kept raw, at its place.
+    """
+    raw, said = message(answer(*result(0, RAN, id="other"), *text(1, "So."))).parts
+
+    assert isinstance(raw, OpaquePart)
+    fields = {"toolUseId": "other", "type": "nova_code_interpreter_result", "content": [RAN]}
+    assert {"toolResult": fields} == thaw(raw.state["block"])
+    assert "So." == said.text
+
+
+def test_c11_a_result_of_several_kinds():
+    """
+    Text and JSON are output; content of another kind is kept raw with all of it.
+    """
+    image = {"image": {"format": "png", "source": {"bytes": "aQ=="}}}
+    [call] = message(answer(*tool(0, **NOVA), *result(1, {"text": "plot"}, image))).parts
+
+    assert ["plot"] == [each.text for each in call.output]
+    assert [{"text": "plot"}, image] == thaw(call.result_state["content"])
+
+
+def test_c12_a_guardrail():
+    """
+    The trace of the guardrail is a detail of the message.
+    """
+    found = message(stream(M, *text(0, "{CITY} it is."), K("guardrail_intervened"), U(trace=TRACE)))
+
+    assert ("content-filter", "guardrail_intervened") == (found.finish_reason, found.raw_finish_reason)
+    assert TRACE == thaw(found.details["trace"])
+    assert 812 == found.details["metrics"]["latencyMs"]
+
+
+def test_c13_empty_deltas():
+    """
+    An empty delta causes nothing, and an index with nothing else has no part.
+    """
+    body = answer(T(0, ""), T(0, "Hi"), T(0, ""), X(0), T(1, ""), X(1))
+
+    assert [("text", "Hi")] == parts(body)
+    assert 1 == types(events(body)).count("text.delta")
+
+
+def test_c15_reasoning_without_a_signature():
+    """
+    It is kept, without state that could be sent.
+    """
+    thought = message(answer(H(0, "Hm."), X(0), *text(1, "So."))).parts[0]
+
+    assert ("Hm.", {"i": 0}) == (thought.text, thaw(thought.state))
+
+
+def test_c16_unknown_events_and_padding():
+    """
+    An unknown event is a note, padding is nothing.
+    """
+    decoder = DIALECT.decoder("a1")
+    found = decoder.feed(stream(M, {"telemetry": {"a": 1}}, *text(0, "Hi"), K(), U())) + decoder.close()
+
+    assert ["unknown-event"] == [note.code for note in decoder.notes]
+    assert "abc" not in repr(fold(found).last)
+    assert fold(found).last == message(stream(M, *text(0, "Hi"), K(), U()))
+
+
+REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool-calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "guardrail_intervened": "content-filter",
+    "content_filtered": "content-filter",
+    "a_new_reason": "other",
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_stop_reasons(reason):
+    """
+    Each reason has its word, and is kept as it came.
+    """
+    found = message(answer(*text(0, "Hi"), reason=reason))
+
+    assert (REASONS[reason], reason) == (found.finish_reason, found.raw_finish_reason)
+
+
+def test_stop_sequence():
+    """
+    What a model returns beside its answer is a detail.
+    """
+    more = {"delta": {"stop_sequence": "<<END>>"}}
+    found = message(stream(M, *text(0, "Hi"), K("stop_sequence", additionalModelResponseFields=more), U()))
+
+    assert more == thaw(found.details["additionalModelResponseFields"])
+
+
+@pytest.mark.parametrize("ending", ["Tokens", "TokenCount"])
+def test_counts_of_the_cache(ending):
+    """
+    The wire counts the cache apart from the input, under the names of Converse or those of Nova.
+    """
+    counts = {"inputTokens": 6, "outputTokens": 2, f"cacheReadInput{ending}": 14921, f"cacheWriteInput{ending}": 3}
+    usage = message(stream(M, *text(0, "Hi"), K(), U(counts))).usage
+
+    assert (14930, 2) == (usage.input_tokens, usage.output_tokens)
+    assert (14921, 3) == (usage.cache_read_tokens, usage.cache_write_tokens)
+    assert counts == thaw(usage.details)
+
+
+def test_citations():
+    """
+    Citations are sources of the whole text, and its state as they came.
+    """
+    part = message(answer(T(0, "Matz"), C(0, **FACTS), T(0, " made it."), C(0, **WEB), X(0))).parts[0]
+
+    assert "Matz made it." == part.text
+    assert [FACTS, WEB] == thaw(part.state["citations"])
+    assert [("facts", None, "Ruby was created by Matz."), (None, "https://ruby-lang.org/en/", None)] == [
+        (each.title, each.url, each.cited_text) for each in part.citations
+    ]
+
+
+def test_citation_without_text():
+    """
+    A citation alone is a text without words.
+    """
+    assert [("text", "")] == parts(answer(C(0, **WEB), X(0)))
+
+
+def test_an_image():
+    """
+    The bytes of an image come in pieces.
+    """
+    pieces = [D(0, image={"source": {"bytes": "iVBO"}}), D(0, image={"source": {"bytes": "Rw=="}})]
+    [part] = message(answer(B(0, image={"format": "png"}), *pieces, X(0))).parts
+
+    assert ("image/png", b"\x89PNG", "completed") == (part.media_type, part.data, part.status)
+
+
+def test_an_image_that_failed():
+    """
+    The error of an image is kept raw.
+    """
+    error = {"image": {"error": {"message": "too dark"}}}
+    [part] = message(answer(B(0, image={"format": "png"}), D(0, **error), X(0))).parts
+
+    assert [error] == thaw(part.state["deltas"])
+
+
+def test_late_text_of_a_block():
+    """
+    An index that comes again adds to its own item, which has one number.
+    """
+    found = message(answer(H(0, "one"), T(1, "two"), H(0, " more"), G(0, "EpwC"), X(0), X(1))).parts
+
+    assert [("one", 0), ("two", 1), (" more", 0)] == [(part.text, part.state["i"]) for part in found]
+    assert "EpwC" == found[2].state["signature"]
+
+
+def test_another_kind_at_one_index():
+    """
+    An index is a block of one kind.
+    """
+    assert [("reasoning", "a"), ("text", "b")] == parts(answer(H(0, "a"), T(0, "b"), X(0)))
+
+
+def test_the_same_start_again():
+    """
+    A repeated start of a call is not another call.
+    """
+    start = B(0, toolUse={"toolUseId": "t1", "name": "f"})
+
+    assert [("f", {"a": 1})] == parts(answer(start, start, J(0, '{"a":1}'), X(0)))
+
+
+def test_an_unknown_block():
+    """
+    A block of an unknown kind is kept raw, with its deltas.
+    """
+    raw = message(answer(B(0, hologram={"beam": [1]}), D(0, hologram={"beam": "x"}), X(0))).parts[0]
+
+    assert {"hologram": {"beam": [1]}} == thaw(raw.state["block"])
+    assert [{"hologram": {"beam": "x"}}] == thaw(raw.state["deltas"])
+
+
+def test_unknown_facts_of_reasoning():
+    """
+    A field of reasoning that is not known is state beside the signature.
+    """
+    thought = message(answer(H(0, "Hm."), D(0, reasoningContent={"seal": "wax"}), G(0, "EpwC"), X(0))).parts[0]
+
+    assert {"i": 0, "seal": "wax", "signature": "EpwC"} == thaw(thought.state)
+
+
+def test_nova_behind_invoke_model():
+    """
+    The same events come in chunks, as bytes of the stream and as events of boto3.
+    """
+    given = [M, *text(0, "Hello"), K(), U()]
+    body = b"".join(AwsChunkStream.frame(None, each) for each in given)
+    decoder = DIALECT.decoder("a1")
+    chunks = [{"chunk": {"bytes": JsonLines.frame(None, each)}} for each in given]
+    found = [event for each in chunks for event in decoder.feed_event(each)] + decoder.close()
+
+    assert events(stream(*given)) == events(body) == found
+
+
+def test_strange_chunks():
+    """
+    What is not JSON in a chunk, and a chunk in a chunk, are notes.
+    """
+    decoder = DIALECT.decoder("a1")
+    for each in (b"{", b"[]", b'{"chunk":{"bytes":"e30="}}'):
+        decoder.feed_event({"chunk": {"bytes": each}})
+
+    assert ["bad-json", "unknown-event", "unknown-event"] == [note.code for note in decoder.notes]
+
+
+def test_a_stream_without_a_start():
+    """
+    Any first event begins the step.
+    """
+    assert message(stream(*text(0, "Hi"), K(), U())) == message(answer(*text(0, "Hi")))
+
+
+def test_the_model_of_the_request():
+    """
+    The answer has no model; the request names it as for boto3, or as `model`.
+    """
+    body = answer(*text(0, "Hi"))
+
+    assert MODEL == message(body, request=REQUEST).origin.model == message(body, request={"model": MODEL}).origin.model
+    assert message(body).origin.model is None
+    assert ("bedrock", "bedrock-converse") == (message(body).origin.provider, message(body).origin.dialect)
+
+
+def test_deltas_take_the_fast_path():
+    """
+    Deltas with padding of any length are learned.
+    """
+    decoder = DIALECT.decoder("a1")
+    pieces = [f"piece {at} " for at in range(30)]
+    decoder.feed(stream(M, *[T(0, piece) for piece in pieces]))
+
+    assert decoder._fast_path.was_used()
+    assert "".join(pieces) == decoder.message.text
+
+
+# -- documents
+
+
+def test_a_document_is_the_same_as_its_stream():
+    """
+    Every kind of block of a document gives what the stream of it gives.
+    """
+    found = document(
+        {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "EpwC"}}},
+        {"reasoningContent": {"redactedContent": "YWJj"}},
+        {"citationsContent": {"content": [{"text": "Matz."}], "citations": [FACTS]}},
+        {"toolUse": {"toolUseId": "t1", "name": "f", "input": {"a": 1}}},
+        {
+            "toolUse": {
+                "toolUseId": "tooluse_n",
+                "name": "nova_code_interpreter",
+                "input": {},
+                "type": "server_tool_use",
+            }
+        },
+        {"toolResult": {"toolUseId": "tooluse_n", "type": "nova_code_interpreter_result", "content": [RAN]}},
+        {"image": {"format": "png", "source": {"bytes": "iVBO"}}},
+        {"text": "So."},
+    )
+    same = message(
+        answer(
+            *(H(0, "Hm."), G(0, "EpwC"), X(0), R(1, "YWJj"), X(1), T(2, "Matz."), C(2, **FACTS), X(2)),
+            *tool(3, "t1"),
+            *tool(4, **NOVA, input="{}"),
+            *result(5, RAN),
+            *(B(6, image={"format": "png"}), D(6, image={"source": {"bytes": "iVBO"}}), X(6), *text(7, "So.")),
+        )
+    )
+
+    assert same == found
+
+
+def test_a_document_of_boto3():
+    """
+    The id of the response is a detail; its headers are left out.
+    """
+    found = document({"text": "Hi"}, ResponseMetadata={"RequestId": "r1", "HTTPHeaders": {"date": "today"}})
+
+    assert {"metrics": {"latencyMs": 812}, "requestId": "r1"} == thaw(found.details)
+
+
+def test_an_unknown_block_of_a_document():
+    """
+    It is kept raw.
+    """
+    assert {"audio": {"format": "mp3"}} == thaw(document({"audio": {"format": "mp3"}}).parts[0].state["block"])
+
+
+def test_a_document_that_is_an_error():
+    """
+    An exception in place of an answer fails the message.
+    """
+    found = fold(DIALECT.decode_resource(E("validationException", "Input is too long for requested model."), "a1")).last
+
+    assert ("context-length", "validationException") == (found.error.kind, found.error.code)
+
+
+# -- errors over HTTP
+
+HTTP = {
+    "the header": (
+        {"x-amzn-errortype": "ThrottlingException:http://a/b"},
+        b'{"message":"slow"}',
+        "throttlingException",
+    ),
+    "the body": ({}, b'{"__type":"com.amazon#ThrottlingException","message":"slow"}', "throttlingException"),
+    "neither": ({}, b'{"message":"slow"}', None),
+}
+
+
+@pytest.mark.parametrize(("headers", "body", "code"), HTTP.values(), ids=HTTP)
+def test_http_errors(headers, body, code):
+    """
+    The type of an error is in a header or in the body; the status decides without it.
+    """
+    error = dialect.http_error(429, {**headers, "x-amzn-requestid": "r1", "retry-after": "2"}, body)
+
+    assert ("rate-limit", code, "slow", 429, 2.0) == (
+        error.kind,
+        error.code,
+        error.message,
+        error.status,
+        error.retry_after_s,
+    )
+    assert "r1" == error.details["requestId"]
+
+
+KINDS = {
+    ("ValidationException", 400): "invalid-request",
+    ("AccessDeniedException", 403): "auth",
+    ("ResourceNotFoundException", 404): "not-found",
+    ("ServiceQuotaExceededException", 400): "quota",
+    ("ModelNotReadyException", 429): "overloaded",
+    ("ModelTimeoutException", 408): "timeout",
+    ("ModelErrorException", 424): "provider",
+    ("ServiceUnavailableException", 503): "overloaded",
+}
+
+
+@pytest.mark.parametrize(("name", "status"), KINDS)
+def test_kinds_of_http_errors(name, status):
+    """
+    The name of an exception decides before the status.
+    """
+    error = dialect.http_error(status, {"x-amzn-errortype": name}, b'{"message":"no"}')
+
+    assert KINDS[name, status] == error.kind
