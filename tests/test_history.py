@@ -6,6 +6,7 @@ import attrs
 import pytest
 
 from assistant_events import history
+from assistant_events.adapters import claude, load_dialect
 from assistant_events.adapters.gemini_interactions.policy import POLICY
 from assistant_events.history import (
     DEFAULT_POLICY,
@@ -803,3 +804,67 @@ def test_whole_is_named():
     assert not Drop("m", None, DropReason.EMPTY).whole
     with pytest.raises(TypeError):
         Drop("m", None, DropReason.EMPTY, True)
+
+
+# -- platforms of one model
+
+MODELS = {
+    "claude-sonnet-4-5-20250929": "claude-sonnet-4-5",
+    "us.anthropic.claude-sonnet-4-5-20250929-v1:0": "claude-sonnet-4-5",
+    "us-gov.anthropic.claude-3-7-sonnet-20250219-v1:0": "claude-3-7-sonnet",
+    "claude-sonnet-4-5@20250929": "claude-sonnet-4-5",
+    "anthropic.claude-opus-5-5-v1:0": "claude-opus-5-5",
+    "claude-opus-5-5": "claude-opus-5-5",
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_names_of_one_model(name):
+    """
+    What a platform adds to the name of a model is known.
+    """
+    assert MODELS[name] == claude.PLATFORMS.affixes.sub("", name)
+
+
+BEDROCK = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+PLATFORM_PAIRS = {
+    "Bedrock to Anthropic": (("bedrock", CLAUDE, BEDROCK), ("anthropic", CLAUDE, "claude-sonnet-4-5"), "same model"),
+    "Vertex to Bedrock": (("vertex", CLAUDE, "claude-sonnet-4-5@20250929"), ("bedrock", CLAUDE, BEDROCK), "same model"),
+    "another dialect": (
+        ("bedrock", "bedrock-converse", BEDROCK),
+        ("anthropic", CLAUDE, "claude-sonnet-4-5"),
+        "same model",
+    ),
+    "another model": (("bedrock", CLAUDE, BEDROCK), ("anthropic", CLAUDE, "claude-opus-5-5"), "other provider"),
+    "another platform": (("somewhere", CLAUDE, BEDROCK), ("anthropic", CLAUDE, "claude-sonnet-4-5"), "other provider"),
+    "no model": (("bedrock", CLAUDE, None), ("anthropic", CLAUDE, None), "other provider"),
+}
+
+
+@pytest.mark.parametrize(("issuer", "target", "expected"), PLATFORM_PAIRS.values(), ids=PLATFORM_PAIRS)
+def test_platforms(issuer, target, expected):
+    """
+    The same model on another platform is known by provider, dialect and name.
+    """
+    one, other = [
+        Origin(provider=provider, dialect=dialect, model=model) for provider, dialect, model in (issuer, target)
+    ]
+
+    assert load_dialect(CLAUDE).policy.relation(one, other).value.startswith(expected)
+
+
+def test_what_platforms_share():
+    """
+    Reasoning moves with its signature to the same model elsewhere; other state stays: it names things of a platform.
+    """
+    policy = load_dialect(CLAUDE).policy
+    state = State(signature="sig+/=", i=0, container="c_1")
+    elsewhere = Origin(provider="bedrock", dialect=CLAUDE, model=BEDROCK)
+    moved = message(reasoning(state), text(state), call(state), provider_call(state), opaque(state), origin=elsewhere)
+    target = Origin(provider="anthropic", dialect=CLAUDE, model="claude-sonnet-4-5")
+    selection = history.select([moved], target, policy=policy)
+
+    assert [State(signature="sig+/=", i=0), State(), State()] == [part.state for part in selection.messages[0].parts]
+    assert [(place, DropReason.OTHER_PROVIDER, place > 2) for place in range(5)] == [
+        (drop.part, drop.reason, drop.whole) for drop in selection.drops if drop.part is not None
+    ]

@@ -32,11 +32,12 @@ def reasons() -> str:
 
 
 def _section(title: str, policy: Policy) -> str:
+    relations = [each for each in Relation if each is not Relation.SAME_MODEL or policy.platforms is not None]
     rows = [
-        [_NAMES.get(subject, subject.value), *[policy.treatments(relation).of(subject).value for relation in Relation]]
+        [_NAMES.get(subject, subject.value), *[policy.treatments(relation).of(subject).value for relation in relations]]
         for subject in Subject
     ]
-    table = [["", *[relation.value for relation in Relation]], ["---"] * 4, *rows]
+    table = [["", *[relation.value for relation in relations]], ["---"] * (len(relations) + 1), *rows]
     lines = [f"| {' | '.join(row)} |" for row in table]
     return "\n".join([f"### {title}", "", *lines, "", *_remarks(policy), "", f"Source: {policy.source}"])
 
@@ -48,6 +49,9 @@ def _remarks(policy: Policy) -> Iterator[str]:
         yield f"Parts with the same `{policy.item_key}` are one item of the provider."
     if policy.model_bound_keys:
         yield f"Unbound means without {_listed(sorted(policy.model_bound_keys), 'and')}."
+    if policy.platforms is not None:
+        origins = sorted(f"`{dialect}` of `{provider}`" for provider, dialect in policy.platforms.origins)
+        yield f"Its models run as {', '.join(origins)}; shared is {_listed(sorted(policy.platforms.keys), 'and')}."
     if policy.items_reference_each_other:
         yield "The items of a step reference each other: when one is not sent, the others are sent as to another model."
 

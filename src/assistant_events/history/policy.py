@@ -7,6 +7,7 @@ documentation are generated from it.
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Final, final
 
@@ -24,6 +25,9 @@ class Relation(StrEnum):
 
     OTHER_MODEL = "other model"
     """Provider and dialect are equal, the model is not."""
+
+    SAME_MODEL = "same model elsewhere"
+    """The model is the same, on another platform whose state it reads (`Policy.platforms`)."""
 
     OTHER_PROVIDER = "other provider or dialect"
 
@@ -56,6 +60,9 @@ class Treatment(StrEnum):
     UNBOUND = "unbound"
     """All but the keys of its state that only the issuing model understands (`Policy.model_bound_keys`)."""
 
+    SHARED = "shared"
+    """Of its state, what each platform of the model reads (`Platforms.keys`)."""
+
     BARE = "bare"
     """All but its state."""
 
@@ -63,7 +70,7 @@ class Treatment(StrEnum):
     """Nothing."""
 
 
-_WHOLE, _UNBOUND, _BARE, _LEFT_OUT = Treatment
+_WHOLE, _UNBOUND, _SHARED, _BARE, _LEFT_OUT = Treatment
 
 
 @final
@@ -103,6 +110,36 @@ WITHOUT_STATE: Final = attrs.evolve(CONTENT_ONLY, reasoning=_BARE)
 """Every part that means something without its state."""
 
 
+SHARED_ONLY: Final = attrs.evolve(CONTENT_ONLY, reasoning=_SHARED)
+"""Text, media and the calls of the app without state, and reasoning with what all platforms of its model read."""
+
+
+@final
+@attrs.frozen(kw_only=True, repr=False, eq=False)
+class Platforms(Frozen):
+    r"""
+    Platforms that run the same models, each of which reads state that the model got on another one.
+
+    Args:
+        origins: Provider and dialect of each platform.
+
+        keys: Keys of the state of reasoning that mean the same on all of them.
+
+        affixes: A pattern of what a platform adds to the name of a model, such as `^anthropic\\.`.
+    """
+
+    origins: frozenset[tuple[str, str]]
+    keys: frozenset[str]
+    affixes: re.Pattern[str] = re.compile(r"(?!)")
+
+    def run_both(self, one: Origin, other: Origin) -> bool:
+        """Return whether both are platforms, and the models of both are one."""
+        if not {(one.provider, one.dialect), (other.provider, other.dialect)} <= self.origins:
+            return False
+        names = [self.affixes.sub("", origin.model or "") for origin in (one, other)]
+        return bool(names[0]) and names[0] == names[1]
+
+
 @final
 @attrs.frozen(kw_only=True, repr=False, eq=False)
 class Policy(Frozen):
@@ -128,6 +165,8 @@ class Policy(Frozen):
         interchangeable_models: Sets of models that read each other's state, as the app knows them. Inside a set, no
             model is another model.
 
+        platforms: Platforms of the dialect's models; `None` when one alone reads its state.
+
         source: Where these facts come from, and when they were true.
     """
 
@@ -138,18 +177,24 @@ class Policy(Frozen):
     model_bound_keys: frozenset[str] = frozenset()
     items_reference_each_other: bool = False
     interchangeable_models: tuple[frozenset[str], ...] = ()
+    platforms: Platforms | None = None
     source: str = "The dialect has no policy: state is sent only to its issuer."
 
     def treatments(self, relation: Relation) -> Treatments:
         """Return the treatments for a relation."""
         if relation is Relation.SAME_ORIGIN:
             return EVERYTHING
+        if relation is Relation.SAME_MODEL:
+            return SHARED_ONLY
         return self.other_model if relation is Relation.OTHER_MODEL else self.other_provider
 
     def relation(self, origin: Origin | None, target: Origin) -> Relation:
         """Return how *origin* is related to *target*; an unknown issuer (`None`) is another provider."""
-        if origin is None or (origin.provider, origin.dialect) != (target.provider, target.dialect):
+        if origin is None:
             return Relation.OTHER_PROVIDER
+        if (origin.provider, origin.dialect) != (target.provider, target.dialect):
+            shares = self.platforms is not None and self.platforms.run_both(origin, target)
+            return Relation.SAME_MODEL if shares else Relation.OTHER_PROVIDER
         models = {origin.model, target.model}
         if origin.same_as(target) or any(models <= each for each in self.interchangeable_models):
             return Relation.SAME_ORIGIN

@@ -178,6 +178,7 @@ _RELATED: Final = MappingProxyType(
     {
         Relation.OTHER_MODEL: DropReason.OTHER_MODEL,
         Relation.OTHER_PROVIDER: DropReason.OTHER_PROVIDER,
+        Relation.SAME_MODEL: DropReason.OTHER_PROVIDER,
     }
 )
 _UNFINISHED: Final = _Limit(CONTENT_ONLY, DropReason.UNFINISHED)
@@ -327,4 +328,7 @@ def _kept(state: State, treatment: Treatment, policy: Policy) -> State:
         return state
     if treatment is Treatment.UNBOUND:
         return State({key: value for key, value in state.items() if key not in policy.model_bound_keys})
+    if treatment is Treatment.SHARED and policy.platforms is not None:
+        keys = policy.platforms.keys | {policy.item_key}
+        return State({key: value for key, value in state.items() if key in keys})
     return NO_STATE

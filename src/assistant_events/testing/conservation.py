@@ -11,7 +11,7 @@ import sys
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from statistics import median
 from types import FrameType
 from typing import Any, Final, NamedTuple, cast
@@ -60,9 +60,12 @@ def check_nothing_lost(sample: Sample) -> None:
     kept = _Kept.of(sample.events)
     read = [(frame, document) for frame in sample.frames if (document := frame.document) is not None]
     last = {path[-2:]: leaf for _, document in read for path, leaf in leaves(document)}
+    found: set[tuple[Path, object]] = set()
     for frame, document in read:
         for path, leaf in leaves(document):
-            if isinstance(leaf, bool) or not leaf or _is_dropped(sample, frame, document, path):
+            if isinstance(leaf, bool) or not leaf or (path, leaf) in found:
+                continue
+            if _is_dropped(sample, frame, document, path):
                 continue
             is_lost = (
                 not kept.has(leaf)
@@ -74,6 +77,8 @@ def check_nothing_lost(sample: Sample) -> None:
                 f"{sample.name}: {'.'.join(path)} is lost: no durable event has {_short(leaf)} of the frame at byte "
                 f"{frame.start}, `Dialect.dropped` does not name it, and the decoder has made no note",
             )
+            if not is_lost:
+                found.add((path, leaf))
 
 
 def _is_noted(sample: Sample, frame: SampleFrame) -> bool:
@@ -199,10 +204,11 @@ def check_places(sample: Sample) -> None:
             others == [place],
             f"{where}: with another text there, {named(others)} changed; expected {named([place])} alone",
         )
-        opened = [_open_at(sample, frames, at) for at in came]
+        first = _open_at(sample, frames, came[0])
+        opened = chain([first], (_open_at(sample, frames, at) for at in came[1:]))
         require(
             any(not open_then or place in open_then for open_then in opened),
-            f"{where} is in {named([place])}; {named(opened[0])} was open",
+            f"{where} is in {named([place])}; {named(first)} was open",
         )
 
 
