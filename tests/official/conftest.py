@@ -68,6 +68,14 @@ def anthropic(python_client):
 
 
 @pytest.fixture
+def openai(python_client):
+    """
+    A function that returns openai of a version, in one of its modes, for a URL.
+    """
+    return partial(python_client, "openai_responses.py", "openai")
+
+
+@pytest.fixture
 def javascript(programs):
     """
     A function that returns the client of a script and a package, for a URL.

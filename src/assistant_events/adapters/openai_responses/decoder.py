@@ -179,19 +179,19 @@ class OpenAIResponsesDecoder(DecoderBase):
             served = string(response, "model") or None
             self.recorder.start(self.origin(served_model=served), self._run(), self._state())
 
-    def _flag(self, key: str) -> bool | None:
+    def response_flag(self, key: str) -> bool | None:
         """Return a flag of the response, or of the request where the response does not repeat it."""
         return flag({**self.request, **self._response}, key)
 
     def _run(self) -> RemoteRun | None:
         run_id = string(self._response, "id")
-        resumable = self._flag("background") is True
+        resumable = self.response_flag("background") is True
         return RemoteRun(id=run_id, resumable=resumable, kind="response") if run_id else None
 
     def _state(self) -> dict[str, str]:
         """Return the id of a response that the provider stores: one that is not stored cannot be continued."""
         run_id = string(self._response, "id")
-        return {"response_id": run_id} if run_id and self._flag("store") is not False else {}
+        return {"response_id": run_id} if run_id and self.response_flag("store") is not False else {}
 
     def _on_end(self, response: Fields, name: str) -> None:
         self._learn(response)

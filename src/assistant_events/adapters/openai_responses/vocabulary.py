@@ -109,6 +109,9 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
 ENDS: Final = frozenset({"completed", "incomplete", "failed", "cancelled"})
 """Statuses of a response that has ended."""
 
+UNFINISHED: Final = frozenset({"queued", "in_progress"})
+"""Statuses of a response in progress."""
+
 PartList: TypeAlias = Literal["content", "summary"]
 """The two arrays of an item that hold texts."""
 

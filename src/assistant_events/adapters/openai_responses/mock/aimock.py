@@ -1,0 +1,54 @@
+"""What aimock's handler of Responses does with a response (`@copilotkit/aimock` 1.43.0)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import attrs
+
+from assistant_events.adapters.openai_responses.mock.answers import Answer, call_item, message_item, reasoning_item
+from assistant_events.adapters.openai_responses.mock.request_facts import Match
+from assistant_events.adapters.openai_responses.mock.runs import Prepared
+from assistant_events.mock import fixtures
+from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
+from assistant_events.mock.answers import Item, read_texts
+from assistant_events.mock.json_reader import read_class
+
+_STATUSES: Final = {"stop": "completed", "tool_calls": "completed", "length": "incomplete", "content_filter": "failed"}
+"""Other words are sent as they are."""
+
+
+@attrs.frozen(kw_only=True)
+class _Read:
+    """Fields of a response that this handler reads and others do not."""
+
+    id: str | None = None
+    webSearches: Annotated[tuple[str, ...], read_texts] = ()
+
+
+def _answer(response: AimockResponse) -> Answer:
+    own = read_class({field.name: getattr(response, field.name) for field in attrs.fields(_Read)}, _Read)
+    output: list[Item] = [reasoning_item(response.reasoning)] if response.reasoning else []
+    for query in own.webSearches:
+        action = {"type": "search", "query": query}
+        output.append({"type": "web_search_call", "status": "completed", "action": action})
+    for part in response.parts:
+        if isinstance(part, AimockText):
+            output.append(message_item(part.text))
+        else:
+            output.append(call_item(part.name, part.arguments, part.id or None))
+    usage, word = response.usage, response.finishReason
+    return Answer(
+        id=own.id,
+        output=output,
+        status=None if word is None else _STATUSES.get(word, word),
+        usage={"input_tokens": usage.input, "output_tokens": usage.output, "total_tokens": usage.total},
+        more={} if response.model is None else {"model": response.model},
+    )
+
+
+def _is_delta(answer: fixtures.Answer) -> list[bool]:
+    return [frame.name.endswith(".delta") for frame in Prepared(answer, signs=False).frames]
+
+
+AIMOCK: Final = AimockApi(name="Responses", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)

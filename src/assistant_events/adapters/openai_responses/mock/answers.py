@@ -1,0 +1,138 @@
+"""
+Answers of the mock in the words of the Responses wire.
+
+A fixture file has their content in items, in events of this library, or in short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Final, final
+
+import attrs
+
+from assistant_events.adapters.openai_responses import emit_resource
+from assistant_events.adapters.openai_responses.vocabulary import ANSWERS, ENDS, TOOLS
+from assistant_events.messages import AssistantMessage
+from assistant_events.mock import answers, fixtures
+from assistant_events.mock.answers import (
+    CallName,
+    Item,
+    ShortCall,
+    as_objects,
+    as_optional_object,
+    check_more,
+    is_word,
+    read_more,
+    read_usage,
+    read_word,
+)
+from assistant_events.mock.json_reader import FieldError, read_class, read_object
+from assistant_events.values import JsonObject, write_json
+
+# openai 3.54.0, types/responses/response_usage.py. Other keys are accepted, unless they look like a typing error.
+_USAGE: Final = ("input_tokens", "input_tokens_details", "output_tokens", "output_tokens_details", "total_tokens")
+
+RESERVED: Final = frozenset({"id", "object", "created_at", "status", "output", "usage"})
+"""Fields of a response that `more` does not hold: an `Answer` has them itself, or the server writes them."""
+
+
+@attrs.frozen(kw_only=True)
+class _Message:
+    content: tuple[Any, ...]
+
+
+@attrs.frozen(kw_only=True)
+class _Call:
+    name: CallName
+    call_id: str | None = None
+    arguments: str = "{}"
+
+
+_CHECKED: Final = {"message": _Message, "function_call": _Call}
+"""By type of an item, the fields that are checked."""
+
+
+def _read_item(value: Any) -> JsonObject:
+    """Return an item as it is, after a check of the fields that the mock reads."""
+    item = read_object(value)
+    kind = item.get("type")
+    if not is_word(kind):
+        raise FieldError(("type", "expected the type of an item, for example 'message'"))
+    if kind == "function_call_output":
+        raise FieldError(("type", "'function_call_output' is not an item of an answer"))
+    checked = _CHECKED.get(str(kind))
+    if checked is not None:
+        read_class({field.name: item[field.name] for field in attrs.fields(checked) if field.name in item}, checked)
+    return JsonObject(item)
+
+
+@attrs.frozen(kw_only=True)
+class Answer(fixtures.Answer):
+    """One answer of the model: the output of a response, and how it is delivered."""
+
+    CONTENT: ClassVar[tuple[str, ...]] = ("output", "status", "http_error", "stream_error")
+
+    output: tuple[Annotated[JsonObject, _read_item], ...] = attrs.field(default=(), converter=as_objects)
+    """Items and calls without an id get one of their own in each run."""
+
+    status: Annotated[str, read_word("status", ENDS)] | None = None
+    """None: `completed`."""
+
+    usage: Annotated[JsonObject, read_usage(_USAGE)] | None = attrs.field(default=None, converter=as_optional_object)
+    """In the provider's words. None: computed from the lengths of the texts."""
+
+    more: Annotated[JsonObject, read_more(RESERVED, ("object", "created_at"))] = attrs.field(
+        default=JsonObject(), converter=JsonObject, validator=check_more(RESERVED)
+    )
+    """Other fields of the response, for example `model`, `incomplete_details`, `error` or `service_tier`."""
+
+
+@final
+@attrs.frozen(kw_only=True)
+class AnswerEntry(Answer, answers.AnswerEntry):
+    """An answer in a fixture file."""
+
+    ANSWER: ClassVar[type[fixtures.Answer]] = Answer
+    OF_RESOURCE: ClassVar[tuple[str, ...]] = ("status", "usage")
+    NOT_MORE: ClassVar[frozenset[str]] = RESERVED | {"model"}
+
+    def resource(self, message: AssistantMessage) -> Mapping[str, Any]:
+        """Return an answer as a response."""
+        return emit_resource(message)
+
+    def thought_items(self, texts: tuple[str, ...]) -> list[Item]:
+        """Return a reasoning with the texts as its summaries."""
+        return [reasoning_item(*texts)]
+
+    def text_item(self, text: str) -> Item:
+        """Return a message."""
+        return message_item(text)
+
+    def call_item(self, call: ShortCall) -> Item:
+        """Return a call of a function."""
+        return call_item(call.name, call.arguments, call.id)
+
+    def completed(self, item: Item, number: int) -> Item:
+        """Return an item as it is: ids are made by each run."""
+        return item
+
+    def call_id(self, item: Item) -> str | None:
+        """Return the id of a call, of the app or of the provider."""
+        return item.get("call_id") if item.get("type") in TOOLS and item.get("type") not in ANSWERS else None
+
+
+def message_item(text: str) -> Item:
+    """Return a message with one text."""
+    return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+
+
+def reasoning_item(*texts: str) -> Item:
+    """Return a reasoning with its summaries."""
+    return {"type": "reasoning", "summary": [{"type": "summary_text", "text": text} for text in texts]}
+
+
+def call_item(name: str, arguments: Mapping[str, object], call_id: str | None) -> Item:
+    """Return a call of a function; an id of `None` is made by each run."""
+    given = {} if call_id is None else {"call_id": call_id}
+    return {"type": "function_call", **given, "name": name, "arguments": write_json(arguments).decode()}

@@ -1,0 +1,100 @@
+"""What a recording reads of the Responses API: which requests, which events, and the answer of a fixture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
+
+from starlette.responses import Response
+from typing_extensions import override
+
+from assistant_events.adapters.errors import error_of, error_of_body
+from assistant_events.adapters.json_fields import integer, string
+from assistant_events.adapters.openai_responses import dialect, emit_resource, vocabulary
+from assistant_events.adapters.openai_responses.mock.answers import RESERVED, Answer
+from assistant_events.adapters.openai_responses.mock.form import FORM
+from assistant_events.adapters.openai_responses.mock.provider import error_response
+from assistant_events.adapters.openai_responses.mock.request_facts import Match, read_request
+from assistant_events.messages import AssistantMessage
+from assistant_events.mock.fixtures import HttpError, StreamError
+from assistant_events.mock.requests import ApiError
+from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
+
+_PATH: Final = re.compile(r"/v1/responses(?:/([^/]+))?/?$")
+_KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")
+
+
+@final
+class RecordedResponses(RecordedApi):
+    """The Responses API."""
+
+    dialect = dialect
+    form = FORM
+
+    @override
+    def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
+        found = _PATH.search(path)
+        if found is None or (method, found[1] is None) not in (("POST", True), ("GET", False)):
+            return None
+        return RecordedRequest(run_id=found[1], after=query.get("starting_after"))
+
+    @override
+    def match_of(self, body: Mapping[str, Any]) -> Match:
+        # A request that names a previous response is identified by that, another one by its turn.
+        facts = read_request(body)
+        previous = facts.fields["previous_response_id"]
+        return Match(
+            user_text=facts.user_text,
+            model=facts.model,
+            call_id=facts.call_ids[-1] if facts.call_ids else None,
+            previous_response_id=previous,
+            turn=None if previous else facts.turn,
+        )
+
+    @override
+    def runs_on(self, body: Mapping[str, Any]) -> bool:
+        return body.get("background") is True
+
+    @override
+    def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
+        kind = str(payload.get("type", name))
+        error, number = error_of(payload) or payload, integer(payload, "sequence_number")
+        stream_error = None
+        if kind == "error" and (error.get("code") or error.get("message")):
+            code = string(error, "code") or "server_error"
+            stream_error = StreamError(code=code, message=string(error, "message") or "")
+        return FrameFacts(
+            cursor=None if number is None else str(number),
+            is_end=kind.removeprefix("response.") in vocabulary.ENDS,
+            error=stream_error,
+        )
+
+    @override
+    def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:
+        resource = emit_resource(messages[-1])
+        repeated = {*RESERVED, *vocabulary.REPEATED, "model", *(() if error is None else ("error",))}
+        status = resource.get("status")
+        return Answer(
+            id=resource.get("id") or None,
+            output=resource.get("output", ()),
+            status=None if error is not None or status == "completed" else status,
+            usage=resource.get("usage"),
+            more={key: value for key, value in resource.items() if key not in repeated and value is not None},
+            stream_error=error,
+        )
+
+    @override
+    def error_response(self, error: ApiError) -> Response:
+        return error_response(error)
+
+    @override
+    def error_answer(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer:
+        return Answer(
+            http_error=HttpError(
+                status=status,
+                code=string(error_of_body(data), "code"),
+                message=vocabulary.ERRORS.read_http(status, headers, data).message,
+                headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
+            )
+        )

@@ -1,0 +1,80 @@
+"""What fixtures are compared with in a request of the Responses API, in any form of its `input`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, final
+
+import attrs
+
+from assistant_events.adapters.json_fields import Fields, is_array, mappings, string
+from assistant_events.adapters.openai_responses.vocabulary import ANSWERS
+from assistant_events.mock import matching
+from assistant_events.mock.matching import Item, RequestFacts, TextRule
+from assistant_events.values import write_json
+
+_ANSWER = Item("model")
+
+
+@final
+@attrs.frozen(kw_only=True, eq=False)
+class Match(matching.Match):
+    """Which requests of the Responses API a fixture answers: every field that is set has to hold."""
+
+    previous_response_id: TextRule | None = None
+    """Of the request; `""` matches a request without one, the pattern `.` a request with any."""
+
+
+def read_request(body: Mapping[str, Any], chain: Sequence[Mapping[str, Any]] = ()) -> RequestFacts:
+    """
+    Return the facts of a create request. Nothing in it raises.
+
+    *chain* are the bodies of the requests that it continues, oldest first. The answer to each counts as one answer.
+    """
+    # Any: a client sent it.
+    items = input_items(body)
+    system = [string(body, "instructions") or ""]
+    system += [_text_of(item.get("content")) or "" for item in items if item.get("role") in ("system", "developer")]
+    facts = RequestFacts(
+        items=tuple(_items(items)),
+        model=string(body, "model"),
+        system="\n".join([text for text in system if text]),
+        tools=frozenset([name for tool in mappings(body, "tools") if (name := _function_name(tool)) is not None]),
+        fields={"previous_response_id": string(body, "previous_response_id") or ""},
+    )
+    if not chain:
+        return facts
+    before = [item for earlier in chain for item in (*_items(input_items(earlier)), _ANSWER)]
+    return attrs.evolve(facts, items=(*before, *facts.items), alone=facts)
+
+
+def input_items(body: Mapping[str, Any]) -> list[Fields]:
+    """Return the items of an `input`: a string is a message of the user."""
+    given = body.get("input")
+    return [{"role": "user", "content": given}] if isinstance(given, str) else mappings(body, "input")
+
+
+def _items(items: list[Fields]) -> Iterator[Item]:
+    for item in items:
+        role, kind = item.get("role"), string(item, "type") or "message"
+        if role == "user":
+            yield Item("user", _text_of(item.get("content")))
+        elif kind in ANSWERS:
+            output = item.get(ANSWERS[kind])
+            text = _text_of(output)
+            written = write_json(output).decode() if text is None and output is not None else text
+            yield Item("result", written, string(item, "call_id") or "")
+        elif role not in ("system", "developer"):
+            yield _ANSWER
+
+
+def _function_name(tool: Fields) -> str | None:
+    return string(tool, "name") if tool.get("type") in ("function", "custom") else None
+
+
+def _text_of(content: object) -> str | None:
+    """Return the texts of *content* joined without a separator, or `None` when there is none."""
+    if isinstance(content, str):
+        return content
+    texts = [string(part, "text") or "" for part in mappings({"content": content}, "content") if "text" in part]
+    return "".join(texts) if is_array(content) and texts else None

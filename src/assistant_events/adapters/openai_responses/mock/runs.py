@@ -1,0 +1,256 @@
+"""Responses of the mock: their documents, their events, and the frames of faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Final, cast, final
+
+from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.emitter import EmitterBase
+from assistant_events.adapters.json_fields import Fields, array, mappings, string
+from assistant_events.adapters.openai_responses import OpenAIResponsesDecoder, OpenAIResponsesEmitter, dialect
+from assistant_events.adapters.openai_responses.mock.answers import Answer
+from assistant_events.mock.documents import DocumentRun, PreparedAnswer, mark, texts_of, token_count
+from assistant_events.mock.fault_effects import FaultFrames
+from assistant_events.mock.stream_actions import WireFrame
+from assistant_events.values import read_json, thaw
+
+_MODEL: Final = "gpt-5.6"
+"""The model of an answer to a request that names none, as a lenient mock accepts."""
+
+_ERROR_CODES: Final = {"internal": "server_error"}
+"""Codes of the provider by codes of this library."""
+
+_PREFIXES: Final = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
+"""Beginnings of ids by type of the item; of others the first letters of their words."""
+
+_DEFAULTS: Final[dict[str, Any]] = {
+    "background": False,
+    "instructions": None,
+    "max_output_tokens": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "previous_response_id": None,
+    "reasoning": {"effort": None, "summary": None},
+    "store": True,
+    "temperature": 1.0,
+    "text": {"format": {"type": "text"}},
+    "tool_choice": "auto",
+    "tools": [],
+    "top_p": 1.0,
+    "truncation": "disabled",
+}
+"""Fields of a response that repeat the request, as they are where the request has none."""
+
+SEALED: Final = ["reasoning"]
+"""What the encrypted content of a reasoning seals: its summaries are not compared by the service."""
+
+
+def wire_frame(event: Fields) -> WireFrame:
+    """Return an event with its bytes."""
+    return WireFrame(event["type"], OpenAIResponsesDecoder.framing.frame(event["type"], event))
+
+
+@final
+class Prepared(PreparedAnswer):
+    """An answer that can be sent any number of times."""
+
+    dialect: ClassVar[Dialect] = dialect
+
+    def make_document(self) -> dict[str, Any]:
+        """Return the response."""
+        answer = cast("Answer", self.answer)
+        self.ids: list[str] = []
+        """The mark of each item's id."""
+
+        return {
+            "id": mark("id"),
+            "object": "response",
+            "created_at": mark("created"),
+            "status": answer.status or "completed",
+            "error": None,
+            "incomplete_details": None,
+            "model": mark("model"),
+            "output": [self._item(thaw(item), place) for place, item in enumerate(answer.output)],
+            "usage": mark("usage"),
+            **{name: mark(name) for name in _DEFAULTS},
+            **thaw(answer.more),
+        }
+
+    def make_emitter(self, delta_chars: int) -> EmitterBase:
+        """Return an emitter."""
+        return OpenAIResponsesEmitter(delta_chars=delta_chars)
+
+    def with_marks(self, frame: dict[str, Any]) -> dict[str, Any]:
+        """Return a frame with the ids of items, and with the fields of the response that each run has of its own."""
+        response = frame.get("response")
+        if response is not None:
+            own = {name: mark(name) for name in ("id", "model", *_DEFAULTS)}
+            usage = None if response["status"] == "in_progress" else mark("usage")
+            return {**frame, "response": {**response, **own, "created_at": mark("created"), "usage": usage}}
+        place = frame.get("output_index")
+        if place is None or place >= len(self.ids):
+            return frame
+        # The emitter learns the id of an item of several parts with the last of them.
+        if "item" in frame:
+            return {**frame, "item": {**frame["item"], "id": self.ids[place]}}
+        return {**frame, "item_id": self.ids[place]}
+
+    def _item(self, item: dict[str, Any], place: int) -> dict[str, Any]:
+        ident = item.get("id") or mark(f"item {place}")
+        self.ids.append(ident)
+        item = {"id": ident, **item}
+        match item.get("type"):
+            case "message":
+                content = [_text(part) if part.get("type") == "output_text" else part for part in item["content"]]
+                return {"status": "completed", "role": "assistant", **item, "content": content}
+            case "reasoning" if self.signs and "encrypted_content" not in item:
+                return {"summary": [], **item, "encrypted_content": self.signature_mark(place, SEALED)}
+            case "function_call" | "custom_tool_call":
+                made = {"call_id": mark(f"call {place}"), "status": "completed"}
+                given = {} if item["type"] == "custom_tool_call" else {"arguments": "{}"}
+                return {**made, **given, **item}
+            case _:
+                return item
+
+
+def _text(part: dict[str, Any]) -> dict[str, Any]:
+    return {"annotations": [], **part}
+
+
+@final
+class Run(DocumentRun[Prepared]):
+    """One response."""
+
+    HEAD_EVENTS = 2
+
+    @property
+    def stored(self) -> bool:
+        """Whether it can be fetched and continued."""
+        return self.body.get("store") is not False
+
+    @property
+    def final_status(self) -> str:
+        """The status after the end."""
+        if self.cancelled_at is not None:
+            return "cancelled"
+        answer = cast("Answer", self.answer)
+        return "failed" if answer.stream_error is not None else answer.status or "completed"
+
+    def own_values(self) -> dict[str, Any]:
+        """Return what a response repeats of its request, usage, and ids of items and calls."""
+        answer, salt = cast("Answer", self.answer), self.salt.hex()[:32]
+        repeated = {name: self.body.get(name, default) for name, default in _DEFAULTS.items()}
+        values = {
+            **repeated,
+            "created": int(self.created.timestamp()),
+            "model": self.body.get("model") or _MODEL,
+            "usage": self._usage(answer),
+        }
+        for place, item in enumerate(answer.output):
+            kind = string(item, "type") or ""
+            prefix = _PREFIXES.get(kind, "".join([word[:1] for word in kind.split("_")]))
+            values |= {f"item {place}": f"{prefix}_{salt}{place:02}", f"call {place}": f"call_{salt[:20]}{place:02}"}
+        if self.stored and "reasoning.encrypted_content" not in array(self.body, "include"):
+            values |= dict.fromkeys(self.prepared.signed)  # what is stored is known by its id
+        return values
+
+    def _usage(self, answer: Answer) -> dict[str, Any]:
+        if answer.usage is not None:
+            return dict(thaw(answer.usage))
+        read = token_count(texts_of([self.body.get("instructions"), self.body.get("input")]))
+        written = token_count(_texts_of_answer(answer))
+        return {
+            "input_tokens": read,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": written,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": read + written,
+        }
+
+    def error_frame(self) -> WireFrame:
+        """Return the frame of the error that ends the stream."""
+        error = {"type": "server_error", **self._error(), "param": None}
+        return wire_frame({"type": "error", "sequence_number": len(self.event_names) - 1, "error": error})
+
+    def end(self) -> WireFrame:
+        """Return the frame of the end, or of the cancellation."""
+        if self.cancelled_at is None:
+            return super().end()
+        number = self.event_count(self.times())
+        return wire_frame(
+            {"type": "response.cancelled", "sequence_number": number, "response": self.document("cancelled")}
+        )
+
+    def status_update(self) -> bytes:
+        """Return a frame that keeps the connection open."""
+        return wire_frame({"type": "keepalive", "sequence_number": 1}).data
+
+    def document(self, status: str) -> dict[str, Any]:
+        """Return the response in a state: its output is there when it has ended by itself."""
+        document = {**self.whole(), "status": status}
+        if status in ("queued", "in_progress", "cancelled", "failed"):
+            document |= {"output": [], "usage": None}
+        if status in ("queued", "in_progress") or not self.takes_usage():
+            document["usage"] = None
+        if self.answer.stream_error is not None and status == "failed":
+            document["error"] = self._error()
+        return document
+
+    def _error(self) -> dict[str, Any]:
+        error = self.answer.stream_error
+        assert error is not None, "it is called for an answer that has one"
+        return {"code": _ERROR_CODES.get(str(error.code), str(error.code)), "message": error.message}
+
+
+def _texts_of_answer(answer: Answer) -> Iterator[str]:
+    for item in answer.output:
+        yield from texts_of([item.get("content"), item.get("summary"), item.get("arguments")])
+
+
+def call_ids(items: list[Fields]) -> Iterator[str]:
+    """Yield the ids of the calls of functions among items."""
+    for item in items:
+        call_id = string(item, "call_id")
+        if item.get("type") in ("function_call", "custom_tool_call") and call_id:
+            yield call_id
+
+
+def output_of(run: Run) -> list[Fields]:
+    """Return the items of a response as they were sent."""
+    return mappings(run.whole(), "output")
+
+
+def _changed(change: Callable[[dict[str, Any]], object]) -> Callable[[bytes], bytes]:
+    """Return the function that changes the response in a frame."""
+
+    def changed(data: bytes) -> bytes:
+        event: dict[str, Any] = read_json(data.partition(b"data: ")[2])
+        change(event["response"])
+        return wire_frame(event).data
+
+    return changed
+
+
+FAULT_FRAMES: Final = FaultFrames(
+    # Not recorded: what a gateway sends in place of the rest.
+    cut_tail=b'{"error":{"message":"upstream connect error","type":"server_error","param":null,"code":null}}\n',
+    error=wire_frame({"type": "error", "error": {"type": "server_error", "code": "server_error", "message": "boom"}}),
+    empty_errors=(
+        wire_frame({"type": "error"}),
+        wire_frame({"type": "error", "error": {}}),
+        wire_frame({"type": "error", "code": None, "message": None, "param": None}),
+    ),
+    unknown_types=(
+        wire_frame({"type": "response.hint", "hint": "of tomorrow"}),
+        wire_frame({"type": "response.dream.delta", "output_index": 0, "delta": "?"}),
+    ),
+    bad_json=WireFrame(
+        "response.output_text.delta", b'event: response.output_text.delta\ndata: {"type":"response.output_text.d\n\n'
+    ),
+    end_names=frozenset({"response.completed", "response.incomplete", "response.failed"}),
+    stop_names=frozenset({"response.output_item.done"}),
+    done=b"[DONE]\n\n",
+    without_usage=_changed(lambda response: response.update(usage=None)),
+    unfinished=_changed(lambda response: response.update(status="in_progress")),
+)

@@ -1,0 +1,201 @@
+"""
+Checks of a request to create a response, with the messages of the service.
+
+They are the known checks (openai 3.54.0, and reports of refused requests of 2025 and 2026). Unknown keys are accepted.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection
+from typing import Any, Final, NamedTuple, final
+
+import attrs
+
+from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mappings, string
+from assistant_events.adapters.openai_responses.mock.request_facts import input_items
+from assistant_events.adapters.openai_responses.mock.runs import SEALED, call_ids
+from assistant_events.adapters.openai_responses.vocabulary import ANSWERS
+from assistant_events.mock.requests import ApiError
+from assistant_events.mock.runs import Body
+from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
+
+MAX_ITEMS: Final = 10_000
+"""Items of answers that are remembered."""
+
+_ROLES: Final = ("user", "assistant", "system", "developer")
+_PARTS: Final = {"assistant": ("output_text", "refusal")}
+_OF_USER: Final = ("input_text", "input_image", "input_file", "input_audio")
+
+
+class Neighbours(NamedTuple):
+    """The items beside an item of an answer that are needed with it: the reasoning before, the item after it."""
+
+    reasoning: str | None
+    following: tuple[str, object] | None
+    """Id and type."""
+
+
+@final
+class ItemLedger:
+    """The items of answers, which of them led to which, and which are stored."""
+
+    def __init__(self) -> None:
+        self._items: OrderedDict[str, tuple[Fields, Neighbours]] = OrderedDict()
+        self._stored: set[str] = set()
+
+    def note(self, output: list[Fields], *, stored: bool) -> None:
+        """Remember the items of an answer."""
+        ids = [string(item, "id") or "" for item in output]
+        kinds = [item.get("type") for item in output]
+        for place, (ident, item) in enumerate(zip(ids, output, strict=True)):
+            before = ids[place - 1] if place and kinds[place - 1] == "reasoning" else None
+            is_followed = kinds[place] == "reasoning" and place + 1 < len(ids)
+            after = (ids[place + 1], kinds[place + 1]) if is_followed else None
+            self._items[ident] = item, Neighbours(before, after)
+            self._stored |= {ident} if stored else set()
+        while len(self._items) > MAX_ITEMS:
+            self._stored.discard(self._items.popitem(last=False)[0])
+
+    def resolved(self, item: Fields) -> Fields:
+        """Return an item, or the one that a reference names. Raises `ApiError` when that is not stored."""
+        if item.get("type") != "item_reference":
+            return item
+        ident = string(item, "id") or ""
+        if ident not in self._stored:
+            raise ApiError(404, f"Item with id '{ident}' not found.")
+        return self._items[ident][0]
+
+    def check(self, items: list[Fields]) -> None:
+        """Check that a reasoning has the item that it led to, and the other way round. Raises `ApiError`."""
+        ids = [string(item, "id") for item in items]
+        for place, (ident, item) in enumerate(zip(ids, items, strict=True)):
+            known = self._items.get(ident or "")
+            if known is None:
+                continue
+            reasoning, following = known[1]
+            after = [(string(each, "id") or "", each.get("type")) for each in items[place + 1 : place + 2]]
+            # A client may leave the id of the following item out, as the AI SDK does of calls.
+            if following is not None and following not in after and ("", following[1]) not in after:
+                raise _rejected(f"Item '{ident}' of type 'reasoning' was provided without its required following item.")
+            if reasoning is not None and (place == 0 or ids[place - 1] != reasoning):
+                kind = item.get("type")
+                raise _rejected(
+                    f"Item '{ident}' of type '{kind}' was provided without its required 'reasoning' item: "
+                    f"'{reasoning}'."
+                )
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Known:
+    """What the mock remembers: signatures (`None`: not checked), items, and the calls of the conversation before."""
+
+    signatures: SignatureLedger | None
+    items: ItemLedger
+    call_ids: Collection[str]
+
+
+def check_create(body: Body, known: Known) -> None:
+    """
+    Check a request as the service does.
+
+    Raises:
+        ApiError: With status 400 or 404, for the first fault.
+    """
+    _check_fields(body)
+    items = [known.items.resolved(item) for item in _checked_items(body)]
+    for place, item in enumerate(items):
+        _check_item(f"input[{place}]", item)
+    _check_calls(items, known.call_ids)
+    if not body.get("previous_response_id"):
+        known.items.check(items)
+    if known.signatures is not None:
+        _check_signatures(items, known.signatures)
+
+
+def _rejected(message: str, code: str | None = None) -> ApiError:
+    return ApiError(400, message, code=code)
+
+
+def _check_fields(body: Body) -> None:
+    if not string(body, "model"):
+        raise _rejected("Missing required parameter: 'model'.", "missing_required_parameter")
+    for name in ("stream", "background", "store"):
+        if body.get(name) is not None and flag(body, name) is None:
+            raise _rejected(f"Invalid type for '{name}': expected a boolean.", "invalid_type")
+    if body.get("background") is True and body.get("store") is False:
+        raise _rejected("Background mode requires 'store' to be true.")
+    if body.get("previous_response_id") and body.get("conversation"):
+        raise _rejected("Mutually exclusive parameters: 'previous_response_id' and 'conversation'.")
+    for place, tool in enumerate(mappings(body, "tools")):
+        if not tool.get("type"):
+            raise _rejected(f"Missing required parameter: 'tools[{place}].type'.", "missing_required_parameter")
+        if tool["type"] in ("function", "custom") and not tool.get("name"):
+            raise _rejected(f"Missing required parameter: 'tools[{place}].name'.", "missing_required_parameter")
+
+
+def _checked_items(body: Body) -> list[Fields]:
+    given = body.get("input")
+    if given is None and not body.get("prompt"):
+        raise _rejected("Missing required parameter: 'input'.", "missing_required_parameter")
+    if given is not None and not isinstance(given, str) and not is_array(given):
+        raise _rejected("Invalid type for 'input': expected one of a string or an array.", "invalid_type")
+    items: Any = given if is_array(given) else ()
+    for place, item in enumerate(items):
+        if not is_object(item):
+            raise _rejected(f"Invalid type for 'input[{place}]': expected an object.", "invalid_type")
+    return input_items(body)
+
+
+def _check_item(where: str, item: Fields) -> None:
+    kind, role = string(item, "type") or "message", item.get("role")
+    if kind == "message":
+        if role not in _ROLES:
+            raise _rejected(f"Invalid value for '{where}.role'. Supported values are: {_listed(_ROLES)}.")
+        if not isinstance(item.get("content"), str) and not is_array(item.get("content")):
+            raise _rejected(f"Missing required parameter: '{where}.content'.", "missing_required_parameter")
+        supported = _PARTS.get(str(role), _OF_USER)
+        for place, part in enumerate(mappings(item, "content")):
+            if part.get("type") not in supported:
+                raise _rejected(
+                    f"Invalid value: '{part.get('type')}'. Supported values are: {_listed(supported)}. "
+                    f"(input: {where}.content[{place}])",
+                    "invalid_value",
+                )
+    needed = {"function_call": ("call_id", "name", "arguments"), "function_call_output": ("call_id", "output")}
+    for name in (*needed.get(kind, ()), *(("summary",) if kind == "reasoning" else ())):
+        if item.get(name) is None:
+            raise _rejected(f"Missing required parameter: '{where}.{name}'.", "missing_required_parameter")
+    if kind == "function_call" and not isinstance(item["arguments"], str):
+        raise _rejected(f"Invalid type for '{where}.arguments': expected a string.", "invalid_type")
+
+
+def _listed(words: Collection[str]) -> str:
+    return ", ".join([f"'{word}'" for word in words])
+
+
+def _check_calls(items: list[Fields], earlier: Collection[str]) -> None:
+    called = {*earlier, *call_ids(items)}
+    answered = {string(item, "call_id") for item in items if item.get("type") in ANSWERS}
+    for call_id in [each for each in called if each not in answered]:
+        raise _rejected(f"No tool output found for function call {call_id}.")
+    for item in items:
+        of_call = string(item, "call_id")
+        if item.get("type") in ("function_call_output", "custom_tool_call_output") and of_call not in called:
+            raise _rejected(f"No tool call found for function call output with call_id {of_call}.")
+
+
+def _check_signatures(items: list[Fields], ledger: SignatureLedger) -> None:
+    last: dict[bytes, int] = {}
+    for item in items:
+        content = item.get("encrypted_content")
+        if item.get("type") != "reasoning" or content is None:
+            continue
+        try:
+            ledger.check(Signed("the content", str(content), SEALED), last)
+        except SignatureError as error:
+            raise _rejected(
+                f"The encrypted content for item {item.get('id')} could not be verified. Reason: {error}",
+                "invalid_encrypted_content",
+            ) from None

@@ -1,0 +1,240 @@
+"""
+The client of the Responses API against its mock: answers, retries, and runs in the background that are cut.
+"""
+
+import asyncio
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+import httpx2
+import pytest
+
+from assistant_events import ErrorInfo, ErrorKind, FinishReason, fold
+from assistant_events.adapters.openai_responses.client import OpenAIResponses, OpenAIResponsesApi
+from assistant_events.clients import Clock
+from assistant_events.testing import mock_provider
+
+from .answers import end_of, events_of
+from .virtual import run
+
+BEGAN = datetime(2026, 11, 22, 10, tzinfo=UTC)
+BODY = {"model": "gpt-5.6", "input": "Why?"}
+ANSWER = {
+    "thought": ["First.", "Then."],
+    "text": "Because of the snow, Tromsø.",
+    "calls": [{"id": "call_1", "name": "rain", "arguments": {"city": "Oslo"}}],
+    "usage": {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7},
+    "timing": {"delta_chars": 6},
+}
+
+
+class LoopClock:
+    """The time of a mock provider that lives in an event loop whose time jumps."""
+
+    def now(self):
+        return asyncio.get_running_loop().time()
+
+    def utc(self):
+        return BEGAN + timedelta(seconds=self.now())
+
+    def real(self, seconds):
+        return seconds
+
+    async def wait(self, changed, seconds):
+        with suppress(TimeoutError):
+            await asyncio.wait_for(changed.wait(), seconds)
+
+
+def followed(*faults, background=True, answer=ANSWER, then=None, **body):
+    """
+    Follow a run while *faults* strike; return its message, its report and what was asked.
+    """
+
+    async def work():
+        clock = LoopClock()
+        async with (
+            mock_provider({"Why?": answer}, dialect="openai-responses", faults=faults, clock=clock) as provider,
+            httpx2.AsyncClient(transport=provider.transport()) as http,
+            OpenAIResponses("k", http=http, base_url="http://mock", clock=Clock(now=clock.utc)) as client,
+        ):
+            made = client.create({**BODY, **({"background": True} if background else {}), **body}, "m")
+            events = await events_of(made)
+            if then is not None:
+                return await then(client, events, provider)
+            asked = [f"{each.method} {dict(each.query)}" for each in provider.requests]
+            return fold(events).last, made.report, asked
+
+    return run(work())
+
+
+def test_an_answer():
+    """
+    One request, and the answer of the fixture.
+    """
+    message, report, asked = followed(background=False)
+
+    assert ("Because of the snow, Tromsø.", FinishReason.TOOL_CALLS) == (message.text, message.finish_reason)
+    assert ["First.", "Then."] == [part.text for part in message.parts if part.type == "reasoning"]
+    assert (3, 4) == (message.usage.input_tokens, message.usage.output_tokens)
+    assert ("completed", ["POST {}"], False) == (end_of(report), asked, report.resumable)
+
+
+def test_the_key_is_a_bearer():
+    """
+    The key is sent as OpenAI expects it, and streams are asked for by default.
+    """
+
+    async def headers(client, events, provider):
+        return provider.requests[0]
+
+    request = followed(then=headers)
+
+    assert {"authorization": "[hidden]"} == {key: request.headers[key] for key in ("authorization",)}
+    assert True is request.body["stream"]
+    assert "Bearer " == OpenAIResponsesApi.key_prefix
+
+
+OVERCOME = [
+    "drop@1",
+    "drop@7",
+    "dropx3",
+    "cut@5",
+    "cut@5x2",
+    "stall@4",
+    "ten-minute-cut@7",
+    "recut@600s",
+    "silent-replay",
+    "no-usage",
+    "empty-errors",
+    "no-completed",
+    "completed-in-progress",
+    "http-503@get",
+    "slow-first-byte",
+    "duplicated-frames",
+    "truncated-utf8",
+    "bad-json@1",
+    "no-stops",
+    "no-done",
+    "no-blank-line",
+    "data-only",
+    "crlf",
+    "comments",
+    "split-bytes",
+    "queued",
+    "unknown-events",
+    "http-429@create",
+]
+
+
+@pytest.mark.parametrize("fault", OVERCOME)
+def test_a_fault_is_overcome(fault):
+    """
+    A run in the background comes to the answer of one to which nothing was done.
+    """
+    whole, _, _ = followed()
+    message, report, _ = followed(fault, *(["drop@3"] if fault in ("silent-replay", "http-503@get") else ()))
+
+    assert ("completed", whole.text) == (end_of(report), message.text)
+    assert [part.type for part in whole.parts] == [part.type for part in message.parts]
+    assert [call.arguments for call in whole.tool_calls] == [call.arguments for call in message.tool_calls]
+
+
+def test_the_stream_continues_behind_the_last_event():
+    """
+    The stream of a run that was cut is asked for from the last number on.
+    """
+    _, _, asked = followed("drop@7")
+
+    assert ["POST {}", "GET {'stream': 'true', 'starting_after': '6'}"] == asked
+
+
+def test_a_background_run_without_a_stream():
+    """
+    A run whose document came first is followed.
+    """
+    message, report, asked = followed(stream=False)
+
+    assert ("completed", "Because of the snow, Tromsø.") == (end_of(report), message.text)
+    assert ["POST {}", "GET {'stream': 'true'}"] == asked
+
+
+@pytest.mark.parametrize("fault", ["drop@5", "cut@5"])
+def test_an_answer_in_the_foreground_is_not_followed(fault):
+    """
+    It ends with its connection.
+    """
+    message, report, asked = followed(fault, background=False)
+
+    assert ["POST {}"] == asked
+    assert end_of(report) in ("network", "interrupted")
+    assert not report.resumable
+    assert message.error is not None
+
+
+ENDS = {"error@5": "provider", "http-400@create": "invalid-request", "http-401@create": "auth"}
+
+
+@pytest.mark.parametrize(("fault", "end"), ENDS.items(), ids=ENDS)
+def test_a_fault_is_the_end(fault, end):
+    """
+    What cannot be overcome ends the message with a name.
+    """
+    _, report, _ = followed(fault)
+
+    assert end == end_of(report)
+
+
+def test_stop():
+    """
+    A run that is stopped is cancelled and deleted.
+    """
+
+    async def stop(client, events, provider):
+        message = fold(events).last
+        await client.stop(message)
+        return [f"{each.method} {each.path.rpartition(message.run.id)[2]}" for each in provider.requests[1:]]
+
+    asked = followed("cut@5", "http-404@getx*", then=stop)
+
+    assert "POST /cancel" in asked
+    assert "DELETE " in asked
+
+
+def test_a_run_is_taken_up_again():
+    """
+    A message that was stored in mid answer goes on, by another client.
+    """
+
+    async def work():
+        clock = LoopClock()
+        async with (
+            mock_provider({"Why?": ANSWER}, dialect="openai-responses", clock=clock) as provider,
+            httpx2.AsyncClient(transport=provider.transport()) as http,
+        ):
+            async with OpenAIResponses("k", http=http, base_url="http://mock", clock=Clock(now=clock.utc)) as client:
+                began = client.create({**BODY, "background": True}, "m")
+                events = []
+                async for event in began:
+                    events.append(event)
+                    if event.type == "text.delta":
+                        break
+                events += began.close(ErrorInfo(kind=ErrorKind.ABORTED, message="left"))
+                await began.aclose()
+            async with OpenAIResponses("k", http=http, base_url="http://mock", clock=Clock(now=clock.utc)) as client:
+                more = await events_of(client.resume(fold(events).last))
+            return fold([*events, *more]).last
+
+    message = run(work())
+
+    assert "Because of the snow, Tromsø." == message.text
+
+
+def test_what_a_document_means():
+    """
+    Status and date of a response are read; a date that is none is not.
+    """
+    api = OpenAIResponsesApi()
+    found = api.summarize({"status": "queued", "created_at": 0, "output": [{}]})
+
+    assert (True, datetime(1970, 1, 1, tzinfo=UTC), 1) == (found.running, found.created, found.outputs)
+    assert None is api.summarize({"status": "completed", "created_at": 10**15}).created

@@ -1,0 +1,526 @@
+"""
+The mock of the Responses API: its answers, what it refuses, its runs, fixtures and recordings.
+
+Expected values come from the types of openai 3.54.0 and from reports of refused requests; those of aimock's fixtures
+from the Responses handler of `@copilotkit/aimock` 1.43.0.
+"""
+
+import asyncio
+import json
+
+import pytest
+
+from assistant_events import fold
+from assistant_events.adapters.openai_responses import OpenAIResponsesDecoder
+from assistant_events.adapters.openai_responses.mock import Answer, Match, MockProvider, mock, read_request
+from assistant_events.errors import FixtureError
+from assistant_events.mock.fixture_files import load_fixtures
+from assistant_events.mock.proxy import RecordingProxy
+from assistant_events.testing.transport import StreamingTransport
+
+from .asgi import HandClock, JumpClock, ask, asked
+
+PATH = "/v1/responses"
+MODEL = "gpt-5.6"
+HEADERS = {"x-goog-api-key": None, "authorization": "Bearer secret"}
+USER = {"role": "user", "content": "Hello"}
+CALL = {"type": "function_call", "call_id": "call_1", "name": "rain", "arguments": "{}"}
+RESULT = {"type": "function_call_output", "call_id": "call_1", "output": "sunny"}
+REASONING = {"type": "reasoning", "id": "rs_9", "summary": []}
+ENCRYPTED = {"store": False, "include": ["reasoning.encrypted_content"]}
+
+
+def provider_of(fixtures, **options):
+    numbers = iter(range(1, 100))
+    return MockProvider(fixtures, **{"clock": JumpClock(), "make_id": lambda: f"resp_{next(numbers)}", **options})
+
+
+def anything(answer="Hi", **options):
+    fixture = {"match": {}, "answer": {"text": answer} if isinstance(answer, str) else answer}
+    return provider_of({"version": 1, "fixtures": [fixture]}, **options)
+
+
+def body(given="Hello", **more):
+    return {"model": MODEL, "input": given, **more}
+
+
+def posted(provider, request, headers=()):
+    return asked(provider, "POST", PATH, request, {**HEADERS, **dict(headers)})
+
+
+def several(provider, *requests):
+    """Return the exchanges of requests (method, target, body), one after the other."""
+
+    async def main():
+        return [await ask(provider, method, target, given, HEADERS) for method, target, given in requests]
+
+    return asyncio.run(main())
+
+
+def loaded(*entries):
+    return load_fixtures(mock.form, {"fixtures": list(entries)})
+
+
+def one(response, **more):
+    ((answer,),) = [fixture.answers for fixture in loaded({"match": {}, "response": response, **more})]
+    return answer
+
+
+# -- answers
+
+
+def test_a_document():
+    """
+    A response repeats its request, and its message has an id, a status and annotations.
+    """
+    found = posted(anything("Hi there"), body(instructions="Be brief.", temperature=0.5)).document
+    [message] = found["output"]
+
+    assert ("resp_1", "response", "completed", MODEL) == tuple(
+        found[key] for key in ("id", "object", "status", "model")
+    )
+    assert ("Be brief.", 0.5, True, None) == tuple(
+        found[key] for key in ("instructions", "temperature", "store", "previous_response_id")
+    )
+    assert {
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"type": "output_text", "text": "Hi there", "annotations": []}],
+    } == {key: value for key, value in message.items() if key != "id"}
+    assert (6, 2, 8) == tuple(found["usage"][key] for key in ("input_tokens", "output_tokens", "total_tokens"))
+
+
+def test_a_stream_ends_with_its_document():
+    """
+    The last event has the response that a unary answer would be, but for ids of its own.
+    """
+    answer = {"thought": ["One.", "Two."], "text": "Hi", "calls": [{"name": "rain", "arguments": {"city": "Oslo"}}]}
+    found = posted(anything(answer), body(stream=True)).events
+    last = found[-1]["response"]
+    ends = [event["item"] for event in found if event["type"] == "response.output_item.done"]
+
+    assert [item["id"] for item in last["output"]] == [item["id"] for item in ends]
+    assert ["reasoning", "message", "function_call"] == [item["type"] for item in last["output"]]
+    assert '{"city":"Oslo"}' == last["output"][2]["arguments"]
+    assert None is found[0]["response"]["usage"]
+    assert ("in_progress", "completed") == (found[0]["response"]["status"], last["status"])
+
+
+def test_ids_of_each_run():
+    """
+    Two runs of one answer have ids of their own, for items and calls.
+    """
+    provider = anything({"calls": [{"name": "rain"}]})
+    first, second = [each.document["output"][0] for each in several(provider, *[("POST", PATH, body())] * 2)]
+
+    assert first["id"] != second["id"]
+    assert first["call_id"] != second["call_id"]
+
+
+def test_a_failed_answer():
+    """
+    An answer whose stream ends with an error is a failed response without one.
+    """
+    found = posted(anything({"text": "Hi", "stream_error": {"message": "boom"}}), body()).document
+
+    assert ("failed", {"code": "server_error", "message": "boom"}) == (found["status"], found["error"])
+
+
+# -- requests
+
+
+REFUSED = {
+    "no model": ({"input": "Hi"}, "Missing required parameter: 'model'."),
+    "no input": ({"model": MODEL}, "Missing required parameter: 'input'."),
+    "input of a wrong type": (body(7), "Invalid type for 'input'"),
+    "an item of a wrong type": (body([7]), "Invalid type for 'input[0]'"),
+    "stream of a wrong type": (body(stream="yes"), "Invalid type for 'stream'"),
+    "background without store": (body(background=True, store=False), "Background mode requires 'store' to be true."),
+    "an unknown role": (body([{**USER, "role": "tool"}]), "Invalid value for 'input[0].role'."),
+    "no content": (body([{"role": "user"}]), "Missing required parameter: 'input[0].content'."),
+    "the text of a user in an answer": (
+        body([USER, {"role": "assistant", "content": [{"type": "input_text", "text": "Hi"}]}]),
+        "Invalid value: 'input_text'. Supported values are: 'output_text', 'refusal'.",
+    ),
+    "the text of an answer in a prompt": (
+        body([{"role": "user", "content": [{"type": "output_text", "text": "Hi"}]}]),
+        "Invalid value: 'output_text'.",
+    ),
+    "a call without arguments": (
+        body([USER, {**CALL, "arguments": None}, RESULT]),
+        "Missing required parameter: 'input[1].arguments'.",
+    ),
+    "arguments of a wrong type": (body([USER, {**CALL, "arguments": {}}, RESULT]), "expected a string"),
+    "a reasoning without a summary": (
+        body([USER, {"type": "reasoning", "id": "rs_1"}]),
+        "Missing required parameter: 'input[1].summary'.",
+    ),
+    "a call without a result": (body([USER, CALL]), "No tool output found for function call call_1."),
+    "a result without a call": (
+        body([USER, RESULT]),
+        "No tool call found for function call output with call_id call_1.",
+    ),
+    "an unknown response": (
+        body(previous_response_id="resp_0"),
+        "Previous response with id 'resp_0' not found.",
+    ),
+    "two conversations": (
+        body(previous_response_id="resp_0", conversation="conv_1"),
+        "Previous response with id 'resp_0' not found.",
+    ),
+    "a tool without a type": (body(tools=[{"name": "x"}]), "Missing required parameter: 'tools[0].type'."),
+    "a function without a name": (body(tools=[{"type": "function"}]), "Missing required parameter: 'tools[0].name'."),
+    "content of others": (body([USER, {**REASONING, "encrypted_content": "eHk="}]), "could not be verified"),
+}
+
+
+@pytest.mark.parametrize(("request_", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused(request_, message):
+    """
+    A strict mock refuses what the service refuses, with an error of its shape.
+    """
+    found = posted(anything(), request_)
+
+    assert (400, "invalid_request_error") == (found.status, found.document["error"]["type"])
+    assert message in found.document["error"]["message"]
+    assert {"message", "type", "param", "code"} == found.document["error"].keys()
+
+
+ACCEPTED = {
+    "a string": body(),
+    "messages of all roles": body(
+        [{"role": "developer", "content": "Be brief."}, USER, {"role": "assistant", "content": "Hi"}, USER]
+    ),
+    "a loop": body([USER, CALL, RESULT]),
+    "a call and its result at the end": body([USER, CALL, RESULT, USER]),
+    "a reasoning without content": body([USER, REASONING, {"role": "assistant", "content": "Hi"}]),
+    "a hosted call": body([USER, {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {}}]),
+    "unknown keys": body(speed="fast"),
+}
+
+
+@pytest.mark.parametrize("request_", ACCEPTED.values(), ids=ACCEPTED)
+def test_what_is_accepted(request_):
+    """
+    What the service accepts is answered.
+    """
+    assert 200 == posted(anything(), request_).status
+
+
+def test_keys_and_routes():
+    """
+    A key, any key, is required; other paths and methods are errors of the provider's shape.
+    """
+    provider = anything()
+    found = [
+        posted(provider, body(), {"authorization": None}),
+        asked(provider, "POST", "/v1/completions", {}, HEADERS),
+        asked(provider, "GET", PATH, None, HEADERS),
+        asked(provider, "GET", f"{PATH}/resp_9", None, HEADERS),
+    ]
+
+    assert [(401, "invalid_api_key"), (404, None), (405, None), (404, None)] == [
+        (each.status, each.document["error"]["code"]) for each in found
+    ]
+
+
+def resent(change, *output, **more):
+    """Return status and message of a request that sends an answer back with a change of its items."""
+    script = {"Hello": {"output": list(output)}, "Again": "Hi"}
+
+    async def main():
+        provider = provider_of(script)
+        first = (await ask(provider, "POST", PATH, body(**more), HEADERS)).document
+        again = {"role": "user", "content": "Again"}
+        exchange = await ask(provider, "POST", PATH, body([USER, *change(first["output"]), again], **more), HEADERS)
+        return exchange.status, exchange.document.get("error") and exchange.document["error"]["message"]
+
+    return asyncio.run(main())
+
+
+TEXT = {"type": "message", "content": [{"type": "output_text", "text": "Hi"}]}
+THOUGHT = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm"}]}
+
+
+def references(items):
+    return [{"type": "item_reference", "id": item["id"]} for item in items]
+
+
+CHANGES = {
+    "as it was": (lambda items: items, None),
+    "another summary": (lambda items: [{**items[0], "summary": []}, *items[1:]], None),
+    "without ids": (lambda items: [{k: v for k, v in item.items() if k != "id"} for item in items], None),
+    "all left out": (lambda items: [], None),
+    "other content": (lambda items: [{**items[0], "encrypted_content": "eHk="}, *items[1:]], "could not be verified"),
+    "twice": (lambda items: [*items, *items], "could not be verified"),
+    "reasoning alone": (lambda items: items[:1], "without its required following item"),
+    "message alone": (lambda items: items[1:], "without its required 'reasoning' item"),
+    "another order": (lambda items: items[::-1], "without its required"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), CHANGES.values(), ids=CHANGES)
+def test_reasonings(change, message):
+    """
+    A reasoning comes back with its content and the item that it led to; its summary is not compared.
+    """
+    status, found = resent(change, THOUGHT, TEXT, **ENCRYPTED)
+
+    assert (200 if message is None else 400) == status
+    assert (message or "") in (found or "")
+
+
+@pytest.mark.parametrize(("store", "status"), [(True, 200), (False, 404)])
+def test_references(store, status):
+    """
+    Items of a response that is stored may be named.
+    """
+    assert status == resent(references, THOUGHT, TEXT, store=store)[0]
+
+
+# -- runs
+
+
+def test_a_background_run():
+    """
+    Its document has no output before its end, and is not found when it was deleted.
+    """
+    provider = anything({"text": "Found.", "polls_in_progress": 1})
+    one = f"{PATH}/resp_1"
+    found = several(
+        provider,
+        ("POST", PATH, body(background=True)),
+        ("GET", one, None),
+        ("GET", one, None),
+        ("DELETE", one, None),
+        ("GET", one, None),
+    )
+    first, running, ended, deleted, gone = found
+
+    assert ["in_progress", "in_progress", "completed"] == [each.document["status"] for each in (first, running, ended)]
+    assert ([], None) == (running.document["output"], running.document["usage"])
+    assert "Found." == ended.document["output"][0]["content"][0]["text"]
+    assert {"id": "resp_1", "object": "response", "deleted": True} == deleted.document
+    assert 404 == gone.status
+
+
+def test_a_replay():
+    """
+    The stream of a run in the background is sent again, from its start or behind a number; of another run never.
+    """
+    provider = anything("Found.")
+    one = f"{PATH}/resp_1?stream=true"
+    made, whole, rest, odd, other, refused = several(
+        provider,
+        ("POST", PATH, body(background=True, stream=True)),
+        ("GET", one, None),
+        ("GET", f"{one}&starting_after=3", None),
+        ("GET", f"{one}&starting_after=x", None),
+        ("POST", PATH, body()),
+        ("GET", f"{PATH}/resp_2?stream=true", None),
+    )
+
+    assert made.events == whole.events
+    assert made.events[4:] == rest.events
+    assert (400, 200, 400) == (odd.status, other.status, refused.status)
+
+
+def test_a_run_that_is_cancelled():
+    """
+    Its open stream ends, and its document is cancelled.
+    """
+
+    async def main():
+        clock = HandClock()
+        provider = anything({"text": "Found.", "timing": {"waits_s": [0, 0, 0, 9]}}, clock=clock)
+        streaming = asyncio.create_task(ask(provider, "POST", PATH, body(background=True, stream=True), HEADERS))
+        await clock.advance(1)
+        cancelled = await ask(provider, "POST", f"{PATH}/resp_1/cancel", None, HEADERS)
+        return cancelled, await streaming
+
+    cancelled, stream = asyncio.run(main())
+
+    assert "cancelled" == cancelled.document["status"]
+    assert ("response.cancelled", "cancelled") == (stream.events[-1]["type"], stream.events[-1]["response"]["status"])
+    assert [0, 1, 2, 3] == [event["sequence_number"] for event in stream.events]
+
+
+def test_what_is_not_stored():
+    """
+    A response that is not stored is not found, and cannot be continued.
+    """
+    provider = anything()
+    made, got, more = several(
+        provider,
+        ("POST", PATH, body(store=False)),
+        ("GET", f"{PATH}/resp_1", None),
+        ("POST", PATH, body(previous_response_id="resp_1")),
+    )
+
+    assert (200, 404, 400) == (made.status, got.status, more.status)
+    assert "previous_response_not_found" == more.document["error"]["code"]
+
+
+def test_a_conversation_that_is_stored():
+    """
+    A request that names a response is matched with all of its conversation, and needs the results of its calls.
+    """
+    script = {
+        "Weather?": {"calls": [{"id": "call_1", "name": "rain"}]},
+        Match(call_id="call_1"): "Sunny.",
+    }
+    provider = provider_of(script)
+    first, missing, second = several(
+        provider,
+        ("POST", PATH, body("Weather?")),
+        ("POST", PATH, body("And?", previous_response_id="resp_1")),
+        ("POST", PATH, body([RESULT], previous_response_id="resp_1")),
+    )
+
+    assert (200, 400, 200) == (first.status, missing.status, second.status)
+    assert "No tool output found for function call call_1." == missing.document["error"]["message"]
+    assert "Sunny." == second.document["output"][0]["content"][0]["text"]
+
+
+# -- fixtures
+
+
+def test_facts_of_a_request():
+    """
+    Instructions and messages of the system are one text; results and references are read.
+    """
+    facts = read_request(
+        body(
+            [{"role": "developer", "content": "Be kind."}, USER, {"type": "item_reference", "id": "fc_1"}, RESULT],
+            instructions="Be brief.",
+            tools=[{"type": "function", "name": "rain"}, {"type": "web_search"}],
+            previous_response_id="resp_1",
+        )
+    )
+
+    assert (MODEL, "Be brief.\nBe kind.", {"rain"}) == (facts.model, facts.system, facts.tools)
+    assert ("Hello", ("call_1",), "sunny", 1) == (facts.user_text, facts.call_ids, facts.result_text, facts.turn)
+    assert {"previous_response_id": "resp_1"} == facts.fields
+
+
+WRONG = {
+    "an item without a type": ({"output": [{}]}, "output[0].type"),
+    "a message without content": ({"output": [{"type": "message"}]}, "output[0].content"),
+    "a result": ({"output": [RESULT]}, "output[0].type"),
+    "a call without a name": ({"output": [{"type": "function_call"}]}, "output[0].name"),
+    "arguments that are no text": ({"output": [{**CALL, "arguments": {}}]}, "output[0].arguments"),
+    "two forms": ({"output": [], "text": "Hi"}, ""),
+    "a typing error in the status": ({"text": "Hi", "status": "complete"}, "status"),
+    "a typing error in the usage": ({"text": "Hi", "usage": {"input_token": 1}}, "usage.input_token"),
+    "a field of the server": ({"text": "Hi", "more": {"object": "x"}}, "more.object"),
+    "the same id twice": ({"output": [CALL, CALL]}, "output[1].id"),
+}
+
+
+@pytest.mark.parametrize(("answer", "place"), WRONG.values(), ids=WRONG)
+def test_faults_of_fixtures(answer, place):
+    """
+    A fault of a file is reported with its path.
+    """
+    with pytest.raises(FixtureError) as caught:
+        load_fixtures(mock.form, {"version": 1, "fixtures": [{"match": {}, "answer": answer}]})
+
+    assert f"answer.{place}".rstrip(".") == caught.value.field
+
+
+def test_fixtures_of_aimock():
+    """
+    The reasoning is first, then searches, the text and the calls; words for the end are translated.
+    """
+    answer = one(
+        {
+            "content": "Hi",
+            "toolCalls": [{"name": "rain", "id": "call_1", "arguments": "{}"}],
+            "reasoning": "Hm",
+            "webSearches": ["Oslo"],
+            "finishReason": "length",
+            "usage": {"prompt_tokens": 3, "completion_tokens": 4},
+            "id": "resp_9",
+        }
+    )
+    search = {"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "Oslo"}}
+
+    assert (
+        Answer(
+            id="resp_9",
+            output=(THOUGHT, search, {**TEXT, "role": "assistant"}, CALL),
+            status="incomplete",
+            usage={"input_tokens": 3, "output_tokens": 4, "total_tokens": 7},
+        )
+        == answer
+    )
+
+
+def test_chunks_of_aimock():
+    """
+    A stream that is cut after a number of chunks ends after as many deltas.
+    """
+    answer = one({"content": "abcdef"}, chunkSize=2, truncateAfterChunks=2)
+
+    assert (6, 2) == (answer.cut_after, answer.timing.delta_chars)
+
+
+# -- recordings
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_recording_gives_the_same(tmp_path, stream):
+    """
+    What was recorded is given again: items, encrypted content, usage and status; an error with its code.
+    """
+    path = tmp_path / "recorded.json"
+    script = {
+        "Hello": {"thought": ["Hm", "Ah"], "text": "Hi é", "calls": [{"id": "call_1", "name": "rain"}]},
+        "Bad": {"http_error": {"status": 429, "message": "later", "headers": {"retry-after": "7"}}},
+    }
+    requests = [body(text, stream=stream, **ENCRYPTED) for text in ("Hello", "Bad")]
+
+    async def main():
+        upstream = provider_of(script)
+        transport = StreamingTransport(upstream.app)
+        proxy = RecordingProxy(mock.recorded, "https://upstream.test", path, transport=transport)
+        first = [await ask(proxy, "POST", PATH, each, HEADERS) for each in requests]
+        replay = provider_of(str(path))
+        return first, [await ask(replay, "POST", PATH, each, HEADERS) for each in requests]
+
+    recorded, replayed = asyncio.run(main())
+    one_, other = [message_of(exchange[0], stream=stream) for exchange in (recorded, replayed)]
+
+    assert one_ == other
+    assert recorded[1].status == replayed[1].status == 429
+    assert recorded[1].document["error"] == replayed[1].document["error"]
+    assert "7" == replayed[1].headers["retry-after"]
+    assert "secret" not in path.read_text("utf-8")
+    assert json.loads(path.read_bytes())["version"] == 1
+
+
+def message_of(exchange, *, stream):
+    if stream:
+        decoder = OpenAIResponsesDecoder("m")
+        return fold([*decoder.feed(exchange.body), *decoder.close()]).last
+    return fold(OpenAIResponsesDecoder.decode_resource(exchange.document, "m")).last
+
+
+def test_a_background_run_is_recorded(tmp_path):
+    """
+    A run in the background is recorded when its document or its stream comes to an end.
+    """
+    path = tmp_path / "recorded.json"
+
+    async def main():
+        transport = StreamingTransport(anything({"text": "Found.", "polls_in_progress": 1}).app)
+        proxy = RecordingProxy(mock.recorded, "https://upstream.test", path, transport=transport)
+        await ask(proxy, "POST", PATH, body(background=True), HEADERS)
+        for _ in range(2):
+            await ask(proxy, "GET", f"{PATH}/resp_1", None, HEADERS)
+
+    asyncio.run(main())
+    [[answer]] = [fixture.answers for fixture in load_fixtures(mock.form, path)]
+
+    assert ("resp_1", "Found.") == (answer.id, answer.output[0]["content"][0]["text"])

@@ -1,0 +1,106 @@
+"""
+A program that calls openai as an application does, and writes the returned objects as JSON.
+
+Each request is `{"url": …, "mode": "sync" | "async", "call": name, …arguments}`.
+"""
+
+from functools import lru_cache
+
+import openai
+from program import answer_lines
+
+
+async def create(client, mode, **body):
+    """Create a response and return it."""
+    return await result(client.responses.create(**body))
+
+
+async def raw(client, mode, first=None, **body):
+    """Create a response and return its events, or the *first* so many."""
+    return await collected(await result(client.responses.create(stream=True, **body)), mode, first)
+
+
+async def stream(client, mode, **body):
+    """Create a response and return the types of its events, and the response that they add up to."""
+    if mode == "sync":
+        with client.responses.stream(**body) as found:
+            types = [event.type for event in found]
+            return {"types": types, "response": found.get_final_response()}
+    async with client.responses.stream(**body) as found:
+        types = [event.type async for event in found]
+        return {"types": types, "response": await found.get_final_response()}
+
+
+async def get(client, mode, response):
+    """Return a response as it is now."""
+    return await result(client.responses.retrieve(response))
+
+
+async def replay(client, mode, response, **cursor):
+    """Return the events of a response, those behind `starting_after` when that is given."""
+    return await collected(await result(client.responses.retrieve(response, stream=True, **cursor)), mode)
+
+
+async def cancel(client, mode, response):
+    """Stop a run."""
+    return await result(client.responses.cancel(response))
+
+
+async def delete(client, mode, response):
+    """Delete a response."""
+    await result(client.responses.delete(response))
+
+
+async def converse(client, mode, prompts, **body):
+    """Hold a conversation that is not stored: every request contains all items that came before, as objects."""
+    items, answers = [], []
+    for prompt in prompts:
+        items.append({"role": "user", "content": prompt})
+        made = client.responses.create(input=items, store=False, include=["reasoning.encrypted_content"], **body)
+        answers.append(await result(made))
+        items += answers[-1].output
+    return answers
+
+
+async def collected(found, mode, first=None):
+    """Return the events of a stream."""
+    events = []
+    if mode == "sync":
+        for event in found:
+            events.append(event)
+            if len(events) == first:
+                break
+        found.close()
+        return events
+    async for event in found:
+        events.append(event)
+        if len(events) == first:
+            break
+    await found.close()
+    return events
+
+
+async def result(found):
+    """Return a value, or that of a coroutine."""
+    return await found if hasattr(found, "__await__") else found
+
+
+CALLS = {each.__name__: each for each in (create, raw, stream, get, replay, cancel, delete, converse)}
+
+
+@lru_cache(maxsize=4)
+def client_of(mode, url, retries):
+    """Return a client that talks to *url*."""
+    made = {"sync": openai.OpenAI, "async": openai.AsyncOpenAI}[mode]
+    return made(api_key="key", base_url=f"{url}/v1", max_retries=retries)
+
+
+async def answer(request):
+    """Make one call and return its result."""
+    mode, retries = request.pop("mode"), request.pop("retries", 0)
+    client = client_of(mode, request.pop("url"), retries)
+    return await CALLS[request.pop("call")](client, mode, **request)
+
+
+if __name__ == "__main__":
+    answer_lines(openai.__version__, answer)
