@@ -32,10 +32,12 @@ ENTRY_POINTS = {
     "assistant_events.clients": {
         "anthropic-messages": f"{ADAPTERS}.anthropic_messages.client:AnthropicMessages",
         "gemini-interactions": f"{ADAPTERS}.gemini_interactions.client:GeminiInteractions",
+        "openai-responses": f"{ADAPTERS}.openai_responses.client:OpenAIResponses",
     },
     "assistant_events.mocks": {
         "anthropic-messages": f"{ADAPTERS}.anthropic_messages.mock:mock",
         "gemini-interactions": f"{ADAPTERS}.gemini_interactions.mock:mock",
+        "openai-responses": f"{ADAPTERS}.openai_responses.mock:mock",
     },
 }
 

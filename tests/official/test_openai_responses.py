@@ -285,7 +285,7 @@ def test_the_rest_of_a_stream(client, responses):
 
 def test_cancel_and_delete(client, responses):
     """
-    A run that is cancelled says so; one that is deleted is not found.
+    A run that is cancelled has that status; one that is deleted is not found.
     """
     api = client(responses({"Dig": {**HI, "faults": ["zombie"]}}))
     run = api.create(model=MODEL, input="Dig", background=True)["id"]

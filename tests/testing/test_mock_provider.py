@@ -31,7 +31,8 @@ def test_a_dialect_without_a_mock():
     with pytest.raises(UnknownDialectError) as caught:
         mock_provider(dialect="morse")
 
-    assert "no mock of dialect 'morse'; installed mocks: anthropic-messages, gemini-interactions" == str(caught.value)
+    installed = "anthropic-messages, gemini-interactions, openai-responses"
+    assert f"no mock of dialect 'morse'; installed mocks: {installed}" == str(caught.value)
 
 
 def text_of(document: dict[str, object]) -> str:

@@ -106,7 +106,7 @@ class OpenAIResponsesApi(ProviderApi):
 
 
 def _time(seconds: int) -> datetime | None:
-    """Return a time of the wire (seconds since 1970); `None` when there is no such date."""
+    """Return a time of the wire (seconds since 1970); `None` for one beyond all dates."""
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, OSError, ValueError):
