@@ -10,10 +10,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
+import attrs
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
 
+from assistant_events.adapters import EncodeMode
 from assistant_events.cli import exit_codes, mock, rendering
-from assistant_events.cli.detect_input import Content, ProviderStream, recognise
+from assistant_events.cli.detect_input import Content, ProviderStream, named_dialect, recognise
 from assistant_events.cli.exit_codes import CommandError, Exit, UnknownOption
 from assistant_events.cli.fold_input import events_of, fold_into
 from assistant_events.cli.open_store import DATABASE, check_session, opened
@@ -22,7 +24,7 @@ from assistant_events.cli.run import run_command
 from assistant_events.cli.source import reading
 from assistant_events.cli.terminal_safe import one_line, size_of
 from assistant_events.converters import unstructure
-from assistant_events.errors import StoreError
+from assistant_events.errors import LocalProtocolError, StoreError
 from assistant_events.events import Event, Record
 from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, Transcript, redact
 from assistant_events.reducer import Problem, describe, find_problems, fold, reconcile
@@ -186,6 +188,58 @@ def show_command(session: str, /, *, db: _Db = DATABASE, markdown: _Flag = False
         f"session {session!r}: {_count(len(transcript), 'message')} from {_count(transcript.seq, 'record')}, "
         f"{size_of(sum(sizes.values()))} of state{totals_text}"
     )
+    return Exit.OK
+
+
+@_app.command(name="encode")
+def encode_command(
+    session: str,
+    /,
+    *,
+    dialect: Annotated[str, Parameter(metavar="NAME")],
+    provider: _Name = None,
+    model: _Name = None,
+    mode: Annotated[EncodeMode, Parameter(metavar="MODE")] = "auto",
+    db: _Db = DATABASE,
+    json: _Flag = False,
+) -> int:
+    """
+    Print the next request of a session, in any dialect, and what it leaves out.
+
+    The request is JSON on standard output, with the state that returns to
+    the provider; what is left out or repaired is a line each on standard
+    error, with its reason.
+
+    Args:
+        session: the session
+        dialect: wire format of the request
+        provider: who runs the model, the provider of the dialect by default
+        model: model that is asked, that of the last answer by default
+        mode: auto, chained to the stored answer, or full
+        db: SQLite file
+        json: print request, mode and what is left out as one JSON document
+    """
+    encode = named_dialect(dialect).encoder
+    if encode is None:
+        raise CommandError(f"{dialect} writes no requests")
+    with opened(db) as store:
+        check_session(store, db, session)
+        transcript = SyncSession.open(store, session).transcript
+    answers = [message for message in transcript if isinstance(message, AssistantMessage)]
+    asked = model or next((answer.origin.model for answer in reversed(answers) if answer.origin.model), None)
+    if asked is None:
+        raise CommandError("the session names no model; name one with --model")
+    try:
+        request = encode(transcript, {"model": asked}, mode=mode, provider=provider)
+    except (LocalProtocolError, ValueError) as error:
+        raise CommandError(str(error)) from None
+    if json:
+        drops = [attrs.asdict(drop) for drop in request.drops]
+        print_json({"body": request.body, "mode": request.mode, "drops": drops})
+        return Exit.OK
+    print_json(request.body)
+    for drop in request.drops:
+        print_note(str(drop))
     return Exit.OK
 
 
@@ -498,4 +552,4 @@ def _sentence(error: CycloptsError, arguments: Sequence[str]) -> str:
 
 _app.command(run_command, name="run")
 
-_COMMANDS: Final = ("run", "fold", "events", "show", "sessions", "verify", "reconcile", "delete", "mock")
+_COMMANDS: Final = ("run", "fold", "events", "show", "encode", "sessions", "verify", "reconcile", "delete", "mock")

@@ -143,7 +143,7 @@ def recognise(source: Input, dialect_name: str | None = None) -> Content:
     Raises:
         CommandError: It is nothing that can be read, or of no dialect that is installed.
     """
-    dialect = None if dialect_name is None else _named(dialect_name)
+    dialect = None if dialect_name is None else named_dialect(dialect_name)
     form = _form_of(source)
     if form not in _DOCUMENTS:
         framing = AwsEventStream() if form is _Form.BINARY else Sse()
@@ -173,7 +173,8 @@ def is_own_event(document: Mapping[str, Any]) -> bool:
     return known and isinstance(document.get("message_id"), str)
 
 
-def _named(name: str) -> Dialect:
+def named_dialect(name: str) -> Dialect:
+    """Return an installed dialect; raise a `CommandError` when there is none of this name."""
     try:
         return load_dialect(name)
     except AssistantEventsError as error:

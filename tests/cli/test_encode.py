@@ -1,0 +1,100 @@
+"""`encode`: the next request of a session, to its own provider and to another one."""
+
+import pytest
+
+from assistant_events import Origin
+from assistant_events.stores import SqliteStore
+from assistant_events.testing import answer, durable, prompt
+
+CLAUDE = Origin(provider="anthropic", dialect="anthropic-messages", model="claude-opus-5-5")
+
+
+@pytest.fixture
+def talk(db):
+    """A session with an answer of Claude whose reasoning is signed."""
+    with SqliteStore(db) as store:
+        given = answer("It rains.", reasoning="Hm.", reasoning_state={"i": 0, "signature": "c2ln"}, origin=CLAUDE)
+        store.append("talk", durable([prompt("Oslo?"), *given, prompt("And now?", message_id="u2")]))
+    return db
+
+
+def test_to_its_own_provider(run, talk):
+    """
+    The request of the same model has everything; nothing is left out.
+    """
+    ran = run("encode", "talk", "--dialect", "anthropic-messages", "--db", talk)
+
+    assert (0, "") == (ran.code, ran.err)
+    assert "claude-opus-5-5" == ran.json["model"]
+    assert {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"} == ran.json["messages"][1]["content"][0]
+
+
+def test_to_another_provider(run, talk):
+    """
+    What stays behind is a line each on standard error.
+    """
+    ran = run("encode", "talk", "--dialect", "openai-chat", "--provider", "groq", "--model", "llama", "--db", talk)
+
+    assert ["user", "assistant", "user"] == [each["role"] for each in ran.json["messages"]]
+    assert "It rains." == ran.json["messages"][1]["content"]
+    assert "llama" == ran.json["model"]
+    assert [
+        "assistant-events: part 0 of message 'a1' left out: It was issued by another provider, or in another dialect."
+    ] == ran.err.splitlines()
+
+
+def test_to_another_platform(run, talk):
+    """
+    Bedrock reads the signature of the same model.
+    """
+    model = "us.anthropic.claude-opus-5-5-v1:0"
+    ran = run("encode", "talk", "--dialect", "bedrock-converse", "--model", model, "--db", talk)
+    signed = {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "c2ln"}}}
+
+    assert signed == ran.json["messages"][1]["content"][0]
+    assert "" == ran.err
+
+
+def test_as_one_document(run, talk):
+    """
+    With --json, request and what is left out are one document.
+    """
+    ran = run("encode", "talk", "--dialect", "openai-chat", "--db", talk, "--json")
+
+    assert ["body", "drops", "mode"] == sorted(ran.json)
+    assert [{"message_id": "a1", "part": 0, "reason": "other-provider", "whole": True}] == ran.json["drops"]
+    assert "" == ran.err
+
+
+ERRORS = {
+    "an unknown session": (("nobody", "--dialect", "openai-chat"), "no session 'nobody'"),
+    "an unknown dialect": (("talk", "--dialect", "esperanto"), "unknown dialect 'esperanto'"),
+    "what cannot be chained": (
+        ("talk", "--dialect", "openai-responses", "--mode", "chained"),
+        "the request cannot be chained",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "expected"), ERRORS.values(), ids=ERRORS)
+def test_errors(run, talk, arguments, expected):
+    """
+    What cannot be encoded is one line.
+    """
+    ran = run("encode", *arguments, "--db", talk)
+
+    assert 2 == ran.code
+    assert expected in ran.err
+    assert 1 == len(ran.err.splitlines())
+
+
+def test_a_session_without_a_model(run, db):
+    """
+    A session without an answer has no model to ask.
+    """
+    with SqliteStore(db) as store:
+        store.append("new", [prompt("Oslo?")])
+    ran = run("encode", "new", "--dialect", "openai-chat", "--db", db)
+
+    assert (2, "assistant-events: the session names no model; name one with --model\n") == (ran.code, ran.err)
+    assert 0 == run("encode", "new", "--dialect", "openai-chat", "--model", "m", "--db", db).code
