@@ -5,18 +5,23 @@ A place is a JSON path (RFC 9535) of names and indexes, such as `$.items[0].name
 """
 
 # Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownArgumentType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-from assistant_events.values import MAX_DEPTH, write_json
+from assistant_events.errors import JsonError
+from assistant_events.values import MAX_DEPTH, read_json, write_json
 
 Place: TypeAlias = tuple[str | int, ...]
 
 _STEP: Final = re.compile(r"""\.([^.\[\]'"]+)|\[(\d{1,6})\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]""")
+_MARK: Final = re.compile(r'["{}\[\]]|\\.')
+"""What may open or close a value in JSON text, and escapes in strings."""
+
 _ESCAPE: Final = re.compile(r"\\(.)")
 
 
@@ -147,4 +152,38 @@ def place_of(path: str) -> Place | None:
     return tuple(steps) if whole and isinstance(steps[0], str) else None
 
 
-__all__ = ["JsonPieces", "Place", "place_of"]
+def pieces_of(text: str) -> list[tuple[str, Any, bool]] | None:
+    """
+    Return what adds up to the text of an object that was cut: `path`, `value` and `goes_on` of `JsonPieces.add`.
+
+    `None` when it is not such a text: values in it are whole, but for the last string.
+    """
+    # Any: plain JSON.
+    open_brackets: list[str] = []
+    is_string = False
+    for mark in _MARK.finditer(text):
+        if mark[0] == '"':
+            is_string = not is_string
+        elif not is_string and mark[0] in "{[":
+            open_brackets.append("}" if mark[0] == "{" else "]")
+        elif not is_string and open_brackets and len(mark[0]) == 1:
+            open_brackets.pop()
+    try:
+        found = list(_leaves(read_json(text + '"' * is_string + "".join(open_brackets[::-1])), "$"))
+    except JsonError:
+        return None
+    has_empty = any(isinstance(value, (dict, list)) for _, value in found)
+    return None if has_empty else [(*each, is_string and each is found[-1]) for each in found]
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the values in plain JSON that hold no others, with their places."""
+    # Any: plain JSON.
+    steps: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, each in steps:
+        yield from _leaves(each, f"{path}[{write_json(step).decode()}]")
+    if not steps:
+        yield path, value
+
+
+__all__ = ["JsonPieces", "Place", "pieces_of", "place_of"]
