@@ -82,13 +82,13 @@ def joined_state(states: Iterable[State]) -> dict[str, Any]:
     return joined
 
 
-def joined_roles(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return messages of a request, in which adjacent ones of one role are one; `content` is their list of blocks."""
+def joined_roles(items: Iterable[dict[str, Any]], field: str = "content") -> list[dict[str, Any]]:
+    """Return messages of a request, in which adjacent ones of one role are one; *field* is their list of blocks."""
     # Any: plain JSON.
     joined: list[dict[str, Any]] = []
     for item in items:
         if joined and joined[-1]["role"] == item["role"]:
-            joined[-1] = {**item, "content": joined[-1]["content"] + item["content"]}
+            joined[-1] = {**item, field: joined[-1][field] + item[field]}
         else:
             joined.append(item)
     return joined
