@@ -80,6 +80,7 @@ SAMPLES = {
         {"functionResponse": {"name": "weather", "response": {"result": "2 °C"}}},
         T("It is cold."),
     ),
+    "result without its call": answer(T("hm"), O("1\n"), T("It is 1.")),
     "images": answer(
         {"inlineData": {"mimeType": "image/png", "data": "iVBORw=="}, "thought": True},
         {"inlineData": {"mimeType": "image/jpeg", "data": "/9j/4A==", "displayName": "cat"}, "thoughtSignature": SIG},

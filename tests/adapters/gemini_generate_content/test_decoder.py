@@ -189,7 +189,7 @@ FAILURES = {
     "TOO_MANY_TOOL_CALLS": ErrorKind.PROVIDER,
     "MISSING_THOUGHT_SIGNATURE": ErrorKind.INVALID_REQUEST,
     "NO_IMAGE": ErrorKind.PROVIDER,
-    "503 Service Unavailable": ErrorKind.OVERLOADED,
+    "503 Service Unavailable": ErrorKind.PROVIDER,
     "Proxy queue error": ErrorKind.PROVIDER,
 }
 
@@ -394,8 +394,9 @@ def test_a_result_without_its_call():
     """
     The call is made up.
     """
-    [call] = message(answer(O("1\n"), T("hm"))).tool_calls
+    call, text = message(answer(O("1\n"), T("hm"))).parts
 
+    assert "hm" == text.text
     assert ("code_execution", (TextContent("1\n"),), True) == (call.name, call.output, call.state["orphan"])
 
 

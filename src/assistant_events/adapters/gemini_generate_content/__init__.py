@@ -2,14 +2,18 @@
 
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.gemini_generate_content.decoder import GeminiGenerateContentDecoder
-from assistant_events.adapters.gemini_generate_content.policy import POLICY
+from assistant_events.adapters.gemini_generate_content.emitter import GeminiGenerateContentEmitter, emit_resource
+from assistant_events.adapters.gemini_generate_content.encoder import encode
 from assistant_events.adapters.gemini_generate_content.vocabulary import DROPPED, ERRORS, detect
 
 __all__ = [
     "GeminiGenerateContentDecoder",
+    "GeminiGenerateContentEmitter",
     "decode_resource",
     "detect",
     "dialect",
+    "emit_resource",
+    "encode",
 ]
 
 decode_resource = GeminiGenerateContentDecoder.decode_resource
@@ -18,10 +22,12 @@ decode_resource = GeminiGenerateContentDecoder.decode_resource
 dialect = Dialect(
     name="gemini-generate-content",
     decoder=GeminiGenerateContentDecoder,
+    encoder=encode,
+    emitter=GeminiGenerateContentEmitter,
+    emit_resource=emit_resource,
     decode_resource=decode_resource,
     detect=detect,
     detects="an array `candidates`, a `promptFeedback` with a reason, a `modelVersion` or `usageMetadata`",
-    policy=POLICY,
     http_error=ERRORS.read_http,
     dropped=DROPPED,
 )

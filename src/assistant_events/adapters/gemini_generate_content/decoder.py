@@ -6,25 +6,22 @@ of its start and end: it ends where a part of another kind comes, or with a part
 google-genai 3.4.0, recordings of 2024-12 to 2026-06.
 """
 
-# Plain JSON of unknown shape is taken apart here: isinstance leaves its items unknown.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from typing import Any, Unpack
 
 from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
+from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.grounding import citations_of
 from assistant_events.adapters.json_fields import Fields, base64_bytes, flag, integer, mapping, mappings, said, string
 from assistant_events.adapters.json_pieces import JsonPieces
 from assistant_events.recorder.fragments import OpenFragment
-from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, JsonContent, TextContent, Usage, read_json
+from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, JsonContent, TextContent
 from assistant_events.values.content import ContentInput
 
-_FRAME = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId", "turnToken", "createTime"})
-_OF_CLIENT = frozenset({"sdkHttpResponse", "automaticFunctionCallingHistory", "parsed"})
+_FRAME = frozenset({*words.OF_RESPONSE, "candidates", "usageMetadata", "modelVersion", *words.DROPPED})
 _CANDIDATE = frozenset({"content", "index", "finishReason", "continuationToken"})
 _TEXT_PATH = ("candidates", 0, "content", "parts", 0, "text")
 
@@ -56,9 +53,12 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._model: str | None = None
         self._index: int | None = None
         self._items = 0
-        self._text: _OpenText | None = None
+        self._text: OpenFragment | None = None
+        """The text or reasoning that the next part may continue; with state, it waits for the sources at the end."""
 
-        self._call: _PartialCall | None = None
+        self._call: tuple[int, JsonPieces] | None = None
+        """The call whose arguments are open: its item, and what came of them."""
+
         self._calls: dict[tuple[str, str], list[int]] = {}
         """By kind and id, and by kind and tool, the items of calls that may have a result, oldest first."""
 
@@ -74,9 +74,9 @@ class GeminiGenerateContentDecoder(DecoderBase):
             self.fail_step(words.ERRORS.read_document(event))
             return
         self._model = self._model or string(event, "modelVersion") or None
-        self._state |= {key: each for key in ("responseId", "turnToken") if (each := string(event, key))}
+        self._state |= {key: each for key in words.OF_RESPONSE if (each := string(event, key))}
         self._count(mapping(event, "usageMetadata"))
-        self._learn(event, _FRAME | _OF_CLIENT)
+        self._learn(event, _FRAME)
         if "candidates" in event or "responseId" in event:
             self.ensure_started()
         for candidate in mappings(event, "candidates"):
@@ -93,14 +93,10 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """Finish the step when the body has ended and a chunk had a reason for it; a bare error at its end fails it."""
-        if error is not None:
-            return
-        for line in self.tail.splitlines():
-            document = read_json(line) if line.startswith('{"error"') else None
-            if isinstance(document, dict):
-                self.fail_step(words.ERRORS.read_document(document))
-                return
-        if self._reason is not None or words.block_reason_of(self._details):
+        bare = error_of_body(self.tail.encode() if '"error"' in self.tail else b"")
+        if error is None and bare:
+            self.fail_step(words.ERRORS.read(bare))
+        elif error is None and (self._reason is not None or words.block_reason_of(self._details)):
             self._finish()
 
     def ensure_started(self) -> None:
@@ -110,28 +106,23 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def facts(self) -> StepFacts:
         """Return usage, state and details of the answer, for each end of its step."""
-        return {"usage": self._usage_so_far(partial=True), "state": self._state, "details": self._details}
+        return {**super().facts(), "state": self._state, "details": self._details}
 
     # -- the answer
 
-    def _count(self, usage: Fields) -> None:
+    def _count(self, usage: Fields, *, partial: bool = True) -> None:
         """Remember the counts: the last ones are totals. Early chunks have only what kind of traffic they are."""
         counts = {key: each for key, each in usage.items() if key.endswith(("TokenCount", "TokensDetails"))}
         self._counts = counts or self._counts
         self._traffic |= {key: each for key, each in said(usage).items() if key not in counts}
-
-    def _usage_so_far(self, *, partial: bool) -> Usage | None:
-        if not self._counts:
-            return None
-        return words.USAGE.read({**self._traffic, **self._counts, **({"partial": True} if partial else {})})
+        if self._counts:
+            self.note_usage({**self._traffic, **self._counts}, partial=partial)
 
     def _learn(self, fields: Fields, own: frozenset[str]) -> None:
         """Remember facts about the answer; others than *own* are details, of which later ones count."""
         for key, value in said(fields).items():
             if key not in own:
-                before = self._details.get(key)
-                both = isinstance(before, dict) and isinstance(value, dict)
-                self._details[key] = {**mapping(self._details, key), **value} if both else value
+                self._details[key] = {**mapping(self._details, key), **value} if isinstance(value, dict) else value
 
     def _on_candidate(self, candidate: Fields, event: Fields) -> None:
         self._learn(candidate, _CANDIDATE)
@@ -143,42 +134,35 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def _finish(self) -> None:
         self.ensure_started()
-        fragment = None if self._text is None else self.recorder.open_of(self._text.key)
-        if isinstance(fragment, OpenFragment) and fragment.kind == "text":
-            self.recorder.keep(fragment.key, citations=citations_of(self._details, fragment.buffer.value()))
+        if self._text is not None and self._text.kind == "text":
+            self.recorder.keep(self._text.key, citations=citations_of(self._details, self._text.buffer.value()))
         self._end_text()
         self._end_call()
-        usage = self._usage_so_far(partial=False)
-        reason = self._reason or words.block_reason_of(self._details) or ""
-        error = words.failure(reason, string(self._details, "finishMessage")) if self._reason else None
-        if error is not None:
-            self.fail_step(error, usage=usage)
+        self._count({}, partial=False)
+        if self._reason is None:
+            self.finish_step(FinishReason.CONTENT_FILTER, words.block_reason_of(self._details))
             return
-        finish = words.FINISH_REASONS.get(reason, FinishReason.OTHER)
-        if not self._reason:
-            finish = FinishReason.CONTENT_FILTER
-        elif finish is FinishReason.STOP and self.recorder.unanswered(provider_executed=False):
+        finish = words.FINISH_REASONS.get(self._reason, FinishReason.OTHER)
+        if finish is FinishReason.STOP and self.recorder.unanswered(provider_executed=False):
             finish = FinishReason.TOOL_CALLS
-        self.finish_step(finish, reason, usage=usage)
+        error = words.failure(self._reason, string(self._details, "finishMessage"))
+        if error is None:
+            self.finish_step(finish, self._reason)
+        else:
+            self.fail_step(error)
 
     # -- parts
 
     def _on_part(self, part: Fields, event: Fields) -> None:
-        kind = next((each for each in words.PARTS if each in part), "")
+        kind = next((each for each in ("text", *words.OWN_FIELDS) if each in part), "")
         state = {key: each for key, each in part.items() if key != kind and key not in words.RESERVED}
         fields = mapping(part, kind)
-        match kind:
-            case "text":
-                self._on_text(string(part, "text") or "", state, event)
-                return
-            case "functionCall" if not string(fields, "name"):
-                if self._call is not None:
-                    self._on_arguments(self._call, fields, state)
-                    return
-                if not fields and not state:
-                    return  # the end of a call that had ended
-            case _:
-                pass
+        if kind == "text":
+            self._on_text(string(part, "text") or "", state, event)
+            return
+        if kind == "functionCall" and not string(fields, "name") and (self._call is not None or not (fields or state)):
+            self._on_arguments(fields, state)
+            return
         self._end_call()
         self._end_text()
         key = self._next_item()
@@ -189,10 +173,9 @@ class GeminiGenerateContentDecoder(DecoderBase):
                 self._on_call(key, kind, tool, fields, own)
             case "codeExecutionResult" | "toolResponse" | "functionResponse" if tool:
                 self._on_result(key, kind, tool, fields, own)
-            case "inlineData" if (data := _bytes(fields)) is not None:
-                self.recorder.end_media(own, data, media_type=_media_type(fields), key=key)
-            case "fileData" if uri := string(fields, "fileUri"):
-                self.recorder.end_media(own, uri=uri, media_type=_media_type(fields), key=key)
+            case "inlineData" | "fileData" if (data := _bytes(fields)) or string(fields, "fileUri"):
+                media_type = string(fields, "mimeType") or "application/octet-stream"
+                self.recorder.end_media(own, data, string(fields, "fileUri"), media_type=media_type, key=key)
             case _:
                 self.recorder.opaque({"i": key, "part": part}, key)
 
@@ -206,20 +189,22 @@ class GeminiGenerateContentDecoder(DecoderBase):
         if not text and not state:
             return  # usual in the last chunk
         self._end_call()
-        opened = self._text
-        if opened is None or opened.kind != kind or opened.has_state:
+        if self._text is None or self._text.kind != kind or self._text.known:
             self._end_text()
-            opened = self._text = _OpenText(self._next_item(), kind)
-            self.recorder.begin(opened.key, kind, {"i": opened.key})
+            item = self._next_item()
+            self.recorder.begin(item, kind, {"i": item})
+            opened = self.recorder.open_of(item)
+            assert isinstance(opened, OpenFragment), "it has begun"
+            self._text = opened
+        key = self._text.key
         if kind == "text":
-            self.recorder.text(text, key=opened.key)
+            self.recorder.text(text, key=key)
         else:
-            self.recorder.reasoning(text, key=opened.key)
+            self.recorder.reasoning(text, key=key)
         if state:
-            self.recorder.keep(opened.key, state)
-            opened.has_state = True
+            self.recorder.keep(key, state)
         else:
-            self.offer_fast_path(event, _TEXT_PATH, self.recorder.open_of(opened.key), kind=kind)
+            self.offer_fast_path(event, _TEXT_PATH, self._text, kind=kind)
 
     def _end_text(self) -> None:
         if self._text is not None:
@@ -237,34 +222,35 @@ class GeminiGenerateContentDecoder(DecoderBase):
             arguments = code if kind == "executableCode" else mapping(fields, "args")
             known = {"type": kind, **state}
             self.recorder.tool_call(call_id, tool, arguments, key=key, provider_executed=True, state=known)
-        elif "args" in fields or not (_goes_on(fields) or mappings(fields, "partialArgs")):
-            self.recorder.tool_call(call_id, tool, mapping(fields, "args"), key=key, state=state)
         else:
-            self.recorder.tool_input(call_id, tool, key=key, state=state)
-            self._call = _PartialCall(key)
-            self._on_arguments(self._call, fields, {})
+            self.recorder.tool_input(call_id, tool, key=key, state=state, input=mapping(fields, "args") or None)
+            self._call = key, JsonPieces()
+            self._on_arguments(fields, {})
 
-    def _on_arguments(self, call: _PartialCall, fields: Fields, state: dict[str, Any]) -> None:
+    def _on_arguments(self, fields: Fields, state: dict[str, Any]) -> None:
         """Add to the arguments of the call that is open: only its first part has its name."""
+        if self._call is None:
+            return  # the end of a call that had ended
+        key, arguments = self._call
         for argument in mappings(fields, "partialArgs"):
-            name, value = next(((name, argument[name]) for name in words.VALUES if name in argument), ("", None))
-            value = None if name == "nullValue" else _whole(value)
+            name = next((name for name in words.VALUES.values() if name in argument), "")
+            value = None if name == "nullValue" else argument.get(name)
+            value = int(value) if isinstance(value, float) and value.is_integer() else value
             goes_on = flag(argument, "willContinue") is True
-            delta = call.arguments.add(string(argument, "jsonPath") or "", value, goes_on=goes_on) if name else None
+            delta = arguments.add(string(argument, "jsonPath") or "", value, goes_on=goes_on) if name else None
             if delta is None:
                 self.note("stray-argument", "a value without a place in the arguments was left out")
             else:
-                self.recorder.tool_input(None, None, delta, key=call.key)
+                self.recorder.tool_input(None, None, delta, key=key)
         if state:
-            self.recorder.keep(call.key, state)
-        if not _goes_on(fields):
+            self.recorder.keep(key, state)
+        if not any(flag(each, "willContinue") is True for each in (fields, *mappings(fields, "partialArgs"))):
             self._end_call()
 
     def _end_call(self) -> None:
         """End the arguments that are open: the part that ends them may be missing."""
         if self._call is not None:
-            key, arguments = self._call.key, self._call.arguments
-            self._call = None
+            (key, arguments), self._call = self._call, None
             self.recorder.tool_input(None, None, arguments.end(), key=key)
             self.recorder.end_tool_input(key=key, input=None if arguments.is_ordered else arguments.value)
 
@@ -273,48 +259,19 @@ class GeminiGenerateContentDecoder(DecoderBase):
         call_kind, field = words.CALLS[kind]
         call_id = string(fields, "id") or None
         waiting = self._calls.get((call_kind, call_id or tool), [])
-        output: ContentInput = ()
+        output: ContentInput = JsonContent(mapping(fields, field))
         error = None
-        if kind != "codeExecutionResult":
-            output = JsonContent(mapping(fields, field))
-        else:
+        if kind == "codeExecutionResult":
             output = TextContent(string(fields, field) or "")
-            outcome = string(fields, "outcome") or ""
-            state |= {"outcome": outcome} if outcome else {}
+            outcome = state["outcome"] = string(fields, "outcome") or "OUTCOME_UNSPECIFIED"
             if outcome != "OUTCOME_OK":
-                error = ErrorInfo(kind=ErrorKind.TOOL, code=outcome or None, message=outcome or "the code failed")
-        self.recorder.result(
-            call_id,
-            output,
-            error,
-            name=tool,
-            state=state,
-            key=waiting.pop() if waiting else key,
-            provider_executed=True,
-            call_state={"type": call_kind},
-        )
-
-
-class _OpenText:
-    """The text or reasoning that the next part may continue."""
-
-    def __init__(self, key: int, kind: str) -> None:
-        self.key = key
-        self.kind = kind
-        self.has_state = False
-        """Whether a part had state: it was the last of this text, which stays open for the sources at the end."""
-
-
-class _PartialCall:
-    """A call whose arguments come in pieces."""
-
-    def __init__(self, key: int) -> None:
-        self.key = key
-        self.arguments = JsonPieces()
-
-
-def _goes_on(call: Fields) -> bool:
-    return any(flag(each, "willContinue") is True for each in (call, *mappings(call, "partialArgs")))
+                error = ErrorInfo(kind=ErrorKind.TOOL, code=outcome, message=outcome)
+        if not waiting:
+            self.note("orphan-result", "a result came without its call, which was made up")
+            made_up = {"i": key, "type": call_kind, "orphan": True}
+            self.recorder.tool_call(call_id, tool, {}, key=key, provider_executed=True, state=made_up)
+        key = waiting.pop() if waiting else key
+        self.recorder.result(call_id, output, error, state=state, key=key, provider_executed=True)
 
 
 def _rest(kind: str, fields: Fields) -> dict[str, Any]:
@@ -324,16 +281,6 @@ def _rest(kind: str, fields: Fields) -> dict[str, Any]:
     return {"fields": rest} if rest else {}
 
 
-def _whole(value: Any) -> Any:
-    """Return a number without a fraction as an integer: those of arguments in pieces are doubles."""
-    # Any: plain JSON.
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53 else value
-
-
 def _bytes(blob: Fields) -> bytes | None:
     """Return the bytes of a blob; official clients dump them in the alphabet for addresses (`-_`)."""
     return base64_bytes((string(blob, "data") or "").replace("-", "+").replace("_", "/"))
-
-
-def _media_type(fields: Fields) -> str:
-    return string(fields, "mimeType") or "application/octet-stream"

@@ -10,7 +10,7 @@ POLICY: Final = Policy(
     other_model=Treatments(step=Treatment.BARE),
     item_key="i",
     source=(
-        "Gemini API documentation, thought signatures (2026-10): each is sent again in the part that it came with. "
-        "Gemini 3 refuses the first call of a step without one; other models of Google ignore those they do not need."
+        "Gemini API documentation, thought signatures (2026-10): each is sent again in the part that it came with, to "
+        "any model of Google."
     ),
 )

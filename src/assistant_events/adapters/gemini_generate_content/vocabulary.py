@@ -13,10 +13,9 @@ from typing import Final
 
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.errors import ErrorTable
-from assistant_events.adapters.json_fields import Fields, integer, mapping, said, string
+from assistant_events.adapters.json_fields import Fields, integer, is_array, mapping, string
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
-from assistant_events.values.info import kind_of_status
 
 FINISH_REASONS: Final[dict[str, FinishReason]] = {
     "STOP": FinishReason.STOP,
@@ -53,12 +52,6 @@ _NUMBERS: Final = (
 )
 """Finish reasons by number: some clients ask for enums as numbers (`google/ai/generativelanguage/v1beta`)."""
 
-PARTS: Final = (
-    *("text", "functionCall", "executableCode", "toolCall"),
-    *("codeExecutionResult", "toolResponse", "functionResponse", "inlineData", "fileData"),
-)
-"""Fields of a part of which it has one, its kind."""
-
 CALLS: Final[dict[str, tuple[str, str]]] = {
     "codeExecutionResult": ("executableCode", "output"),
     "toolResponse": ("toolCall", "response"),
@@ -76,15 +69,15 @@ OWN_FIELDS: Final[dict[str, frozenset[str]]] = {
     "inlineData": frozenset({"mimeType", "data"}),
     "fileData": frozenset({"mimeType", "fileUri"}),
 }
-"""By kind of a part, the fields in its object that events have words for."""
+"""By kind of a part, the fields in its object that events have words for. A part has one kind."""
 
-VALUES: Final = ("stringValue", "numberValue", "boolValue", "nullValue")
-"""Fields with the value of a piece of arguments, of which it has one."""
+VALUES: Final = {str: "stringValue", float: "numberValue", bool: "boolValue", type(None): "nullValue"}
+"""Field with the value of a piece of arguments, by its class; of these, a piece has one."""
 
-CODE_TOOL: Final = "code_execution"
-"""Name of the tool whose calls are `executableCode`."""
+OF_RESPONSE: Final = ("responseId", "turnToken")
+"""Fields that every chunk repeats, and that are state of the step."""
 
-RESERVED: Final = frozenset({"type", "i", "id", "orphan", "fields"})
+RESERVED: Final = frozenset({"type", "i", "id", "orphan", "fields", "outcome"})
 """Keys of state that no field of a part may take. `fields` has what else is in the object of the part's kind."""
 
 USAGE: Final = UsageTable(
@@ -103,10 +96,7 @@ USAGE: Final = UsageTable(
 ERRORS: Final = ErrorTable(
     codes=google_rpc.CODES,
     fields=("code", "status"),
-    phrases={
-        "API key": ErrorKind.AUTH,
-        "exceeds the maximum number of tokens": ErrorKind.CONTEXT_LENGTH,
-    },
+    phrases={"API key": ErrorKind.AUTH, "exceeds the maximum number of tokens": ErrorKind.CONTEXT_LENGTH},
     otherwise="internal",
     retry_after=google_rpc.retry_delay_s,
 )
@@ -120,15 +110,14 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
         "safetyRatings": "Of several, the last ones count.",
         "partialArgs.jsonPath": "It is the place of a value in the input.",
         "partialArgs.nullValue": "It is a null of the input.",
-        "sdkHttpResponse": "The official client has added it to an answer.",
-        "automaticFunctionCallingHistory": "The official client has added it to an answer.",
-        "parsed": "The official client has added it to an answer.",
+        **dict.fromkeys(
+            ("sdkHttpResponse", "automaticFunctionCallingHistory", "parsed"), "The official client has added it."
+        ),
     }
 )
 """Fields that the decoder does not keep."""
 
 _WORD: Final = re.compile(r"[A-Z0-9_]+")
-_STATUS: Final = re.compile(r"[1-5][0-9][0-9]\b")
 
 
 def reason_of(candidate: Fields) -> str | None:
@@ -139,22 +128,17 @@ def reason_of(candidate: Fields) -> str | None:
     return string(candidate, "finishReason") or (None if number is None else str(number)[:20])
 
 
-def failure(reason: str, message: str | None) -> ErrorInfo | None:
+def failure(reason: str | None, message: str | None) -> ErrorInfo | None:
     """
     Return the error of a finish reason; `None` when the answer ended as it may.
 
     A proxy has put its own error there (big-AGI, 2026): it is not a word in capitals.
     """
-    kind = FAILURES.get(reason)
-    if kind is None and _WORD.fullmatch(reason):
+    if reason is None or (reason not in FAILURES and _WORD.fullmatch(reason)):
         return None
-    status = _STATUS.match(reason)
-    if kind is None:
-        kind = ErrorKind.PROVIDER if status is None else kind_of_status(int(status[0]))
-    retryable = kind in (ErrorKind.PROVIDER, ErrorKind.OVERLOADED)
-    return ErrorInfo(
-        kind=kind, code=reason, message=message or f"the candidate ended with {reason}", retryable=retryable
-    )
+    kind = FAILURES.get(reason, ErrorKind.PROVIDER)
+    text = message or f"the candidate ended with {reason}"
+    return ErrorInfo(kind=kind, code=reason, message=text, retryable=kind == ErrorKind.PROVIDER)
 
 
 def block_reason_of(details: Fields) -> str | None:
@@ -165,7 +149,7 @@ def block_reason_of(details: Fields) -> str | None:
 def tool_of(kind: str, fields: Fields) -> str | None:
     """Return the name of the tool of a call or a result; `None` when it has none."""
     if kind in ("executableCode", "codeExecutionResult"):
-        return CODE_TOOL
+        return "code_execution"
     return string(fields, "toolType" if kind in ("toolCall", "toolResponse") else "name") or None
 
 
@@ -176,10 +160,9 @@ def finish_reason_of(reason: FinishReason | None) -> str:
 
 def detect(document: Fields) -> bool:
     """Return whether *document*, the first frame of a stream or a whole answer, is of this wire."""
-    if isinstance(document.get("candidates"), (list, tuple)) or block_reason_of(document):
+    if is_array(document.get("candidates")) or not {"modelVersion", "usageMetadata"}.isdisjoint(document):
         return True
-    if "modelVersion" in document or "usageMetadata" in document:
-        return True
-    error = said(mapping(document, "error"))
+    error = mapping(document, "error")
     code = (string(error, "status") or "").lower()
-    return len(document) == 1 and integer(error, "code") is not None and code in (*google_rpc.CODES, "internal")
+    is_error = len(document) == 1 and integer(error, "code") is not None and code in (*google_rpc.CODES, "internal")
+    return is_error or block_reason_of(document) is not None

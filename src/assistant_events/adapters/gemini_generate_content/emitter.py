@@ -1,0 +1,115 @@
+"""Events to streams and documents of generateContent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import attrs
+
+from assistant_events import messages as msg
+from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.emitter import EmitterBase, is_lost
+from assistant_events.adapters.encoder import Item
+from assistant_events.adapters.gemini_generate_content import vocabulary as words
+from assistant_events.adapters.gemini_generate_content.decoder import GeminiGenerateContentDecoder
+from assistant_events.adapters.gemini_generate_content.parts import part_kind, wire_parts, write_part
+from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.json_pieces import pieces_of
+from assistant_events.values import thaw
+from assistant_events.values.validators import NO_FIELDS, NO_STATE
+
+_DIALECT = GeminiGenerateContentDecoder.dialect
+
+_OF_CHUNK = ("promptFeedback", "modelStatus")
+"""Details of an answer that are beside its candidates; others are in the candidate."""
+
+
+class GeminiGenerateContentEmitter(EmitterBase):
+    """Writes one answer as a stream."""
+
+    decoder: ClassVar[type[DecoderBase]] = GeminiGenerateContentDecoder
+
+    def on_start(self, message: msg.AssistantMessage) -> None:
+        """Remember what every chunk repeats."""
+        self._head = _head(message)
+
+    def on_end(self, message: msg.AssistantMessage) -> None:
+        """Write the last chunk, and the error of an answer that failed; without a reason when the stream was cut."""
+        self.write({**_ending(message), **_head(message)})
+        if message.error is not None and not is_lost(message.error) and not _is_candidates(message):
+            self.write(words.ERRORS.write_document(message.error))
+
+    def on_part(self, place: int, part: msg.Part) -> None:
+        """Write the chunks of a part: a text is as many as it has pieces."""
+        if part_kind(part) is None:
+            return
+        written = write_part("part", part)
+        if isinstance(part, msg.ToolPart) and part.input_status is msg.PartStatus.INCOMPLETE:
+            self._write_cut(written, pieces_of(part.raw_input) or ())
+            return
+        *pieces, last = self.pieces(written.get("text", "")) or [""]
+        for piece in pieces:
+            self._part({key: value for key, value in written.items() if key == "thought"} | {"text": piece})
+        self._part({**written, "text": last} if "text" in written else written)
+
+    def on_result(self, place: int, call: msg.ToolPart) -> None:
+        """Write the result of a call."""
+        self._part(write_part("result", call))
+
+    def _write_cut(self, written: Item, pieces: Iterable[tuple[str, Any, bool]]) -> None:
+        """Write a call whose arguments were cut, in pieces."""
+        call = {key: value for key, value in written.get("functionCall", {}).items() if key != "args"}
+        self._part({**written, "functionCall": {**call, "willContinue": True}})
+        for path, value, goes_on in pieces:
+            field = next((field for kind, field in words.VALUES.items() if isinstance(value, kind)), "numberValue")
+            argument = {"jsonPath": path, field: "NULL_VALUE" if value is None else value, "willContinue": goes_on}
+            self._part({"functionCall": {"partialArgs": [argument], "willContinue": True}})
+
+    def _part(self, part: Item) -> None:
+        self.write({"candidates": [{"content": {"parts": [part], "role": "model"}, "index": 0}], **self._head})
+
+
+def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
+    """Return an answer as one JSON document, or the error of one that failed."""
+    if message.error is not None and not _is_candidates(message):
+        return words.ERRORS.write_document(message.error)
+    if message.origin.dialect != _DIALECT:
+        bare = [attrs.evolve(part, state=NO_STATE) for part in message.parts]
+        message = attrs.evolve(message, parts=tuple(bare))
+    ending, parts = _ending(message), wire_parts(message)
+    if parts:
+        [candidate] = ending.get("candidates") or [{"index": 0}]
+        ending["candidates"] = [{"content": {"parts": parts, "role": "model"}, **candidate}]
+    return {**ending, **_head(message)}
+
+
+def _head(message: msg.AssistantMessage) -> Item:
+    origin, own = message.origin, message.origin.dialect == _DIALECT
+    model = origin.served_model or (None if own else origin.model)
+    named = {"modelVersion": model, **{key: string(message.state, key) if own else None for key in words.OF_RESPONSE}}
+    return {key: value for key, value in named.items() if value}
+
+
+def _ending(message: msg.AssistantMessage) -> Item:
+    """Return what the last chunk has beside content: reason, details and counts."""
+    own = message.origin.dialect == _DIALECT
+    details: Item = thaw(message.details if own else NO_FIELDS)
+    chunk = {key: details.pop(key) for key in _OF_CHUNK if key in details}
+    reason = message.raw_finish_reason if own else words.finish_reason_of(message.finish_reason)
+    if message.error is not None:
+        reason = message.error.code if _is_candidates(message) else None
+    if reason is not None and reason != words.block_reason_of(chunk):
+        details["finishReason"] = reason
+    if own and (token := string(message.state, "continuationToken")):
+        details["continuationToken"] = token
+    candidates = {"candidates": [{**details, "index": 0}]} if details or not chunk else {}
+    usage = {} if message.usage is None else words.USAGE.write(message.usage)
+    usage.pop("partial", None)
+    return {**candidates, **chunk, **({"usageMetadata": usage} if usage else {})}
+
+
+def _is_candidates(message: msg.AssistantMessage) -> bool:
+    """Return whether the error of an answer is the finish reason of its candidate."""
+    error, own = message.error, message.origin.dialect == _DIALECT
+    return own and error is not None and words.failure(error.code, string(message.details, "finishMessage")) == error

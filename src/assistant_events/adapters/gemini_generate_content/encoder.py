@@ -1,0 +1,120 @@
+"""
+A conversation to the next request of generateContent.
+
+Every part is sent back as it came and at its place: none is merged with another, and a signature stays in its part.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final
+
+from assistant_events import messages as msg
+from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.encoder import EncoderBase, Item
+from assistant_events.adapters.gemini_generate_content.parts import call_kind_of, media_part, part_kind, wire_parts
+from assistant_events.adapters.gemini_generate_content.policy import POLICY
+from assistant_events.adapters.items import joined_roles
+from assistant_events.adapters.json_fields import flag, is_object, mapping, string
+from assistant_events.history import DropReason, Policy
+from assistant_events.values import Content, JsonContent, MediaContent, TextContent, thaw, write_json
+
+NO_SIGNATURE: Final = b64encode(b"skip_thought_signature_validator").decode()
+"""
+What is sent in place of a signature that the model did not make or that is lost. Gemini 3 refuses a step whose first
+call has none; with this value it does not look (documentation of thought signatures, recorded from pydantic-ai).
+"""
+
+
+class GeminiGenerateContentEncoder(EncoderBase):
+    """
+    Encodes requests of `models.generateContent`: `contents`, and the `continuationToken` of an answer that was paused.
+
+    Nothing else of the body is changed. Its `model` is in the address of a request, and no field of it: take it out.
+    """
+
+    dialect: ClassVar[str] = "gemini-generate-content"
+    provider: ClassVar[str] = "google"
+    policy: ClassVar[Policy] = POLICY
+    conversation_fields: ClassVar[tuple[str, ...]] = ("contents", "continuationToken")
+
+    def __init__(self, messages: tuple[msg.Message, ...], body: dict[str, Any], **options: Any) -> None:
+        # Any: the options of `EncoderBase`.
+        super().__init__(messages, body, **options)
+        answers = [message for message in messages if isinstance(message, msg.AssistantMessage)]
+        self._without_ids = {message.id for message in answers if not self.is_of_provider(message)}
+        """Answers of others: the service did not make the ids of their calls, and Vertex refuses such ids."""
+
+    # -- the request
+
+    def conversation(self, items: list[Item]) -> dict[str, Any]:
+        """Return the contents; adjacent ones of one role are one, so that all results of a step come together."""
+        return {"contents": joined_roles(items, "parts")}
+
+    def resumed(self, hops: Sequence[msg.AssistantMessage]) -> tuple[dict[str, Any], bool] | None:
+        """Return the token that continues an answer: the request is the same again."""
+        token = string(hops[-1].state, "continuationToken")
+        return ({"continuationToken": token}, True) if token else None
+
+    # -- contents and parts
+
+    def content(self, content: Content) -> Item | None:
+        """Return a part of a prompt. JSON is sent as JSON text."""
+        if isinstance(content, MediaContent):
+            return media_part(content)
+        return {"text": content.text if isinstance(content, TextContent) else write_json(content.value).decode()}
+
+    def user_item(self, blocks: list[Item]) -> Item:
+        """Return a content of the user."""
+        return {"role": "user", "parts": blocks}
+
+    def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
+        """Return the contents of an answer: results that the service gave to functions are the user's."""
+        parts = [part for part in wire_parts(message) if part.get("text") != "" or len(part) > 1 + ("thought" in part)]
+        calls = [part for part in parts if "functionCall" in part]
+        if message.id in self._without_ids:
+            for part in calls:
+                part["functionCall"].pop("id", None)
+        is_whole = message.status is msg.MessageStatus.COMPLETED and self.is_own(message) and not self.strip
+        if calls and not is_whole:
+            calls[0].setdefault("thoughtSignature", NO_SIGNATURE)
+        contents = [{"role": "user" if "functionResponse" in each else "model", "parts": [each]} for each in parts]
+        return joined_roles(contents, "parts")
+
+    def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
+        """Return the content with a `functionResponse`: an object, or anything else as `output` or `error`."""
+        media = [part for item in content if isinstance(item, MediaContent) and (part := self.content(item))]
+        texts = [item.text for item in content if isinstance(item, TextContent)]
+        match call.output:
+            case (JsonContent(value=value),) if not failed:
+                response = thaw(value) if is_object(value) else {"output": thaw(value)}
+            case _:
+                response = {"error" if failed else "output": "\n".join(texts)}
+        call_id = None if call.message_id in self._without_ids else wire_id(call)
+        named = {"name": call.name} if call_id is None else {"id": call_id, "name": call.name}
+        more = {"parts": media} if media else {}
+        return self.user_item([{"functionResponse": {**named, "response": response, **more}}])
+
+    def is_sent(self, message: msg.AssistantMessage, part: msg.Part) -> bool:
+        """Return whether a part has a form on the wire; of a call that was made up, its result has."""
+        return part_kind(part) is not None or "orphan" in part.state
+
+    def unsendable(self, part: msg.Part) -> DropReason | None:
+        """Return why no content can have a part: an empty text, tools of the service that the body does not show."""
+        match part:
+            case msg.TextPart(text="") | msg.ReasoningPart(text="") if not part.state.keys() - {"i"}:
+                return DropReason.EMPTY
+            case msg.ToolPart() if call_kind_of(part) == "toolCall" and not flag(
+                mapping(self.body, "toolConfig"), "includeServerSideToolInvocations"
+            ):
+                return DropReason.UNPLACED
+            case _:
+                return super().unsendable(part)
+
+    def has_place(self, part: msg.Part) -> bool:
+        """Return whether all state of a part is sent: always, parts hold any field."""
+        return True
+
+
+encode = GeminiGenerateContentEncoder.encode

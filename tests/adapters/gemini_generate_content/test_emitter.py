@@ -1,0 +1,133 @@
+"""
+Laws 11 and 12 on the generateContent wire: what is written is decoded to what it was, or the difference is reported.
+"""
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant_events import find_problems, fold
+from assistant_events.messages import MessageStatus
+from assistant_events.testing import durable
+from assistant_events.testing.strategies import loose_events, sessions
+
+from .notation import DIALECT, HEAD, USAGE, C, F, H, O, T, X, answer, candidate, ended, events, message, stream
+from .samples import ERROR, SAMPLES, SIG
+
+OTHER_TEXT = {"arguments out of order"}
+"""Samples whose arguments come back in their order."""
+
+
+def emitted(given, **options):
+    """
+    Return drops, bytes and what these are decoded to.
+    """
+    emitter = DIALECT.emitter(**options)
+    frames = [frame for event in given for frame in emitter.emit(event)] + emitter.close()
+    body = b"".join(map(emitter.to_bytes, frames))
+    found = events(body)
+    assert [] == find_problems(found)
+    return emitter.drops, body, found
+
+
+@pytest.mark.parametrize("options", [{}, {"delta_chars": 3}], ids=["whole", "cut"])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples_come_back(name, options):
+    """
+    Every sample comes back, from all events and from the durable ones.
+    """
+    sample = events(SAMPLES[name])
+    for given_events in (sample, durable(sample)):
+        drops, _, found = emitted(given_events, **options)
+
+        assert () == drops
+        assert fold(sample) == fold(found)
+        assert name in OTHER_TEXT or Counter(durable(sample)) == Counter(durable(found))
+
+
+COMPLETED = [name for name in SAMPLES if message(SAMPLES[name]).status is MessageStatus.COMPLETED]
+
+
+@pytest.mark.parametrize("name", COMPLETED)
+def test_documents_and_streams_are_one_message(name):
+    """
+    The document of an answer folds to the message of its stream.
+    """
+    whole = message(SAMPLES[name])
+    document = DIALECT.emit_resource(whole)
+
+    assert whole == fold(DIALECT.decode_resource(document, "a1")).last
+
+
+FAILED = {
+    "error first": {"error": ERROR},
+    "malformed call": {
+        "candidates": [
+            {"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "Malformed function call: print(", "index": 0}
+        ],
+        "usageMetadata": USAGE,
+        **HEAD,
+    },
+}
+
+
+@pytest.mark.parametrize("name", FAILED)
+def test_the_document_of_an_answer_that_failed(name):
+    """
+    It is the error, or the candidate that failed.
+    """
+    failed = message(SAMPLES[name])
+    document = DIALECT.emit_resource(failed)
+
+    assert FAILED[name] == document
+    assert failed.error == fold(DIALECT.decode_resource(document, "a1")).last.error
+
+
+def test_a_document():
+    """
+    It has all parts in their order, what is beside them, and the counts.
+    """
+    parts = [H("Plan"), X("1+1", SIG, id="x1"), T("It is"), O("2", id="x1"), T(" 2.", SIG), F("f", {"x": 1}, id="f1")]
+    whole = message(answer(*parts, end=ended("STOP", avgLogprobs=-0.5)))
+
+    assert {
+        "candidates": [candidate(*parts, finish="STOP", avgLogprobs=-0.5)],
+        "usageMetadata": USAGE,
+        **HEAD,
+    } == DIALECT.emit_resource(whole)
+
+
+def test_frames():
+    """
+    The frames are those of the service: each part is one chunk, without names.
+    """
+    chunks = [C(H("hm")), C(T("so", SIG)), C(F("f", {"x": 1}, id="f1")), C(finish="STOP", usage=USAGE)]
+    body = emitted(events(stream(*chunks)))[1]
+
+    assert chunks == [json.loads(frame.removeprefix(b"data: ")) for frame in body.strip().split(b"\n\n")]
+
+
+@given(st.one_of(sessions(), loose_events()))
+def test_answers_of_others_are_written_as_far_as_possible(given_events):
+    """
+    Sessions of other providers, and events in any order, are never refused; what is missing is reported.
+    """
+    drops, _, _ = emitted(given_events)
+
+    assert drops or not durable(given_events)
+
+
+@given(sessions())
+def test_conversations_of_others_are_encoded(given_events):
+    """
+    No conversation is refused; each call that is sent has one result, in the content behind it.
+    """
+    contents = DIALECT.encoder(fold(given_events), {"model": "gemini-3-pro"}).body["contents"]
+    for content, following in zip(contents, [*contents, {"parts": []}][1:], strict=True):
+        called = [part["functionCall"]["name"] for part in content["parts"] if "functionCall" in part]
+        answered = [part["functionResponse"]["name"] for part in following["parts"] if "functionResponse" in part]
+
+        assert content["role"] != "model" or called == answered

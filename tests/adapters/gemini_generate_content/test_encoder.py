@@ -1,0 +1,318 @@
+"""
+What generateContent takes back: order, signatures, results, and what must not be sent.
+"""
+
+import base64
+
+import attrs
+import pytest
+
+from assistant_events import ErrorInfo, ErrorKind, Transcript, UserMessage, fold
+from assistant_events.errors import LocalProtocolError
+from assistant_events.testing import Call, prompt
+from assistant_events.testing import answer as built
+from assistant_events.values import JsonContent, MediaContent, TextContent
+
+from .notation import DIALECT, MODEL, C, F, H, O, T, X, encoded, ended, events, message, stream
+from .samples import FOUND, SAMPLES, SEARCH, SIG, SIG_2
+
+USER = UserMessage(id="u1", content="Hi")
+ASKED = {"role": "user", "parts": [{"text": "Hi"}]}
+BYPASS = base64.b64encode(b"skip_thought_signature_validator").decode()
+SHOWN = {"toolConfig": {"includeServerSideToolInvocations": True}}
+PNG = {"mimeType": "image/png", "data": "iVBORw=="}
+
+
+def model(*parts):
+    return {"role": "model", "parts": list(parts)}
+
+
+def user(*parts):
+    return {"role": "user", "parts": list(parts)}
+
+
+def response(name, response, **fields):
+    return {"functionResponse": {"name": name, "response": response, **fields}}
+
+
+SENT = {
+    "text": [T("Hello world")],
+    "thought and text": [H("Plan: look"), T("Yes.")],
+    "signature at the end of a text": [T("Hello", SIG)],
+    "signed text in the middle": [T("one two", SIG), T(" three", SIG_2)],
+    "signed thought": [H("hm", SIG), H("more"), T("Yes.")],
+    "code": [X("print(1)", SIG, id="x1"), O("1\n", id="x1"), T("It is 1.")],
+    "images": [
+        {"inlineData": PNG, "thought": True},
+        {"inlineData": {"mimeType": "image/jpeg", "data": "/9j/4A==", "displayName": "cat"}, "thoughtSignature": SIG},
+        {"fileData": {"mimeType": "audio/wav", "fileUri": "https://files.example/1"}},
+    ],
+    "unknown parts": [{"hologram": {"beam": "blue-green"}}, T("So."), {"thoughtSignature": SIG}],
+    "result without its call": [T("hm"), O("1\n"), T("It is 1.")],
+}
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_parts_go_back(name):
+    """
+    Every part is sent as it came, at its place: none is merged with another, and a signature stays in its part.
+    """
+    assert ([ASKED, model(*SENT[name])], []) == encoded(USER, message(SAMPLES[name]))
+
+
+def test_the_same_request_twice():
+    """
+    The same messages give the same bytes: the service caches what is before.
+    """
+    assert repr(encoded(USER, message(SAMPLES["code"]))) == repr(encoded(USER, message(SAMPLES["code"])))
+
+
+# -- calls and results
+
+
+def called(name, *outputs, model=MODEL):
+    """
+    Return the contents after the calls of a sample were answered with these outputs, and the drops.
+    """
+    transcript = fold(events(SAMPLES[name]))
+    calls = transcript.last.tool_calls
+    transcript = fold([call.succeed(each) for call, each in zip(calls, outputs, strict=True)], start=transcript)
+    return encoded(*transcript.messages, model=model)
+
+
+def test_results_of_parallel_calls():
+    """
+    All results are in one content, in the order of the calls, with the ids that the service gave.
+    """
+    found, drops = called("parallel calls", "one", JsonContent({"two": 2}))
+
+    assert [
+        model(F("a", {"x": 1}, SIG, id="fc1"), F("b", {"y": "é"}, id="fc2")),
+        user(response("a", {"output": "one"}, id="fc1"), response("b", {"two": 2}, id="fc2")),
+    ] == found
+    assert [] == drops
+
+
+def test_a_call_without_an_id():
+    """
+    It is sent without one, and so is its result.
+    """
+    found, _ = called("calls without ids", "one", "two")
+
+    assert [
+        model(F("a", {}, SIG), F("a", {"x": [1, None]})),
+        user(response("a", {"output": "one"}), response("a", {"output": "two"})),
+    ] == found
+
+
+def test_arguments_that_came_in_pieces():
+    """
+    They are sent whole.
+    """
+    found, _ = called("arguments out of order", "done")
+
+    assert model(F("f", {"a": {"b": 1, "d": 3}, "c": 2})) == found[0]
+
+
+RESULTS = {
+    "text": ("cold", {"output": "cold"}, []),
+    "an object": (JsonContent({"t": [1]}), {"t": [1]}, []),
+    "another JSON value": (JsonContent([1, None]), {"output": [1, None]}, []),
+    "nothing": ((), {"output": ""}, []),
+    "an image": (
+        (TextContent("see"), MediaContent(media_type="image/png", data=b"\x89PNG")),
+        {"output": "see"},
+        [{"inlineData": PNG}],
+    ),
+    "an image elsewhere": (
+        MediaContent(media_type="image/png", uri="gs://a/b.png"),
+        {"output": ""},
+        [{"fileData": {"mimeType": "image/png", "fileUri": "gs://a/b.png"}}],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results(name):
+    """
+    The response is an object; images are beside it.
+    """
+    output, expected, media = RESULTS[name]
+    found, drops = called("call without arguments", output)
+
+    more = {"parts": media} if media else {}
+    assert ([model(F("g", {})), user(response("g", expected, **more))], []) == (found, drops)
+
+
+def test_a_failed_call():
+    """
+    Its fault is the `error`.
+    """
+    transcript = fold(events(SAMPLES["call without arguments"]))
+    error = ErrorInfo(kind=ErrorKind.TOOL, message="no such place")
+    transcript = fold([transcript.last.tool_calls[0].fail(error)], start=transcript)
+
+    assert user(response("g", {"error": "no such place"})) == encoded(*transcript.messages)[0][1]
+
+
+def test_a_call_that_nothing_answers():
+    """
+    The request answers it, before the prompt that follows.
+    """
+    found, drops = encoded(message(SAMPLES["call without arguments"]), USER)
+
+    assert [
+        model(F("g", {})),
+        user(response("g", {"error": "No result is available for this call."}), {"text": "Hi"}),
+    ] == found
+    assert [(0, "no-answer")] == drops
+
+
+def test_a_call_that_the_service_has_answered():
+    """
+    Its result is the user's, between two contents of the model.
+    """
+    found, _ = encoded(USER, message(SAMPLES["call that the service answers"]))
+
+    assert [
+        ASKED,
+        model(F("weather", {"city": "Oslo"})),
+        user(response("weather", {"result": "2 °C"})),
+        model(T("It is cold.")),
+    ] == found
+
+
+def test_tools_of_the_service():
+    """
+    They are sent when the request asks for them, and both halves are left out otherwise.
+    """
+    answered = message(SAMPLES["search"])
+    call, result = {"toolCall": SEARCH, "thoughtSignature": SIG}, {"toolResponse": FOUND}
+
+    assert ([ASKED, model(call, result, T("Found.", SIG_2))], []) == encoded(USER, answered, **SHOWN)
+    assert ([ASKED, model(T("Found.", SIG_2))], [(0, "unplaced")]) == encoded(USER, answered)
+
+
+# -- other models, other providers
+
+
+def test_another_model_of_google():
+    """
+    It gets all parts with their state; a first call without a signature gets the value that switches the check off.
+    """
+    found, drops = called("parallel calls", "1", "2", model="gemini-2.5-flash")
+
+    assert (SIG, [(None, "other-model")]) == (found[0]["parts"][0]["thoughtSignature"], drops)
+    assert F("g", {}, BYPASS) == called("call without arguments", "1", model="gemini-2.5-flash")[0][0]["parts"][0]
+
+
+def test_the_history_of_another_provider():
+    """
+    The first call of each step has the value that switches the check off; ids of others are not sent.
+    """
+    calls = [Call("f", {"x": 1}, output="one"), Call("g", {}, output="two")]
+    transcript = fold(
+        [
+            prompt("Hi", message_id="u1"),
+            *built("I look.", calls=calls, message_id="a1"),
+            *built(calls=[Call("h", {}, output="three")], message_id="a2"),
+        ]
+    )
+    found, _ = encoded(*transcript.messages)
+
+    assert [
+        ASKED,
+        model(T("I look."), F("f", {"x": 1}, BYPASS), F("g", {})),
+        user(response("f", {"output": "one"}), response("g", {"output": "two"})),
+        model(F("h", {}, BYPASS)),
+        user(response("h", {"output": "three"})),
+    ] == found
+
+
+def test_an_own_call_without_a_signature():
+    """
+    The model has made none, so none is sent.
+    """
+    assert F("g", {}) == called("call without arguments", "1")[0][0]["parts"][0]
+
+
+def test_a_request_without_state():
+    """
+    Signatures are left out, and the value that switches the check off is there; the id stays.
+    """
+    body = DIALECT.encoder([USER, message(SAMPLES["parallel calls"])], {"model": MODEL}, strip=True).body
+
+    assert model(F("a", {"x": 1}, BYPASS, id="fc1"), F("b", {"y": "é"}, id="fc2")) == body["contents"][1]
+
+
+# -- what else is in a request
+
+
+def test_a_continuation():
+    """
+    The request is the same again, with the token; the app may ask for the answer to be sent instead.
+    """
+    paused = message(SAMPLES["continuation"])
+    encoder = DIALECT.encoder([USER, paused], {"model": MODEL, "tools": []})
+
+    assert "hop" == encoder.mode
+    assert {
+        "model": MODEL,
+        "tools": [],
+        "contents": [ASKED],
+        "continuationToken": "Y29udGludWF0aW9uLXRva2Vu",
+    } == encoder.body
+    assert [ASKED, model(T("half"))] == DIALECT.encoder([USER, paused], {"model": MODEL}, mode="full").body["contents"]
+
+
+def test_a_pause_without_a_token():
+    """
+    The answer is sent, and the model continues.
+    """
+    paused = message(stream(C(T("half")), ended("CONTINUATION")))
+
+    assert ([ASKED, model(T("half"))], []) == encoded(USER, paused)
+
+
+def test_prompts():
+    """
+    Media are data or an address; JSON is text; adjacent prompts are one content.
+    """
+    content = [TextContent("See"), MediaContent(media_type="image/png", data=b"\x89PNG"), JsonContent({"a": 1})]
+    linked = UserMessage(id="u2", content=MediaContent(media_type="video/mp4", uri="https://v.example"))
+    found, _ = encoded(UserMessage(id="u1", content=content), linked)
+
+    video = {"fileData": {"mimeType": "video/mp4", "fileUri": "https://v.example"}}
+    assert [user({"text": "See"}, {"inlineData": PNG}, {"text": '{"a":1}'}, video)] == found
+
+
+def test_empty_texts():
+    """
+    One with a signature is sent, one without is not.
+    """
+    signed = message(SAMPLES["signature alone"])
+    empty = attrs.evolve(signed, parts=(attrs.evolve(signed.parts[1], state={}),))
+
+    assert T("", SIG) in encoded(USER, signed)[0][1]["parts"]
+    assert ([ASKED], [(0, "empty")]) == encoded(USER, empty)
+
+
+def test_nothing_of_the_body_is_changed():
+    """
+    The conversation is its own field; the app must not have it.
+    """
+    body = {"model": MODEL, "systemInstruction": {"parts": [{"text": "Be brief."}]}, "generationConfig": {}}
+
+    assert {**body, "contents": [ASKED]} == DIALECT.encoder([USER], body).body
+    with pytest.raises(ValueError, match="contents comes out of the transcript"):
+        DIALECT.encoder(Transcript(), {**body, "contents": []})
+
+
+def test_chaining_is_not_possible():
+    """
+    The service stores no answers.
+    """
+    with pytest.raises(LocalProtocolError, match="the provider stores no answers"):
+        DIALECT.encoder(
+            [USER, message(SAMPLES["text"]), UserMessage(id="u2", content="b")], {"model": MODEL}, mode="chained"
+        )
