@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from assistant_events.adapters import dialect_names
-from generated_pages import catalogue, classes, dialects, errors, history, lifecycle, public, recovery
+from generated_pages import catalogue, classes, continuity, dialects, errors, history, lifecycle, public, recovery
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -28,6 +28,7 @@ GENERATORS: Final[dict[str, Callable[[], str]]] = {
     "catalogue": catalogue.catalogue,
     "catalogue-summary": catalogue.summary,
     "content": classes.content,
+    "continuity": continuity.continuity,
     "dialects": dialects.installed,
     "errors": errors.tree,
     "facts": classes.facts,
