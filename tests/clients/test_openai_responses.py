@@ -202,7 +202,7 @@ def test_stop():
 
 def test_a_run_is_taken_up_again():
     """
-    A message that was stored in mid answer goes on, by another client.
+    A message that was stored in mid answer is continued by another client.
     """
 
     async def work():
