@@ -120,7 +120,7 @@ def bedrock():
 
     def call(operation, content, headers=None, **arguments):
         returned.update(body=content, headers=headers or {})
-        return getattr(client, operation)(modelId="m", **arguments), requests
+        return getattr(client, operation)(**{"modelId": "m", **arguments}), requests
 
     return call
 

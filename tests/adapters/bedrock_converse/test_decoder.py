@@ -258,7 +258,7 @@ def test_c11_the_code_interpreter():
 
     assert (True, "success") == (call.provider_executed, call.status)
     assert RAN["json"] == thaw(call.output[0].value)
-    assert {"i": 0, "type": "server_tool_use"} == thaw(call.state)
+    assert {"i": 0} == thaw(call.state)
     assert {"i": 1, "type": "nova_code_interpreter_result", "status": "success"} == thaw(call.result_state)
     assert "So." == said.text
 
@@ -633,3 +633,13 @@ def test_kinds_of_http_errors(name, status):
     error = dialect.http_error(status, {"x-amzn-errortype": name}, b'{"message":"no"}')
 
     assert KINDS[name, status] == error.kind
+
+
+def test_the_type_of_a_call():
+    """
+    Claude's answers have the type of a call of the app, which requests do not have; any other type is state.
+    """
+    call, other = message(answer(*tool(0, type="tool_use"), *tool(1, "t2", type="bash_tool_use"))).tool_calls
+
+    assert [{"i": 0}, {"i": 1, "type": "bash_tool_use"}] == [thaw(each.state) for each in (call, other)]
+    assert not call.provider_executed

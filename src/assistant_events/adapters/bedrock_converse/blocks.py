@@ -76,7 +76,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item:
             return {"toolUse": {"toolUseId": ident, "name": first.name, "input": arguments, **kind_of, **more}}
         case "result":
             ident = wire_id(first) or first.call_id
-            return {"toolResult": {"toolUseId": ident, "content": _output(first.output), **more}}
+            return {"toolResult": {"toolUseId": ident, "content": list(map(_result_block, first.output)), **more}}
         case "media":
             return _media_block(first) or {}
         case "opaque":
@@ -127,7 +127,7 @@ def request_block(item: Content) -> Item | None:
     """Return content as a block of a request; `None` when a request cannot have it. JSON is sent as JSON text."""
     match item:
         case TextContent():
-            return {"text": item.text} if item.text.strip() else None
+            return {"text": item.text} if item.text.strip() or not item.text else None
         case JsonContent():
             return {"text": write_json(item.value).decode()}
         case MediaContent():
@@ -150,9 +150,8 @@ def _media_block(item: MediaContent | msg.MediaPart) -> Item | None:
     return {kind: {"format": form, **name, "source": source}}
 
 
-def _output(output: tuple[Content, ...]) -> list[Item]:
-    """Return the content of a result of the provider, as the decoder has read it."""
-    return [
-        {"json": thaw(item.value)} if isinstance(item, JsonContent) else request_block(item) or {"text": ""}
-        for item in output
-    ]
+def _result_block(item: Content) -> Item:
+    """Return an item of a result of the provider, as the decoder has read it."""
+    if isinstance(item, MediaContent):
+        return _media_block(item) or {}
+    return {"text": item.text} if isinstance(item, TextContent) else {"json": thaw(item.value)}

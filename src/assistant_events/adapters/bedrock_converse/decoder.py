@@ -292,7 +292,8 @@ class _Block:
 
 def _state(fields: Fields) -> dict[str, Any]:
     """Return the fields of a call or a result that events have no words for."""
-    return {key: value for key, value in fields.items() if key not in words.OWN_FIELDS | words.RESERVED}
+    kept = {key: value for key, value in fields.items() if key not in words.OWN_FIELDS | words.RESERVED}
+    return {key: value for key, value in kept.items() if key != "type" or value not in words.CALL_TYPES}
 
 
 def _content(item: object) -> Content | None:

@@ -21,8 +21,6 @@ from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content
 
-_ID_LENGTH = 64
-
 
 class BedrockConverseEncoder(EncoderBase):
     """
@@ -66,7 +64,7 @@ class BedrockConverseEncoder(EncoderBase):
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the message with a `toolResult`."""
-        blocks = [block for item in content if (block := request_block(item)) is not None]
+        blocks = [block for item in content if (block := request_block(item)) not in (None, {"text": ""})]
         result: Item = {"toolUseId": wire_id(call), "content": blocks}
         return {"role": "user", "content": [{"toolResult": {**result, "status": "error"} if failed else result}]}
 
@@ -103,8 +101,8 @@ encode = BedrockConverseEncoder.encode
 
 
 def _short(call_id: str) -> str:
-    """Return an id that is not too long for the service."""
-    return call_id if len(call_id) <= _ID_LENGTH else sha256(call_id.encode()).hexdigest()
+    """Return an id that the service takes: of 64 characters at most."""
+    return call_id if len(call_id) <= 64 else sha256(call_id.encode()).hexdigest()
 
 
 def _nine_characters(call_id: str) -> str:

@@ -12,18 +12,18 @@ from typing import Final
 
 from assistant_events.adapters.aws import error_in
 from assistant_events.adapters.json_fields import Fields, mapping, mappings, string
+from assistant_events.adapters.tables import by_word
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
 
-FINISH_REASONS: Final[dict[str, FinishReason]] = {
-    "end_turn": FinishReason.STOP,
-    "stop_sequence": FinishReason.STOP,
-    "tool_use": FinishReason.TOOL_CALLS,
-    "max_tokens": FinishReason.LENGTH,
-    "model_context_window_exceeded": FinishReason.LENGTH,
-    "content_filtered": FinishReason.CONTENT_FILTER,
-    "guardrail_intervened": FinishReason.CONTENT_FILTER,
-}
+FINISH_REASONS: Final = by_word(
+    {
+        FinishReason.STOP: "end_turn stop_sequence",
+        FinishReason.TOOL_CALLS: "tool_use",
+        FinishReason.LENGTH: "max_tokens model_context_window_exceeded",
+        FinishReason.CONTENT_FILTER: "content_filtered guardrail_intervened",
+    }
+)
 """Finish reason by stop reason. The first stop reason of a reason is written for it."""
 
 MALFORMED: Final[dict[str, str]] = {
@@ -52,13 +52,15 @@ def usage_table(counts: Mapping[str, object]) -> UsageTable:
     return _INVOKE_USAGE if any(key.endswith("TokenCount") for key in counts) else USAGE
 
 
-EVENTS: Final = (
-    *("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"),
-)
+_OF_BLOCKS: Final = [f"contentBlock{each}" for each in ("Start", "Delta", "Stop")]
+EVENTS: Final = ("messageStart", *_OF_BLOCKS, "messageStop", "metadata")
 """Keys of the events of a stream."""
 
 OWN_FIELDS: Final = frozenset({"toolUseId", "name", "input", "content"})
 """Fields of calls and results that events have words for. All others are their state, under their own names."""
+
+CALL_TYPES: Final = frozenset({"tool_use", "server_tool_use"})
+"""Types of calls. The type is not state: a call of the app has one in answers of Claude, and none in requests."""
 
 RESERVED: Final = frozenset({"i", "id", "orphan", "deltas"})
 """Keys of state that are not fields of a block."""
@@ -108,6 +110,7 @@ def result_error(fields: Fields, text: str) -> ErrorInfo | None:
 DROPPED: Final[Mapping[str, str]] = MappingProxyType(
     {
         "p": "Padding without a meaning.",
+        "toolUse.type": "It determines who runs the tool.",
         "role": "Every answer is the assistant's.",
         "contentBlockIndex": "The order of the parts.",
         "image.format": "It is the media type of the part.",

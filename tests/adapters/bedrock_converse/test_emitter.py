@@ -1,0 +1,214 @@
+"""
+Laws 11 and 12 on the Converse wire: what is written is decoded to what it was, or the difference is reported.
+"""
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant_events import ErrorInfo, find_problems, fold
+from assistant_events.adapters import AwsEventStream
+from assistant_events.messages import MessageStatus
+from assistant_events.testing import answer as built
+from assistant_events.testing import durable
+from assistant_events.testing.strategies import loose_events, sessions
+
+from .notation import DIALECT, REQUEST, C, E, G, H, J, K, M, R, T, U, X, events, message, stream, text
+from .samples import FACTS, NOVA, RAN, SAMPLES, B, O
+
+UNWRITTEN = {"call without a name"}
+"""Samples with a part that cannot be written."""
+
+NO_DOCUMENT = {"call without a name", "overlapping", "unknown block", "unknown delta", "input that was cut"}
+"""Samples with what only a stream has: overlap, deltas, an input that is not an object."""
+
+
+def emitted(given, **options):
+    """
+    Return drops, bytes and what these are decoded to.
+    """
+    emitter = DIALECT.emitter(**options)
+    frames = [frame for event in given for frame in emitter.emit(event)] + emitter.close()
+    body = b"".join(map(emitter.to_bytes, frames))
+    found = events(body)
+    assert [] == find_problems(found)
+    return emitter.drops, body, found
+
+
+def frames_of(body):
+    return [json.loads(payload) for payload in AwsEventStream().feed(body)]
+
+
+@pytest.mark.parametrize("options", [{}, {"delta_chars": 3}], ids=["whole", "cut"])
+@pytest.mark.parametrize("name", sorted(SAMPLES.keys() - UNWRITTEN))
+def test_samples_come_back(name, options):
+    """
+    Every sample comes back, from all events and from the durable ones.
+    """
+    sample = events(SAMPLES[name])
+    for given_events in (sample, durable(sample)):
+        drops, _, found = emitted(given_events, **options)
+
+        assert () == drops
+        assert fold(sample) == fold(found)
+        assert Counter(durable(sample)) == Counter(durable(found))
+
+
+def test_what_cannot_be_written_is_reported():
+    """
+    A call without a name has no frames.
+    """
+    drops, _, found = emitted(events(SAMPLES["call without a name"]))
+
+    assert drops
+    assert fold(found) != fold(events(SAMPLES["call without a name"]))
+
+
+COMPLETED = [name for name in SAMPLES if message(SAMPLES[name]).status is MessageStatus.COMPLETED]
+
+
+@pytest.mark.parametrize("name", sorted(set(COMPLETED) - NO_DOCUMENT))
+def test_documents_and_streams_are_one_message(name):
+    """
+    The document of an answer folds to the message of its stream.
+    """
+    whole = message(SAMPLES[name])
+
+    assert whole == fold(DIALECT.decode_resource(DIALECT.emit_resource(whole), "a1")).last
+
+
+FAILED = {
+    "exception first": {"throttlingException": {"message": "Please wait before you try again"}},
+    "exception after text": {
+        "modelStreamErrorException": {"message": "No", "originalStatusCode": 500, "originalMessage": "it broke"}
+    },
+}
+
+
+@pytest.mark.parametrize("name", FAILED)
+def test_the_document_of_an_answer_that_failed(name):
+    """
+    It is the exception.
+    """
+    failed = message(SAMPLES[name])
+    document = DIALECT.emit_resource(failed)
+
+    assert FAILED[name] == document
+    assert failed.error == fold(DIALECT.decode_resource(document, "a1")).last.error
+
+
+def test_errors_of_others():
+    """
+    An error of another dialect becomes the exception of its kind.
+    """
+    given_events = built("so", error=ErrorInfo(kind="overloaded", message="Overloaded"))
+    written = frames_of(emitted(given_events)[1])[-1]
+
+    assert {"serviceUnavailableException": {"message": "Overloaded"}} == written
+
+
+def test_a_document():
+    """
+    Blocks, facts and counts are where Converse has them.
+    """
+    body = stream(
+        M,
+        *(H(0, "Hm."), G(0, "EpwC"), X(0), R(1, "YWJj"), X(1), T(2, "Matz."), C(2, **FACTS), X(2)),
+        *(B(3, toolUse={"toolUseId": "t1", "name": "f"}), J(3, '{"a": 1}'), X(3)),
+        K("tool_use", additionalModelResponseFields={"a": 1}),
+        U(serviceTier={"type": "flex"}),
+    )
+    content = [
+        {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "EpwC"}}},
+        {"reasoningContent": {"redactedContent": "YWJj"}},
+        {"citationsContent": {"content": [{"text": "Matz."}], "citations": [FACTS]}},
+        {"toolUse": {"toolUseId": "t1", "name": "f", "input": {"a": 1}}},
+    ]
+
+    assert {
+        "output": {"message": {"role": "assistant", "content": content}},
+        "stopReason": "tool_use",
+        "additionalModelResponseFields": {"a": 1},
+        "usage": {"inputTokens": 10, "outputTokens": 5, "totalTokens": 15},
+        "metrics": {"latencyMs": 812},
+        "serviceTier": {"type": "flex"},
+    } == DIALECT.emit_resource(message(body))
+
+
+def test_frames():
+    """
+    The frames are those of the service.
+    """
+    frames = [
+        M,
+        *(H(0, "Hm."), G(0, "EpwC"), X(0), T(1, "so"), C(1, **FACTS), X(1)),
+        *(B(2, toolUse={"toolUseId": NOVA["id"], "name": NOVA["name"], "type": NOVA["type"]}), J(2, '{"a": 1}'), X(2)),
+        *(B(3, toolResult={"toolUseId": NOVA["id"], "type": "t", "status": "success"}), O(3, RAN), X(3)),
+        K(),
+        U(),
+    ]
+    body = b"".join(AwsEventStream.frame(None, each) for each in frames)
+
+    assert frames == frames_of(emitted(events(body))[1])
+
+
+def test_a_late_piece_of_a_block():
+    """
+    Late content of a block is written under its index, without another start.
+    """
+    frames = frames_of(emitted(events(SAMPLES["overlapping"]))[1])
+    thoughts = [each for each in frames if "reasoningContent" in str(each)]
+
+    assert {0} == {each["contentBlockDelta"]["contentBlockIndex"] for each in thoughts}
+
+
+def test_a_stream_that_was_lost():
+    """
+    It is written without an end; what is known of the usage is.
+    """
+    cut = DIALECT.decoder("a1")
+    given_events = cut.feed(stream(M, *text(0, "Hello"), U()))
+    given_events += cut.close(cut.interruption())
+    drops, body, _ = emitted(given_events)
+
+    assert () == drops
+    assert ["messageStart", "contentBlockDelta", "contentBlockStop", "metadata"] == [
+        key for each in frames_of(body) for key in each
+    ]
+
+
+def test_another_code():
+    """
+    An error whose code is not the name of an exception is an error of the stream.
+    """
+    code = {"error": {"code": "c", "message": "no"}}
+
+    assert code == frames_of(emitted(events(AwsEventStream.frame(None, code)))[1])[-1]
+    assert [E()] == frames_of(emitted(events(stream(E())))[1])[1:]
+
+
+@given(st.one_of(sessions(), loose_events()))
+def test_answers_of_others_are_written_as_far_as_possible(given_events):
+    """
+    Sessions of other providers, and events in any order, are never refused; what is missing is reported.
+    """
+    drops, _, _ = emitted(given_events)
+
+    assert drops or not durable(given_events)
+
+
+@given(sessions())
+def test_conversations_of_others_are_encoded(given_events):
+    """
+    No conversation is refused; each call that is sent has one result, in the message behind it.
+    """
+    body = DIALECT.encoder(fold(given_events), REQUEST).body
+    contents = [(each["role"], each["content"]) for each in body["messages"]]
+    for (role, content), (_, following) in zip(contents, [*contents, ("", [])][1:], strict=True):
+        called = [block["toolUse"]["toolUseId"] for block in content if "toolUse" in block]
+        answered = [block["toolResult"]["toolUseId"] for block in following if "toolResult" in block]
+
+        assert role != "assistant" or called == answered

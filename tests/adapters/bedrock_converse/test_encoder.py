@@ -1,0 +1,376 @@
+"""
+What Converse takes back: order, signatures, results, and what must not be sent.
+"""
+
+import re
+
+import pytest
+
+from assistant_events import Origin, UserMessage, fold
+from assistant_events.testing import Call, error
+from assistant_events.testing import answer as built
+from assistant_events.values import JsonContent, MediaContent, TextContent
+
+from .notation import DIALECT, MODEL, REQUEST, B, D, G, H, J, R, T, X, answer, encoded, message, text, tool
+from .samples import FACTS, NOVA, RAN, SAMPLES, result
+
+USER = UserMessage(id="u1", content="Hi")
+ASKED = {"role": "user", "content": [{"text": "Hi"}]}
+NEXT = UserMessage(id="u2", content="And?")
+
+
+def own(body, **options):
+    """
+    Return the message of a stream that the model of the request has given.
+    """
+    return message(body, request=REQUEST, **options)
+
+
+def sent(body, **options):
+    """
+    Return the content of an answer in the next request, and what was dropped.
+    """
+    messages, drops = encoded(USER, own(body), NEXT, **options)
+    found = [each["content"] for each in messages if each["role"] == "assistant"]
+    return found[0] if found else None, drops
+
+
+SENT = {
+    "two texts": [{"text": "One."}, {"text": "Two."}],
+    "redacted content in pieces": [{"reasoningContent": {"redactedContent": "cnNuX3BVUGgxNnRv"}}, {"text": "So."}],
+    "code interpreter": [
+        {
+            "toolUse": {
+                "toolUseId": "tooluse_n",
+                "name": "nova_code_interpreter",
+                "input": {"a": 1},
+                "type": "server_tool_use",
+            }
+        },
+        {
+            "toolResult": {
+                "toolUseId": "tooluse_n",
+                "content": [RAN],
+                "type": "nova_code_interpreter_result",
+                "status": "success",
+            }
+        },
+        {"text": "It is 4950."},
+    ],
+    "citation before its text": [{"citationsContent": {"content": [{"text": "Matz."}], "citations": [FACTS]}}],
+    "overlapping": [
+        {"reasoningContent": {"reasoningText": {"text": "one more", "signature": "EpwCc2lnbmF0dXJl"}}},
+        {"text": "two words"},
+    ],
+    "unknown block": [{"hologram": {"beam": [1, 2]}}, {"text": "So."}],
+}
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_an_answer_is_sent_as_it_came(name):
+    """
+    Every block is sent back with its state, at its place.
+    """
+    content, drops = sent(SAMPLES[name])
+
+    assert SENT[name] == content
+    assert ("unknown block" == name) is bool(drops)
+
+
+def test_c3_redacted_content_for_boto3():
+    """
+    The state is base64; boto3 takes the bytes.
+    """
+    for_boto3 = pytest.importorskip("assistant_events.adapters.bedrock_converse").for_boto3
+    content, _ = sent(answer(R(0, "YWJj"), X(0), *text(1, "So.")))
+
+    assert [{"reasoningContent": {"redactedContent": b"abc"}}, {"text": "So."}] == for_boto3(content)
+
+
+def test_c15_reasoning_without_a_signature():
+    """
+    It is not sent: some models refuse it, others repeat it.
+    """
+    assert ([{"text": "So."}], [(0, "unsigned")]) == sent(answer(H(0, "Hm."), X(0), *text(1, "So.")))
+
+
+IDS = {
+    "mistral.mistral-large-2407-v1:0": r"[a-zA-Z0-9]{9}",
+    MODEL: r"tooluse_Xy-1",
+}
+
+
+@pytest.mark.parametrize("model", IDS)
+def test_c17_ids_of_mistral(model):
+    """
+    Models of Mistral get ids of nine letters and digits, the same in a call and its result, the same each time.
+    """
+    asked = own(answer(*tool(0, "tooluse_Xy-1"), *tool(1, "abcdefgh9"), reason="tool_use"))
+    messages, _ = encoded(USER, asked, model=model)
+    again, _ = encoded(USER, asked, NEXT, model=model)
+    calls = [block["toolUse"]["toolUseId"] for block in messages[1]["content"]]
+
+    assert calls == [block["toolResult"]["toolUseId"] for block in messages[2]["content"]]
+    assert calls == [block["toolUse"]["toolUseId"] for block in again[1]["content"]]
+    assert re.fullmatch(IDS[model], calls[0])
+    assert "abcdefgh9" == calls[1]
+
+
+def test_c18_spaces_of_signed_reasoning():
+    """
+    The text of a signed thought is sent to its last space.
+    """
+    content, _ = sent(answer(H(0, " Need weather. \n"), G(0, "EpwC"), X(0), *text(1, "So. ")))
+
+    assert [
+        {"reasoningContent": {"reasoningText": {"text": " Need weather. \n", "signature": "EpwC"}}},
+        {"text": "So. "},
+    ] == content
+
+
+def test_ids_that_the_service_refuses():
+    """
+    Other characters and long ids are replaced; ids are unique.
+    """
+    calls = [Call("f", {}, output="a", call_id="a b/c" * 20), Call("f", {}, output="b", call_id="a b")]
+    messages, _ = encoded(USER, fold(built(calls=calls)).last)
+    ids = [block["toolUse"]["toolUseId"] for block in messages[1]["content"]]
+
+    assert all(re.fullmatch(r"[a-zA-Z0-9_.:-]{1,64}", each) for each in ids)
+    assert ids == [block["toolResult"]["toolUseId"] for block in messages[2]["content"]]
+    assert "a_b" == ids[1]
+
+
+OUTPUTS = {
+    "text": ("sun", [{"text": "sun"}]),
+    "JSON": ({"sky": "blue"}, [{"text": '{"sky":"blue"}'}]),
+    "nothing": ("", []),
+    "media": (
+        [TextContent("see"), MediaContent(media_type="image/png", data=b"abc")],
+        [{"text": "see"}, {"image": {"format": "png", "source": {"bytes": "YWJj"}}}],
+    ),
+}
+
+
+@pytest.mark.parametrize(("output", "content"), OUTPUTS.values(), ids=OUTPUTS)
+def test_outputs(output, content):
+    """
+    What a tool returned is in the message behind the call, before the next prompt.
+    """
+    messages, drops = encoded(USER, fold(built(calls=[Call("f", {"a": 1}, output=output, call_id="t1")])).last, NEXT)
+
+    assert [
+        ASKED,
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "name": "f", "input": {"a": 1}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "t1", "content": content}}, {"text": "And?"}]},
+    ] == messages
+    assert [] == drops
+
+
+def test_a_call_that_failed():
+    """
+    Its result has the status `error`, and so has that of a call without an answer.
+    """
+    failed = fold(built(calls=[Call("f", {}, error=error("tool", "no"), call_id="t1")])).last
+    open_call = own(answer(*tool(0, "t2"), reason="tool_use"))
+    [block] = encoded(USER, failed)[0][2]["content"]
+    messages, drops = encoded(USER, open_call)
+
+    assert {"toolUseId": "t1", "content": [{"text": "no"}], "status": "error"} == block["toolResult"]
+    assert "error" == messages[2]["content"][0]["toolResult"]["status"]
+    assert [(0, "no-answer")] == drops
+
+
+def test_input_that_is_not_an_object():
+    """
+    The call is sent with an empty object, and its result has the fault.
+    """
+    messages, _ = encoded(USER, own(answer(*tool(0, input="[1"), reason="tool_use")))
+
+    assert {} == messages[1]["content"][0]["toolUse"]["input"]
+    assert "was not run" in messages[2]["content"][0]["toolResult"]["content"][0]["text"]
+
+
+def test_calls_without_tools():
+    """
+    A request without `toolConfig` has no calls: they are text of the user. Calls of the provider are left out.
+    """
+    asked = own(answer(*text(0, "I look."), *tool(1, "t1"), *tool(2, **NOVA), *result(3, RAN), reason="tool_use"))
+    messages, drops = encoded(USER, asked, toolConfig=None)
+
+    assert "toolUse" not in str(messages)
+    assert "toolResult" not in str(messages)
+    assert 'f was called with {"a":1}' in messages[2]["content"][0]["text"]
+    assert {(1, "reworded"), (1, "no-answer"), (2, "unplaced")} == set(drops)
+
+
+def test_a_call_of_the_provider_that_nothing_answers():
+    """
+    It is not sent.
+    """
+    content, drops = sent(answer(*tool(0, **NOVA), *text(1, "Hm.")))
+
+    assert [{"text": "Hm."}] == content
+    assert [(0, "unanswered")] == drops
+
+
+@pytest.mark.parametrize("blank", [" ", "\n\n"])
+def test_blank_texts(blank):
+    """
+    The service refuses a blank text, of the model and of the user.
+    """
+    messages, drops = encoded(USER, UserMessage(id="u0", content=[TextContent(blank), TextContent("So?")]))
+    content, left_out = sent(answer(*text(0, blank), *text(1, "So.")))
+
+    assert [{"role": "user", "content": [{"text": "Hi"}, {"text": "So?"}]}] == messages
+    assert [(None, "unsupported")] == drops
+    assert ([{"text": "So."}], [(0, "empty")]) == (content, left_out)
+
+
+def test_another_model():
+    """
+    Reasoning and raw blocks stay with their model; texts keep their citations.
+    """
+    cited = (T(2, "Matz."), D(2, citation=FACTS), X(2))
+    asked = own(answer(H(0, "Hm."), G(0, "EpwC"), X(0), B(1, hologram={"a": 1}), X(1), *cited))
+    messages, drops = encoded(USER, asked, model="amazon.nova-pro-v1:0")
+
+    assert [{"citationsContent": {"content": [{"text": "Matz."}], "citations": [FACTS]}}] == messages[1]["content"]
+    assert {(0, "other-model"), (1, "other-model")} <= set(drops)
+
+
+def test_another_provider():
+    """
+    State of another dialect is not sent.
+    """
+    origin = Origin(provider="anthropic", model="m", dialect="anthropic-messages")
+    asked = fold(built("So.", reasoning="Hm.", reasoning_state={"signature": "x" * 9}, origin=origin)).last
+    messages, drops = encoded(USER, asked)
+
+    assert [{"text": "So."}] == messages[1]["content"]
+    assert (0, "other-provider") in drops
+
+
+def test_an_image_of_the_model():
+    """
+    Only messages of the user have media.
+    """
+    content, drops = sent(SAMPLES["image"])
+
+    assert [{"text": "Here."}] == content
+    assert [(0, "unsupported")] == drops
+
+
+def test_strip():
+    """
+    Without state, no signature is sent and no citation.
+    """
+    body = {**REQUEST, "modelId": MODEL}
+    found = DIALECT.encoder([USER, own(SAMPLES["citations"])], body, strip=True).body["messages"]
+
+    assert [{"text": "Matz made it."}, {"text": "See its page."}, {"text": "Fin."}] == found[1]["content"]
+
+
+def content_of(*content):
+    """
+    Return the blocks of a prompt.
+    """
+    messages, _ = encoded(UserMessage(id="u1", content=list(content)))
+    return messages[0]["content"] if messages else []
+
+
+CONTENT = {
+    "JSON": (JsonContent({"a": 1}), {"text": '{"a":1}'}),
+    "an image": (
+        MediaContent(media_type="image/jpeg", data=b"abc"),
+        {"image": {"format": "jpeg", "source": {"bytes": "YWJj"}}},
+    ),
+    "an object of S3": (
+        MediaContent(media_type="video/mp4", uri="s3://bucket/key"),
+        {"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://bucket/key"}}}},
+    ),
+    "audio": (
+        MediaContent(media_type="audio/mpeg", data=b"abc"),
+        {"audio": {"format": "mp3", "source": {"bytes": "YWJj"}}},
+    ),
+    "a document": (
+        # The name begins with the SHA-256 of "abc".
+        MediaContent(media_type="application/pdf", data=b"abc"),
+        {"document": {"format": "pdf", "name": "document-ba7816bf8f01", "source": {"bytes": "YWJj"}}},
+    ),
+    "a type with parameters": (
+        MediaContent(media_type="text/plain; charset=utf-8", data=b"abc"),
+        {"document": {"format": "txt", "name": "document-ba7816bf8f01", "source": {"bytes": "YWJj"}}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "block"), CONTENT.values(), ids=CONTENT)
+def test_content(content, block):
+    """
+    Content of a prompt has a block by its type.
+    """
+    assert [block] == content_of(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        MediaContent(media_type="image/png", uri="https://example.com/a.png"),
+        MediaContent(media_type="image/bmp", data=b"abc"),
+    ],
+)
+def test_content_that_has_no_block(content):
+    """
+    It is reported.
+    """
+    messages, drops = encoded(UserMessage(id="u1", content=[TextContent("see"), content]))
+
+    assert [{"role": "user", "content": [{"text": "see"}]}] == messages
+    assert [(None, "unsupported")] == drops
+
+
+def test_the_body_is_the_apps():
+    """
+    Everything else of the body is as it was; `messages` are not the app's.
+    """
+    body = {**REQUEST, "system": [{"text": "Be brief."}], "inferenceConfig": {"maxTokens": 9}}
+
+    assert {**body, "messages": [ASKED]} == DIALECT.encoder([USER], body).body
+    assert MODEL == DIALECT.encoder([USER], {"model": MODEL}).body["model"]
+    with pytest.raises(ValueError, match="body: expected a model"):
+        DIALECT.encoder([USER], {})
+    with pytest.raises(ValueError, match="messages comes out of the transcript"):
+        DIALECT.encoder([USER], {**REQUEST, "messages": []})
+
+
+def test_deltas_of_tomorrow_are_reported():
+    """
+    A delta of an unknown type has no place in a request.
+    """
+    content, drops = sent(SAMPLES["unknown delta"])
+
+    assert [{"text": "So"}] == content
+    assert [(0, "unplaced")] == drops
+
+
+def test_parallel_calls_with_results():
+    """
+    All results are in one message, in the order of the calls.
+    """
+    transcript = fold(
+        [*built(calls=[Call("f", {}, output="1", call_id="t1"), Call("g", {}, output="2", call_id="t2")])]
+    )
+    messages, _ = encoded(USER, *transcript.messages)
+
+    assert ["assistant", "user"] == [each["role"] for each in messages[1:]]
+    assert ["t1", "t2"] == [block["toolResult"]["toolUseId"] for block in messages[2]["content"]]
+
+
+def test_input_is_sent_as_it_was_read():
+    """
+    The pieces of an input are one object.
+    """
+    body = answer(B(0, toolUse={"toolUseId": "t1", "name": "f"}), J(0, '{"a" :'), J(0, " 1.0}"), X(0))
+
+    assert [{"toolUse": {"toolUseId": "t1", "name": "f", "input": {"a": 1.0}}}] == sent(body)[0]
