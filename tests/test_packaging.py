@@ -32,6 +32,7 @@ ENTRY_POINTS = {
     "assistant_events.clients": {
         "anthropic-messages": f"{ADAPTERS}.anthropic_messages.client:AnthropicMessages",
         "gemini-interactions": f"{ADAPTERS}.gemini_interactions.client:GeminiInteractions",
+        "openai-chat": f"{ADAPTERS}.openai_chat.client:OpenAIChat",
         "openai-responses": f"{ADAPTERS}.openai_responses.client:OpenAIResponses",
     },
     "assistant_events.mocks": {

@@ -3,6 +3,7 @@ The client of the Messages API: its requests, what is asked again, and answers t
 """
 
 import json
+from functools import partial
 
 import httpx2
 import pytest
@@ -13,6 +14,7 @@ from assistant_events.clients import Situation, load_client
 from assistant_events.errors import LocalProtocolError
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
+from tests.clients.canned import answered, served, streamed
 from tests.clients.virtual import run
 
 from .notation import answer, result, text
@@ -33,40 +35,16 @@ DOCUMENT = {
 }
 
 
-def streamed(body):
-    return httpx2.Response(200, content=body, headers={"content-type": "text/event-stream"})
-
-
 def refused(status, kind, **headers):
     error = {"type": "error", "error": {"type": kind, "message": "no"}, "request_id": "req_1"}
     return httpx2.Response(status, json=error, headers=headers)
 
 
-def served(*responses):
-    """
-    Return an HTTP client with these responses, and the list of its requests.
-    """
-    left, requests = list(responses), []
-
-    def respond(request):
-        requests.append(request)
-        return left.pop(0)
-
-    return httpx2.AsyncClient(transport=httpx2.MockTransport(respond)), requests
-
-
 def asked(*responses, body=BODY, **options):
     """
-    Return the message, the situation, the requests, and the seconds that it took.
+    Return the message, the situation, and the requests.
     """
-    http, requests = served(*responses)
-
-    async def work():
-        async with AnthropicMessages(KEY, http=http, **options) as client, client.create(body, "a1") as stream:
-            events = [event async for event in stream]
-            return fold(events).last, stream.report.situation
-
-    return *run(work()), requests
+    return answered(partial(AnthropicMessages, KEY), body, *responses, **options)
 
 
 def test_a_stream():
