@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from hashlib import sha256
 
 from assistant_events import messages as msg
 
@@ -45,4 +46,10 @@ def assign_call_ids(messages: Iterable[msg.Message], invalid: re.Pattern[str]) -
     return ids
 
 
-__all__ = ["assign_call_ids", "wire_id"]
+def nine_characters(call_id: str) -> str:
+    """Return an id for Mistral's models, which take nine letters and digits."""
+    is_valid = len(call_id) == 9 and call_id.isascii() and call_id.isalnum()
+    return call_id if is_valid else sha256(call_id.encode()).hexdigest()[:9]
+
+
+__all__ = ["assign_call_ids", "nine_characters", "wire_id"]

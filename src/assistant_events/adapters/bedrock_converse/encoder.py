@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from assistant_events import messages as msg
 from assistant_events.adapters.bedrock_converse.blocks import content_blocks, request_block
 from assistant_events.adapters.bedrock_converse.policy import POLICY
-from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_ids import nine_characters, wire_id
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, string
@@ -38,7 +38,7 @@ class BedrockConverseEncoder(EncoderBase):
     def __init__(self, messages: tuple[msg.Message, ...], body: dict[str, Any], **options: Any) -> None:
         # Any: the options of `EncoderBase`.
         super().__init__(messages, body, **options)
-        fit = _nine_characters if "mistral" in self.model_of(body) else _short
+        fit = nine_characters if "mistral" in self.model_of(body) else _short
         self._ids = {place: fit(call_id) for place, call_id in self._ids.items()}
 
     def model_of(self, body: Mapping[str, Any]) -> str:
@@ -103,8 +103,3 @@ encode = BedrockConverseEncoder.encode
 def _short(call_id: str) -> str:
     """Return an id that the service takes: of 64 characters at most."""
     return call_id if len(call_id) <= 64 else sha256(call_id.encode()).hexdigest()
-
-
-def _nine_characters(call_id: str) -> str:
-    """Return an id for Mistral's models, which take nine letters and digits."""
-    return call_id if len(call_id) == 9 and call_id.isalnum() else sha256(call_id.encode()).hexdigest()[:9]

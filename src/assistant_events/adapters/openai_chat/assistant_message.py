@@ -16,6 +16,7 @@ from typing import Any, Final, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.data_urls import data_url
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.adapters.openai_chat.reasoning_details import details_of
@@ -121,10 +122,10 @@ def write_executed(call: msg.ToolPart) -> Item:
 
 
 def _write_media(part: msg.MediaPart) -> dict[str, Any]:
-    data = None if part.data is None else b64encode(part.data).decode()
     if part.media_type.startswith("audio/"):
-        return {"audio": {**thaw(part.state), **({} if data is None else {"data": data})}}
-    url = part.uri if data is None else f"data:{part.media_type};base64,{data}"
+        data = {} if part.data is None else {"data": b64encode(part.data).decode()}
+        return {"audio": {**thaw(part.state), **data}}
+    url = part.uri if part.data is None else data_url(part.media_type, part.data)
     return {"images": [{"type": "image_url", "image_url": {"url": url}}]} if url else {}
 
 

@@ -10,13 +10,13 @@ compatible servers, 2023-07 to 2026-10. What a chunk holds decides how it is rea
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final, Unpack
 
 import attrs
 
 from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
+from assistant_events.adapters.data_urls import read_data_url
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
 from assistant_events.adapters.json_fields import (
     Fields,
@@ -30,6 +30,7 @@ from assistant_events.adapters.json_fields import (
 )
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.reasoning_details import ReasoningDetails, text_of
+from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.values import ErrorInfo, JsonContent, TextContent, write_json
 
 _DELTA: Final[Path] = ("choices", 0, "delta")
@@ -37,7 +38,6 @@ _ARGUMENTS: Final[Path] = (*_DELTA, "tool_calls", 0, "function", "arguments")
 _OF_CALL: Final = frozenset({"id", "index", "type", "function", "custom"})
 _OF_FUNCTION: Final = frozenset({"name", "arguments", "input"})
 _OF_EXECUTED: Final = frozenset({"index", "type", "arguments", "output"})
-_DATA_URL: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
 
 _CONSTANT: Final = (
     *("id", "object", "model", "system_fingerprint", "service_tier", "provider", "choices", "index", "delta", "role"),
@@ -110,7 +110,7 @@ class OpenAIChatDecoder(DecoderBase):
         """Read one chunk, or a whole answer."""
         if "error" in event and event["error"] is not None:
             self._learn(event)
-            self.fail_step(words.ERRORS.read_document(event))
+            self.fail_step(ERRORS.read_document(event))
             return
         choices = mappings(event, "choices")
         if not choices and event.keys().isdisjoint(("choices", "usage", "id")):
@@ -175,7 +175,7 @@ class OpenAIChatDecoder(DecoderBase):
         is_plain = not logprobs and not reason and len([key for key in words.MESSAGE if delta.get(key)]) < 3
         self._on_delta(delta, event if is_plain else None)
         if reason in words.FAILURES:
-            self.fail_step(words.ERRORS.read({"code": reason}))
+            self.fail_step(ERRORS.read({"code": reason}))
         elif reason and self._finish_reason is None:
             self._finish_reason = reason
             self._end_parts()
@@ -292,11 +292,10 @@ class OpenAIChatDecoder(DecoderBase):
     def _on_image(self, item: Fields) -> None:
         """Read an image: a data URL, as OpenRouter sends it, or another address."""
         url = string(mapping(item, "image_url"), "url") or ""
-        found = _DATA_URL.match(url)
-        data = None if found is None else base64_bytes(url[found.end() :])
+        found = read_data_url(url)
         self._details.end()
-        if found is not None and data:
-            self.recorder.end_media(data=data, media_type=found[1], key=object())
+        if found is not None:
+            self.recorder.end_media(data=found[1], media_type=found[0], key=object())
         elif url:
             self.recorder.end_media(uri=url, media_type="image/png", key=object())
 

@@ -14,32 +14,23 @@ from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_executed, write_message, write_part
 from assistant_events.adapters.openai_chat.decoder import OpenAIChatDecoder
+from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.values import thaw
 
 _DIALECT = OpenAIChatDecoder.dialect
 
 
 class OpenAIChatEmitter(EmitterBase):
-    """
-    Writes one answer as a stream of chunks, with the usage in a chunk of its own and `[DONE]` at the end.
-
-    Args:
-        delta_chars: Length of one delta of text or of input; `None` sends each in one delta.
-    """
+    """Writes one answer as a stream of chunks, with the usage in a chunk of its own and `[DONE]` at the end."""
 
     decoder: ClassVar[type[DecoderBase]] = OpenAIChatDecoder
-
-    def __init__(self, *, delta_chars: int | None = None) -> None:
-        super().__init__()
-        self._delta_chars = delta_chars
-        self._head: dict[str, Any] = {}
-        self._indexes: dict[object, int] = {}
 
     # -- the answer
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write a chunk with the role."""
-        self._head, self._indexes = _head(message, "chat.completion.chunk"), {}
+        self._head = _head(message, "chat.completion.chunk")
+        self._indexes: dict[object, int] = {}
         self._write({"role": "assistant", "content": ""})
 
     def on_end(self, message: msg.AssistantMessage) -> None:
@@ -54,7 +45,7 @@ class OpenAIChatEmitter(EmitterBase):
         if message.error is None:
             self.write("[DONE]")
         elif not is_lost(message.error):
-            self.write(words.ERRORS.write_document(message.error))
+            self.write(ERRORS.write_document(message.error))
 
     # -- parts
 
@@ -78,7 +69,7 @@ class OpenAIChatEmitter(EmitterBase):
     def _deltas(self, name: str, value: Any) -> Iterator[dict[str, Any]]:
         # Any: plain JSON.
         if isinstance(value, str):
-            for piece in self._cut(value):
+            for piece in self.pieces(value):
                 yield {name: piece}
         elif name == "tool_calls":
             [call] = value
@@ -87,18 +78,13 @@ class OpenAIChatEmitter(EmitterBase):
             key = "input" if of == "custom" else "arguments"
             text = call[of].get(key, "")
             yield {name: [{"index": index, **call, of: {**call[of], key: ""}}]}
-            for piece in self._cut(text):
+            for piece in self.pieces(text):
                 yield {name: [{"index": index, of: {key: piece}}]}
         else:
             yield {name: value}
 
     def _index(self, key: object) -> int:
         return self._indexes.setdefault(key, len(self._indexes))
-
-    def _cut(self, text: str) -> Iterator[str]:
-        size = self._delta_chars or len(text) or 1
-        for at in range(0, len(text), size):
-            yield text[at : at + size]
 
     def _write(self, delta: dict[str, Any], choice: dict[str, Any] | None = None, **facts: Any) -> None:
         # Any: plain JSON.
@@ -109,7 +95,7 @@ class OpenAIChatEmitter(EmitterBase):
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document, or the error of one that failed."""
     if message.error is not None:
-        return words.ERRORS.write_document(message.error)
+        return ERRORS.write_document(message.error)
     choice, more, facts = _facts(message)
     written = write_message(message.parts)
     for name, value in more.items():

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from hashlib import sha256
 from typing import Any, ClassVar, Final, assert_never
 
 import attrs
 
 from assistant_events import messages as msg
-from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_ids import nine_characters, wire_id
+from assistant_events.adapters.data_urls import data_url
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.adapters.openai_chat import vocabulary as words
@@ -52,9 +52,8 @@ class OpenAIChatEncoder(EncoderBase):
         if any(string(each, "role") not in _LEADING for each in self._leading):
             raise ValueError("body: messages come out of the transcript, give those of the system or developer alone")
         self._profile = profile_of(self.target.provider)
-        length = self._profile.call_id_length
-        if length is not None:
-            self._ids = {call: _shortened(ident, length) for call, ident in self._ids.items()}
+        if self._profile.short_call_ids:
+            self._ids = {call: nine_characters(call_id) for call, call_id in self._ids.items()}
 
     # -- the request
 
@@ -156,18 +155,12 @@ def _with_valid_input(part: msg.Part) -> msg.Part:
 
 def _media_part(media: MediaContent) -> Item | None:
     """Return media as a content part; `None` where the wire has none for it."""
-    data = None if media.data is None else b64encode(media.data).decode()
-    url = media.uri if data is None else f"data:{media.media_type};base64,{data}"
+    url = media.uri if media.data is None else data_url(media.media_type, media.data)
     if media.media_type.startswith("image/"):
         return {"type": "image_url", "image_url": {"url": url}}
-    if media.media_type in _AUDIO and data is not None:
+    if media.media_type in _AUDIO and media.data is not None:
+        data = b64encode(media.data).decode()
         return {"type": "input_audio", "input_audio": {"data": data, "format": _AUDIO[media.media_type]}}
-    if media.media_type == "application/pdf" and data is not None:
+    if media.media_type == "application/pdf" and media.data is not None:
         return {"type": "file", "file": {"filename": "document.pdf", "file_data": url}}
     return None
-
-
-def _shortened(ident: str, length: int) -> str:
-    """Return an id of so many letters and digits; one that is valid stays."""
-    is_valid = len(ident) == length and ident.isascii() and ident.isalnum()
-    return ident if is_valid else sha256(ident.encode()).hexdigest()[:length]

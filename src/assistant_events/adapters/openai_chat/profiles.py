@@ -26,12 +26,12 @@ class Profile:
         always: A field that each message has when one has it, with an empty text where there was none; `None` when
             the server asks for none.
 
-        call_id_length: Length of the ids of calls, which are letters and digits; `None` when any id is taken.
+        short_call_ids: Whether ids of calls are nine letters and digits, instead of any text.
     """
 
     fields: frozenset[str] | None
     always: str | None = None
-    call_id_length: int | None = None
+    short_call_ids: bool = False
 
 
 _UNKNOWN: Final = Profile(fields=None)
@@ -44,7 +44,7 @@ PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
         "moonshot": Profile(fields=frozenset({"reasoning_content"}), always="reasoning_content"),
         "openrouter": Profile(fields=frozenset({"reasoning", "reasoning_details", "annotations", "images"})),
         "groq": Profile(fields=frozenset({"reasoning"})),
-        "mistral": Profile(fields=frozenset(), call_id_length=9),
+        "mistral": Profile(fields=frozenset(), short_call_ids=True),
         "ollama": Profile(fields=frozenset({"reasoning"})),
         "vllm": Profile(fields=frozenset({"reasoning", "reasoning_content"})),
         "xai": Profile(fields=frozenset({"reasoning_content"})),

@@ -10,24 +10,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from assistant_events.adapters.errors import ErrorTable, error_of
+from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import Fields, count, integer, mapping, string
+from assistant_events.adapters.tables import by_word
 from assistant_events.adapters.usage import UsageTable
-from assistant_events.values import Citation, ErrorKind, FinishReason, Usage, thaw
+from assistant_events.values import Citation, FinishReason, Usage, thaw
 
-FINISH_REASONS: Final[dict[str, FinishReason]] = {
-    "stop": FinishReason.STOP,
-    "end_turn": FinishReason.STOP,
-    "stop_sequence": FinishReason.STOP,
-    "complete": FinishReason.STOP,
-    "eos": FinishReason.STOP,
-    "length": FinishReason.LENGTH,
-    "max_tokens": FinishReason.LENGTH,
-    "model_length": FinishReason.LENGTH,
-    "tool_calls": FinishReason.TOOL_CALLS,
-    "function_call": FinishReason.TOOL_CALLS,
-    "content_filter": FinishReason.CONTENT_FILTER,
-}
+FINISH_REASONS: Final = by_word(
+    {
+        FinishReason.STOP: "stop end_turn stop_sequence complete eos",
+        FinishReason.LENGTH: "length max_tokens model_length",
+        FinishReason.TOOL_CALLS: "tool_calls function_call",
+        FinishReason.CONTENT_FILTER: "content_filter",
+    }
+)
 """Finish reason by the wire's word in lower case. The first word of a reason is written for it."""
 
 FAILURES: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
@@ -69,33 +65,6 @@ def write_usage(usage: Usage) -> dict[str, Any]:
     return details if details and usage_of(details) == usage else USAGE.write(usage)
 
 
-ERRORS: Final = ErrorTable(
-    codes={
-        "invalid_request_error": ErrorKind.INVALID_REQUEST,
-        "invalid_value": ErrorKind.INVALID_REQUEST,
-        "tool_use_failed": ErrorKind.INVALID_REQUEST,
-        "context_length_exceeded": ErrorKind.CONTEXT_LENGTH,
-        "invalid_api_key": ErrorKind.AUTH,
-        "authentication_error": ErrorKind.AUTH,
-        "permission_error": ErrorKind.AUTH,
-        "insufficient_quota": ErrorKind.QUOTA,
-        "rate_limit_exceeded": ErrorKind.RATE_LIMIT,
-        "rate_limit_error": ErrorKind.RATE_LIMIT,
-        "model_not_found": ErrorKind.NOT_FOUND,
-        "not_found_error": ErrorKind.NOT_FOUND,
-        "content_filter": ErrorKind.CONTENT_FILTER,
-        "server_error": ErrorKind.PROVIDER,
-        "network_error": ErrorKind.PROVIDER,
-        "insufficient_system_resource": ErrorKind.OVERLOADED,
-        "overloaded_error": ErrorKind.OVERLOADED,
-        "service_unavailable_error": ErrorKind.OVERLOADED,
-    },
-    fields=("code", "type"),
-    retryable=frozenset({"server_error", "network_error"}),
-    phrases={"maximum context length": ErrorKind.CONTEXT_LENGTH, "context window": ErrorKind.CONTEXT_LENGTH},
-    otherwise="server_error",
-)
-
 CHUNK: Final = frozenset({"id", "object", "created", "model", "choices", "usage", "error", "obfuscation", "p"})
 """Fields of a chunk that are read, or dropped. All others are details of the step, under their own names."""
 
@@ -121,31 +90,24 @@ LEVELS: Final = frozenset({"choice", "message", "logprobs", "audio"})
 """Keys of the details that are not fields of a chunk."""
 
 DROPPED: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        ".id": "The first of an answer is kept; a few servers make one for each chunk.",
-        "object": "It determines whether a document is a chunk or an answer.",
-        "created": "The clock of the server; the store has the time of each event.",
-        "model": "The first of an answer is kept.",
-        "obfuscation": "Padding against readers of encrypted traffic.",
-        "p": "Padding, the same.",
-        "choices.index": "There is one answer; other choices are noted.",
-        "choices.delta.role": "Every answer is the assistant's.",
-        "choices.message.role": "Every answer is the assistant's.",
-        "chat.completion.chunk/choices.message": "Some servers repeat in each chunk the whole message so far.",
-        "chat.completion.done/choices.message": "The same, at the end.",
-        "text_completion/choices.message": "The same.",
-        "content.type": "It determines what becomes of an item of the content.",
-        "thinking.type": "Reasoning is text.",
-        "images.type": "An image is a media item.",
-        "token_id": "The number of a token in the vocabulary of the model.",
-        "tool_calls.index": "The order of the calls.",
-        "tool_calls.type": "`function`; another type is state.",
-        "executed_tools.index": "The order of the calls.",
-        "annotations.type": "It determines what becomes a citation.",
-        "keepalive/type": "It keeps the connection open.",
-        "keepalive/sequence_number": "The same.",
-        "total_tokens": "It is the sum of the other counts.",
-    }
+    by_word(
+        {
+            "The first of an answer is kept; a few servers make one for each chunk.": ".id model",
+            "It determines whether a document is a chunk or an answer.": "object",
+            "The clock of the server; the store has the time of each event.": "created",
+            "Padding against readers of encrypted traffic.": "obfuscation p",
+            "There is one answer; other choices are noted.": "choices.index",
+            "Every answer is the assistant's.": "choices.delta.role choices.message.role",
+            "Some servers repeat in each chunk the whole message so far.": "chat.completion.chunk/choices.message"
+            " chat.completion.done/choices.message text_completion/choices.message",
+            "It determines what becomes of an item.": "content.type thinking.type images.type annotations.type",
+            "The number of a token in the vocabulary of the model.": "token_id",
+            "The order of the calls.": "tool_calls.index executed_tools.index",
+            "`function`; another type is state.": "tool_calls.type",
+            "It keeps the connection open.": "keepalive/type keepalive/sequence_number",
+            "It is the sum of the other counts.": "total_tokens",
+        }
+    )
 )
 """Fields that the decoder does not keep."""
 

@@ -1,10 +1,11 @@
 """The dialect of the OpenAI Responses API, which many other servers speak."""
 
 from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses.decoder import OpenAIResponsesDecoder
 from assistant_events.adapters.openai_responses.emitter import OpenAIResponsesEmitter, emit_resource
 from assistant_events.adapters.openai_responses.encoder import encode
-from assistant_events.adapters.openai_responses.vocabulary import DROPPED, ERRORS, detect
+from assistant_events.adapters.openai_responses.vocabulary import DROPPED, detect
 
 __all__ = [
     "OpenAIResponsesDecoder",

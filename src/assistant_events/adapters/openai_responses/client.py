@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import final
 
 from assistant_events.adapters.json_fields import Fields, integer, mapping, mappings, string
+from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import OpenAIResponsesDecoder, dialect, vocabulary
 from assistant_events.clients.client import ProviderClient
 from assistant_events.clients.provider_api import ProviderApi
@@ -87,7 +88,7 @@ class OpenAIResponsesApi(ProviderApi):
     key_prefix = "Bearer "
     key_variable = "OPENAI_API_KEY"
     decoder = OpenAITrackingDecoder
-    errors = vocabulary.ERRORS
+    errors = ERRORS
 
     def request_of(self, message: AssistantMessage) -> Fields:
         """Return what is known of the request body of a stored message."""

@@ -19,6 +19,7 @@ from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFact
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, flag, mapping, mappings, said, string
+from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.open_items import OpenItem, OpenPart
 from assistant_events.recorder.fragments import OpenFragment
@@ -199,7 +200,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         status = raw if raw in words.ENDS else name
         self._read_output(mappings(response, "output"), is_whole=status != "incomplete")
         if status == "failed":
-            self.fail_step(words.ERRORS.read_document(response))
+            self.fail_step(ERRORS.read_document(response))
         elif status == "cancelled":
             self.fail_step(ErrorInfo(kind=ErrorKind.CANCELLED, message="the response was cancelled"))
         else:
@@ -217,7 +218,7 @@ class OpenAIResponsesDecoder(DecoderBase):
     def _on_error(self, event: Fields) -> None:
         fields = error_of(event) or {key: event[key] for key in ("code", "message", "param") if key in event}
         if said(fields):
-            self.fail_step(words.ERRORS.read(fields))
+            self.fail_step(ERRORS.read(fields))
         else:
             self.note("empty-error", "an error event without code and message was left out")
 

@@ -12,6 +12,7 @@ from assistant_events.adapters.emitter import EmitterBase, is_lost
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import string
+from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.decoder import OpenAIResponsesDecoder
@@ -214,7 +215,7 @@ def _ending(message: msg.AssistantMessage, status: str) -> dict[str, Any]:
     if is_own and message.error is None and message.raw_finish_reason is None:
         del ending["status"]
     if message.error is not None and status == "failed":
-        ending["error"] = words.ERRORS.write(message.error)
+        ending["error"] = ERRORS.write(message.error)
     if status == "incomplete" and not is_own:
         reason = next((word for word, each in words.INCOMPLETE.items() if each is message.finish_reason), None)
         ending["incomplete_details"] = {"reason": reason}

@@ -8,13 +8,13 @@ it came and at its place (`full`).
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.compaction import since_compaction
+from assistant_events.adapters.data_urls import data_url
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import array, mapping, string
@@ -193,7 +193,7 @@ def _media(content: MediaContent) -> Item | None:
         return None
     uri = content.uri or ""
     if content.data is not None:
-        uri = f"data:{content.media_type};base64,{b64encode(content.data).decode()}"
+        uri = data_url(content.media_type, content.data)
     is_id = uri.startswith("file-")
     if kind == "image":
         return {"type": "input_image", **({"file_id": uri} if is_id else {"image_url": uri, "detail": "auto"})}

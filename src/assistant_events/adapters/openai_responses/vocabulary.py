@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.json_fields import Fields, integer, mapping, string
 from assistant_events.adapters.tables import by_word
 from assistant_events.adapters.usage import UsageTable
@@ -33,29 +32,6 @@ USAGE: Final = UsageTable(
         "reasoning_tokens": "output_tokens_details.reasoning_tokens",
     },
     total="total_tokens",
-)
-
-ERRORS: Final = ErrorTable(
-    codes=by_word(
-        {
-            ErrorKind.INVALID_REQUEST: "invalid_request_error invalid_prompt invalid_encrypted_content invalid_image"
-            " image_too_large data_residency_mismatch",
-            ErrorKind.RATE_LIMIT: "rate_limit_exceeded",
-            ErrorKind.QUOTA: "insufficient_quota billing_hard_limit_reached billing_not_active usage_limit_reached",
-            ErrorKind.CONTEXT_LENGTH: "context_length_exceeded",
-            ErrorKind.AUTH: "invalid_api_key authentication_error permission_error account_deactivated",
-            ErrorKind.NOT_FOUND: "model_not_found previous_response_not_found not_found_error",
-            ErrorKind.TIMEOUT: "vector_store_timeout",
-            ErrorKind.OVERLOADED: "server_is_overloaded slow_down",
-            ErrorKind.CONTENT_FILTER: "content_filter content_policy_violation image_content_policy_violation"
-            " misalignment_policy_violation bio_policy",
-            ErrorKind.PROVIDER: "server_error",
-        }
-    ),
-    fields=("code", "type"),
-    retryable=frozenset({"server_error"}),
-    phrases={"context length": ErrorKind.CONTEXT_LENGTH, "context window": ErrorKind.CONTEXT_LENGTH},
-    otherwise="server_error",
 )
 
 REPEATED: Final = (

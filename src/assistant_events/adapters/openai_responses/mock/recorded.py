@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from assistant_events.adapters.errors import error_of, error_of_body
 from assistant_events.adapters.json_fields import integer, string
+from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import dialect, emit_resource, vocabulary
 from assistant_events.adapters.openai_responses.mock.answers import RESERVED, Answer
 from assistant_events.adapters.openai_responses.mock.form import FORM
@@ -94,7 +95,7 @@ class RecordedResponses(RecordedApi):
             http_error=HttpError(
                 status=status,
                 code=string(error_of_body(data), "code"),
-                message=vocabulary.ERRORS.read_http(status, headers, data).message,
+                message=ERRORS.read_http(status, headers, data).message,
                 headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
             )
         )

@@ -1,0 +1,26 @@
+"""Media in a URL: `data:image/png;base64,…` (RFC 2397)."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from typing import Final
+
+from assistant_events.adapters.json_fields import base64_bytes
+
+_HEAD: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
+
+
+def data_url(media_type: str, data: bytes) -> str:
+    """Return a URL that holds *data*."""
+    return f"data:{media_type};base64,{b64encode(data).decode()}"
+
+
+def read_data_url(url: str) -> tuple[str, bytes] | None:
+    """Return media type and bytes of a URL that holds base64; `None` for any other."""
+    head = _HEAD.match(url)
+    data = None if head is None else base64_bytes(url[head.end() :])
+    return None if head is None or not data else (head[1], data)
+
+
+__all__ = ["data_url", "read_data_url"]
