@@ -31,6 +31,7 @@ ENTRY_POINTS = {
     },
     "assistant_events.clients": {
         "anthropic-messages": f"{ADAPTERS}.anthropic_messages.client:AnthropicMessages",
+        "bedrock-converse": f"{ADAPTERS}.bedrock_converse.client:BedrockConverse",
         "gemini-interactions": f"{ADAPTERS}.gemini_interactions.client:GeminiInteractions",
         "openai-chat": f"{ADAPTERS}.openai_chat.client:OpenAIChat",
         "openai-responses": f"{ADAPTERS}.openai_responses.client:OpenAIResponses",

@@ -12,6 +12,7 @@ from assistant_events.adapters.json_fields import Fields, string
 from assistant_events.clients.recovery import RunSummary, RunTraits
 from assistant_events.clients.tracking_decoder import TrackingDecoder
 from assistant_events.messages import AssistantMessage
+from assistant_events.values import ErrorInfo
 
 
 class ProviderApi:
@@ -49,6 +50,10 @@ class ProviderApi:
     def request(self, body: Fields) -> tuple[str, Fields]:
         """Return path and body of the request for an answer; *body* is that of the app, with `stream` in any case."""
         return self.collection, body
+
+    def read_error(self, status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo:
+        """Return the error of an HTTP response."""
+        return self.errors.read_http(status, headers, body)
 
     def settings(
         self, before: Fields, *, model: str | None, agent: str | None, system: str | None, background: bool
