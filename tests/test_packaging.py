@@ -32,6 +32,7 @@ ENTRY_POINTS = {
     "assistant_events.clients": {
         "anthropic-messages": f"{ADAPTERS}.anthropic_messages.client:AnthropicMessages",
         "bedrock-converse": f"{ADAPTERS}.bedrock_converse.client:BedrockConverse",
+        "gemini-generate-content": f"{ADAPTERS}.gemini_generate_content.client:GeminiGenerateContent",
         "gemini-interactions": f"{ADAPTERS}.gemini_interactions.client:GeminiInteractions",
         "openai-chat": f"{ADAPTERS}.openai_chat.client:OpenAIChat",
         "openai-responses": f"{ADAPTERS}.openai_responses.client:OpenAIResponses",

@@ -75,7 +75,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
             return
         self._model = self._model or string(event, "modelVersion") or None
         self._state |= {key: each for key in words.OF_RESPONSE if (each := string(event, key))}
-        self._count(mapping(event, "usageMetadata"))
+        self._keep_counts(mapping(event, "usageMetadata"))
         self._learn(event, _FRAME)
         if "candidates" in event or "responseId" in event:
             self.ensure_started()
@@ -89,7 +89,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def on_skipped(self, counted: Fields) -> None:
         """Take the counts of the last frame on the fast path."""
-        self._count(mapping(counted, "usageMetadata"))
+        self._keep_counts(mapping(counted, "usageMetadata"))
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """Finish the step when the body has ended and a chunk had a reason for it; a bare error at its end fails it."""
@@ -110,7 +110,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     # -- the answer
 
-    def _count(self, usage: Fields, *, partial: bool = True) -> None:
+    def _keep_counts(self, usage: Fields, *, partial: bool = True) -> None:
         """Remember the counts: the last ones are totals. Early chunks have only what kind of traffic they are."""
         counts = {key: each for key, each in usage.items() if key.endswith(("TokenCount", "TokensDetails"))}
         self._counts = counts or self._counts
@@ -138,7 +138,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
             self.recorder.keep(self._text.key, citations=citations_of(self._details, self._text.buffer.value()))
         self._end_text()
         self._end_call()
-        self._count({}, partial=False)
+        self._keep_counts({}, partial=False)
         if self._reason is None:
             self.finish_step(FinishReason.CONTENT_FILTER, words.block_reason_of(self._details))
             return
