@@ -42,6 +42,19 @@ class Api:
     """Returns the headers that answer the preflight request of a browser."""
 
 
+def preflight_for(*methods: str) -> Callable[[Request], Mapping[str, str]]:
+    """Return a `preflight` that lets browsers send these methods with any headers."""
+
+    def preflight(request: Request) -> Mapping[str, str]:
+        return {
+            "access-control-allow-origin": "*",
+            "access-control-allow-methods": ", ".join([*methods, "OPTIONS"]),
+            "access-control-allow-headers": request.headers.get("access-control-request-headers", "*"),
+        }
+
+    return preflight
+
+
 class MockProvider:
     """A provider that answers from fixtures. A dialect has a subclass, which takes its options."""
 

@@ -11,8 +11,9 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from secrets import token_hex
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar, final
 
+import attrs
 from starlette.types import ASGIApp
 
 from assistant_events.adapters.dialect import Dialect
@@ -25,10 +26,27 @@ from assistant_events.mock.fixtures import Answer, Fixtures
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import parse_object
 from assistant_events.mock.runs import Body, Run
-from assistant_events.mock.service import Call, MockService, Settings, Slot
+from assistant_events.mock.service import Call, MockService, Settings, SettingsOptions, Slot
 from assistant_events.mock.signatures import SignatureLedger, make_signature
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import read_json, write_json
+
+
+@final
+@attrs.frozen(kw_only=True)
+class DocumentSettings(Settings):
+    """Limits and behaviour of the mock of a dialect whose answers are documents."""
+
+    sign: bool = True
+    max_body_bytes: int = 32 << 20
+    """As Anthropic's API."""
+
+
+class DocumentOptions(SettingsOptions, total=False):
+    """The options of mock providers that are `DocumentSettings`, which has their defaults."""
+
+    sign: bool
+
 
 DELTA_CHARS: Final = 20
 """Characters of one delta by default, as in aimock."""
@@ -55,6 +73,7 @@ class PreparedAnswer:
     """
 
     dialect: ClassVar[Dialect]
+    emitter: ClassVar[type[EmitterBase]]
 
     def __init__(self, answer: Answer, *, signs: bool) -> None:
         self.answer = answer
@@ -71,10 +90,6 @@ class PreparedAnswer:
     @abstractmethod
     def make_document(self) -> dict[str, Any]:
         """Return the answer as one document, with marks."""
-
-    @abstractmethod
-    def make_emitter(self, delta_chars: int) -> EmitterBase:
-        """Return an emitter."""
 
     def with_marks(self, frame: dict[str, Any]) -> dict[str, Any]:
         """Return a frame with marks for what the emitter cannot have from the document; the default changes nothing."""
@@ -93,7 +108,7 @@ class PreparedAnswer:
     def _made_frames(self) -> Iterator[WireFrame]:
         decode = self.dialect.decode_resource
         assert decode is not None, "the wire has documents"
-        emitter = self.make_emitter(self.answer.timing.delta_chars or DELTA_CHARS)
+        emitter = self.emitter(delta_chars=self.answer.timing.delta_chars or DELTA_CHARS)
         frames: list[Frame] = []
         for event in decode(read_json(self.document), "mock"):
             frames += emitter.emit(event)
@@ -184,7 +199,7 @@ class DocumentService(MockService[_RunT]):
     """
     The state of a mock whose answers are documents.
 
-    With *signs*, answers are signed, and the signatures of requests may be checked with `ledger`.
+    With the setting `sign` answers are signed, and the signatures of requests may be checked with `ledger`.
     """
 
     OTHER_ANSWER: ClassVar[Answer]
@@ -193,15 +208,14 @@ class DocumentService(MockService[_RunT]):
     def __init__(
         self,
         fixtures: Fixtures,
-        settings: Settings,
+        settings: DocumentSettings,
         faults: Sequence[Fault],
         frames: FaultFrames,
         clock: ProviderClock,
         *,
-        signs: bool,
         make_id: Callable[[], str],
     ) -> None:
-        self.signs = signs
+        self.signs = settings.sign
         self.ledger = SignatureLedger()
         self._make_id = settings.make_id or make_id
         self._prepared: dict[Slot, PreparedAnswer] = {}

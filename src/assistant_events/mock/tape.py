@@ -14,13 +14,14 @@ import attrs
 from starlette.responses import Response
 
 from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.framing import Sse
 from assistant_events.adapters.json_fields import is_object
 from assistant_events.errors import FixtureError, JsonError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixture_files import FixtureFormat, fixture_document, load_fixtures
-from assistant_events.mock.fixtures import Answer, Fixture, StreamError
+from assistant_events.mock.fixtures import Answer, Fixture, HttpError, StreamError
 from assistant_events.mock.json_reader import read_file_text
 from assistant_events.mock.matching import Match
 from assistant_events.mock.requests import ApiError
@@ -44,6 +45,21 @@ class FrameFacts(NamedTuple):
     cursor: str | None
     is_end: bool
     error: StreamError | None
+
+
+_KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")
+
+
+def recorded_error(
+    status: int, headers: Mapping[str, str], data: bytes, errors: ErrorTable, code: str | int | None
+) -> HttpError:
+    """Return the HTTP error of a fixture that gives the same; *code* is that of the body."""
+    return HttpError(
+        status=status,
+        code=code,
+        message=errors.read_http(status, headers, data).message,
+        headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
+    )
 
 
 class RecordedApi(Protocol):

@@ -4,11 +4,11 @@ from typing import Final
 
 from assistant_events.adapters.anthropic_messages import dialect
 from assistant_events.adapters.anthropic_messages.mock.answers import Answer
-from assistant_events.adapters.anthropic_messages.mock.demo import DEMO
 from assistant_events.adapters.anthropic_messages.mock.form import FORM
 from assistant_events.adapters.anthropic_messages.mock.provider import MockProvider
 from assistant_events.adapters.anthropic_messages.mock.recorded import RecordedMessages
 from assistant_events.adapters.anthropic_messages.mock.request_facts import read_request
+from assistant_events.mock.demo import DEMO
 from assistant_events.mock.dialect import MockDialect
 
 __all__ = ["Answer", "MockProvider", "mock", "read_request"]

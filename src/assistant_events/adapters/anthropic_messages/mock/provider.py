@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from secrets import token_urlsafe
 from typing import ClassVar, Final, Unpack, cast, final
 
-import attrs
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
@@ -24,16 +23,16 @@ from assistant_events.adapters.anthropic_messages.mock.runs import (
 )
 from assistant_events.adapters.anthropic_messages.mock.validation import check_create
 from assistant_events.mock import app, fixtures
-from assistant_events.mock.app import Api
+from assistant_events.mock.app import Api, preflight_for
 from assistant_events.mock.clock import ProviderClock, ScaledClock
-from assistant_events.mock.documents import DocumentService, PreparedAnswer
+from assistant_events.mock.documents import DocumentOptions, DocumentService, DocumentSettings, PreparedAnswer
 from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixture_files import FixtureSource, fixtures_of
 from assistant_events.mock.fixtures import Fixtures
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, json_response
 from assistant_events.mock.runs import Body
-from assistant_events.mock.service import Call, Settings, SettingsOptions, parsed_faults
+from assistant_events.mock.service import Call, parsed_faults
 
 _TYPES: Final[dict[int, str]] = {
     401: "authentication_error",
@@ -51,23 +50,13 @@ _TYPES: Final[dict[int, str]] = {
 
 
 @final
-@attrs.frozen(kw_only=True)
-class MessagesSettings(Settings):
-    """Limits and behaviour of the mock, as `MockProvider` describes them."""
-
-    sign: bool = True
-    max_body_bytes: int = 32 << 20
-    """Limit of the API."""
-
-
-@final
 class MessagesService(DocumentService[Run]):
     """The state of a mock of the Messages API."""
 
     OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(content=(text_block("This is the answer of another run."),))
 
     def __init__(
-        self, given: Fixtures, settings: MessagesSettings, faults: Sequence[Fault], clock: ProviderClock
+        self, given: Fixtures, settings: DocumentSettings, faults: Sequence[Fault], clock: ProviderClock
     ) -> None:
         super().__init__(
             given,
@@ -75,7 +64,6 @@ class MessagesService(DocumentService[Run]):
             faults,
             FAULT_FRAMES,
             clock,
-            signs=settings.sign,
             make_id=lambda: f"msg_{token_urlsafe(18)}",
         )
 
@@ -124,26 +112,12 @@ def api_of(service: MessagesService) -> Api:
     async def create(request: Request) -> ASGIApp:
         return await service.create(await service.read_call(request))
 
-    def preflight(request: Request) -> Mapping[str, str]:
-        wanted = request.headers.get("access-control-request-headers", "*")
-        return {
-            "access-control-allow-origin": "*",
-            "access-control-allow-methods": "POST, OPTIONS",
-            "access-control-allow-headers": wanted,
-        }
-
     return Api(
         routes=[("/v1/messages", ("POST",), create)],
         error_response=error_response,
         check=lambda request: None,
-        preflight=preflight,
+        preflight=preflight_for("POST"),
     )
-
-
-class MessagesOptions(SettingsOptions, total=False):
-    """The options of `MockProvider` that are `MessagesSettings`, which has their defaults."""
-
-    sign: bool
 
 
 class MockProvider(app.MockProvider):
@@ -187,8 +161,13 @@ class MockProvider(app.MockProvider):
         faults: Iterable[Fault | str] = (),
         time_scale: float = 1.0,
         clock: ProviderClock | None = None,
-        **settings: Unpack[MessagesOptions],
+        **settings: Unpack[DocumentOptions],
     ) -> None:
         parsed, clock = parsed_faults(faults), clock or ScaledClock(time_scale)
-        service = MessagesService(fixtures_of(FORM, fixtures), MessagesSettings(**settings), parsed, clock)
+        service = MessagesService(
+            fixtures_of(FORM, fixtures),
+            DocumentSettings(**settings),
+            parsed,
+            clock,
+        )
         super().__init__(service, FORM, api_of(service))

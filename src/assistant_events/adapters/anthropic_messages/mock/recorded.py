@@ -17,13 +17,12 @@ from assistant_events.adapters.anthropic_messages.mock.request_facts import read
 from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.messages import AssistantMessage
-from assistant_events.mock.fixtures import HttpError, StreamError
+from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.matching import Match
 from assistant_events.mock.requests import ApiError
-from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
+from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest, recorded_error
 
 _PATH: Final = re.compile(r"/v1/messages/?$")
-_KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")
 _OF_STREAM: Final = RESERVED | {"model"}
 
 
@@ -79,11 +78,5 @@ class RecordedMessages(RecordedApi):
 
     @override
     def error_answer(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer:
-        return Answer(
-            http_error=HttpError(
-                status=status,
-                code=string(error_of_body(data), "type"),
-                message=vocabulary.ERRORS.read_http(status, headers, data).message,
-                headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
-            )
-        )
+        code = string(error_of_body(data), "type")
+        return Answer(http_error=recorded_error(status, headers, data, vocabulary.ERRORS, code))

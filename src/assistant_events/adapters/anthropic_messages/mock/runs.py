@@ -49,6 +49,7 @@ class Prepared(PreparedAnswer):
     """An answer that can be sent any number of times."""
 
     dialect: ClassVar[Dialect] = dialect
+    emitter: ClassVar[type[EmitterBase]] = AnthropicMessagesEmitter
 
     def make_document(self) -> dict[str, Any]:
         """Return the message."""
@@ -64,10 +65,6 @@ class Prepared(PreparedAnswer):
             "usage": mark("usage"),
             **thaw(answer.more),
         }
-
-    def make_emitter(self, delta_chars: int) -> EmitterBase:
-        """Return an emitter."""
-        return AnthropicMessagesEmitter(delta_chars=delta_chars)
 
     def with_marks(self, frame: dict[str, Any]) -> dict[str, Any]:
         """Return a frame with the usage of the run."""

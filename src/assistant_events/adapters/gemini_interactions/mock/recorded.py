@@ -20,12 +20,11 @@ from assistant_events.adapters.gemini_interactions.mock.request_facts import Mat
 from assistant_events.adapters.gemini_interactions.mock.routes import error_response
 from assistant_events.adapters.json_fields import is_object
 from assistant_events.messages import AssistantMessage
-from assistant_events.mock.fixtures import HttpError, StreamError
+from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.requests import ApiError
-from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
+from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest, recorded_error
 
 _PATH: Final = re.compile(r"/interactions(?:/([^/:]+))?/?$")
-_KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")
 _KEPT_FIELDS: Final = ("environment_id", "errors")
 
 
@@ -101,14 +100,8 @@ class RecordedInteractions(RecordedApi):
     @override
     def error_answer(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer:
         # The code is read here: beside a number there is a status, and `read_http` returns the better word of the two.
-        return Answer(
-            http_error=HttpError(
-                status=status,
-                code=_code_of(error_of_body(data)),
-                message=vocabulary.ERRORS.read_http(status, headers, data).message,
-                headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
-            )
-        )
+        code = _code_of(error_of_body(data))
+        return Answer(http_error=recorded_error(status, headers, data, vocabulary.ERRORS, code))
 
 
 def _code_of(error: Mapping[str, Any]) -> str | int | None:

@@ -4,11 +4,11 @@ from typing import Final
 
 from assistant_events.adapters.openai_responses import dialect
 from assistant_events.adapters.openai_responses.mock.answers import Answer
-from assistant_events.adapters.openai_responses.mock.demo import DEMO
 from assistant_events.adapters.openai_responses.mock.form import FORM
 from assistant_events.adapters.openai_responses.mock.provider import MockProvider
 from assistant_events.adapters.openai_responses.mock.recorded import RecordedResponses
 from assistant_events.adapters.openai_responses.mock.request_facts import Match, read_request
+from assistant_events.mock.demo import DEMO
 from assistant_events.mock.dialect import MockDialect
 
 __all__ = ["Answer", "Match", "MockProvider", "mock", "read_request"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from secrets import token_hex
 from typing import Any, ClassVar, Final, Unpack, cast, final
 
-import attrs
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
@@ -25,16 +24,16 @@ from assistant_events.adapters.openai_responses.mock.runs import (
 )
 from assistant_events.adapters.openai_responses.mock.validation import ItemLedger, Known, check_create
 from assistant_events.mock import app, fixtures
-from assistant_events.mock.app import Api
+from assistant_events.mock.app import Api, preflight_for
 from assistant_events.mock.clock import ProviderClock, ScaledClock
-from assistant_events.mock.documents import DocumentService, PreparedAnswer
+from assistant_events.mock.documents import DocumentOptions, DocumentService, DocumentSettings, PreparedAnswer
 from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixture_files import FixtureSource, fixtures_of
 from assistant_events.mock.fixtures import Fixtures
 from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, json_response
 from assistant_events.mock.runs import Body
-from assistant_events.mock.service import Call, Settings, SettingsOptions, Slot, parsed_faults
+from assistant_events.mock.service import Call, Slot, parsed_faults
 
 _TYPES: Final[dict[int, tuple[str, str | None]]] = {
     401: ("invalid_request_error", "invalid_api_key"),
@@ -47,22 +46,13 @@ _TYPES: Final[dict[int, tuple[str, str | None]]] = {
 
 
 @final
-@attrs.frozen(kw_only=True)
-class ResponsesSettings(Settings):
-    """Limits and behaviour of the mock, as `MockProvider` describes them."""
-
-    sign: bool = True
-    max_body_bytes: int = 50 << 20
-
-
-@final
 class ResponsesService(DocumentService[Run]):
     """The state of a mock of the Responses API."""
 
     OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(output=(message_item("This is the answer of another run."),))
 
     def __init__(
-        self, given: Fixtures, settings: ResponsesSettings, faults: Sequence[Fault], clock: ProviderClock
+        self, given: Fixtures, settings: DocumentSettings, faults: Sequence[Fault], clock: ProviderClock
     ) -> None:
         self._items = ItemLedger()
         super().__init__(
@@ -71,7 +61,6 @@ class ResponsesService(DocumentService[Run]):
             faults,
             FAULT_FRAMES,
             clock,
-            signs=settings.sign,
             make_id=lambda: f"resp_{token_hex(24)}",
         )
 
@@ -202,14 +191,6 @@ def api_of(service: ResponsesService) -> Api:
     async def cancel(request: Request) -> ASGIApp:
         return await service.cancel(await service.read_call(request), request.path_params["id"])
 
-    def preflight(request: Request) -> Mapping[str, str]:
-        wanted = request.headers.get("access-control-request-headers", "*")
-        return {
-            "access-control-allow-origin": "*",
-            "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
-            "access-control-allow-headers": wanted,
-        }
-
     return Api(
         routes=[
             ("/v1/responses", ("POST",), create),
@@ -218,14 +199,8 @@ def api_of(service: ResponsesService) -> Api:
         ],
         error_response=error_response,
         check=lambda request: None,
-        preflight=preflight,
+        preflight=preflight_for("GET", "POST", "DELETE"),
     )
-
-
-class ResponsesOptions(SettingsOptions, total=False):
-    """The options of `MockProvider` that are `ResponsesSettings`, which has their defaults."""
-
-    sign: bool
 
 
 class MockProvider(app.MockProvider):
@@ -248,7 +223,7 @@ class MockProvider(app.MockProvider):
 
         require_key: Reject requests without a key; as *strict* when `None`, the default. Any key is accepted.
 
-        max_body_bytes: Of a request; 50 MiB by default.
+        max_body_bytes: Of a request; 32 MiB by default.
 
         max_runs: Number of responses that are kept (2,000), of *max_kept_bytes* of requests.
 
@@ -271,8 +246,13 @@ class MockProvider(app.MockProvider):
         faults: Iterable[Fault | str] = (),
         time_scale: float = 1.0,
         clock: ProviderClock | None = None,
-        **settings: Unpack[ResponsesOptions],
+        **settings: Unpack[DocumentOptions],
     ) -> None:
         parsed, clock = parsed_faults(faults), clock or ScaledClock(time_scale)
-        service = ResponsesService(fixtures_of(FORM, fixtures), ResponsesSettings(**settings), parsed, clock)
+        service = ResponsesService(
+            fixtures_of(FORM, fixtures),
+            DocumentSettings(**settings),
+            parsed,
+            clock,
+        )
         super().__init__(service, FORM, api_of(service))

@@ -18,12 +18,11 @@ from assistant_events.adapters.openai_responses.mock.form import FORM
 from assistant_events.adapters.openai_responses.mock.provider import error_response
 from assistant_events.adapters.openai_responses.mock.request_facts import Match, read_request
 from assistant_events.messages import AssistantMessage
-from assistant_events.mock.fixtures import HttpError, StreamError
+from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.requests import ApiError
-from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
+from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest, recorded_error
 
 _PATH: Final = re.compile(r"/v1/responses(?:/([^/]+))?/?$")
-_KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")
 
 
 @final
@@ -91,11 +90,5 @@ class RecordedResponses(RecordedApi):
 
     @override
     def error_answer(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer:
-        return Answer(
-            http_error=HttpError(
-                status=status,
-                code=string(error_of_body(data), "code"),
-                message=ERRORS.read_http(status, headers, data).message,
-                headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
-            )
-        )
+        code = string(error_of_body(data), "code")
+        return Answer(http_error=recorded_error(status, headers, data, ERRORS, code))

@@ -56,6 +56,7 @@ class Prepared(PreparedAnswer):
     """An answer that can be sent any number of times."""
 
     dialect: ClassVar[Dialect] = dialect
+    emitter: ClassVar[type[EmitterBase]] = OpenAIResponsesEmitter
 
     def make_document(self) -> dict[str, Any]:
         """Return the response."""
@@ -76,10 +77,6 @@ class Prepared(PreparedAnswer):
             **{name: mark(name) for name in _DEFAULTS},
             **thaw(answer.more),
         }
-
-    def make_emitter(self, delta_chars: int) -> EmitterBase:
-        """Return an emitter."""
-        return OpenAIResponsesEmitter(delta_chars=delta_chars)
 
     def with_marks(self, frame: dict[str, Any]) -> dict[str, Any]:
         """Return a frame with the ids of items, and with the fields of the response that each run has of its own."""

@@ -1,4 +1,4 @@
-"""Fixtures of a mock provider that has no others, as the document of a file."""
+"""Fixtures of a mock provider that has no others, as the document of a file that is the same for several dialects."""
 
 from __future__ import annotations
 
