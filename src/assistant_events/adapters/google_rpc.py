@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from assistant_events.adapters.json_fields import Fields, mappings, string
-from assistant_events.values import ErrorKind
+from assistant_events.values import ErrorInfo, ErrorKind
 
 CODES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
     {
@@ -26,6 +26,19 @@ CODES: Final[Mapping[str, ErrorKind]] = MappingProxyType(
 )
 """`ErrorKind` by the name of a code, in lower case."""
 
+_STATUSES: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "invalid_argument": 400,
+        "permission_denied": 403,
+        "not_found": 404,
+        "resource_exhausted": 429,
+        "cancelled": 499,
+        "unavailable": 503,
+        "deadline_exceeded": 504,
+    }
+)
+"""HTTP status by the code that is the first one of its kind; of others 500."""
+
 _DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 
 
@@ -36,4 +49,11 @@ def retry_delay_s(error: Fields) -> float | None:
     return float(found[0]) if found else None
 
 
-__all__ = ["CODES", "retry_delay_s"]
+def error_object(error: ErrorInfo) -> dict[str, Any]:
+    """Return the error object for an error of another API, with the code of its kind and the HTTP status of that."""
+    # Any: plain JSON.
+    code = next((code for code, kind in CODES.items() if kind == error.kind), "internal")
+    return {"code": _STATUSES.get(code, 500), "message": error.message, "status": code.upper()}
+
+
+__all__ = ["CODES", "error_object", "retry_delay_s"]

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import find_problems, fold
+from assistant_events import ErrorInfo, ErrorKind, find_problems, fold
 from assistant_events.messages import MessageStatus
+from assistant_events.testing import answer as built
 from assistant_events.testing import durable
 from assistant_events.testing.strategies import loose_events, sessions
 
@@ -84,6 +85,24 @@ def test_the_document_of_an_answer_that_failed(name):
 
     assert FAILED[name] == document
     assert failed.error == fold(DIALECT.decode_resource(document, "a1")).last.error
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "status"),
+    [
+        (ErrorKind.OVERLOADED, 503, "UNAVAILABLE"),
+        (ErrorKind.RATE_LIMIT, 429, "RESOURCE_EXHAUSTED"),
+        (ErrorKind.AUTH, 403, "PERMISSION_DENIED"),
+        (ErrorKind.CONTEXT_LENGTH, 500, "INTERNAL"),
+    ],
+)
+def test_the_error_of_another_provider(kind, code, status):
+    """
+    It has the code and the status that official clients expect for its kind.
+    """
+    failed = fold(built("half", error=ErrorInfo(kind=kind, message="no", code="of_another"))).last
+
+    assert {"error": {"code": code, "message": "no", "status": status}} == DIALECT.emit_resource(failed)
 
 
 def test_a_document():

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import attrs
 
 from assistant_events import messages as msg
+from assistant_events.adapters import google_rpc
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.emitter import EmitterBase, is_lost
 from assistant_events.adapters.encoder import Item
@@ -16,7 +17,7 @@ from assistant_events.adapters.gemini_generate_content.decoder import GeminiGene
 from assistant_events.adapters.gemini_generate_content.parts import part_kind, wire_parts, write_part
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.json_pieces import pieces_of
-from assistant_events.values import thaw
+from assistant_events.values import ErrorInfo, thaw
 from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
 _DIALECT = GeminiGenerateContentDecoder.dialect
@@ -38,7 +39,7 @@ class GeminiGenerateContentEmitter(EmitterBase):
         """Write the last chunk, and the error of an answer that failed; without a reason when the stream was cut."""
         self.write({**_ending(message), **_head(message)})
         if message.error is not None and not is_lost(message.error) and not _is_candidates(message):
-            self.write(words.ERRORS.write_document(message.error))
+            self.write(_error_document(message.error))
 
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the chunks of a part: a text is as many as it has pieces."""
@@ -73,7 +74,7 @@ class GeminiGenerateContentEmitter(EmitterBase):
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document, or the error of one that failed."""
     if message.error is not None and not _is_candidates(message):
-        return words.ERRORS.write_document(message.error)
+        return _error_document(message.error)
     if message.origin.dialect != _DIALECT:
         bare = [attrs.evolve(part, state=NO_STATE) for part in message.parts]
         message = attrs.evolve(message, parts=tuple(bare))
@@ -82,6 +83,11 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
         [candidate] = ending.get("candidates") or [{"index": 0}]
         ending["candidates"] = [{"content": {"parts": parts, "role": "model"}, **candidate}]
     return {**ending, **_head(message)}
+
+
+def _error_document(error: ErrorInfo) -> Item:
+    is_own = words.ERRORS.is_exact(error)
+    return words.ERRORS.write_document(error) if is_own else {"error": google_rpc.error_object(error)}
 
 
 def _head(message: msg.AssistantMessage) -> Item:
