@@ -58,6 +58,10 @@ class AwsEventStream:
         self._length = 0
         """Length of the frame at the start of the buffer; 0 while it is unknown."""
 
+        self._read = b""
+        self._headers: dict[str, str] = {}
+        """Headers of the last frame, and the bytes that they were read from: most frames have the same ones."""
+
     def feed(self, data: bytes) -> list[bytes]:
         """Feed bytes and return the payloads that are complete."""
         if self.too_long or self.damaged:
@@ -67,7 +71,7 @@ class AwsEventStream:
         start = 0
         while self._is_whole(start):
             end = start + self._length
-            payload = _payload(bytes(memoryview(self._buffer)[start:end]))
+            payload = self._payload(bytes(memoryview(self._buffer)[start:end]))
             if payload is None:
                 self.damaged = True
                 break
@@ -104,6 +108,21 @@ class AwsEventStream:
             self.too_long = not self.damaged and self._length > self._max
         return 0 < self._length <= held and not self.damaged and not self.too_long
 
+    def _payload(self, frame: bytes) -> bytes | None:
+        """Return the payload of a frame; `None` when its checksum is wrong, or its headers cannot be read."""
+        end = len(frame) - _CHECKSUM.size
+        if crc32(frame[:end]) != _CHECKSUM.unpack_from(frame, end)[0]:
+            return None
+        start = _PRELUDE.size + _LENGTHS.unpack_from(frame)[1]
+        headers = frame[_PRELUDE.size : start]
+        if headers != self._read:
+            try:
+                self._headers = dict(_headers(headers))
+            except (KeyError, IndexError, UnicodeDecodeError):
+                return None
+            self._read = headers
+        return _with_type(self._headers, frame[start:end])
+
 
 class AwsChunkStream(AwsEventStream):
     """
@@ -128,19 +147,6 @@ def is_event_stream(data: bytes) -> bool:
 def event_in_chunk(event: Fields) -> bytes | None:
     """Return the event of a model inside of an event `chunk`, or of its payload alone; `None` when it has none."""
     return base64_bytes(string(mapping(event, "chunk") or event, "bytes"))
-
-
-def _payload(frame: bytes) -> bytes | None:
-    """Return the payload of a frame; `None` when its checksum is wrong, or its headers cannot be read."""
-    end = len(frame) - _CHECKSUM.size
-    if crc32(frame[:end]) != _CHECKSUM.unpack_from(frame, end)[0]:
-        return None
-    start = _PRELUDE.size + _LENGTHS.unpack_from(frame)[1]
-    try:
-        headers = dict(_headers(frame[_PRELUDE.size : start]))
-    except (KeyError, IndexError, UnicodeDecodeError):
-        return None
-    return _with_type(headers, frame[start:end])
 
 
 def _headers(data: bytes) -> Iterator[tuple[str, str]]:
