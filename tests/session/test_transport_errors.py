@@ -41,6 +41,7 @@ RAISED = {
     "openai timeout": (stranger("APITimeoutError"), ErrorKind.TIMEOUT, True),
     "openai": (stranger("APIConnectionError"), ErrorKind.NETWORK, True),
     "aiohttp": (stranger("ClientPayloadError"), ErrorKind.NETWORK, True),
+    "botocore": (stranger("EndpointConnectionError"), ErrorKind.NETWORK, True),
     "websockets": (stranger("ConnectionClosed"), ErrorKind.NETWORK, True),
     "anything": (ValueError("odd"), ErrorKind.UNKNOWN, None),
 }
@@ -93,6 +94,21 @@ def test_no_statuses(status):
     A status that is not one of an error is ignored.
     """
     assert ErrorKind.UNKNOWN == transport_error(stranger("Odd", status_code=status)).kind
+
+
+def test_an_exception_of_botocore():
+    """
+    Its response has the name of the exception and, before a stream, the status.
+    """
+    in_stream = {"Error": {"Code": "throttlingException", "Message": "slow"}}
+    before = {
+        "Error": {"Code": "AccessDeniedException", "Message": "no"},
+        "ResponseMetadata": {"HTTPStatusCode": 403, "RequestId": "r1"},
+    }
+    slow, refused = [transport_error(stranger("ClientError", response=response)) for response in (in_stream, before)]
+
+    assert (ErrorKind.RATE_LIMIT, "slow", True, None) == (slow.kind, slow.message, slow.retryable, slow.status)
+    assert (ErrorKind.AUTH, "no", 403) == (refused.kind, refused.message, refused.status)
 
 
 def test_an_error_of_the_provider():

@@ -10,18 +10,24 @@ from __future__ import annotations
 from asyncio import CancelledError
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, cast
 
+import attrs
+
+from assistant_events.adapters.aws import read_exception
 from assistant_events.errors import RemoteProtocolError
 from assistant_events.values import ErrorInfo, ErrorKind
 from assistant_events.values.credentials import error_text, secrets_of, without_credentials
 from assistant_events.values.info import is_retryable_status, kind_of_status
 
 # Base classes of exceptions for a broken stream: httpx, httpcore, aiohttp, requests, urllib3, http.client,
-# websockets, and the SDKs of OpenAI and Anthropic.
+# websockets, botocore, and the SDKs of OpenAI and Anthropic.
 _BROKEN: Final = frozenset(
     {"APIConnectionError", "ClientConnectionError", "ClientPayloadError", "ConnectionClosed"}
-) | {*("HTTPException", "NetworkError", "ProtocolError", "TransportError")}
+) | {
+    *("HTTPException", "NetworkError", "ProtocolError", "TransportError"),
+    *("ConnectionClosedError", "EndpointConnectionError", "ResponseStreamingError"),
+}
 _ABORTED: Final[Mapping[type, str]] = MappingProxyType(
     {
         CancelledError: "the task that received it was cancelled",
@@ -36,6 +42,10 @@ def transport_error(error: Exception) -> ErrorInfo:
     """Return the error of a message whose stream raised *error*."""
     if isinstance(error, RemoteProtocolError):
         return ErrorInfo(kind=error.kind, message=without_credentials(error.message, secrets_of(error)))
+    response = getattr(error, "response", None)
+    if isinstance(response, Mapping) and "Error" in response:  # of botocore, also in the middle of a stream
+        found = read_exception(cast("Mapping[str, object]", response))
+        return attrs.evolve(found, message=without_credentials(found.message, secrets_of(error)))
     status = _status(error)
     if status is not None:
         return ErrorInfo(
