@@ -504,3 +504,23 @@ def test_many_equal_frames_take_the_fast_path():
 
     assert plain.feed(body) + plain.close() == events(body)
     assert ["012345678", "012345678"] == [each.raw_input for each in message(body).tool_calls]
+
+
+def test_comments_between_chunks():
+    """
+    What OpenRouter sends to keep the connection open is passed over, also before the first chunk.
+    """
+    waiting = b": OPENROUTER PROCESSING\n\n"
+    body = waiting + stream(T("Hel")) + waiting * 2 + stream(T("lo"), F(), DONE)
+
+    assert [("text", "Hello", {})] == parts(body)
+
+
+@pytest.mark.parametrize(
+    "pieces", [("<thi", "nk>Hm</think>Yes."), ("Hm</think>", "Yes.")], ids=["whole", "without a start"]
+)
+def test_tags_of_reasoning_stay_in_the_text(pieces):
+    """
+    Tags that a local model writes into its text are text: only its template knows what they mean.
+    """
+    assert [("text", "".join(pieces), {})] == parts(answer(*map(T, pieces)))
