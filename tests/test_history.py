@@ -756,7 +756,7 @@ def test_every_reason_is_a_sentence():
     assert {*DropReason} == {*REASONS}
     assert {
         *("other-model", "other-provider", "unfinished", "unanswered", "incomplete", "unsigned", "linked", "empty"),
-        *("stripped", "unplaced", "unsupported", "uncalled", "no-answer", "reworded"),
+        *("stripped", "unplaced", "unsupported", "uncalled", "no-answer", "reworded", "placeholder"),
     } == {*REASONS}
     assert all(sentence[0].isupper() and sentence.endswith(".") for sentence in REASONS.values())
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlias, assert_never, final, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, assert_never, final, get_args
 
 import attrs
 
 from assistant_events import messages as msg
 from assistant_events import values as v
 from assistant_events.adapters.call_ids import assign_call_ids, wire_id
+from assistant_events.adapters.call_results import in_words, is_failed, repairs, result_content, with_input
 from assistant_events.adapters.json_fields import string
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, select
@@ -30,9 +31,6 @@ everything, `auto` takes the first of them that is possible.
 
 Item: TypeAlias = dict[str, Any]
 """A message, step or content block of a request as plain JSON. `Any`: see `json_fields.Fields`."""
-
-NO_ANSWER: Final = "No result is available for this call."
-"""What is sent as the result of a call that has none."""
 
 
 def _size(body: dict[str, Any]) -> str:
@@ -121,6 +119,9 @@ class EncoderBase(ABC):
 
     placed_state: ClassVar[Mapping[str, frozenset[str]]] = {}
     """Keys of state that are sent, by `type` of the part, and `result` for results of the provider's calls."""
+
+    signature_key: ClassVar[str] = ""
+    """Key of the state of a call that has its signature, for `Policy.lost_signature`; empty where calls have none."""
 
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = None
     """
@@ -431,9 +432,9 @@ class EncoderBase(ABC):
 
     def _result_item(self, call: msg.ToolPart) -> tuple[Item, bool]:
         """Return the item of a result, and whether it has all content."""
-        content = _result(call)
+        content = result_content(call)
         held = tuple([item for item in content if self.content(item) is not None])
-        return self.result_item(call, held or (v.TextContent(""),), failed=_is_failed(call)), held == content
+        return self.result_item(call, held or (v.TextContent(""),), failed=is_failed(call)), held == content
 
     def _summary(self, message: msg.CompactionMessage) -> EncodedMessage:
         """Return a summary of the app as a prompt."""
@@ -456,13 +457,14 @@ class EncoderBase(ABC):
         drops = list(selection.drops)
         parts = [(place, self._with_id(message, place, part)) for place, part in zip(places, kept.parts, strict=True)]
         refused, left_out = self.refused_calls(message, parts), self.left_out(message, parts)
+        unsigned = self._unsigned_call(message, parts)
         sent: list[msg.Part] = []
         results: list[Item] = []
         reworded: list[Item] = []
         for place, part in parts:
             is_refused = isinstance(part, msg.ToolPart) and place in refused
             reason = self.unsendable(part) or left_out.get(place)
-            if reason is None and not is_refused and not self.is_sent(kept, _with_input(part)):
+            if reason is None and not is_refused and not self.is_sent(kept, with_input(part)):
                 reason = DropReason.UNPLACED
             if reason is not None:
                 drops.append(Drop(message.id, place, reason, whole=True))
@@ -470,19 +472,23 @@ class EncoderBase(ABC):
             reasons: list[DropReason] = []
             is_complete = True
             if isinstance(part, msg.ToolPart) and is_refused:
-                reasons = [DropReason.REWORDED, *_repairs(part)]
-                blocks, is_complete = self._blocks(_in_words(part))
+                reasons = [DropReason.REWORDED, *repairs(part)]
+                blocks, is_complete = self._blocks(in_words(part))
                 reworded += blocks
             else:
                 if not self.has_place(part):
                     reasons.append(DropReason.UNPLACED)
+                if place == unsigned:
+                    reasons.append(DropReason.PLACEHOLDER)
+                    state = {**part.state, self.signature_key: self._policy.lost_signature}
+                    part = attrs.evolve(part, state=v.State(state))
                 if isinstance(part, msg.ToolPart) and self.needs_result(part):
-                    reasons += _repairs(part)
+                    reasons += repairs(part)
                     item, is_complete = self._result_item(part)
                     results.append(item)
                 elif isinstance(part, msg.ToolPart) and part.input is None:
                     reasons.append(DropReason.UNPLACED)
-                sent.append(_with_input(part))
+                sent.append(with_input(part))
             reasons += [] if is_complete else [DropReason.UNSUPPORTED]
             drops += [Drop(message.id, place, each) for each in reasons]
         items = self.answer_items(attrs.evolve(kept, parts=tuple(sent)))
@@ -490,6 +496,15 @@ class EncoderBase(ABC):
             results.append(self.user_item(reworded))
         drops.sort(key=lambda drop: -1 if drop.part is None else drop.part)
         return EncodedMessage(items, results, drops)
+
+    def _unsigned_call(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> int | None:
+        """Return the place of the first call of an answer in the current turn when it lacks a signature."""
+        prompts = [at for at, each in enumerate(self.messages) if isinstance(each, msg.UserMessage)]
+        turn = self.messages[prompts[-1] + 1 :] if prompts else self.messages
+        if self._policy.lost_signature is None or not self.signature_key or all(each.id != message.id for each in turn):
+            return None
+        calls = [(place, part) for place, part in parts if isinstance(part, msg.ToolPart)]
+        return calls[0][0] if calls and self.signature_key not in calls[0][1].state else None
 
     def _with_id(self, message: msg.AssistantMessage, place: int, part: msg.Part) -> msg.Part:
         """Return a call that is sent without its state with the id that the provider gave, or takes: its name."""
@@ -531,64 +546,3 @@ def _is_newer(messages: Iterable[msg.Message], answer: msg.Message) -> bool:
 
 def _is_completed(message: msg.AssistantMessage) -> bool:
     return message.status is msg.MessageStatus.COMPLETED
-
-
-# -- calls and their results
-
-
-def _is_answered(call: msg.ToolPart) -> bool:
-    return call.settled and not call.provider_executed
-
-
-def _is_failed(call: msg.ToolPart) -> bool:
-    return call.status is msg.CallStatus.FAILED or not _is_answered(call)
-
-
-def _repairs(call: msg.ToolPart) -> list[DropReason]:
-    """Return what the request repairs in the result of a call."""
-    if not _is_answered(call):
-        return [DropReason.NO_ANSWER]
-    return [DropReason.UNCALLED] if call.input is None else []
-
-
-def _with_input(part: msg.Part) -> msg.Part:
-    """Return a call whose input is not an object with an empty one; its result has the fault."""
-    if isinstance(part, msg.ToolPart) and part.input is None:
-        return attrs.evolve(part, input=v.JsonObject())
-    return part
-
-
-def _result(call: msg.ToolPart) -> tuple[v.Content, ...]:
-    """Return the output of a call after its fault; one text or JSON value is one text."""
-    fault = _fault(call)
-    match call.output:
-        case ():
-            return (v.TextContent(fault),)
-        case (v.TextContent() | v.JsonContent() as item,):
-            text = _text(item)
-            return (v.TextContent(f"{fault}\n{text}" if fault and fault != text else text),)
-        case output:
-            return (v.TextContent(fault), *output) if fault else output
-
-
-def _fault(call: msg.ToolPart) -> str:
-    """Return what is wrong with a call; empty when it succeeded."""
-    if not _is_answered(call):
-        return NO_ANSWER
-    if call.status is not msg.CallStatus.FAILED:
-        return ""
-    fault = "" if call.error is None else call.error.message or str(call.error.kind)
-    return f"The call was not run: {fault}" if call.input is None else fault
-
-
-def _in_words(call: msg.ToolPart) -> tuple[v.Content, ...]:
-    """Return a call and its result as content of the user."""
-    arguments = call.raw_input if call.input is None else v.write_json(call.input).decode()
-    fault = _fault(call)
-    ending = f"It failed: {fault}" if fault else "It answered:" if call.output else "It answered nothing."
-    sentence = v.TextContent(f"{call.name} was called with {arguments}. {ending}")
-    return sentence, *[item if isinstance(item, v.MediaContent) else v.TextContent(_text(item)) for item in call.output]
-
-
-def _text(item: v.TextContent | v.JsonContent) -> str:
-    return item.text if isinstance(item, v.TextContent) else v.write_json(item.value).decode()

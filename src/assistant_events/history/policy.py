@@ -165,6 +165,9 @@ class Policy(Frozen):
         interchangeable_models: Sets of models that read each other's state, as the app knows them. Inside a set, no
             model is another model.
 
+        lost_signature: What is sent in place of the signature that the first call of an answer in the current turn has
+            lost, or never had, where the provider documents a value for that; `None` to send none. An app sets it.
+
         platforms: Platforms of the dialect's models; `None` when one alone reads its state.
 
         source: Where these facts come from, and when they were true.
@@ -177,6 +180,7 @@ class Policy(Frozen):
     model_bound_keys: frozenset[str] = frozenset()
     items_reference_each_other: bool = False
     interchangeable_models: tuple[frozenset[str], ...] = ()
+    lost_signature: str | None = None
     platforms: Platforms | None = None
     source: str = "The dialect has no policy: state is sent only to its issuer."
 

@@ -44,6 +44,7 @@ class DropReason(StrEnum):
     UNCALLED = "uncalled"
     NO_ANSWER = "no-answer"
     REWORDED = "reworded"
+    PLACEHOLDER = "placeholder"
 
 
 REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
@@ -64,11 +65,13 @@ REASONS: Final[Mapping[DropReason, str]] = MappingProxyType(
         DropReason.NO_ANSWER: "Every call that is sent needs an answer, and this has none; the request reports that.",
         DropReason.REWORDED: "The provider refuses the call without its id, or without the signed thought before it: "
         "call and answer are sent as text.",
+        DropReason.PLACEHOLDER: "The call has lost its signature; what the provider documents for that is in its place "
+        "(`Policy.lost_signature`).",
     }
 )
-"""Each reason as a sentence. The last five are given by encoders, the others by `select`."""
+"""Each reason as a sentence. The last six are given by encoders, the others by `select`."""
 
-REPAIRS: Final = frozenset({DropReason.UNCALLED, DropReason.NO_ANSWER, DropReason.REWORDED})
+REPAIRS: Final = frozenset({DropReason.UNCALLED, DropReason.NO_ANSWER, DropReason.REWORDED, DropReason.PLACEHOLDER})
 """Reasons for which something is sent in another form, so that the provider accepts it."""
 
 

@@ -8,6 +8,7 @@ import attrs
 import pytest
 
 from assistant_events import ErrorInfo, ErrorKind, Transcript, UserMessage, fold
+from assistant_events.adapters.gemini_generate_content import NO_SIGNATURE
 from assistant_events.errors import LocalProtocolError
 from assistant_events.testing import Call, prompt
 from assistant_events.testing import answer as built
@@ -198,35 +199,66 @@ def test_tools_of_the_service():
 
 def test_another_model_of_google():
     """
-    It gets all parts with their state; a first call without a signature gets the value that switches the check off.
+    It gets all parts with their state.
     """
     found, drops = called("parallel calls", "1", "2", model="gemini-2.5-flash")
 
     assert (SIG, [(None, "other-model")]) == (found[0]["parts"][0]["thoughtSignature"], drops)
-    assert F("g", {}, BYPASS) == called("call without arguments", "1", model="gemini-2.5-flash")[0][0]["parts"][0]
 
 
-def test_the_history_of_another_provider():
+def moved(**options):
     """
-    The first call of each step has the value that switches the check off; ids of others are not sent.
+    Return the contents for a conversation of another provider whose turn has not ended, and what was dropped.
     """
     calls = [Call("f", {"x": 1}, output="one"), Call("g", {}, output="two")]
     transcript = fold(
         [
+            prompt("Before", message_id="u0"),
+            *built(calls=[Call("e", {}, output="zero")], message_id="a0"),
             prompt("Hi", message_id="u1"),
             *built("I look.", calls=calls, message_id="a1"),
             *built(calls=[Call("h", {}, output="three")], message_id="a2"),
         ]
     )
-    found, _ = encoded(*transcript.messages)
+    request = DIALECT.encoder(transcript, {"model": MODEL}, **options)
+    return request.body["contents"][3:], [(drop.message_id, drop.part, str(drop.reason)) for drop in request.drops]
+
+
+def test_the_history_of_another_provider():
+    """
+    Calls have no signatures, and ids of others are not sent.
+    """
+    found, drops = moved()
 
     assert [
-        ASKED,
-        model(T("I look."), F("f", {"x": 1}, BYPASS), F("g", {})),
+        model(T("I look."), F("f", {"x": 1}), F("g", {})),
         user(response("f", {"output": "one"}), response("g", {"output": "two"})),
-        model(F("h", {}, BYPASS)),
+        model(F("h", {})),
         user(response("h", {"output": "three"})),
     ] == found
+    assert "placeholder" not in [reason for _, _, reason in drops]
+
+
+def test_lost_signatures():
+    """
+    Where the app wants it, the first call of each step of the current turn has the documented value, which is reported.
+    """
+    found, drops = moved(policy=attrs.evolve(DIALECT.policy, lost_signature=NO_SIGNATURE))
+
+    assert model(T("I look."), F("f", {"x": 1}, BYPASS), F("g", {})) == found[0]
+    assert model(F("h", {}, BYPASS)) == found[2]
+    assert [("a1", 1, "placeholder"), ("a2", 0, "placeholder")] == [drop for drop in drops if drop[2] == "placeholder"]
+
+
+def test_a_signature_that_is_there():
+    """
+    A signature that the service reads is not replaced.
+    """
+    policy = attrs.evolve(DIALECT.policy, lost_signature=NO_SIGNATURE)
+    request = DIALECT.encoder([USER, message(SAMPLES["parallel calls"])], {"model": MODEL}, policy=policy)
+
+    assert SIG == request.body["contents"][1]["parts"][0]["thoughtSignature"]
+    assert [] == [drop for drop in request.drops if str(drop.reason) == "placeholder"]
 
 
 def test_an_own_call_without_a_signature():
@@ -238,11 +270,11 @@ def test_an_own_call_without_a_signature():
 
 def test_a_request_without_state():
     """
-    Signatures are left out, and the value that switches the check off is there; the id stays.
+    Signatures are left out; the id stays.
     """
     body = DIALECT.encoder([USER, message(SAMPLES["parallel calls"])], {"model": MODEL}, strip=True).body
 
-    assert model(F("a", {"x": 1}, BYPASS, id="fc1"), F("b", {"y": "é"}, id="fc2")) == body["contents"][1]
+    assert model(F("a", {"x": 1}, id="fc1"), F("b", {"y": "é"}, id="fc2")) == body["contents"][1]
 
 
 # -- what else is in a request

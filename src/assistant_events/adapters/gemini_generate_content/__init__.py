@@ -3,10 +3,11 @@
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.gemini_generate_content.decoder import GeminiGenerateContentDecoder
 from assistant_events.adapters.gemini_generate_content.emitter import GeminiGenerateContentEmitter, emit_resource
-from assistant_events.adapters.gemini_generate_content.encoder import encode
+from assistant_events.adapters.gemini_generate_content.encoder import NO_SIGNATURE, encode
 from assistant_events.adapters.gemini_generate_content.vocabulary import DROPPED, ERRORS, detect
 
 __all__ = [
+    "NO_SIGNATURE",
     "GeminiGenerateContentDecoder",
     "GeminiGenerateContentEmitter",
     "decode_resource",

@@ -22,8 +22,8 @@ from assistant_events.values import Content, JsonContent, MediaContent, TextCont
 
 NO_SIGNATURE: Final = b64encode(b"skip_thought_signature_validator").decode()
 """
-What is sent in place of a signature that the model did not make or that is lost. Gemini 3 refuses a step whose first
-call has none; with this value it does not look (documentation of thought signatures, recorded from pydantic-ai).
+A value for `Policy.lost_signature`. Gemini 3 refuses a step of the current turn whose first call has no signature; with
+this one it does not look (documentation of thought signatures, recorded from pydantic-ai).
 """
 
 
@@ -37,6 +37,7 @@ class GeminiGenerateContentEncoder(EncoderBase):
     dialect: ClassVar[str] = "gemini-generate-content"
     provider: ClassVar[str] = "google"
     policy: ClassVar[Policy] = POLICY
+    signature_key: ClassVar[str] = "thoughtSignature"
     conversation_fields: ClassVar[tuple[str, ...]] = ("contents", "continuationToken")
 
     def __init__(self, messages: tuple[msg.Message, ...], body: dict[str, Any], **options: Any) -> None:
@@ -76,9 +77,6 @@ class GeminiGenerateContentEncoder(EncoderBase):
         if message.id in self._without_ids:
             for part in calls:
                 part["functionCall"].pop("id", None)
-        is_whole = message.status is msg.MessageStatus.COMPLETED and self.is_own(message) and not self.strip
-        if calls and not is_whole:
-            calls[0].setdefault("thoughtSignature", NO_SIGNATURE)
         contents = [{"role": "user" if "functionResponse" in each else "model", "parts": [each]} for each in parts]
         return joined_roles(contents, "parts")
 

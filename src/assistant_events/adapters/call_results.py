@@ -1,0 +1,76 @@
+"""What a request has of a call that it cannot send as it is: its fault, its result, or both in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+
+from assistant_events import messages as msg
+from assistant_events import values as v
+from assistant_events.history import DropReason
+
+NO_ANSWER: Final = "No result is available for this call."
+"""What is sent as the result of a call that has none."""
+
+
+def _is_answered(call: msg.ToolPart) -> bool:
+    return call.settled and not call.provider_executed
+
+
+def is_failed(call: msg.ToolPart) -> bool:
+    """Return whether a call has failed, or nothing of the app has answered it."""
+    return call.status is msg.CallStatus.FAILED or not _is_answered(call)
+
+
+def repairs(call: msg.ToolPart) -> list[DropReason]:
+    """Return what the request repairs in the result of a call."""
+    if not _is_answered(call):
+        return [DropReason.NO_ANSWER]
+    return [DropReason.UNCALLED] if call.input is None else []
+
+
+def with_input(part: msg.Part) -> msg.Part:
+    """Return a call whose input is not an object with an empty one; its result has the fault."""
+    if isinstance(part, msg.ToolPart) and part.input is None:
+        return attrs.evolve(part, input=v.JsonObject())
+    return part
+
+
+def result_content(call: msg.ToolPart) -> tuple[v.Content, ...]:
+    """Return the output of a call after its fault; one text or JSON value is one text."""
+    fault = _fault(call)
+    match call.output:
+        case ():
+            return (v.TextContent(fault),)
+        case (v.TextContent() | v.JsonContent() as item,):
+            text = _text(item)
+            return (v.TextContent(f"{fault}\n{text}" if fault and fault != text else text),)
+        case output:
+            return (v.TextContent(fault), *output) if fault else output
+
+
+def _fault(call: msg.ToolPart) -> str:
+    """Return what is wrong with a call; empty when it succeeded."""
+    if not _is_answered(call):
+        return NO_ANSWER
+    if call.status is not msg.CallStatus.FAILED:
+        return ""
+    fault = "" if call.error is None else call.error.message or str(call.error.kind)
+    return f"The call was not run: {fault}" if call.input is None else fault
+
+
+def in_words(call: msg.ToolPart) -> tuple[v.Content, ...]:
+    """Return a call and its result as content of the user."""
+    arguments = call.raw_input if call.input is None else v.write_json(call.input).decode()
+    fault = _fault(call)
+    ending = f"It failed: {fault}" if fault else "It answered:" if call.output else "It answered nothing."
+    sentence = v.TextContent(f"{call.name} was called with {arguments}. {ending}")
+    return sentence, *[item if isinstance(item, v.MediaContent) else v.TextContent(_text(item)) for item in call.output]
+
+
+def _text(item: v.TextContent | v.JsonContent) -> str:
+    return item.text if isinstance(item, v.TextContent) else v.write_json(item.value).decode()
+
+
+__all__ = ["NO_ANSWER", "in_words", "is_failed", "repairs", "result_content", "with_input"]
