@@ -214,7 +214,7 @@ def _section(source: Dialect, targets: Iterable[Dialect]) -> str:
     targets = list(targets)
     _, _, samples = SAMPLES[source.name]
     lines = [
-        f"### From `{source.name}`",
+        f"## From `{source.name}`",
         "",
         f"| | another model | {' | '.join(f'`{target.name}`' for target in targets)} |",
         f"|---|---|{'---|' * len(targets)}",
