@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Final, TypeAlias, cast, final
 
@@ -183,6 +183,10 @@ class AnswerEntry:
     def call_id(self, item: Item) -> str | None:
         """Return the id of a call; `None` for another item, and without one."""
 
+    def given_items(self) -> Sequence[Item]:
+        """Return the items of the file; empty when it has another form."""
+        return cast("tuple[Item, ...]", getattr(self, self.CONTENT[0]))
+
     # -- read
 
     def answer(self) -> Answer:
@@ -207,7 +211,7 @@ class AnswerEntry:
 
     def _checked_items(self) -> list[Item]:
         name = self.CONTENT[0]
-        given = cast("tuple[Item, ...]", getattr(self, name))
+        given = self.given_items()
         short = [] if self.thought is None else self.thought_items(self.thought)
         short += [] if self.text is None else [self.text_item(self.text)]
         first_call = len(short)

@@ -114,8 +114,8 @@ class PreparedAnswer:
             frames += emitter.emit(event)
         frames += emitter.close()
         for frame in frames:
-            sent = frame if frame == "[DONE]" else self.with_marks(frame)
-            yield WireFrame(self.name_of(frame), emitter.to_bytes(sent))
+            if frame != "[DONE]":  # a run has it as `DONE`
+                yield WireFrame(self.name_of(frame), emitter.to_bytes(self.with_marks(frame)))
 
 
 _PreparedT = TypeVar("_PreparedT", bound=PreparedAnswer)
@@ -141,7 +141,8 @@ class DocumentRun(Run, Generic[_PreparedT]):
     ) -> None:
         self.prepared = prepared
         self.salt = salt
-        answer, names = prepared.answer, [frame.name for frame in prepared.frames]
+        self.frames = self.chosen_frames(prepared.frames, body)
+        answer, names = prepared.answer, [frame.name for frame in self.frames]
         if answer.stream_error is not None:
             after = answer.stream_error.after
             names = [*names[: -1 if after is None else after], "error"]
@@ -162,6 +163,10 @@ class DocumentRun(Run, Generic[_PreparedT]):
         }
         """What this run has in place of the marks."""
 
+    def chosen_frames(self, frames: Sequence[WireFrame], body: Body) -> Sequence[WireFrame]:
+        """Return the frames that a request asks for; by default all of them."""
+        return frames
+
     @abstractmethod
     def own_values(self) -> dict[str, Any]:
         """Return the values of marks beside those of the id and of signatures."""
@@ -179,7 +184,7 @@ class DocumentRun(Run, Generic[_PreparedT]):
         """Return the frame of an event."""
         if self.answer.stream_error is not None and number == len(self.event_names) - 1:
             return self.error_frame()
-        frame = self.prepared.frames[number]
+        frame = self.frames[number]
         return WireFrame(frame.name, fill(frame.data, self.values))
 
     def end(self) -> WireFrame:
@@ -287,6 +292,19 @@ class DocumentService(MockService[_RunT]):
     def other_run(self, run: _RunT) -> _RunT:
         """Return a finished run that no client created."""
         return self.start(self.make_run(self._make_id(), self.prepare(self.OTHER_ANSWER), run.body, b"", ()))
+
+
+def changed_frame(
+    write: Callable[[Any], WireFrame], change: Callable[[dict[str, Any]], object]
+) -> Callable[[bytes], bytes]:
+    """Return the function that changes the JSON of a frame; *write* returns its frame."""
+
+    def changed(data: bytes) -> bytes:
+        event: dict[str, Any] = read_json(data.partition(b"data: ")[2])
+        change(event)
+        return write(event).data
+
+    return changed
 
 
 def texts_of(value: object) -> Iterator[str]:

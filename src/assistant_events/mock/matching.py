@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 import attrs
 
+from assistant_events.adapters.json_fields import is_array, mappings, string
 from assistant_events.mock.json_reader import Count, at_least, read_class
 
 
@@ -198,6 +199,14 @@ class RequestFacts:
     def _runs(self, kind: str) -> int:
         before = [None, *[item.kind for item in self.items]]
         return sum(1 for item, earlier in zip(self.items, before, strict=False) if item.kind == kind != earlier)
+
+
+def text_of(content: object) -> str | None:
+    """Return a text, or the texts of items joined without a separator; `None` when there is none."""
+    if isinstance(content, str):
+        return content
+    texts = [string(item, "text") or "" for item in mappings({"content": content}, "content") if "text" in item]
+    return "".join(texts) if is_array(content) and texts else None
 
 
 def choose(candidates: Sequence[tuple[int, Match]], facts: RequestFacts) -> int | None:

@@ -21,7 +21,8 @@ class ApiError(Exception):
     """
     The provider answers a request with an HTTP error.
 
-    *code* and *name* are those of the body, by default those that the provider uses for the status.
+    *code* and *name* are those of the body, by default those that the provider uses for the status. *param* is the
+    field of the request that is wrong, for providers that name it.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class ApiError(Exception):
         *,
         code: str | int | None = None,
         name: str | None = None,
+        param: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(f"{status}: {message}")
@@ -38,6 +40,7 @@ class ApiError(Exception):
         self.message = message
         self.code = code
         self.name = name
+        self.param = param
         self.headers = dict(headers or {})
 
 

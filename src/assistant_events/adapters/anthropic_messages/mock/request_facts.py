@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assistant_events.adapters.json_fields import array, is_array, mappings, string
-from assistant_events.mock.matching import Item, RequestFacts
+from assistant_events.adapters.json_fields import array, mappings, string
+from assistant_events.mock.matching import Item, RequestFacts, text_of
 
 
 def read_request(body: Mapping[str, Any]) -> RequestFacts:
@@ -19,7 +19,7 @@ def read_request(body: Mapping[str, Any]) -> RequestFacts:
     return RequestFacts(
         items=tuple(_items(body)),
         model=string(body, "model"),
-        system=_text_of(body.get("system")) or "",
+        system=text_of(body.get("system")) or "",
         tools=frozenset([name for tool in mappings(body, "tools") if (name := _function_name(tool)) is not None]),
     )
 
@@ -30,21 +30,13 @@ def _items(body: Mapping[str, Any]) -> Iterator[Item]:
             yield Item("model")
         elif message.get("role") == "user":
             results = [block for block in mappings(message, "content") if block.get("type") == "tool_result"]
-            text = _text_of(message.get("content"))
+            text = text_of(message.get("content"))
             if text is not None or len(results) < len(array(message, "content")):
                 yield Item("user", text)
             for block in results:
-                yield Item("result", _text_of(block.get("content")), string(block, "tool_use_id") or "")
+                yield Item("result", text_of(block.get("content")), string(block, "tool_use_id") or "")
 
 
 def _function_name(tool: Mapping[str, Any]) -> str | None:
     """Return the name of a function of the client; tools of the provider have a type of their own."""
     return string(tool, "name") if tool.get("type") in (None, "custom") else None
-
-
-def _text_of(content: object) -> str | None:
-    """Return the texts of *content* joined without a separator, or `None` when there is none."""
-    if isinstance(content, str):
-        return content
-    texts = [string(block, "text") or "" for block in mappings({"content": content}, "content") if "text" in block]
-    return "".join(texts) if is_array(content) and texts else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from secrets import token_hex
 from typing import Any, ClassVar, Final, cast, final
 
@@ -11,10 +11,10 @@ from assistant_events.adapters.anthropic_messages.mock.answers import Answer, de
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.json_fields import Fields, mapping
-from assistant_events.mock.documents import DocumentRun, PreparedAnswer, mark, texts_of, token_count
+from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.stream_actions import WireFrame
-from assistant_events.values import read_json, thaw
+from assistant_events.values import thaw
 
 _MODEL: Final = "claude-opus-5-5"
 """The model of an answer to a request that names none, as a lenient mock accepts."""
@@ -132,18 +132,6 @@ def error_body(kind: str, message: str) -> dict[str, Any]:
     return {"type": "error", "error": {"type": kind, "message": message}, "request_id": f"req_{token_hex(12)}"}
 
 
-def _changed(change: Callable[[dict[str, Any]], object]) -> Callable[[bytes], bytes]:
-    """Return the function that changes a `message_delta`."""
-
-    def changed(data: bytes) -> bytes:
-        event: dict[str, Any] = read_json(data.partition(b"data: ")[2])
-        if event["type"] == "message_delta":
-            change(event)
-        return wire_frame(event).data
-
-    return changed
-
-
 FAULT_FRAMES: Final = FaultFrames(
     # Not recorded: what a gateway sends in place of the rest.
     cut_tail=b'{"type":"error","error":{"type":"api_error","message":"Internal server error"}}\n',
@@ -163,6 +151,8 @@ FAULT_FRAMES: Final = FaultFrames(
     end_names=frozenset({"message_delta", "message_stop"}),
     stop_names=frozenset({"content_block_stop"}),
     done=b"[DONE]\n\n",
-    without_usage=_changed(lambda event: event.pop("usage", None)),
-    unfinished=_changed(lambda event: mapping(event, "delta") and event["delta"].update(stop_reason=None)),
+    without_usage=changed_frame(wire_frame, lambda event: event.pop("usage", None)),
+    unfinished=changed_frame(
+        wire_frame, lambda event: mapping(event, "delta") and event["delta"].update(stop_reason=None)
+    ),
 )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from secrets import token_hex
-from typing import Any, ClassVar, Final, Unpack, cast, final
+from typing import ClassVar, Unpack, cast, final
 
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from assistant_events.adapters.json_fields import string
@@ -31,18 +30,10 @@ from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixture_files import FixtureSource, fixtures_of
 from assistant_events.mock.fixtures import Fixtures
 from assistant_events.mock.matching import RequestFacts
+from assistant_events.mock.openai_errors import error_response
 from assistant_events.mock.requests import ApiError, json_response
 from assistant_events.mock.runs import Body
 from assistant_events.mock.service import Call, Slot, parsed_faults
-
-_TYPES: Final[dict[int, tuple[str, str | None]]] = {
-    401: ("invalid_request_error", "invalid_api_key"),
-    403: ("permission_error", None),
-    404: ("invalid_request_error", None),
-    429: ("rate_limit_error", "rate_limit_exceeded"),
-    503: ("server_error", "server_is_overloaded"),
-}
-"""Type and code of errors by status; of others below 500 `invalid_request_error`, else `server_error`."""
 
 
 @final
@@ -166,15 +157,6 @@ class ResponsesService(DocumentService[Run]):
 
     def _chain(self, body: Body) -> list[Run]:
         return self.runs.chain(body.get("previous_response_id"))
-
-
-def error_response(error: ApiError) -> Response:
-    """Return the HTTP answer of an error."""
-    kind, code = _TYPES.get(error.status, ("invalid_request_error" if error.status < 500 else "server_error", None))
-    if isinstance(error.code, str) and error.code != "internal":
-        code = error.code
-    body: dict[str, Any] = {"message": error.message, "type": kind, "param": None, "code": code}
-    return json_response({"error": body}, error.status, {"x-request-id": f"req_{token_hex(16)}", **error.headers})
 
 
 def api_of(service: ResponsesService) -> Api:

@@ -15,10 +15,10 @@ from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import dialect, emit_resource, vocabulary
 from assistant_events.adapters.openai_responses.mock.answers import RESERVED, Answer
 from assistant_events.adapters.openai_responses.mock.form import FORM
-from assistant_events.adapters.openai_responses.mock.provider import error_response
 from assistant_events.adapters.openai_responses.mock.request_facts import Match, read_request
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
+from assistant_events.mock.openai_errors import error_response
 from assistant_events.mock.requests import ApiError
 from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest, recorded_error
 

@@ -7,10 +7,10 @@ from typing import Any, final
 
 import attrs
 
-from assistant_events.adapters.json_fields import Fields, is_array, mappings, string
+from assistant_events.adapters.json_fields import Fields, mappings, string
 from assistant_events.adapters.openai_responses.vocabulary import ANSWERS
 from assistant_events.mock import matching
-from assistant_events.mock.matching import Item, RequestFacts, TextRule
+from assistant_events.mock.matching import Item, RequestFacts, TextRule, text_of
 from assistant_events.values import write_json
 
 _ANSWER = Item("model")
@@ -34,7 +34,7 @@ def read_request(body: Mapping[str, Any], chain: Sequence[Mapping[str, Any]] = (
     # Any: a client sent it.
     items = input_items(body)
     system = [string(body, "instructions") or ""]
-    system += [_text_of(item.get("content")) or "" for item in items if item.get("role") in ("system", "developer")]
+    system += [text_of(item.get("content")) or "" for item in items if item.get("role") in ("system", "developer")]
     facts = RequestFacts(
         items=tuple(_items(items)),
         model=string(body, "model"),
@@ -58,10 +58,10 @@ def _items(items: list[Fields]) -> Iterator[Item]:
     for item in items:
         role, kind = item.get("role"), string(item, "type") or "message"
         if role == "user":
-            yield Item("user", _text_of(item.get("content")))
+            yield Item("user", text_of(item.get("content")))
         elif kind in ANSWERS:
             output = item.get(ANSWERS[kind])
-            text = _text_of(output)
+            text = text_of(output)
             written = write_json(output).decode() if text is None and output is not None else text
             yield Item("result", written, string(item, "call_id") or "")
         elif role not in ("system", "developer"):
@@ -70,11 +70,3 @@ def _items(items: list[Fields]) -> Iterator[Item]:
 
 def _function_name(tool: Fields) -> str | None:
     return string(tool, "name") if tool.get("type") in ("function", "custom") else None
-
-
-def _text_of(content: object) -> str | None:
-    """Return the texts of *content* joined without a separator, or `None` when there is none."""
-    if isinstance(content, str):
-        return content
-    texts = [string(part, "text") or "" for part in mappings({"content": content}, "content") if "text" in part]
-    return "".join(texts) if is_array(content) and texts else None

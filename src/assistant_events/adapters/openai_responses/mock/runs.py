@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar, Final, cast, final
 
 from assistant_events.adapters.dialect import Dialect
@@ -10,10 +10,10 @@ from assistant_events.adapters.emitter import EmitterBase
 from assistant_events.adapters.json_fields import Fields, array, mappings, string
 from assistant_events.adapters.openai_responses import OpenAIResponsesDecoder, OpenAIResponsesEmitter, dialect
 from assistant_events.adapters.openai_responses.mock.answers import Answer
-from assistant_events.mock.documents import DocumentRun, PreparedAnswer, mark, texts_of, token_count
+from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.stream_actions import WireFrame
-from assistant_events.values import read_json, thaw
+from assistant_events.values import thaw
 
 _MODEL: Final = "gpt-5.6"
 """The model of an answer to a request that names none, as a lenient mock accepts."""
@@ -218,17 +218,6 @@ def output_of(run: Run) -> list[Fields]:
     return mappings(run.whole(), "output")
 
 
-def _changed(change: Callable[[dict[str, Any]], object]) -> Callable[[bytes], bytes]:
-    """Return the function that changes the response in a frame."""
-
-    def changed(data: bytes) -> bytes:
-        event: dict[str, Any] = read_json(data.partition(b"data: ")[2])
-        change(event["response"])
-        return wire_frame(event).data
-
-    return changed
-
-
 FAULT_FRAMES: Final = FaultFrames(
     # Not recorded: what a gateway sends in place of the rest.
     cut_tail=b'{"error":{"message":"upstream connect error","type":"server_error","param":null,"code":null}}\n',
@@ -248,6 +237,6 @@ FAULT_FRAMES: Final = FaultFrames(
     end_names=frozenset({"response.completed", "response.incomplete", "response.failed"}),
     stop_names=frozenset({"response.output_item.done"}),
     done=b"[DONE]\n\n",
-    without_usage=_changed(lambda response: response.update(usage=None)),
-    unfinished=_changed(lambda response: response.update(status="in_progress")),
+    without_usage=changed_frame(wire_frame, lambda event: event["response"].update(usage=None)),
+    unfinished=changed_frame(wire_frame, lambda event: event["response"].update(status="in_progress")),
 )

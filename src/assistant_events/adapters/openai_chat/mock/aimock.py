@@ -1,0 +1,50 @@
+"""What aimock's handler of Chat Completions does with a response (`@copilotkit/aimock` 1.43.0)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import attrs
+
+from assistant_events.adapters.openai_chat.mock.answers import Answer, function_call
+from assistant_events.adapters.openai_chat.mock.runs import Prepared
+from assistant_events.mock import fixtures
+from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
+from assistant_events.mock.answers import Item
+from assistant_events.mock.json_reader import read_class
+from assistant_events.mock.matching import Match
+
+
+@attrs.frozen(kw_only=True)
+class _Read:
+    """Fields of a response that this handler reads and others do not."""
+
+    id: str | None = None
+    systemFingerprint: str | None = None
+
+
+def _answer(response: AimockResponse) -> Answer:
+    own = read_class({field.name: getattr(response, field.name) for field in attrs.fields(_Read)}, _Read)
+    parts: list[Item] = [{"reasoning_content": response.reasoning}] if response.reasoning else []
+    for part in response.parts:
+        if isinstance(part, AimockText):
+            parts.append({"content": part.text})
+        else:
+            parts.append({"tool_calls": [function_call(part.name, part.arguments, part.id or None)]})
+    read, written, total = response.usage
+    more: dict[str, Any] = {"model": response.model, "system_fingerprint": own.systemFingerprint}
+    return Answer(
+        id=own.id,
+        message=parts,
+        finish_reason=response.finishReason,
+        # Without counts it estimates them, as this mock does.
+        usage={"prompt_tokens": read, "completion_tokens": written, "total_tokens": total} if total else None,
+        more={key: value for key, value in more.items() if value is not None},
+    )
+
+
+def _is_delta(answer: fixtures.Answer) -> list[bool]:
+    return [frame.name == "delta" for frame in Prepared(answer, signs=False).frames]
+
+
+AIMOCK: Final = AimockApi(name="Chat Completions", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)

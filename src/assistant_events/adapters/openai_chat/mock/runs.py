@@ -1,0 +1,156 @@
+"""Completions of the mock: their documents, their chunks, and the frames of faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Final, cast, final
+
+from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.emitter import EmitterBase, Frame
+from assistant_events.adapters.json_fields import Fields, flag, is_object, mapping, mappings, string
+from assistant_events.adapters.openai_chat import OpenAIChatDecoder, OpenAIChatEmitter, dialect
+from assistant_events.adapters.openai_chat.mock.answers import Answer
+from assistant_events.adapters.openai_chat.vocabulary import REASONING
+from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
+from assistant_events.mock.fault_effects import FaultFrames
+from assistant_events.mock.fixtures import Answer as AnyAnswer
+from assistant_events.mock.runs import Body
+from assistant_events.mock.stream_actions import WireFrame
+from assistant_events.values import thaw
+
+_MODEL: Final = "gpt-5.6"
+"""The model of an answer to a request that names none, as a lenient mock accepts."""
+
+_ERROR_CODES: Final = {"internal": "server_error"}
+"""Codes of the provider by codes of this library."""
+
+_DONE: Final = b"data: [DONE]\n\n"
+
+
+def wire_frame(chunk: Fields, name: str = "delta") -> WireFrame:
+    """Return a chunk with its bytes. The names are ours: chunks have none."""
+    return WireFrame(name, OpenAIChatDecoder.framing.frame(None, chunk))
+
+
+@final
+class Prepared(PreparedAnswer):
+    """An answer that can be sent any number of times. Its last frame is the usage, which a request may ask for."""
+
+    dialect: ClassVar[Dialect] = dialect
+    emitter: ClassVar[type[EmitterBase]] = OpenAIChatEmitter
+
+    def __init__(self, answer: AnyAnswer, *, signs: bool) -> None:
+        super().__init__(answer, signs=signs)
+        head = {"id": mark("id"), "object": "chat.completion.chunk", "created": mark("created"), "model": mark("model")}
+        self.frames = (*self.frames, wire_frame({**head, "choices": [], "usage": mark("usage")}, "usage"))
+
+    def make_document(self) -> dict[str, Any]:
+        """Return the completion."""
+        answer = cast("Answer", self.answer)
+        message = {"role": "assistant", "content": None, "refusal": None, **thaw(answer.message)}
+        calls = mappings(message, "tool_calls")
+        if calls:
+            message["tool_calls"] = [{"id": mark(f"call {at}"), **call} for at, call in enumerate(calls)]
+        reason = answer.finish_reason or ("tool_calls" if calls else "stop")
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reason, **thaw(answer.choice)}
+        return {
+            "id": mark("id"),
+            "object": "chat.completion",
+            "created": mark("created"),
+            "model": mark("model"),
+            "choices": [choice],
+            "usage": mark("usage"),
+            **thaw(answer.more),
+        }
+
+    def with_marks(self, frame: dict[str, Any]) -> dict[str, Any]:
+        """Return a chunk with the time of the run."""
+        return {**frame, "created": mark("created")}
+
+    def name_of(self, frame: Frame) -> str:
+        """Return `role`, `delta` or `finish`."""
+        choices = mappings(frame, "choices") if is_object(frame) else []
+        if not choices or choices[0].get("finish_reason") is not None:
+            return "finish"
+        return "role" if "role" in mapping(choices[0], "delta") else "delta"
+
+
+@final
+class Run(DocumentRun[Prepared]):
+    """One completion."""
+
+    DONE: ClassVar[bytes] = _DONE
+
+    def chosen_frames(self, frames: Sequence[WireFrame], body: Body) -> Sequence[WireFrame]:
+        """Return the frames, those without the usage unless the request asks for it."""
+        return frames if flag(mapping(body, "stream_options"), "include_usage") else frames[:-1]
+
+    def own_values(self) -> dict[str, Any]:
+        """Return model, time, usage, and ids of calls."""
+        answer = cast("Answer", self.answer)
+        calls = mappings(answer.message, "tool_calls")
+        return {
+            "created": int(self.created.timestamp()),
+            "model": self.body.get("model") or _MODEL,
+            "usage": self._usage(answer),
+            **{f"call {place}": f"call_{self.salt.hex()[:20]}{place:02}" for place in range(len(calls))},
+        }
+
+    def _usage(self, answer: Answer) -> dict[str, Any]:
+        if answer.usage is not None:
+            return dict(thaw(answer.usage))
+        read = token_count(texts_of(self.body.get("messages")))
+        written = token_count(_texts_of_answer(answer))
+        return {
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "total_tokens": read + written,
+            "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
+            "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
+        }
+
+    def error_frame(self) -> WireFrame:
+        """Return the chunk of the error that ends the stream."""
+        error = self.answer.stream_error
+        assert error is not None, "it is called for an answer that has one"
+        code = _ERROR_CODES.get(str(error.code), error.code)
+        return wire_frame({"error": {"message": error.message, "type": "server_error", "param": None, "code": code}})
+
+    def status_update(self) -> bytes:
+        """Return the comment of OpenRouter that keeps the connection open."""
+        return b": OPENROUTER PROCESSING\n\n"
+
+
+def _texts_of_answer(answer: Answer) -> Iterator[str]:
+    message = answer.message
+    yield from texts_of([message.get("content"), message.get("refusal"), *[message.get(name) for name in REASONING]])
+    for call in mappings(message, "tool_calls"):
+        yield string(mapping(call, "function"), "arguments") or ""
+
+
+def _drop_usage(chunk: dict[str, Any]) -> None:
+    if "usage" in chunk:
+        chunk["usage"] = None
+
+
+def _drop_finish_reason(chunk: dict[str, Any]) -> None:
+    for choice in chunk["choices"]:
+        choice["finish_reason"] = None
+
+
+FAULT_FRAMES: Final = FaultFrames(
+    # Not recorded: what a gateway sends in place of the rest.
+    cut_tail=b'{"error":{"message":"upstream connect error","type":"server_error","param":null,"code":null}}\n',
+    error=wire_frame({"error": {"message": "boom", "type": "server_error", "param": None, "code": "server_error"}}),
+    empty_errors=(wire_frame({"error": None}), wire_frame({"error": {}}), wire_frame({"error": {"message": ""}})),
+    unknown_types=(
+        wire_frame({"type": "hint", "hint": "of tomorrow"}),
+        wire_frame({"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"dream": "of tomorrow"}}]}),
+    ),
+    bad_json=WireFrame("delta", b'data: {"object":"chat.completion.chunk","choices":[{"index":0,\n\n'),
+    end_names=frozenset({"finish", "usage"}),
+    stop_names=frozenset(),
+    done=b"[DONE]\n\n",
+    without_usage=changed_frame(wire_frame, _drop_usage),
+    unfinished=changed_frame(wire_frame, _drop_finish_reason),
+)

@@ -1,0 +1,190 @@
+"""
+Checks of a request to create a completion, with the messages of the service.
+
+They are the known checks (openai 3.54.0, and reports of refused requests of 2023 to 2026). That arguments are valid
+JSON is a check of compatible servers; OpenAI takes any text. Unknown keys are accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final
+
+from assistant_events.adapters.json_fields import Fields, flag, is_array, is_object, mapping, mappings, string
+from assistant_events.adapters.openai_chat.mock.request_facts import function_name
+from assistant_events.errors import JsonError
+from assistant_events.mock.requests import ApiError
+from assistant_events.mock.runs import Body
+from assistant_events.values import read_json
+from assistant_events.values.json_values import json_type
+
+_ROLES: Final = ("system", "assistant", "user", "function", "tool", "developer")
+_CONTENT: Final = ("text", "image_url", "input_audio", "refusal", "audio", "file", "thinking", "reference")
+"""Types of items of content, those of Mistral's answers at the end."""
+
+_NO_RESULT: Final = (
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
+    "The following tool_call_ids did not have response messages: {}"
+)
+# The word is misspelt by the service.
+_NO_CALL: Final = (
+    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+)
+
+
+def check_create(body: Body) -> None:
+    """
+    Check a request as the service does.
+
+    Raises:
+        ApiError: With status 400, for the first fault.
+    """
+    _check_fields(body)
+    _check_tools(body)
+    messages = _messages(body)
+    for place, message in enumerate(messages):
+        _check_message(f"messages[{place}]", message)
+    _check_results(messages)
+
+
+def _rejected(message: str, param: str | None = None, code: str | None = None) -> ApiError:
+    return ApiError(400, message, param=param, code=code)
+
+
+def _missing(where: str) -> ApiError:
+    return _rejected(f"Missing required parameter: '{where}'.", where, "missing_required_parameter")
+
+
+def _wrong_type(where: str, expected: str, value: object) -> ApiError:
+    return _rejected(
+        f"Invalid type for '{where}': expected {expected}, but got {json_type(value)} instead.", where, "invalid_type"
+    )
+
+
+def _empty(where: str) -> ApiError:
+    return _rejected(
+        f"Invalid '{where}': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+        where,
+        "empty_array",
+    )
+
+
+def _check_fields(body: Body) -> None:
+    if not string(body, "model"):
+        raise _rejected("you must provide a model parameter")
+    if body.get("stream") is not None and flag(body, "stream") is None:
+        raise _wrong_type("stream", "a boolean", body["stream"])
+    if body.get("stream_options") is not None and body.get("stream") is not True:
+        raise _rejected("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options")
+
+
+def _check_tools(body: Body) -> None:
+    if body.get("tools") is not None and not is_array(body["tools"]):
+        raise _wrong_type("tools", "an array of objects", body["tools"])
+    tools = mappings(body, "tools")
+    if is_array(body.get("tools")) and not tools:
+        raise _empty("tools")
+    for place, tool in enumerate(tools):
+        if not tool.get("type"):
+            raise _missing(f"tools[{place}].type")
+        if tool["type"] in ("function", "custom") and not function_name(tool):
+            raise _missing(f"tools[{place}].{tool['type']}.name")
+    if body.get("tool_choice") is not None and not tools:
+        raise _rejected(
+            "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.", "tool_choice"
+        )
+
+
+def _messages(body: Body) -> list[Fields]:
+    given: Any = body.get("messages")
+    if given is None:
+        raise _missing("messages")
+    if not is_array(given):
+        raise _wrong_type("messages", "an array of objects", given)
+    if not given:
+        raise _empty("messages")
+    for place, message in enumerate(given):
+        if not is_object(message):
+            raise _wrong_type(f"messages[{place}]", "an object", message)
+    return mappings(body, "messages")
+
+
+def _check_message(where: str, message: Fields) -> None:
+    role, content = message.get("role"), message.get("content")
+    if role is None:
+        raise _missing(f"{where}.role")
+    if role not in _ROLES:
+        raise _unsupported(f"{where}.role", role, _ROLES)
+    calls = _calls(where, message) if role == "assistant" else []
+    has_more = calls or any(message.get(name) is not None for name in ("function_call", "refusal", "audio"))
+    if content is None and not (role == "assistant" and has_more):
+        raise _rejected("Invalid value for 'content': expected a string, got null.", f"{where}.content")
+    if content is not None and not isinstance(content, str) and not is_array(content):
+        raise _wrong_type(f"{where}.content", "one of a string or array of objects", content)
+    for place, item in enumerate(mappings(message, "content")):
+        if item.get("type") not in _CONTENT:
+            raise _unsupported(f"{where}.content[{place}].type", item.get("type"), _CONTENT)
+    if role == "tool" and not string(message, "tool_call_id"):
+        raise _missing(f"{where}.tool_call_id")
+
+
+def _unsupported(where: str, value: object, supported: Collection[str]) -> ApiError:
+    *first, last = [f"'{word}'" for word in supported]
+    listed = f"{', '.join(first)}, and {last}"
+    return _rejected(f"Invalid value: '{value}'. Supported values are: {listed}.", where, "invalid_value")
+
+
+def _calls(where: str, message: Fields) -> list[Fields]:
+    """Return the calls of an answer after a check of each."""
+    given: Any = message.get("tool_calls")
+    if given is None:
+        return []
+    where = f"{where}.tool_calls"
+    if not is_array(given):
+        raise _wrong_type(where, "an array of objects", given)
+    if not given:
+        raise _empty(where)
+    for place, call in enumerate(given):
+        _check_call(f"{where}[{place}]", call)
+    return mappings(message, "tool_calls")
+
+
+def _check_call(where: str, call: object) -> None:
+    if not is_object(call):
+        raise _wrong_type(where, "an object", call)
+    for name in ("id", "type"):
+        if not string(call, name):
+            raise _missing(f"{where}.{name}")
+    if call["type"] != "function":
+        return
+    where, function = f"{where}.function", mapping(call, "function")
+    if not string(function, "name"):
+        raise _missing(f"{where}.name")
+    arguments = function.get("arguments")
+    if arguments is None:
+        raise _missing(f"{where}.arguments")
+    if not isinstance(arguments, str):
+        raise _wrong_type(f"{where}.arguments", "a string", arguments)
+    try:
+        read_json(arguments.encode("utf-8", "surrogatepass"))
+    except JsonError:
+        text = f"Invalid '{where}.arguments': expected the text of a JSON object."
+        raise _rejected(text, f"{where}.arguments", "invalid_value") from None
+
+
+def _check_results(messages: list[Fields]) -> None:
+    """Check that each call has one result, directly behind its message, and that nothing else has one."""
+    waiting: list[str] = []
+    for place, message in enumerate(messages):
+        where = f"messages.[{place}].role"
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in waiting:
+                raise _rejected(_NO_CALL, where)
+            waiting.remove(message["tool_call_id"])
+            continue
+        if waiting:
+            raise _rejected(_NO_RESULT.format(", ".join(waiting)), where)
+        if message["role"] == "assistant":
+            waiting = [call["id"] for call in mappings(message, "tool_calls")]
+    if waiting:
+        raise _rejected(_NO_RESULT.format(", ".join(waiting)), f"messages.[{len(messages) - 1}].role")

@@ -1,0 +1,28 @@
+"""Errors as OpenAI answers with them, for its APIs and those that are compatible."""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from assistant_events.mock.requests import ApiError, json_response
+
+_TYPES: Final[dict[int, tuple[str, str | None]]] = {
+    401: ("invalid_request_error", "invalid_api_key"),
+    403: ("permission_error", None),
+    404: ("invalid_request_error", None),
+    429: ("rate_limit_error", "rate_limit_exceeded"),
+    503: ("server_error", "server_is_overloaded"),
+}
+"""Type and code of errors by status; of others below 500 `invalid_request_error`, else `server_error`."""
+
+
+def error_response(error: ApiError) -> Response:
+    """Return the HTTP answer of an error: its `error` has `message`, `type`, `param` and `code`."""
+    kind, code = _TYPES.get(error.status, ("invalid_request_error" if error.status < 500 else "server_error", None))
+    if isinstance(error.code, str) and error.code != "internal":
+        code = error.code
+    body: dict[str, Any] = {"message": error.message, "type": kind, "param": error.param, "code": code}
+    return json_response({"error": body}, error.status, {"x-request-id": f"req_{token_hex(16)}", **error.headers})

@@ -1,0 +1,558 @@
+"""
+The mock of Chat Completions: its answers, what it refuses, its faults, fixtures and recordings.
+
+Expected values come from the types of openai 3.54.0 and from reports of refused requests; those of aimock's fixtures
+from its handler of `@copilotkit/aimock` 1.43.0.
+"""
+
+import asyncio
+import json
+
+import pytest
+
+from assistant_events import fold, is_durable
+from assistant_events.adapters.openai_chat import OpenAIChatDecoder
+from assistant_events.adapters.openai_chat.mock import Answer, MockProvider, mock, read_request
+from assistant_events.converters import unstructure
+from assistant_events.errors import FixtureError
+from assistant_events.mock import Match
+from assistant_events.mock.fixture_files import load_fixtures
+from assistant_events.mock.proxy import RecordingProxy
+from assistant_events.testing.transport import StreamingTransport
+
+from .asgi import JumpClock, ask, asked
+
+PATH = "/v1/chat/completions"
+MODEL = "gpt-5.6"
+HEADERS = {"x-goog-api-key": None, "authorization": "Bearer secret"}
+USER = {"role": "user", "content": "Hello"}
+CALL = {"id": "call_1", "type": "function", "function": {"name": "rain", "arguments": "{}"}}
+OTHER = {**CALL, "id": "call_2"}
+RESULT = {"role": "tool", "tool_call_id": "call_1", "content": "sunny"}
+USAGE = {"stream": True, "stream_options": {"include_usage": True}}
+EVERYTHING = {"thought": ["Hm"], "text": "Hi é", "calls": [{"id": "call_1", "name": "rain", "arguments": {"at": 1}}]}
+
+
+def provider_of(fixtures, **options):
+    numbers = iter(range(1, 100))
+    return MockProvider(fixtures, **{"clock": JumpClock(), "make_id": lambda: f"chatcmpl-{next(numbers)}", **options})
+
+
+def anything(answer="Hi", **options):
+    fixture = {"match": {}, "answer": {"text": answer} if isinstance(answer, str) else answer}
+    return provider_of({"version": 1, "fixtures": [fixture]}, **options)
+
+
+def body(*messages, **more):
+    return {"model": MODEL, "messages": list(messages) or [USER], **more}
+
+
+def calling(*calls):
+    return {"role": "assistant", "content": None, "tool_calls": list(calls)}
+
+
+def posted(provider, request, headers=()):
+    return asked(provider, "POST", PATH, request, {**HEADERS, **dict(headers)})
+
+
+def frames_of(exchange):
+    """Return what the frames of a stream hold, `[DONE]` as it is."""
+    data = [frame.removeprefix("data: ") for frame in exchange.body.decode().split("\n\n") if frame]
+    return [each if each == "[DONE]" else json.loads(each) for each in data]
+
+
+def streamed(provider, **more):
+    return frames_of(posted(provider, body(**{"stream": True, **more})))
+
+
+def one(response, **more):
+    fixtures = load_fixtures(mock.form, {"fixtures": [{"match": {}, "response": response, **more}]})
+    ((answer,),) = [fixture.answers for fixture in fixtures]
+    return answer
+
+
+# -- answers
+
+
+def test_a_document():
+    """
+    A completion has one choice, with the message of the assistant.
+    """
+    found = posted(anything("Hi there"), body()).document
+
+    assert ("chatcmpl-1", "chat.completion", MODEL) == tuple(found[key] for key in ("id", "object", "model"))
+    assert [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "content": "Hi there", "refusal": None},
+            "logprobs": None,
+            "finish_reason": "stop",
+        }
+    ] == found["choices"]
+    assert (2, 2, 4) == tuple(found["usage"][key] for key in ("prompt_tokens", "completion_tokens", "total_tokens"))
+
+
+def test_a_stream():
+    """
+    The role is first, then the deltas in the order of a message, the reason to finish, and `[DONE]`.
+    """
+    answer = {**EVERYTHING, "timing": {"delta_chars": 3}}
+    *chunks, done = streamed(anything(answer))
+    deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
+
+    def call(**more):
+        return {"tool_calls": [{"index": 0, **more}]}
+
+    assert [
+        {"role": "assistant", "content": ""},
+        {"reasoning_content": "Hm"},
+        {"content": "Hi "},
+        {"content": "é"},
+        call(id="call_1", type="function", function={"name": "rain", "arguments": ""}),
+        call(function={"arguments": '{"a'}),
+        call(function={"arguments": 't":'}),
+        call(function={"arguments": "1}"}),
+        {},
+    ] == deltas
+    assert [None] * 8 + ["tool_calls"] == [chunk["choices"][0]["finish_reason"] for chunk in chunks]
+    assert {("chatcmpl-1", "chat.completion.chunk", MODEL, True)} == {
+        (chunk["id"], chunk["object"], chunk["model"], chunk["created"] > 0) for chunk in chunks
+    }
+    assert "[DONE]" == done
+
+
+def test_usage():
+    """
+    A stream has its usage in a chunk of its own, and only when the request asks for it.
+    """
+    usage = {"prompt_tokens": 9, "completion_tokens": 22, "total_tokens": 31}
+    provider = anything({"text": "Hi", "usage": usage})
+    *_, last, done = streamed(provider, **USAGE)
+    without = streamed(provider, stream_options={"include_usage": False})
+
+    assert (usage, [], "[DONE]") == (last["usage"], last["choices"], done)
+    assert not any("usage" in chunk for chunk in without[:-1])
+    assert usage == posted(provider, body()).document["usage"]
+
+
+def test_ids_of_each_run():
+    """
+    A call without an id gets another one in each run, the same in a stream and in its document.
+    """
+    provider = anything({"calls": [{"name": "rain"}, {"name": "snow"}]})
+    ids = [
+        call["id"]
+        for _ in range(2)
+        for call in posted(provider, body()).document["choices"][0]["message"]["tool_calls"]
+    ]
+
+    assert 4 == len(set(ids))
+    assert all(each.startswith("call_") for each in ids)
+
+
+def test_fields_of_a_message():
+    """
+    A message in the words of the wire is sent as it is, with other fields of the choice and of the completion.
+    """
+    answer = {
+        "message": {"refusal": "No."},
+        "finish_reason": "length",
+        "choice": {"native_finish_reason": "MAX"},
+        "more": {"model": "gpt-served", "system_fingerprint": "fp_1"},
+    }
+    provider = anything(answer)
+    found = posted(provider, body()).document
+    [choice] = found["choices"]
+    deltas = [chunk["choices"][0]["delta"] for chunk in streamed(provider)[:-1]]
+
+    assert ("gpt-served", "fp_1") == (found["model"], found["system_fingerprint"])
+    assert ("No.", None, "length", "MAX") == (
+        choice["message"]["refusal"],
+        choice["message"]["content"],
+        choice["finish_reason"],
+        choice["native_finish_reason"],
+    )
+    assert {"refusal": "No."} in deltas
+
+
+def test_events_of_this_library():
+    """
+    An answer in events is the message that they were decoded from.
+    """
+    wire = posted(anything(EVERYTHING), body()).document
+    events = [unstructure(event) for event in OpenAIChatDecoder.decode_resource(wire, "m") if is_durable(event)]
+    found = posted(anything({"events": events}), body()).document
+
+    assert wire["choices"][0]["finish_reason"] == found["choices"][0]["finish_reason"]
+    assert wire["choices"][0]["message"] == found["choices"][0]["message"]
+    assert wire["usage"] == found["usage"]
+
+
+def test_an_error_of_a_stream():
+    """
+    A stream ends with a chunk that has an error; the unary answer is HTTP error 500.
+    """
+    provider = anything({"text": "Hi", "stream_error": {"message": "boom"}})
+    error = {"message": "boom", "type": "server_error", "param": None}
+    unary = posted(provider, body())
+
+    assert {"error": {**error, "code": "server_error"}} == streamed(provider)[-2]
+    assert (500, {"error": {**error, "code": None}}) == (unary.status, unary.document)
+
+
+# -- requests
+
+
+def named(**function):
+    return {**CALL, "function": {**CALL["function"], **function}}
+
+
+NO_RESULT = "The following tool_call_ids did not have response messages: call_1"
+NO_CALL = "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+REFUSED = {
+    "no model": ({"messages": [USER]}, "you must provide a model parameter", None),
+    "no messages": ({"model": MODEL}, "Missing required parameter: 'messages'.", "messages"),
+    "empty messages": ({"model": MODEL, "messages": []}, "Invalid 'messages': empty array.", "messages"),
+    "messages of a wrong type": ({"model": MODEL, "messages": "Hi"}, "Invalid type for 'messages'", "messages"),
+    "a message of a wrong type": (body(7), "Invalid type for 'messages[0]'", "messages[0]"),
+    "stream of a wrong type": (body(stream="yes"), "Invalid type for 'stream'", "stream"),
+    "stream options alone": (
+        body(stream_options={"include_usage": True}),
+        "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+        "stream_options",
+    ),
+    "an unknown role": (
+        body({**USER, "role": "robot"}),
+        "Invalid value: 'robot'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'devel",
+        "messages[0].role",
+    ),
+    "no role": (body({"content": "Hi"}), "Missing required parameter: 'messages[0].role'.", "messages[0].role"),
+    "no content": (
+        body({"role": "user", "content": None}),
+        "Invalid value for 'content': expected a string, got null.",
+        "messages[0].content",
+    ),
+    "an answer with neither text nor calls": (
+        body(USER, {"role": "assistant", "content": None}),
+        "Invalid value for 'content': expected a string, got null.",
+        "messages[1].content",
+    ),
+    "an unknown item": (
+        body({"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}),
+        "Invalid value: 'input_text'.",
+        "messages[0].content[0].type",
+    ),
+    "no calls": (body(USER, calling()), "Invalid 'messages[1].tool_calls': empty array.", "messages[1].tool_calls"),
+    "a call without an id": (
+        body(USER, calling({**CALL, "id": ""})),
+        "Missing required parameter: 'messages[1].tool_calls[0].id'.",
+        "messages[1].tool_calls[0].id",
+    ),
+    "a call without a name": (
+        body(USER, calling(named(name=None)), RESULT),
+        "Missing required parameter: 'messages[1].tool_calls[0].function.name'.",
+        "messages[1].tool_calls[0].function.name",
+    ),
+    "arguments of a wrong type": (
+        body(USER, calling(named(arguments={})), RESULT),
+        "expected a string, but got an object instead.",
+        "messages[1].tool_calls[0].function.arguments",
+    ),
+    "arguments that are not JSON": (
+        body(USER, calling(named(arguments='{"city": "Os')), RESULT),
+        "expected the text of a JSON object",
+        "messages[1].tool_calls[0].function.arguments",
+    ),
+    "a call without a result": (body(USER, calling(CALL)), NO_RESULT, "messages.[1].role"),
+    "a prompt before the result": (body(USER, calling(CALL), USER, RESULT), NO_RESULT, "messages.[2].role"),
+    "one result of two": (body(USER, calling(OTHER, CALL), {**RESULT, "tool_call_id": "call_2"}), NO_RESULT, None),
+    "a result without a call": (body(USER, RESULT), NO_CALL, "messages.[1].role"),
+    "a result of another call": (
+        body(USER, calling(CALL), {**RESULT, "tool_call_id": "call_9"}),
+        NO_CALL,
+        "messages.[2].role",
+    ),
+    "a second result": (body(USER, calling(CALL), RESULT, RESULT), NO_CALL, "messages.[3].role"),
+    "a result without an id": (
+        body(USER, calling(CALL), {"role": "tool", "content": "sunny"}),
+        "Missing required parameter: 'messages[2].tool_call_id'.",
+        "messages[2].tool_call_id",
+    ),
+    "a tool without a type": (body(tools=[{}]), "Missing required parameter: 'tools[0].type'.", "tools[0].type"),
+    "no tools": (body(tools=[]), "Invalid 'tools': empty array.", "tools"),
+    "a function without a name": (
+        body(tools=[{"type": "function", "function": {}}]),
+        "Missing required parameter: 'tools[0].function.name'.",
+        "tools[0].function.name",
+    ),
+    "a choice without tools": (
+        body(tool_choice="auto"),
+        "'tool_choice' is only allowed when 'tools' are specified.",
+        "tool_choice",
+    ),
+}
+
+
+@pytest.mark.parametrize(("request_", "message", "param"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused(request_, message, param):
+    """
+    A strict mock refuses what the service refuses, with an error of its shape.
+    """
+    found = posted(anything(), request_)
+    error = found.document["error"]
+
+    assert (400, "invalid_request_error") == (found.status, error["type"])
+    assert message in error["message"]
+    assert {"message", "type", "param", "code"} == error.keys()
+    assert param in (None, error["param"])
+
+
+ACCEPTED = {
+    "all roles": body(
+        {"role": "system", "content": "Be brief."}, {"role": "developer", "content": "Be kind."}, USER,
+        {"role": "assistant", "content": "Hi"}, USER,
+    ),
+    "a loop": body(USER, calling(CALL, OTHER), {**RESULT, "tool_call_id": "call_2"}, RESULT),
+    "a loop, and more": body(USER, calling(CALL), RESULT, {"role": "assistant", "content": "Sunny."}, USER),
+    "a custom tool": body(
+        USER, calling({"id": "call_1", "type": "custom", "custom": {"name": "sh", "input": "ls"}}), RESULT
+    ),
+    "a refusal": body(USER, {"role": "assistant", "refusal": "No."}, USER),
+    "items": body({"role": "user", "content": [{"type": "text", "text": "Hi"}]}),
+    "the old call of a function": body(
+        USER,
+        {"role": "assistant", "content": None, "function_call": {"name": "rain", "arguments": "{}"}},
+        {"role": "function", "name": "rain", "content": "sunny"},
+    ),
+    "unknown keys": body(speed="fast"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("request_", ACCEPTED.values(), ids=ACCEPTED)
+def test_what_is_accepted(request_):
+    """
+    What the service accepts is answered.
+    """
+    assert 200 == posted(anything(), request_).status
+
+
+def test_keys_and_routes():
+    """
+    A key, any key, is required; other paths and methods are errors of the provider's shape.
+    """
+    provider = anything()
+    found = [
+        posted(provider, body(), {"authorization": None}),
+        asked(provider, "POST", "/v1/completions", {}, HEADERS),
+        asked(provider, "GET", PATH, None, HEADERS),
+    ]
+
+    assert [(401, "invalid_api_key"), (404, None), (405, None)] == [
+        (each.status, each.document["error"]["code"]) for each in found
+    ]
+
+
+def test_a_lenient_mock():
+    """
+    Any object is a request.
+    """
+    found = posted(anything(strict=False), {}, {"authorization": None})
+
+    assert (200, "Hi") == (found.status, found.document["choices"][0]["message"]["content"])
+
+
+# -- faults
+
+
+def frames_with(fault):
+    return streamed(anything(faults=[fault]), **USAGE)
+
+
+FAULTS = {
+    "no-completed": lambda frames: frames[-1] == "[DONE]" and "usage" not in frames[-2] and len(frames) == 3,
+    "completed-in-progress": lambda frames: frames[2]["choices"][0]["finish_reason"] is None,
+    "no-usage": lambda frames: frames[-2]["usage"] is None,
+    "no-done": lambda frames: len(frames) == 4 and "usage" in frames[-1],
+    "error@2": lambda frames: "error" in frames[2] and len(frames) == 3,
+    "cut@2": lambda frames: len(frames) == 2,
+    "empty-errors": lambda frames: [None, {}] == [frame["error"] for frame in frames[2:4]],
+    "unknown-events": lambda frames: {"dream": "of tomorrow"} == frames[3]["choices"][0]["delta"],
+    "duplicated-frames@2": lambda frames: frames[:2] == frames[2:4],
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults(fault):
+    """
+    A fault breaks the stream in the way of this wire. Without one it has a role, a text, an end, usage, and a mark.
+    """
+    assert FAULTS[fault](frames_with(fault))
+
+
+def test_a_cut_by_a_gateway():
+    """
+    The rest of the body is a bare error.
+    """
+    exchange = posted(anything(faults=["ten-minute-cut@1"]), body(stream=True))
+
+    assert exchange.body.endswith(b'"param":null,"code":null}}\n')
+
+
+def test_an_http_fault():
+    """
+    The first request gets an error with the time to wait.
+    """
+    found = posted(anything(faults=["http-429"]), body())
+
+    assert (429, "rate_limit_exceeded", "1") == (
+        found.status,
+        found.document["error"]["code"],
+        found.headers["retry-after"],
+    )
+
+
+# -- fixtures
+
+
+def test_facts_of_a_request():
+    """
+    Messages of the system and the developer are one text; results and tools are read.
+    """
+    facts = read_request(
+        body(
+            {"role": "system", "content": "Be brief."},
+            {"role": "developer", "content": [{"type": "text", "text": "Be kind."}]},
+            USER,
+            calling(CALL),
+            RESULT,
+            tools=[
+                {"type": "function", "function": {"name": "rain"}},
+                {"type": "custom", "custom": {"name": "sh"}},
+                {"type": "other"},
+            ],
+        )
+    )
+
+    assert (MODEL, "Be brief.\nBe kind.", {"rain", "sh"}) == (facts.model, facts.system, facts.tools)
+    assert ("Hello", ("call_1",), "sunny", 1) == (facts.user_text, facts.call_ids, facts.result_text, facts.turn)
+
+
+def test_a_loop():
+    """
+    The result of a call picks the next answer.
+    """
+    provider = provider_of({"Hello": {"message": {"tool_calls": [CALL]}}, Match(call_id="call_1"): "Sunny."})
+    first = posted(provider, body()).document["choices"][0]
+    second = posted(provider, body(USER, first["message"], RESULT)).document["choices"][0]
+
+    assert ("tool_calls", "Sunny.") == (first["finish_reason"], second["message"]["content"])
+
+
+WRONG = {
+    "a message of another role": ({"message": {"role": "user", "content": "Hi"}}, "message.role"),
+    "a call without a name": ({"message": {"tool_calls": [{"function": {}}]}}, "message.tool_calls[0].function.name"),
+    "arguments that are no text": (
+        {"message": {"tool_calls": [named(arguments={})]}},
+        "message.tool_calls[0].function.arguments",
+    ),
+    "the same id twice": ({"message": {"tool_calls": [CALL, CALL]}}, "message.tool_calls[1].id"),
+    "the same id twice, in short": (
+        {"calls": [{"id": "c", "name": "f"}, {"id": "c", "name": "f"}]},
+        "calls[1].id",
+    ),
+    "two forms": ({"message": {"content": "Hi"}, "text": "Hi"}, ""),
+    "a typing error in the reason": ({"text": "Hi", "finish_reason": "tool_call"}, "finish_reason"),
+    "a typing error in the usage": ({"text": "Hi", "usage": {"prompt_token": 1}}, "usage.prompt_token"),
+    "a field of the server": ({"text": "Hi", "more": {"object": "x"}}, "more.object"),
+    "a field of the choice": ({"text": "Hi", "choice": {"message": {}}}, "choice.message"),
+}
+
+
+@pytest.mark.parametrize(("answer", "place"), WRONG.values(), ids=WRONG)
+def test_faults_of_fixtures(answer, place):
+    """
+    A fault of a file is reported with its path.
+    """
+    with pytest.raises(FixtureError) as caught:
+        load_fixtures(mock.form, {"version": 1, "fixtures": [{"match": {}, "answer": answer}]})
+
+    assert f"answer.{place}".rstrip(".") == caught.value.field
+
+
+def test_fixtures_of_aimock():
+    """
+    Reasoning, text and calls are one message; the reason to finish is sent as it is.
+    """
+    answer = one(
+        {
+            "content": "Hi",
+            "toolCalls": [{"name": "rain", "id": "call_1", "arguments": "{}"}],
+            "reasoning": "Hm",
+            "finishReason": "length",
+            "usage": {"prompt_tokens": 3, "completion_tokens": 4},
+            "id": "chatcmpl-9",
+            "systemFingerprint": "fp_1",
+        }
+    )
+
+    assert (
+        Answer(
+            id="chatcmpl-9",
+            message={"reasoning_content": "Hm", "content": "Hi", "tool_calls": [CALL]},
+            finish_reason="length",
+            usage={"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7},
+            more={"system_fingerprint": "fp_1"},
+        )
+        == answer
+    )
+    assert None is one({"content": "Hi"}).usage
+
+
+def test_chunks_of_aimock():
+    """
+    A stream that is cut after a number of chunks ends after as many deltas.
+    """
+    answer = one({"content": "abcdef"}, chunkSize=2, truncateAfterChunks=2)
+
+    assert (3, 2) == (answer.cut_after, answer.timing.delta_chars)
+
+
+# -- recordings
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_recording_gives_the_same(tmp_path, stream):
+    """
+    What was recorded is given again: the message, usage and the end; an error with its code.
+    """
+    path = tmp_path / "recorded.json"
+    script = {
+        "Hello": {**EVERYTHING, "more": {"system_fingerprint": "fp_1"}},
+        "Broken": {"text": "Hi", "stream_error": {"code": "overloaded", "message": "boom"}},
+        "Bad": {"http_error": {"status": 429, "message": "later", "headers": {"retry-after": "7"}}},
+    }
+    more = USAGE if stream else {}
+    requests = [body({**USER, "content": text}, **more) for text in script]
+
+    async def main():
+        transport = StreamingTransport(provider_of(script).app)
+        proxy = RecordingProxy(mock.recorded, "https://upstream.test", path, transport=transport)
+        first = [await ask(proxy, "POST", PATH, each, HEADERS) for each in requests]
+        replay = provider_of(str(path))
+        return first, [await ask(replay, "POST", PATH, each, HEADERS) for each in requests]
+
+    recorded, replayed = asyncio.run(main())
+
+    for before, after in zip(recorded[:1] if not stream else recorded[:2], replayed, strict=False):
+        assert message_of(before, stream=stream) == message_of(after, stream=stream)
+    assert recorded[2].status == replayed[2].status == 429
+    assert recorded[2].document["error"] == replayed[2].document["error"]
+    assert "7" == replayed[2].headers["retry-after"]
+    assert "secret" not in path.read_text("utf-8")
+
+
+def message_of(exchange, *, stream):
+    if stream:
+        decoder = OpenAIChatDecoder("m")
+        return fold([*decoder.feed(exchange.body), *decoder.close()]).last
+    return fold(OpenAIChatDecoder.decode_resource(exchange.document, "m")).last
