@@ -46,7 +46,8 @@ def python_client(programs):
         if not (folder / "pins.txt").is_file():
             pytest.skip(f"{name} is not installed; `make clients` does it")
         command = [sys.executable, str(HERE / script)]
-        return Official(programs(name, command, {"PYTHONPATH": str(folder)}), url, mode=mode)
+        program = programs(f"{Path(script).stem}-{version}", command, {"PYTHONPATH": str(folder)})
+        return Official(program, url, mode=mode)
 
     return client_of
 
@@ -73,6 +74,14 @@ def openai(python_client):
     A function that returns openai of a version, in one of its modes, for a URL.
     """
     return partial(python_client, "openai_responses.py", "openai")
+
+
+@pytest.fixture
+def openai_chat(python_client):
+    """
+    The same for Chat Completions.
+    """
+    return partial(python_client, "openai_chat.py", "openai")
 
 
 @pytest.fixture

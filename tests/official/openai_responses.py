@@ -1,13 +1,10 @@
 """
-A program that calls openai as an application does, and writes the returned objects as JSON.
+A program that calls the Responses API of openai as an application does, and writes the returned objects as JSON.
 
 Each request is `{"url": …, "mode": "sync" | "async", "call": name, …arguments}`.
 """
 
-from functools import lru_cache
-
-import openai
-from program import answer_lines
+from openai_client import answer_with, collected, result
 
 
 async def create(client, mode, **body):
@@ -62,45 +59,5 @@ async def converse(client, mode, prompts, **body):
     return answers
 
 
-async def collected(found, mode, first=None):
-    """Return the events of a stream."""
-    events = []
-    if mode == "sync":
-        for event in found:
-            events.append(event)
-            if len(events) == first:
-                break
-        found.close()
-        return events
-    async for event in found:
-        events.append(event)
-        if len(events) == first:
-            break
-    await found.close()
-    return events
-
-
-async def result(found):
-    """Return a value, or that of a coroutine."""
-    return await found if hasattr(found, "__await__") else found
-
-
-CALLS = {each.__name__: each for each in (create, raw, stream, get, replay, cancel, delete, converse)}
-
-
-@lru_cache(maxsize=4)
-def client_of(mode, url, retries):
-    """Return a client that talks to *url*."""
-    made = {"sync": openai.OpenAI, "async": openai.AsyncOpenAI}[mode]
-    return made(api_key="key", base_url=f"{url}/v1", max_retries=retries)
-
-
-async def answer(request):
-    """Make one call and return its result."""
-    mode, retries = request.pop("mode"), request.pop("retries", 0)
-    client = client_of(mode, request.pop("url"), retries)
-    return await CALLS[request.pop("call")](client, mode, **request)
-
-
 if __name__ == "__main__":
-    answer_lines(openai.__version__, answer)
+    answer_with(create, raw, stream, get, replay, cancel, delete, converse)

@@ -10,14 +10,15 @@ const MODELS = {
   anthropic: (url, model, fetch) => provider.createAnthropic({ apiKey: 'key', baseURL: `${url}/v1`, fetch })(model),
   google: (url, model, fetch) =>
     provider.createGoogleGenerativeAI({ apiKey: 'key', baseURL: `${url}/v1beta`, fetch }).interactions(model),
-  openai: (url, model, fetch) => provider.createOpenAI({ apiKey: 'key', baseURL: `${url}/v1`, fetch }).responses(model),
+  openai: (url, model, fetch, api = 'responses') =>
+    provider.createOpenAI({ apiKey: 'key', baseURL: `${url}/v1`, fetch })[api](model),
 };
 const name = Object.keys(MODELS).find((each) => providerName.includes(each));
 
 /** Return what both kinds of calls are made with. */
-function settingsOf({ url, model, options, tool_output: toolOutput, ...prompt }, fetch) {
+function settingsOf({ url, model, api, options, tool_output: toolOutput, ...prompt }, fetch) {
   const settings = {
-    model: MODELS[name](url, model, fetch),
+    model: MODELS[name](url, model, fetch, api),
     providerOptions: { [name]: options ?? {} },
     maxRetries: 0,
     // The default prints; the error is a part of the stream too.
