@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
@@ -17,6 +17,7 @@ import attrs
 
 from assistant_events import events as ev
 from assistant_events.adapters.base import DecoderBase
+from assistant_events.adapters.tables import word_of
 from assistant_events.history import NO_RESULT_KINDS, Drop, DropReason, has_result
 from assistant_events.lifecycle import MessageLifecycle
 from assistant_events.messages import AssistantMessage, Part, ToolPart
@@ -293,6 +294,15 @@ class _Answer:
         slot.events.append(event)
         self.events.append(event)
         return True
+
+
+def finish_word(
+    message: AssistantMessage, dialect: str, words: Mapping[str, FinishReason], otherwise: str
+) -> str | None:
+    """Return the wire's word for why a message ended: its own one, else the first of *words* that means the same."""
+    if message.finish_reason is None or message.origin.dialect == dialect:
+        return message.raw_finish_reason
+    return word_of(words, message.finish_reason, otherwise)
 
 
 def is_lost(error: ErrorInfo | None) -> bool:

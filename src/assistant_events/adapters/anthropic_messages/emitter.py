@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 from assistant_events import messages as msg
@@ -10,13 +11,14 @@ from assistant_events.adapters.anthropic_messages import blocks
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessagesDecoder
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.emitter import EmitterBase, is_lost
+from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost
 from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.values import State, thaw, write_json
 from assistant_events.values.validators import NO_STATE
 
 _DIALECT = AnthropicMessagesDecoder.dialect
+_stop_reason = partial(finish_word, dialect=_DIALECT, words=words.FINISH_REASONS, otherwise="end_turn")
 
 _OF_DELTA = ("stop_sequence", "stop_details", "container")
 """Facts about the end of a message inside the `delta` of a `message_delta`; others are beside it."""
@@ -46,7 +48,11 @@ class AnthropicMessagesEmitter(EmitterBase):
         facts, usage = _facts(message), _usage(message)
         if message.error is None or usage or facts:
             delta = {key: facts.pop(key) for key in _OF_DELTA if key in facts}
-            stop = {"stop_reason": _stop_reason(message), "stop_sequence": None, **delta}
+            stop = {
+                "stop_reason": _stop_reason(message),
+                "stop_sequence": None,
+                **delta,
+            }
             counts = usage or {"output_tokens": 0}
             self.write({"type": "message_delta", "delta": stop, "usage": counts, **facts})
         if message.error is None:
@@ -143,13 +149,6 @@ def _usage(message: msg.AssistantMessage) -> dict[str, Any]:
     usage = {} if message.usage is None else words.USAGE.write(message.usage)
     usage.pop("partial", None)
     return usage
-
-
-def _stop_reason(message: msg.AssistantMessage) -> str | None:
-    if message.finish_reason is None:
-        return None
-    own = message.origin.dialect == _DIALECT
-    return message.raw_finish_reason if own else words.stop_reason_of(message.finish_reason)
 
 
 def _state_of(message: msg.AssistantMessage) -> Fields:

@@ -12,19 +12,20 @@ from typing import Final
 
 from assistant_events.adapters.errors import ErrorTable, error_of
 from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.adapters.tables import by_word
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
 
-FINISH_REASONS: Final[dict[str, FinishReason]] = {
-    "end_turn": FinishReason.STOP,
-    "stop_sequence": FinishReason.STOP,
-    "tool_use": FinishReason.TOOL_CALLS,
-    "max_tokens": FinishReason.LENGTH,
-    "model_context_window_exceeded": FinishReason.LENGTH,
-    "refusal": FinishReason.CONTENT_FILTER,
-    "pause_turn": FinishReason.PAUSE,
-    "compaction": FinishReason.OTHER,
-}
+FINISH_REASONS: Final = by_word(
+    {
+        FinishReason.STOP: "end_turn stop_sequence",
+        FinishReason.TOOL_CALLS: "tool_use",
+        FinishReason.LENGTH: "max_tokens model_context_window_exceeded",
+        FinishReason.CONTENT_FILTER: "refusal",
+        FinishReason.PAUSE: "pause_turn",
+        FinishReason.OTHER: "compaction",
+    }
+)
 """Finish reason by stop reason. The first stop reason of a reason is written for it."""
 
 USAGE: Final = UsageTable(
@@ -41,19 +42,18 @@ USAGE: Final = UsageTable(
 )
 
 ERRORS: Final = ErrorTable(
-    codes={
-        "invalid_request_error": ErrorKind.INVALID_REQUEST,
-        "request_too_large": ErrorKind.INVALID_REQUEST,
-        "conflict_error": ErrorKind.INVALID_REQUEST,
-        "authentication_error": ErrorKind.AUTH,
-        "permission_error": ErrorKind.AUTH,
-        "billing_error": ErrorKind.QUOTA,
-        "not_found_error": ErrorKind.NOT_FOUND,
-        "timeout_error": ErrorKind.TIMEOUT,
-        "rate_limit_error": ErrorKind.RATE_LIMIT,
-        "overloaded_error": ErrorKind.OVERLOADED,
-        "api_error": ErrorKind.PROVIDER,
-    },
+    codes=by_word(
+        {
+            ErrorKind.INVALID_REQUEST: "invalid_request_error request_too_large conflict_error",
+            ErrorKind.AUTH: "authentication_error permission_error",
+            ErrorKind.QUOTA: "billing_error",
+            ErrorKind.NOT_FOUND: "not_found_error",
+            ErrorKind.TIMEOUT: "timeout_error",
+            ErrorKind.RATE_LIMIT: "rate_limit_error",
+            ErrorKind.OVERLOADED: "overloaded_error",
+            ErrorKind.PROVIDER: "api_error",
+        }
+    ),
     fields=("type",),
     beside=("request_id",),
     retryable=frozenset({"api_error"}),
@@ -135,11 +135,6 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Fields that the decoder does not keep."""
-
-
-def stop_reason_of(reason: FinishReason | None) -> str:
-    """Return the stop reason of a finish reason, for answers of other dialects."""
-    return next((word for word, each in FINISH_REASONS.items() if each is reason), "end_turn")
 
 
 def detect(document: Fields) -> bool:

@@ -11,7 +11,7 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.bedrock_converse import blocks
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.decoder import BedrockConverseDecoder
-from assistant_events.adapters.emitter import EmitterBase, is_lost
+from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost
 from assistant_events.adapters.items import number_of
 from assistant_events.values import State, thaw
 
@@ -120,5 +120,4 @@ def _stop_reason(message: msg.AssistantMessage) -> str | None:
     """Return the stop reason of a message; of a failed one, when it failed with one."""
     if message.error is not None:
         return message.error.code if message.error.code in words.MALFORMED else None
-    own = message.origin.dialect == _DIALECT
-    return message.raw_finish_reason if own else words.stop_reason_of(message.finish_reason)
+    return finish_word(message, _DIALECT, words.FINISH_REASONS, "end_turn")

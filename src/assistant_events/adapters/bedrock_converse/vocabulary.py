@@ -121,11 +121,6 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
 """Fields that the decoder does not keep."""
 
 
-def stop_reason_of(reason: FinishReason | None) -> str:
-    """Return the stop reason of a finish reason, for answers of other dialects."""
-    return next((word for word, each in FINISH_REASONS.items() if each is reason), "end_turn")
-
-
 def detect(document: Fields) -> bool:
     """Return whether *document*, an event of a stream or a whole answer, is of this wire."""
     if any(isinstance(document.get(key), dict) for key in EVENTS if key != "metadata"):

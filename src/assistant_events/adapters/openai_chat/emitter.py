@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 import attrs
 
 from assistant_events import messages as msg
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.emitter import EmitterBase, is_lost
+from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_executed, write_message, write_part
@@ -18,6 +19,7 @@ from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.values import thaw
 
 _DIALECT = OpenAIChatDecoder.dialect
+_finish_reason = partial(finish_word, dialect=_DIALECT, words=words.FINISH_REASONS, otherwise="stop")
 
 
 class OpenAIChatEmitter(EmitterBase):
@@ -101,7 +103,12 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     for name, value in more.items():
         written[name] = {**written[name], **value} if name == "audio" and name in written else value
     usage = {} if message.usage is None else {"usage": words.write_usage(message.usage)}
-    choice = {"index": 0, "message": written, **choice, "finish_reason": _finish_reason(message)}
+    choice = {
+        "index": 0,
+        "message": written,
+        **choice,
+        "finish_reason": _finish_reason(message),
+    }
     return {**_head(message, "chat.completion"), "choices": [choice], **usage, **facts}
 
 
@@ -122,8 +129,3 @@ def _facts(message: msg.AssistantMessage) -> tuple[dict[str, Any], dict[str, Any
     more |= {key: facts.pop(key) for key in ("audio",) if key in facts}
     choice |= {key: facts.pop(key) for key in ("logprobs",) if key in facts}
     return choice, more, facts
-
-
-def _finish_reason(message: msg.AssistantMessage) -> str | None:
-    own = message.origin.dialect == _DIALECT
-    return message.raw_finish_reason if own else words.word_of(message.finish_reason)

@@ -120,11 +120,6 @@ def finish_reason_of(word: str | None, *, has_calls: bool, has_refusal: bool) ->
     return FinishReason.TOOL_CALLS if has_calls and (finish is FinishReason.STOP or word is None) else finish
 
 
-def word_of(reason: FinishReason | None) -> str:
-    """Return the word of a finish reason, for answers of other dialects."""
-    return next((word for word, each in FINISH_REASONS.items() if each is reason), "stop")
-
-
 def citation_of(annotation: Fields) -> Citation | None:
     """Return the source that an annotation names; `None` for one that names none, such as the text of a file."""
     source = mapping(annotation, "url_citation")
