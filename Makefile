@@ -11,7 +11,7 @@ PYTHON ?=
 ARGS ?=
 # How many processes run the tests
 JOBS ?= 2
-# Arguments of the fuzzer: make fuzz FUZZ="--seed 7" FUZZ_SECONDS=60
+# Arguments of the fuzzer: make fuzz FUZZ="--dialect openai-chat --seed 7" FUZZ_SECONDS=60
 FUZZ ?=
 # Arguments of the sampler of mutants: make mutants MUTANTS="--seed 7 --count 40 history"
 MUTANTS ?=
@@ -85,7 +85,7 @@ docs: $(READY) ## build the documentation in docs/_build, warnings are errors
 pages: $(READY) ## write the generated text into the pages of the documentation
 	@PYTHONPATH=docs/_ext $(PY) -m generated_pages
 
-fuzz: $(READY) ## feed mutated streams until stopped, or for FUZZ_SECONDS
+fuzz: $(READY) ## feed mutated streams of every dialect until stopped, or for FUZZ_SECONDS
 	@$(PY) -m tests.fuzz $(FUZZ)
 
 pins: ## work out the exact versions of everything anew: requirements/ and the clients

@@ -14,9 +14,9 @@ from assistant_events.adapters.fast_path import DeltaFastPath
 from assistant_events.adapters.frame_templates import FrameTemplate
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 from assistant_events.errors import LocalProtocolError
-from tests.fuzz import corpus_streams
 from tests.fuzz.generated import noisy
 from tests.fuzz.generated import stream as generated
+from tests.fuzz.seeds import recorded
 
 from . import padded
 from .notation import C, D, K, S, args, decoder, delta, fc, frame, mo, summary, text, th
@@ -388,9 +388,9 @@ def test_fast_equals_plain_on_recorded_streams():
     """
     Law 5 on recordings with noise added to each of their frames.
     """
-    for at, body in enumerate(corpus_streams()):
+    for at, stream in enumerate(recorded("gemini-interactions")):
         random = Random(at)
-        fast, plain = both(GeminiInteractionsDecoder, cut(noisy(body, random), random))
+        fast, plain = both(GeminiInteractionsDecoder, cut(noisy(stream.body, random), random))
         assert plain == fast
 
 

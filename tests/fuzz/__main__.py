@@ -3,7 +3,7 @@ Feed generated and damaged streams until stopped, or for FUZZ_SECONDS.
 
 Exit 1 with the seed and the smallest stream that shows a fault, when one does.
 
-    python -m tests.fuzz [--seed N] [--count N]
+    python -m tests.fuzz [--dialect NAME] [--seed N] [--count N]
 """
 # ruff: noqa: T201 - a program talks to the person at the terminal
 
@@ -12,10 +12,12 @@ import os
 import sys
 import time
 
-from assistant_events.testing.mutations import mutated
+import attrs
 
-from . import corpus_streams
-from .generated import Random, noisy, stream
+from assistant_events.adapters import dialect_names
+
+from . import seeds
+from .generated import Random
 from .judging import fault, smaller
 
 
@@ -26,16 +28,17 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.splitlines()[1])
     parser.add_argument("--seed", type=int, default=None, help="where to begin; by default somewhere else each time")
     parser.add_argument("--count", type=int, default=None, help="how many streams; by default until stopped")
+    parser.add_argument("--dialect", choices=dialect_names(), help="by default all of them in turns")
     options = parser.parse_args(arguments)
+    names = [options.dialect] if options.dialect else dialect_names()
     first = Random().randrange(10**9) if options.seed is None else options.seed
     seconds = float(os.environ.get("FUZZ_SECONDS", "inf"))
     end = time.monotonic() + seconds
-    recorded = corpus_streams()
     seed = first
-    print(f"fuzz: seed {first}, {len(recorded)} recorded streams", flush=True)
+    print(f"fuzz: seed {first}, {sum(len(seeds.recorded(name)) for name in names)} recorded streams", flush=True)
     try:
         while time.monotonic() < end and (options.count is None or seed < first + options.count):
-            wrong = tried(seed, recorded)
+            wrong = tried(names[seed % len(names)], seed)
             if wrong:
                 print(wrong, flush=True)
                 return 1
@@ -46,28 +49,23 @@ def main(arguments=None):
     return 0
 
 
-def body_of(seed, recorded):
+def tried(name, seed):
     """
-    Return the stream of a seed: a recorded one that is damaged, or one that is made up; some with noise.
+    Return a report when the stream of this dialect and seed shows a fault, with the smallest stream that does.
     """
-    random = Random(seed)
-    body = mutated(random.choice(recorded), random) if recorded and seed % 3 == 0 else stream(random)
-    return noisy(body, random) if seed % 4 == 1 else body
+    stream = seeds.stream(name, Random(seed))
 
+    def wrong_with(body):
+        return fault(attrs.evolve(stream, body=body), Random(seed))
 
-def tried(seed, recorded):
-    """
-    Return a report when the stream of this seed shows a fault, with the smallest stream that does.
-    """
-    body = body_of(seed, recorded)
-    wrong = fault(body, Random(seed))
+    wrong = wrong_with(stream.body)
     if not wrong:
         return ""
-    least = smaller(body, lambda one: bool(fault(one, Random(seed)))) if len(body) < 200_000 else body
+    least = smaller(stream.body, lambda body: bool(wrong_with(body))) if len(stream.body) < 200_000 else stream.body
     return (
-        f"fuzz: seed {seed}: {wrong}\n"
-        f"fuzz: again with: python -m tests.fuzz --seed {seed} --count 1\n"
-        f"fuzz: the smallest stream found, {len(least)} bytes: {fault(least, Random(seed)) or 'not steady'}\n{least!r}"
+        f"fuzz: {name}, seed {seed}: {wrong}\n"
+        f"fuzz: again with: python -m tests.fuzz --dialect {name} --seed {seed} --count 1\n"
+        f"fuzz: the smallest stream found, {len(least)} bytes: {wrong_with(least) or 'not steady'}\n{least!r}"
     )
 
 

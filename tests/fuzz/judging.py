@@ -3,37 +3,29 @@ What must hold for any stream, as one sentence for each fault.
 """
 
 from assistant_events import MessageStatus, find_problems, fold, reconcile
-from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 
 from .generated import pieces
 
 
-class Plain(GeminiInteractionsDecoder):
+def fault(stream, random):
     """
-    The decoder without its fast path.
+    Return what is wrong with what is made of a stream; nothing when all is well.
     """
-
-    fast = False
-
-
-def fault(body, random):
-    """
-    Return what is wrong with what is made of these bytes; nothing when all is well.
-    """
-    chunks = pieces(body, random)
+    chunks = pieces(stream.body, random)
     results = []
-    for cls in (GeminiInteractionsDecoder, Plain):
-        decoder = cls("m")
+    for how, fast, cut in (("the decoder", True, chunks), ("the plain one", False, chunks), ("uncut", True, None)):
         try:
-            events = [event for chunk in chunks for event in decoder.feed(chunk)] + decoder.close()
+            events, decoder = stream.decode(cut, fast=fast)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is a fault
-            return f"{cls.__name__} raised {error!r}"
+            return f"{how} raised {error!r}"
         if decoder.failure is not None:
-            return f"{cls.__name__} failed inside with {decoder.failure!r}"
+            return f"{how} failed inside with {decoder.failure!r}"
         results.append((events, decoder.notes, decoder.error))
     if results[0] != results[1]:
         return "the fast path differs from the plain one"
-    return judged(results[0][0]) or _rejoined(body, random)
+    if fold(results[0][0]) != fold(results[2][0]):
+        return "in other chunks it gives another transcript"
+    return judged(results[0][0]) or _rejoined(stream, random)
 
 
 def judged(events):
@@ -53,18 +45,16 @@ def judged(events):
     return ""
 
 
-def _rejoined(body, random):
-    at = random.randrange(len(body) + 1)
-    decoder = GeminiInteractionsDecoder("m")
-    events = decoder.feed(body[:at])
+def _rejoined(stream, random):
+    at = random.randrange(len(stream.body) + 1)
+    decoder = stream.decoder()
+    events = decoder.feed(stream.body[:at])
     if random.random() < 0.3:
         events += decoder.close()
-    prior = list(fold(events).messages)
-    second = GeminiInteractionsDecoder("m", prior=prior)
-    events += second.feed(body) + second.close()
+    more, second = stream.decode(prior=list(fold(events).messages))
     if second.failure is not None:
         return f"rejoined at byte {at} it failed inside with {second.failure!r}"
-    wrong = judged(events)
+    wrong = judged(events + more)
     return f"rejoined at byte {at}: {wrong}" if wrong else ""
 
 

@@ -4,28 +4,29 @@ A short run of the fuzzer, the fuzzer itself, and that work grows with the bytes
 
 from collections import Counter
 
+import attrs
 import pytest
 
 from assistant_events import TextDelta, fold
-from assistant_events.adapters import Sse
+from assistant_events.adapters import Sse, dialect_names, load_dialect
 from assistant_events.adapters.gemini_interactions import GeminiInteractionsDecoder
 
 from . import __main__ as fuzz
-from . import corpus_streams, judging
+from . import judging, seeds
 from .generated import Random, stream
 from .growing import bytes_of, decoded, delta, start
+from .seeds import INTERACTIONS
 
 COUNT = 20
 
 
-@pytest.mark.parametrize("start", range(0, 30 * COUNT, COUNT))
-def test_a_short_run(start):
+@pytest.mark.parametrize("start", range(0, 4 * COUNT, COUNT))
+@pytest.mark.parametrize("name", dialect_names())
+def test_a_short_run(name, start):
     """
-    Streams that are made up or damaged show no fault.
+    Streams of any dialect that are made up or damaged show no fault.
     """
-    recorded = corpus_streams()
-
-    assert [] == [report for seed in range(start, start + COUNT) if (report := fuzz.tried(seed, recorded))]
+    assert [] == [report for seed in range(start, start + COUNT) if (report := fuzz.tried(name, seed))]
 
 
 def test_seeds_name_streams():
@@ -74,7 +75,7 @@ def test_the_program_stops_when_it_is_told_to(monkeypatch, capsys):
     Ctrl-C ends it without a trace.
     """
 
-    def stopped(seed, recorded):
+    def stopped(name, seed):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fuzz, "tried", stopped)
@@ -115,7 +116,7 @@ class Endless(GeminiInteractionsDecoder):
 
 class Uneven(GeminiInteractionsDecoder):
     def on_event(self, event):
-        if type(self) is Uneven:
+        if self.fast:
             self.note("odd", "only here")
         super().on_event(event)
 
@@ -134,14 +135,14 @@ def test_a_fault_is_found_and_made_small(monkeypatch, capsys, decoder, sentence)
     """
     The report has the seed, the fault and the smallest stream that shows it; the exit code is 1.
     """
-    monkeypatch.setattr(judging, "GeminiInteractionsDecoder", decoder)
-    plain = decoder if decoder is not Uneven else GeminiInteractionsDecoder
-    monkeypatch.setattr(judging, "Plain", type("Plain", (plain,), {"fast": False}))
+    broken = attrs.evolve(load_dialect(INTERACTIONS), decoder=decoder)
+    monkeypatch.setattr(seeds, "load_dialect", lambda name: broken)
+    monkeypatch.setattr(seeds, "recorded", lambda name: [])
 
-    assert 1 == fuzz.main(["--seed", "1", "--count", "30"])
+    assert 1 == fuzz.main(["--dialect", INTERACTIONS, "--seed", "1", "--count", "30"])
     report = capsys.readouterr().out
     assert sentence in report
-    assert "again with: python -m tests.fuzz --seed " in report
+    assert "again with: python -m tests.fuzz --dialect gemini-interactions --seed " in report
 
 
 def test_the_smallest_stream_is_small():

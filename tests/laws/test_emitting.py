@@ -1,7 +1,8 @@
 """
-Law 12: what the Interactions emitter writes is decoded to the events that it was given, or it reports the difference.
+Law 12: what an emitter writes is decoded to the events that it was given, or it reports the difference.
 """
 
+import inspect
 import json
 import os
 import random
@@ -13,15 +14,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant_events import Origin, StepStarted, find_problems, fold
-from assistant_events.adapters import load_dialect
+from assistant_events.adapters import dialect_names, load_dialect
 from assistant_events.testing.strategies import loose_events, recut, sessions
 from tests.adapters.samples import SAMPLES
 from tests.corpus.bodies import RESOURCES, STREAMS, body_of, stream_of
 from tests.fuzz.generated import stream as generated
+from tests.fuzz.seeds import INTERACTIONS, made_up, recorded
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 DIALECT = load_dialect("gemini-interactions")
 OPTIONS = {"streamed": {}, "whole": {"arguments": "whole"}, "cut": {"delta_chars": 3}}
+OTHERS = [name for name in dialect_names() if name != INTERACTIONS]
+
+
+def options_of(dialect):
+    """
+    Return those of the options that the emitter of a dialect has.
+    """
+    known = inspect.signature(dialect.emitter).parameters
+    return [options for options in OPTIONS.values() if set(options) <= set(known)]
 
 
 def decoded(body):
@@ -33,13 +44,13 @@ def durable(events):
     return [event for event in events if event.durable]
 
 
-def emitted(events, **options):
+def emitted(events, dialect=DIALECT, **options):
     """
     Return the drops and what the bytes of the emitter are decoded to, having checked that this is legal.
     """
-    emitter = DIALECT.emitter(**options)
+    emitter = dialect.emitter(**options)
     frames = [frame for event in events for frame in emitter.emit(event)] + emitter.close()
-    decoder = DIALECT.decoder("m")
+    decoder = dialect.decoder("m")
     caused = decoder.feed(b"".join(map(emitter.to_bytes, frames))) + decoder.close()
     assert decoder.failure is None
     assert [] == find_problems(caused)
@@ -57,11 +68,11 @@ def assert_same(events, **options):
     assert Counter(durable(events)) == Counter(durable(caused))
 
 
-def assert_same_or_reported(events, **options):
+def assert_same_or_reported(events, dialect=DIALECT, **options):
     """
     Check that the frames are decoded to the same message, or that a drop reports the difference.
     """
-    drops, caused = emitted(events, **options)
+    drops, caused = emitted(events, dialect, **options)
 
     assert drops or fold(events) == fold(caused)
 
@@ -110,6 +121,30 @@ def test_whatever_the_decoder_produces_comes_back_or_is_reported(options):
         assert_same_or_reported(decoded(generated(random.Random(seed))), **options)
 
 
+@pytest.mark.parametrize("name", OTHERS)
+def test_so_it_is_for_the_other_dialects(name):
+    """
+    Made-up streams of the other dialects come back as well, or the difference is reported.
+    """
+    dialect = load_dialect(name)
+    for seed in range(1000 if THOROUGH else 40):
+        events, _ = made_up(name, random.Random(seed)).decode()
+        for options in options_of(dialect):
+            assert_same_or_reported(events, dialect, **options)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_recordings_of_the_other_dialects_come_back(name):
+    """
+    So do their recorded streams.
+    """
+    streams = recorded(name)
+    if not streams:
+        pytest.skip("no recorded bodies in ../shared/corpus")
+    for stream in streams if THOROUGH else streams[::8]:
+        assert_same_or_reported(stream.decode()[0], load_dialect(name))
+
+
 def test_nearly_everything_comes_back():
     """
     What is reported of random streams are halves of surrogate pairs, and few other things.
@@ -140,20 +175,22 @@ def test_how_deltas_are_cut_changes_nothing(data, name):
     ]
 
 
-@given(st.one_of(sessions(), loose_events()), st.sampled_from(sorted(OPTIONS)))
-def test_answers_of_others_are_written_as_far_as_possible(events, options):
+@given(st.one_of(sessions(), loose_events()), st.sampled_from(dialect_names()), st.data())
+def test_answers_of_others_are_written_as_far_as_possible(events, name, data):
     """
     Sessions of other providers, and events in any order, are never refused; what is written is legal, and reported.
     """
-    drops, _ = emitted(events, **OPTIONS[options])
+    dialect = load_dialect(name)
+    drops, _ = emitted(events, dialect, **data.draw(st.sampled_from(options_of(dialect))))
 
     assert drops or not durable(events)
 
 
-@given(sessions())
-def test_odd_state_is_never_refused(events):
+@given(sessions(), st.sampled_from(dialect_names()))
+def test_odd_state_is_never_refused(events, name):
     """
-    State that this dialect would not have written is written as far as possible.
+    State that a dialect would not have written is written as far as possible.
     """
-    own = Origin(provider="google", model="m", dialect="gemini-interactions")
-    emitted([attrs.evolve(event, origin=own) if isinstance(event, StepStarted) else event for event in events])
+    own = Origin(provider="google", model="m", dialect=name)
+    own_events = [attrs.evolve(event, origin=own) if isinstance(event, StepStarted) else event for event in events]
+    emitted(own_events, load_dialect(name))

@@ -16,7 +16,14 @@ from typing import Any, ClassVar, final
 import attrs
 
 from assistant_events.adapters.fast_path import DeltaFastPath
-from assistant_events.adapters.frame_templates import DeltaFrames, FrameTemplate, Learned, Path, TemplateLearner
+from assistant_events.adapters.frame_templates import (
+    NUMBER_LIMIT,
+    DeltaFrames,
+    FrameTemplate,
+    Learned,
+    Path,
+    TemplateLearner,
+)
 from assistant_events.adapters.framing import DONE, MAX_FRAME_BYTES, Framing, Sse
 from assistant_events.adapters.json_fields import FRAME_DEPTH, Fields
 from assistant_events.errors import JsonError, LocalProtocolError
@@ -73,7 +80,7 @@ class FrameReader(ABC):
         """The frame that is read, as it came; `None` when it was parsed elsewhere."""
 
         self.frame_ids: set[bytes] = set()
-        """Ids of the frames that came, encoded, for dialects whose frames have one (`delta_frames.unique`)."""
+        """Ids or numbers of the frames that came, encoded, for dialects that have them (`delta_frames.unique`)."""
 
         self._fast_path: DeltaFastPath | None = None
         self._ready: DeltaFastPath | None = None
@@ -195,13 +202,13 @@ class FrameReader(ABC):
         payload = self.payload
         if event is not None:
             number = self.delta_frames.number_in(event) or 0
-            if payload is None or number < 0:
+            if payload is None or not 0 <= number < NUMBER_LIMIT:
                 return
             if learner is None:
                 learner = self._learners[kind] = TemplateLearner()
             if learner.template is None or (left is not None and left.is_for(learner, number, fragment)):
                 learner.observe(lambda: self._learn_frame(payload, event, path))
-        if learner is None or learner.template is None or number < 0:
+        if learner is None or learner.template is None or not 0 <= number < NUMBER_LIMIT:
             return
         if left is not None and left.is_for(learner, number, fragment):
             left.resume()

@@ -49,12 +49,19 @@ _PROBES: dict[type, tuple[re.Pattern[bytes], Any, bytes]] = {
 }
 """By the type of a varying value: its token, and the value that is tried in its place."""
 
+NUMBER_LIMIT = 10**10
+"""Numbers of items are smaller: frames with larger ones are decoded in full."""
+
 _GROUPS = ("text", "number", "unique")
+
+_UNIQUE = {"str": "unique", "int": "serial"}
+"""By the type of a frame's id: its gap."""
 
 _GAPS = {
     "text": rb'(?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+")',
     "number": rb"(?P<number>0|[1-9]\d{0,9})",
     "unique": rb'"(?P<unique>[ !#-\[\]-~]{1,256}+)"',
+    "serial": rb"(?P<unique>0|[1-9]\d{0,17})",
     "str": rb'"[ !#-\[\]-~]{0,256}+"',
     "int": rb"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?",
     "float": rb"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?",
@@ -98,7 +105,7 @@ class DeltaFrames:
     """Keys whose last value counts, such as usage: `DecoderBase.on_skipped` gets it."""
 
     unique: str = ""
-    """Key of the frame's id, which is counted too. An id in `DecoderBase.frame_ids` makes a frame a repeated one."""
+    """Key of the frame's id or number, counted too. One in `DecoderBase.frame_ids` makes a frame a repeated one."""
 
     def allow(self, event: Fields, path: Path) -> bool:
         """Return whether *event* has a string at *path*, and beside the path only keys that are declared."""
@@ -122,8 +129,8 @@ class DeltaFrames:
             yield self.number, "number"
         for key in self._varying:
             for place, value in _scalars(self._within(event).get(key), (*self.inside, key)):
-                unique = key == self.unique and isinstance(value, str)
-                yield place, "unique" if unique else type(value).__name__
+                kind = type(value).__name__
+                yield place, _UNIQUE.get(kind, kind) if key == self.unique else kind
 
     def counted_in(self, event: Fields) -> Fields:
         """Return the counted fields of a frame."""
@@ -204,7 +211,7 @@ class FrameTemplate:
         """
         # Compiled late: a frame without noise never needs it.
         gaps = [_GAPS[gap] for gap in self._gaps]
-        missing = [b"(?P<%b>)" % name.encode() for name in _GROUPS if name not in self._gaps]
+        missing = [b"(?P<%b>)" % name.encode() for name in _GROUPS if b"<%b>" % name.encode() not in b"".join(gaps)]
         *constant, last = self._after
         matched = [*map(re.escape, constant), _PIECES.sub(_loosened, last)]
         pieces = [gap + literal for gap, literal in zip(gaps, matched, strict=True)]

@@ -261,7 +261,7 @@ class Trial(Sample):
     def check_damage(self, count: int) -> None:
         """Damage it: copies never raise, and end like any other."""
         for number in range(count):
-            damaged = self._damaged_frames() if number % 2 else mutated(self.body, self._random)
+            damaged = self.damaged_frames(self._random) if number % 2 else mutated(self.body, self._random)
             self._copy(f"{self.name}, damaged copy {number}", damaged).check(_check_damaged)
 
     def check_events(self, events: Sequence[Event], where: str) -> None:
@@ -322,12 +322,6 @@ class Trial(Sample):
         return Trial(
             self.dialect, name, body, request=self.request, every_position=self._every_position, seed=self._seed
         )
-
-    def _damaged_frames(self) -> bytes:
-        """Return the stream with damages inside of its frames, which are whole: their checksums hold."""
-        lines = b"\n".join([(frame.name or "").encode() + b" " + frame.payload for frame in self.frames])
-        parts = [line.decode("utf-8", "replace").partition(" ") for line in mutated(lines, self._random).split(b"\n")]
-        return self.written([(name or None, payload) for name, _, payload in parts])
 
     def _check_ended(self, decoder: DecoderBase, where: str) -> None:
         name = f"{self.name}{where}"

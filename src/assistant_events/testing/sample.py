@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from random import Random
 from typing import Any, Final, NamedTuple, TypeAlias, cast, final
 
 from assistant_events.adapters.base import DecoderBase
@@ -15,6 +16,7 @@ from assistant_events.errors import JsonError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage, Part, Transcript
 from assistant_events.reducer import fold
+from assistant_events.testing.mutations import mutated
 from assistant_events.values import ErrorInfo, read_json, thaw
 from assistant_events.values.validators import NO_STATE
 
@@ -118,6 +120,12 @@ class Sample:
         """Return a stream of names and payloads."""
         framing = self.decoder().framing
         return b"".join([framing.frame(name, payload) for name, payload in frames])
+
+    def damaged_frames(self, random: Random) -> bytes:
+        """Return the stream with damages inside of its frames, which are whole: their checksums hold."""
+        lines = b"\n".join([(frame.name or "").encode() + b" " + frame.payload for frame in self.frames])
+        parts = [line.decode("utf-8", "replace").partition(" ") for line in mutated(lines, random).split(b"\n")]
+        return self.written([(name or None, payload) for name, _, payload in parts])
 
     def _ends(self, separator: bytes) -> Iterator[int]:
         """Yield where a frame may end: at the end of a line, where the framing has lines, else anywhere."""

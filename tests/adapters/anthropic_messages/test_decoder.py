@@ -549,3 +549,12 @@ def test_detection():
     """
     assert [True] * len(KNOWN) == [DIALECT.detect(document) for document in KNOWN]
     assert [False] * len(STRANGE) == [DIALECT.detect(document) for document in STRANGE]
+
+
+def test_indexes_that_nothing_counts_to():
+    """
+    An index of thousands of digits is a block like any other.
+    """
+    body = stream(M(), *[T(7, "word ")] * 12, K(), END)
+
+    assert "word " * 12 == message(body.replace(b'"index":7', b'"index":' + b"9" * 5000)).text

@@ -51,6 +51,18 @@ def test_samples_come_back(name, options):
         assert Counter(durable(sample)) == Counter(durable(found))
 
 
+@pytest.mark.parametrize("odd", [{"tye": "beam"}, {"type": [1]}])
+def test_deltas_of_no_known_shape_are_written(odd):
+    """
+    Unknown deltas that a block keeps are written as they came.
+    """
+    body = stream(M(), B(0, "hologram"), {"type": "content_block_delta", "index": 0, "delta": odd}, X(0), K(), END)
+
+    _, written, _ = emitted(events(body))
+
+    assert json.dumps(odd, separators=(",", ":")).encode() in written
+
+
 @pytest.mark.parametrize("name", sorted(UNSAID))
 def test_what_cannot_be_written_is_reported(name):
     """

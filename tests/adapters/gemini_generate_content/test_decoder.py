@@ -630,3 +630,12 @@ def test_fields_of_the_wrong_type():
     )
 
     assert ["opaque", "tool", "opaque", "tool"] == [part[0] for part in parts(body) if part[0] != "text"]
+
+
+def test_a_finish_reason_of_thousands_of_digits():
+    """
+    A number that is no reason counts as missing.
+    """
+    body = stream(C(T("Hi")), C(T("!"), finish=7654321)).replace(b"7654321", b"9" * 5000)
+
+    assert "Hi!" == message(body).text

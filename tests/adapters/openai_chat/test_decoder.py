@@ -524,3 +524,12 @@ def test_tags_of_reasoning_stay_in_the_text(pieces):
     Tags that a local model writes into its text are text: only its template knows what they mean.
     """
     assert [("text", "".join(pieces), {})] == parts(answer(*map(T, pieces)))
+
+
+def test_fields_of_a_chunk_that_are_named_like_its_parts():
+    """
+    They replace nothing, and do not fail the answer.
+    """
+    body = answer(D(content="a", chunk={"choice": [1], "message": "x"}), T("b"))
+
+    assert "ab" == message(body).text

@@ -714,6 +714,16 @@ class TestResumption:
         assert 8 == decoder.last_sequence_number
         assert events(body(*frames)) == found + decoder.feed(body(*frames[9:])) + decoder.close()
 
+    def test_a_frame_that_comes_twice(self):
+        """
+        A delta is read once, also among deltas that take the fast path.
+        """
+        frames = numbered(created(), *text(0, *[f"word {at} " for at in range(20)]), completed())
+        assert frames[18]["delta"] == "word 15 "
+
+        for again in ([frames[18]] * 2, frames[10:19]):
+            assert events(body(*frames)) == events(body(*frames[:18], *again, *frames[19:]))
+
     def test_numbers_that_are_wrong(self):
         """
         Numbers that belong to other events are not looked at (LiteLLM).

@@ -89,10 +89,11 @@ class AnthropicMessagesEmitter(EmitterBase):
 
     def _cut(self, delta: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield a delta in pieces."""
-        _, field = words.DELTAS.get(delta["type"], ("", ""))
-        for piece in self.pieces(delta.get(field, "")):
+        _, field = words.DELTAS.get(string(delta, "type") or "", ("", ""))
+        text = string(delta, field)
+        for piece in self.pieces(text or ""):
             yield {**delta, field: piece}
-        if not delta.get(field):
+        if not text:
             yield delta
 
 

@@ -125,7 +125,7 @@ def reason_of(candidate: Fields) -> str | None:
     number = integer(candidate, "finishReason")
     if number is not None and 0 <= number < len(_NUMBERS):
         return _NUMBERS[number]
-    return string(candidate, "finishReason") or (None if number is None else str(number)[:20])
+    return string(candidate, "finishReason") or (None if number is None or abs(number) >= 10**20 else str(number))
 
 
 def failure(reason: str | None, message: str | None) -> ErrorInfo | None:

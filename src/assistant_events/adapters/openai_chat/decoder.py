@@ -159,13 +159,20 @@ class OpenAIChatDecoder(DecoderBase):
         self._counts = said(mapping(event, "usage")) or self._counts or said(mapping(mapping(event, "x_groq"), "usage"))
         _merge(self._facts, event, words.CHUNK)
 
+    def _facts_of(self, part: str) -> dict[str, Any]:
+        """Return the facts of a part of the chunks, which none of their own fields replaces."""
+        if not isinstance(self._facts.get(part), dict):
+            self._facts[part] = {}
+        found: dict[str, Any] = self._facts[part]
+        return found
+
     def _on_choice(self, event: Fields, choice: Fields) -> None:
         self._is_document = "delta" not in choice and "message" in choice
         delta = mapping(choice, "message" if self._is_document else "delta")
         if not delta and string(choice, "text"):
             delta = {"content": choice["text"]}
-        _merge(self._facts.setdefault("choice", {}), choice, words.CHOICE)
-        _merge(self._facts.setdefault("message", {}), delta, words.MESSAGE)
+        _merge(self._facts_of("choice"), choice, words.CHOICE)
+        _merge(self._facts_of("message"), delta, words.MESSAGE)
         self._state |= {key: delta[key] for key in words.RETURNED if delta.get(key) is not None}
         self._counts = said(mapping(choice, "usage")) or self._counts
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")

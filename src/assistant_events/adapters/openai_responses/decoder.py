@@ -49,7 +49,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         constant=("type", "content_index", "summary_index", "logprobs"),
         number="output_index",
         loose=("obfuscation", "item_id"),
-        counted=("sequence_number",),
+        unique="sequence_number",
     )
 
     def __init__(self, message_id: str, **options: Unpack[DecoderOptions]) -> None:
@@ -66,6 +66,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         self._response: dict[str, Any] = {}
         self._sequence: dict[int, str] | None = {}
         self._last_number = -1
+        self.frame_ids.clear()
 
     @property
     def last_sequence_number(self) -> int | None:
@@ -151,8 +152,10 @@ class OpenAIResponsesDecoder(DecoderBase):
         if number is None or self._sequence is None:
             return False
         is_delta = kind.endswith(".delta")
-        if number > self._last_number:
-            self._last_number = number
+        serial = b"%d" % number
+        if serial not in self.frame_ids:
+            self.frame_ids.add(serial)
+            self._last_number = max(self._last_number, number)
             if not is_delta:
                 self._sequence[number] = kind
             return False
