@@ -15,6 +15,7 @@ from benchmarks.decode import (
     sse_to_message_live_stdlib,
     sse_to_message_stdlib,
 )
+from benchmarks.dialects import dialects, dialects_live
 from benchmarks.growth import growth
 from benchmarks.imports import import_time
 from benchmarks.measure import Figure, Note, Settings
@@ -32,6 +33,8 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
         "sse_to_message_stdlib": sse_to_message_stdlib,
         "sse_to_message_live_stdlib": sse_to_message_live_stdlib,
         "recorded_noise": recorded_noise,
+        "dialects": dialects,
+        "dialects_live": dialects_live,
         "growth": growth,
         "import": import_time,
         "peak_memory": peak_memory,

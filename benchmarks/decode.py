@@ -12,9 +12,10 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from assistant_events import AssistantMessage, ReasoningPart, thaw
+from assistant_events.adapters import Dialect
 from assistant_events.adapters.gemini_interactions import dialect
 from assistant_events.reducer import Builder
-from benchmarks.answers import ANSWERS, Answer
+from benchmarks.answers import ANSWERS, Answer, Call
 from benchmarks.limit import parse_all
 from benchmarks.measure import (
     Comparison,
@@ -93,9 +94,9 @@ def sse_to_message_live_stdlib(settings: Settings) -> Iterator[Figure]:
     return _without_msgspec(settings, live=True)
 
 
-def consume(chunks: Iterable[bytes]) -> AssistantMessage:
+def consume(chunks: Iterable[bytes], wire: Dialect = dialect) -> AssistantMessage:
     """Make the message of a stream as an app does: decode it and hand each event to a builder."""
-    decoder = dialect.decoder("m1")
+    decoder = wire.decoder("m1")
     builder = Builder()
     for chunk in chunks:
         builder.extend(decoder.feed(chunk))
@@ -105,17 +106,20 @@ def consume(chunks: Iterable[bytes]) -> AssistantMessage:
     return message
 
 
-def check(answer: Answer, chunks: Sequence[bytes]) -> None:
+def check(answer: Answer, chunks: Sequence[bytes], wire: Dialect = dialect, *, whole_calls: bool = False) -> None:
     """
     Check that the message of *chunks* has the content of *answer*, and that no delta was left out or merged.
+
+    With *whole_calls* the input of a call has no deltas.
 
     Raises:
         AssertionError: With a sentence on the first difference.
     """
-    check_message(answer, consume(chunks))
-    decoder = dialect.decoder("m1")
+    check_message(answer, consume(chunks, wire))
+    decoder = wire.decoder("m1")
     live = sum(not event.durable for chunk in chunks for event in decoder.feed(chunk))
-    assert live == answer.deltas, f"{answer.name}: expected {answer.deltas} live events, got {live}"
+    expected = sum(len(part.pieces) for part in answer.parts if not (whole_calls and isinstance(part, Call)))
+    assert live == expected, f"{answer.name}: expected {expected} live events, got {live}"
 
 
 def check_message(answer: Answer, message: AssistantMessage) -> None:

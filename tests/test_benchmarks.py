@@ -10,6 +10,7 @@ from benchmarks import __main__ as command
 from benchmarks import answers, events, limit, peers, wire
 from benchmarks.catalogue import BENCHMARKS
 from benchmarks.decode import check, check_message, consume
+from benchmarks.dialects import WIRES
 from benchmarks.measure import QUICK, Figure, Note, Settings, compare, exponent, tracing
 from benchmarks.report import plain
 
@@ -23,6 +24,7 @@ CASES = {
     "sse_to_message_stdlib": STREAMS,
     "sse_to_message_live_stdlib": STREAMS,
     "recorded_noise": STREAMS | {f"{name}_live" for name in STREAMS},
+    **{name: {f"{wire}/{stream}" for wire in WIRES for stream in STREAMS} for name in ("dialects", "dialects_live")},
     "growth": {
         f"{kind}_{what}"
         for kind in ("text", "tool_input")
