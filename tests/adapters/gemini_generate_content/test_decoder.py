@@ -634,7 +634,7 @@ def test_fields_of_the_wrong_type():
 
 def test_a_finish_reason_of_thousands_of_digits():
     """
-    A number that is no reason counts as missing.
+    A number without a meaning counts as missing.
     """
     body = stream(C(T("Hi")), C(T("!"), finish=7654321)).replace(b"7654321", b"9" * 5000)
 
