@@ -533,3 +533,19 @@ def test_fields_of_a_chunk_that_are_named_like_its_parts():
     body = answer(D(content="a", chunk={"choice": [1], "message": "x"}), T("b"))
 
     assert "ab" == message(body).text
+
+
+def test_facts_that_change_on_the_fast_path():
+    """
+    A fact that has an earlier value again counts again, also in frames like those before.
+    """
+    safe, unsafe = [{"content_filter_results": {"hate": {"severity": word}}} for word in ("safe", "low")]
+    body = stream(
+        *[D(content=f"a{at}", choice=safe) for at in range(9)],
+        D(content="b", choice=unsafe),
+        *[D(content=f"c{at}", choice=safe) for at in range(9)],
+        F(),
+        DONE,
+    )
+
+    assert "safe" == message(body).details["choice"]["content_filter_results"]["hate"]["severity"]

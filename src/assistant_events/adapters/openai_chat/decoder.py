@@ -157,7 +157,7 @@ class OpenAIChatDecoder(DecoderBase):
         if not self.recorder.started and (ident or mappings(event, "choices")):
             self.recorder.start(self.origin(served_model=model or None), state=self._state)
         self._counts = said(mapping(event, "usage")) or self._counts or said(mapping(mapping(event, "x_groq"), "usage"))
-        _merge(self._facts, event, words.CHUNK)
+        self._merge(self._facts, event, words.CHUNK)
 
     def _facts_of(self, part: str) -> dict[str, Any]:
         """Return the facts of a part of the chunks, which none of their own fields replaces."""
@@ -166,13 +166,26 @@ class OpenAIChatDecoder(DecoderBase):
         found: dict[str, Any] = self._facts[part]
         return found
 
+    def _merge(self, into: dict[str, Any], fields: Fields, own: frozenset[str]) -> None:
+        """
+        Put fields that are not *own* into others: objects are merged at one level, else the last value counts.
+
+        A new value makes the learned frames useless: they have the old one, which would count again.
+        """
+        for key, value in said(fields).items():
+            if key not in own:
+                merged = {**mapping(into, key), **value} if isinstance(value, dict) else value
+                if into.get(key) != merged:
+                    into[key] = merged
+                    self._learners.clear()
+
     def _on_choice(self, event: Fields, choice: Fields) -> None:
         self._is_document = "delta" not in choice and "message" in choice
         delta = mapping(choice, "message" if self._is_document else "delta")
         if not delta and string(choice, "text"):
             delta = {"content": choice["text"]}
-        _merge(self._facts_of("choice"), choice, words.CHOICE)
-        _merge(self._facts_of("message"), delta, words.MESSAGE)
+        self._merge(self._facts_of("choice"), choice, words.CHOICE)
+        self._merge(self._facts_of("message"), delta, words.MESSAGE)
         self._state |= {key: delta[key] for key in words.RETURNED if delta.get(key) is not None}
         self._counts = said(mapping(choice, "usage")) or self._counts
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
@@ -359,10 +372,3 @@ class OpenAIChatDecoder(DecoderBase):
             self.recorder.end_tool_input(key=call, input=whole)
         else:
             self.recorder.end(call)
-
-
-def _merge(into: dict[str, Any], fields: Fields, own: frozenset[str]) -> None:
-    """Put fields that are not *own* into others: objects are merged at one level, else the last value counts."""
-    for key, value in said(fields).items():
-        if key not in own:
-            into[key] = {**mapping(into, key), **value} if isinstance(value, dict) else value
