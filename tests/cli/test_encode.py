@@ -1,5 +1,7 @@
 """`encode`: the next request of a session, to its own provider and to another one."""
 
+import json
+
 import pytest
 
 from assistant_events import Origin
@@ -98,3 +100,16 @@ def test_a_session_without_a_model(run, db):
 
     assert (2, "assistant-events: the session names no model; name one with --model\n") == (ran.code, ran.err)
     assert 0 == run("encode", "new", "--dialect", "openai-chat", "--model", "m", "--db", db).code
+
+
+def test_an_answer_of_another_provider(run, db, tmp_path):
+    """
+    An answer that was folded as that of its server is sent back there with its reasoning.
+    """
+    message = {"role": "assistant", "content": "Yes.", "reasoning": "Hm."}
+    answer = tmp_path / "answer.json"
+    answer.write_text(json.dumps({"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]}))
+    run("fold", answer, "--provider", "groq", "--db", db, "--session", "s")
+    ran = run("encode", "s", "--dialect", "openai-chat", "--provider", "groq", "--db", db)
+
+    assert ([message], "") == (ran.json["messages"], ran.err)

@@ -82,6 +82,7 @@ def fold_command(
     db: _OptionalDb = None,
     session: _Name = None,
     dialect: _Name = None,
+    provider: _Name = None,
     message: _Name = None,
     check: _Flag = False,
     json: _Flag = False,
@@ -102,6 +103,7 @@ def fold_command(
         db: SQLite file to store the events in, made when it is not there
         session: session in the database, "main" by default
         dialect: wire format, found in the first frames by default
+        provider: who ran the model, the provider of the dialect by default
         message: id of the message
         check: exit with 1 when an answer failed or was cut
         json: print the transcript as JSON
@@ -112,7 +114,7 @@ def fold_command(
         if value == "":
             raise CommandError(f"{name} needs a name")
     with reading(file) as source:
-        content = recognise(source, dialect)
+        content = recognise(source, dialect, provider)
         if db is None:
             transcript = fold(events_of(content, message or "m1"))
         else:

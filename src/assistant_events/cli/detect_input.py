@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from functools import partial
 from itertools import chain, islice
 from typing import Any, Final, TypeAlias, cast, final
 
@@ -136,9 +137,9 @@ class ProviderAnswer:
 Content: TypeAlias = OwnEvents | ProviderStream | ProviderAnswer
 
 
-def recognise(source: Input, dialect_name: str | None = None) -> Content:
+def recognise(source: Input, dialect_name: str | None = None, provider: str | None = None) -> Content:
     """
-    Return what *source* holds; the dialect of the provider is looked for in the first frames by default.
+    Return what *source* holds; the dialect is looked for in the first frames, the provider is its own, by default.
 
     Raises:
         CommandError: It is nothing that can be read, or of no dialect that is installed.
@@ -147,7 +148,8 @@ def recognise(source: Input, dialect_name: str | None = None) -> Content:
     form = _form_of(source)
     if form not in _DOCUMENTS:
         framing = AwsEventStream() if form is _Form.BINARY else Sse()
-        return ProviderStream(source, form, dialect or _detected(source, _frames(source, framing)))
+        found = dialect or _detected(source, _frames(source, framing))
+        return ProviderStream(source, form, _of_provider(found, provider))
     first, *more = [_parsed(source, *found) for found in islice(_DOCUMENTS[form](source.chunks()), 2)] or [None]
     if first is None:
         raise CommandError(f"{source.name}: the JSON holds no object")
@@ -156,9 +158,22 @@ def recognise(source: Input, dialect_name: str | None = None) -> Content:
     if dialect is None:
         payloads = (payload for _, payload in _DOCUMENTS[form](source.chunks()))
         dialect = _detected(source, filter(None, map(_object, payloads)))
+    dialect = _of_provider(dialect, provider)
     if not more and dialect.decode_resource is not None and not dialect.decoder("m").feed_event(first):
         return ProviderAnswer(dialect, first)
     return ProviderStream(source, form, dialect)
+
+
+def _of_provider(dialect: Dialect, provider: str | None) -> Dialect:
+    """Return a dialect whose answers are those of another provider."""
+    if provider is None:
+        return dialect
+    decode = dialect.decode_resource
+    return attrs.evolve(
+        dialect,
+        decoder=partial(dialect.decoder, provider=provider),
+        decode_resource=None if decode is None else partial(decode, provider=provider),
+    )
 
 
 def is_record(document: object) -> bool:
