@@ -549,3 +549,18 @@ def test_facts_that_change_on_the_fast_path():
     )
 
     assert "safe" == message(body).details["choice"]["content_filter_results"]["hate"]["severity"]
+
+
+def test_ids_that_are_repeated_on_the_fast_path():
+    """
+    Frames that repeat the id of their call are of no other call, though it has their index.
+    """
+    body = stream(
+        *[J("a", 0, "call_00001", "f") for _ in range(9)],
+        *[J("b", 0, "call_00002", "f") for _ in range(2)],
+        *[J("c", 0, "call_00001", "f") for _ in range(9)],
+        F(),
+        DONE,
+    )
+
+    assert ["a" * 9, "bb", "c" * 9] == [call.raw_input for call in message(body).tool_calls]

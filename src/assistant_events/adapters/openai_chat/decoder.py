@@ -257,13 +257,14 @@ class OpenAIChatDecoder(DecoderBase):
             self._on_image(item)
         for item in mappings(delta, "tool_calls"):
             call = self._on_call(item)
-            self._offer(frame, _ARGUMENTS, call)
+            self._offer(frame, _ARGUMENTS, call, string(item, "id"))
         if mapping(delta, "function_call"):
             self._on_call({"type": "function_call", "function": delta["function_call"]})
 
-    def _offer(self, frame: Fields | None, path: Path, key: object) -> None:
+    def _offer(self, frame: Fields | None, path: Path, key: object, ident: str | None = None) -> None:
+        """Offer the fast path to frames like *frame*; those with an *ident* are of the call of that id alone."""
         if frame is not None:
-            self.offer_fast_path(frame, path, self.recorder.open_of(key), kind=path)
+            self.offer_fast_path(frame, path, self.recorder.open_of(key), kind=(path, ident))
 
     def _on_annotations(self, annotations: list[Fields]) -> None:
         """Read sources of the text, and files that the server has parsed."""
