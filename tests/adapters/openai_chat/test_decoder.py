@@ -564,3 +564,31 @@ def test_ids_that_are_repeated_on_the_fast_path():
     )
 
     assert ["a" * 9, "bb", "c" * 9] == [call.raw_input for call in message(body).tool_calls]
+
+
+def test_two_texts_in_one_frame_on_the_fast_path():
+    """
+    A frame with reasoning beside its text has both, also when its reasoning is always the same.
+    """
+    body = stream(*[D(reasoning="r", content=f"{at}") for at in range(9)], F(), DONE)
+    found = message(body)
+
+    assert ("r" * 9, "012345678") == (found.reasoning, found.text)
+
+
+def test_an_id_after_a_call_without_one():
+    """
+    Without indexes, a call with a name and an id is not the one before it that has none.
+    """
+    calls = message(answer(J("{}", None, None, "f"), J('{"a":1}', None, "call_00001", "g"))).tool_calls
+
+    assert [("f", {}), ("g", {"a": 1})] == [(each.name, thaw(each.input)) for each in calls]
+
+
+def test_a_part_of_a_document():
+    """
+    An answer in one document may come in a stream with other servers' events; a choice without anything is not one.
+    """
+    body = stream({**HEAD, "choices": [{"index": 0}]}, T("a"), F(), DONE)
+
+    assert [("text", "a", {})] == parts(body)

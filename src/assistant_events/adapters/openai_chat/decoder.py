@@ -40,28 +40,11 @@ _OF_FUNCTION: Final = frozenset({"name", "arguments", "input"})
 _OF_EXECUTED: Final = frozenset({"index", "type", "arguments", "output"})
 
 _CONSTANT: Final = (
-    *("id", "object", "model", "system_fingerprint", "service_tier", "provider", "choices", "index", "delta", "role"),
-    *(
-        "content",
-        "refusal",
-        "tool_calls",
-        "function_call",
-        "reasoning",
-        "reasoning_content",
-        "function",
-        "type",
-        "name",
-    ),
-    *(
-        "finish_reason",
-        "native_finish_reason",
-        "stop_reason",
-        "logprobs",
-        "channel",
-        "token_ids",
-        "content_filter_results",
-    ),
-)
+    "id object model system_fingerprint service_tier provider choices index delta role content refusal tool_calls "
+    "function_call reasoning reasoning_content function type name finish_reason native_finish_reason stop_reason "
+    "logprobs channel token_ids content_filter_results"
+).split()
+_CONTENTS: Final = words.MESSAGE - {"role"}
 
 
 @attrs.define(eq=False)
@@ -192,7 +175,7 @@ class OpenAIChatDecoder(DecoderBase):
         for kind in logprobs:
             if array(logprobs, kind):
                 self._logprobs.setdefault(kind, []).extend(logprobs[kind])
-        is_plain = not logprobs and not reason and len([key for key in words.MESSAGE if delta.get(key)]) < 3
+        is_plain = not logprobs and not reason and len([key for key in _CONTENTS if delta.get(key)]) == 1
         self._on_delta(delta, event if is_plain else None)
         if reason in words.FAILURES:
             self.fail_step(ERRORS.read({"code": reason}))
@@ -350,7 +333,7 @@ class OpenAIChatDecoder(DecoderBase):
         if call is not None and (
             ident not in (None, call.id)
             if call.id is not None
-            else index is None and ident is None and name is not None and call.name is not None
+            else index is None and name is not None and call.name is not None
         ):
             call = None
         if call is None:
