@@ -39,6 +39,11 @@ class FaultFrames:
     """Changes the frame of the end, as `unfinished` does, which gives it the status of an answer in progress."""
 
     unfinished: Callable[[bytes], bytes]
+    bad_checksum: WireFrame | None = None
+    """None where frames have no checksums."""
+
+    has_lines: bool = True
+    """Whether frames are lines of text. Faults about lines have no effect on others."""
 
 
 @final

@@ -73,6 +73,8 @@ class FaultKind:
     at: int | float | str | None = None
     times: int | None = ALWAYS
     reach: Reach = "stream"
+    of_lines: bool = False
+    """Whether it is about lines of text, which binary streams do not have."""
 
 
 LONGEST_S: Final = 1e9
@@ -154,12 +156,13 @@ def _ends(
     return FaultKind(text, partial(fault_effects.ending, make=make), Stage.ENDED, "moment", at, times, reach)
 
 
-def _beats(text: str, beat: Callable[[Point], bytes]) -> FaultKind:
-    return FaultKind(text, partial(fault_effects.beating, beat=beat), Stage.SILENCE, "seconds", 15.0)
+def _beats(text: str, beat: Callable[[Point], bytes], *, of_lines: bool = True) -> FaultKind:
+    effect = partial(fault_effects.beating, beat=beat)
+    return FaultKind(text, effect, Stage.SILENCE, "seconds", 15.0, of_lines=of_lines)
 
 
 def _rewrites(text: str, rewrite: Callable[[bytes], bytes]) -> FaultKind:
-    return FaultKind(text, partial(fault_effects.rewritten, rewrite=rewrite), Stage.BYTES)
+    return FaultKind(text, partial(fault_effects.rewritten, rewrite=rewrite), Stage.BYTES, of_lines=True)
 
 
 def _removes(
@@ -206,7 +209,9 @@ KINDS: Final[dict[str, FaultKind]] = {
         lambda point: b": keep-alive\n\n",
     ),
     "heartbeat-status": _beats(
-        "while a stream stalls, it repeats its status event every 15 seconds", lambda point: point.status_update
+        "while a stream stalls, it repeats its status event every 15 seconds",
+        lambda point: point.status_update,
+        of_lines=False,
     ),
     "heartbeat-bytes": _beats(
         "while a stream stalls, it sends one byte of a line without end every 15 seconds", lambda point: b":"
@@ -243,6 +248,13 @@ KINDS: Final[dict[str, FaultKind]] = {
     "bad-json": _inserts(
         "a frame that is not valid JSON", Stage.INSERTED, lambda frames: [frames.bad_json], at=3, times=1
     ),
+    "bad-checksum": _inserts(
+        "a frame whose checksum is wrong, where frames have one",
+        Stage.INSERTED,
+        lambda frames: [] if frames.bad_checksum is None else [frames.bad_checksum],
+        at=3,
+        times=1,
+    ),
     "unknown-events": _inserts(
         "events, items and deltas of unknown types", Stage.UNKNOWN, lambda frames: frames.unknown_types
     ),
@@ -250,7 +262,9 @@ KINDS: Final[dict[str, FaultKind]] = {
         "no item has an event for its end", Stage.CHANGED, lambda frames, each: each.name in frames.stop_names
     ),
     "no-done": _removes("no [DONE] at the end", Stage.MOVED, lambda frames, each: each.data.endswith(frames.done)),
-    "no-blank-line": FaultKind("no blank line after the last event", fault_effects.without_blank_line, Stage.BYTES),
+    "no-blank-line": FaultKind(
+        "no blank line after the last event", fault_effects.without_blank_line, Stage.BYTES, of_lines=True
+    ),
     "data-only": _rewrites(
         "frames without their event line", lambda data: data[data.find(b"data: ") :] if data[:7] == b"event: " else data
     ),
@@ -327,6 +341,8 @@ def fault_help() -> tuple[tuple[str, str], ...]:
 def apply_faults(actions: StreamActions, faults: Sequence[Fault], opening: Point) -> StreamActions:
     """Return a stream with the effects of the faults that are due in it, in the order of their stages."""
     for name, kind in sorted(KINDS.items(), key=lambda row: row[1].stage):
+        if kind.of_lines and not opening.frames.has_lines:
+            continue
         for fault in faults:
             if fault.name == name and kind.effect is not None:
                 point = attrs.evolve(opening, events=fault.events, seconds=fault.seconds)

@@ -33,6 +33,9 @@ _OWN_HEADERS: Final = frozenset(
 )
 
 
+_STREAM_TYPES: Final = ("text/event-stream", "application/vnd.amazon.eventstream")
+
+
 @final
 class RecordingProxy:
     """
@@ -173,7 +176,7 @@ def _proxy_for(url: httpx2.URL) -> str | None:
 
 
 def _is_stream(response: httpx2.Response) -> bool:
-    return response.headers.get("content-type", "").startswith("text/event-stream")
+    return response.headers.get("content-type", "").startswith(_STREAM_TYPES)
 
 
 async def _forward(response: httpx2.Response, send: Send, pieces: list[bytes]) -> None:

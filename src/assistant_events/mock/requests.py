@@ -44,7 +44,7 @@ class ApiError(Exception):
         self.headers = dict(headers or {})
 
 
-_SECRET_HEADERS: Final = ("authorization", "cookie", "api-key")
+_SECRET_HEADERS: Final = ("authorization", "cookie", "api-key", "security-token")
 """Ends of the names."""
 
 _SECRET_PARAMETERS: Final = frozenset({"access_token", "key"})

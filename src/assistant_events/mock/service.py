@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final, Generic, TypedDict, TypeVar, final
 from weakref import WeakSet
@@ -25,7 +25,7 @@ from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError, RequestLog, has_key, parse_body, read_body
 from assistant_events.mock.runs import Run, RunStore
 from assistant_events.mock.stream_actions import StreamActions
-from assistant_events.mock.streaming import EventStream
+from assistant_events.mock.streaming import SSE_HEADERS, EventStream
 
 _RunT = TypeVar("_RunT", bound=Run)
 
@@ -252,9 +252,14 @@ class MockService(ABC, Generic[_RunT]):
             end_names=self._frames.end_names,
             clock=self.clock,
             opens=opens,
+            headers=self.stream_headers(run),
             is_closing=self._closing(),
             on_end=partial(self.on_end, run),
         )
+
+    def stream_headers(self, run: _RunT) -> Mapping[str, str]:
+        """Return the HTTP headers of a stream; by default those of server-sent events."""
+        return SSE_HEADERS
 
     def on_end(self, run: _RunT, whole: bool) -> None:
         """Record the end of a stream, which has sent the end of its run (*whole*) or not."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from math import inf
+from types import MappingProxyType
 from typing import Any, Final, final
 
 import attrs
@@ -20,11 +21,10 @@ from assistant_events.mock.stream_actions import ResetConnection, SendBytes, Sto
 RAW_SEND: Final = "assistant_events.send"
 """Key of a scope for the `send` of the server itself, through which a connection can be reset."""
 
-_HEADERS: Final = (
-    (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-cache"),
-    (b"x-accel-buffering", b"no"),
+SSE_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
+    {"content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no"}
 )
+"""The headers of a stream of server-sent events."""
 
 # Closing a socket that lingers for no time sends RST in the place of FIN (POSIX, SO_LINGER).
 _NO_LINGER: Final = struct.pack("ii", 1, 0)
@@ -45,6 +45,7 @@ class EventStream:
     end_names: Collection[str]
     clock: ProviderClock
     opens: float
+    headers: Mapping[str, str]
     is_closing: Callable[[], bool]
     on_end: Callable[[bool], None]
     _changed: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
@@ -58,7 +59,8 @@ class EventStream:
         try:
             with self.run.listening(self._changed):
                 if await self._until(self.opens) or not self._is_over():
-                    await send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})
+                    headers = [(name.encode(), value.encode()) for name, value in self.headers.items()]
+                    await send({"type": "http.response.start", "status": 200, "headers": headers})
                     await self._send_actions(send, scope.get(RAW_SEND))
         finally:
             watcher.cancel()

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.errors import ErrorTable
-from assistant_events.adapters.framing import Sse
+from assistant_events.adapters.framing import Framing, Sse
 from assistant_events.adapters.json_fields import is_object
 from assistant_events.errors import FixtureError, JsonError
 from assistant_events.events import Event
@@ -67,6 +67,7 @@ class RecordedApi(Protocol):
 
     dialect: Dialect
     form: FixtureFormat
+    framing: type[Framing] = Sse
 
     def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
         """Return the request to record; `None` for another one."""
@@ -122,7 +123,7 @@ class _RecordedStream:
     def add(self, data: bytes) -> None:
         """Continue with the bytes of another connection."""
         self._pieces.append(data)
-        framing = Sse()
+        framing = self._api.framing()
         for payloads in (framing.feed(data), framing.close()):
             for payload in payloads:
                 self._read(framing.name(payload), payload)
