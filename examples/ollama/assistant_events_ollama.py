@@ -12,7 +12,7 @@ from assistant_events.adapters.errors import ErrorTable
 from assistant_events.adapters.json_fields import flag, mapping, mappings, string
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.messages import ReasoningPart, TextPart, ToolPart
-from assistant_events.values import CUT_KINDS, MediaContent, TextContent, thaw, write_json
+from assistant_events.values import CUT_KINDS, thaw
 
 ERRORS = ErrorTable(codes={}, otherwise="error")
 FINISHES = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
@@ -65,10 +65,11 @@ class OllamaChatEncoder(EncoderBase):
     dialect = "ollama-chat"
     provider = "ollama"
 
-    def content(self, content):
-        if not isinstance(content, MediaContent):
-            return {"content": content.text if isinstance(content, TextContent) else write_json(content.value).decode()}
-        return None if content.data is None else {"images": [b64encode(content.data).decode()]}
+    def text_block(self, text):
+        return {"content": text}
+
+    def media_block(self, media):
+        return None if media.data is None else {"images": [b64encode(media.data).decode()]}
 
     def user_item(self, blocks):
         images = [image for block in blocks for image in block.get("images", ())]

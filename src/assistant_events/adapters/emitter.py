@@ -23,7 +23,7 @@ from assistant_events.lifecycle import MessageLifecycle
 from assistant_events.messages import AssistantMessage, Part, ToolPart
 from assistant_events.reducer import fold
 from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind, FinishReason
-from assistant_events.values.validators import NO_STATE
+from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
 Frame: TypeAlias = dict[str, Any] | Literal["[DONE]"]
 """One frame of a stream as plain JSON, or the mark of its end. `Any`: see `json_fields.Fields`."""
@@ -145,7 +145,7 @@ class EmitterBase(ABC):
             self._answer = answer = _Answer(event)
             if not self._is_own:
                 self.drop(None, DropReason.OTHER_PROVIDER)
-            self.on_start(answer.message())
+            self.on_start(own_message(answer.message(), self.decoder.dialect))
         elif answer is None or event.message_id != answer.id or isinstance(event, ev.HistoryRewound):
             self.drop(None, OTHER_MESSAGE, event.message_id)
         elif answer.life.advance(event) is not None:
@@ -153,7 +153,7 @@ class EmitterBase(ABC):
         elif isinstance(event, ev.StepRestarted):
             self.drop(None, RESTARTED)
             answer.restart(event)
-            self.on_start(answer.message())
+            self.on_start(own_message(answer.message(), self.decoder.dialect))
         elif isinstance(event, (ev.StepEnded, ev.StepFailed)):
             self._end(answer, event)
         elif answer.ended or not answer.add(event):
@@ -178,7 +178,7 @@ class EmitterBase(ABC):
         message = answer.message()
         is_cut = message.error is not None and message.error.kind in CUT_KINDS
         self._over = message.finish_reason is not FinishReason.PAUSE and not is_cut
-        self.on_end(message)
+        self.on_end(own_message(message, self.decoder.dialect))
         self._unread.append((message, answer.frames))
 
     def _compare(self, message: AssistantMessage, frames: list[Frame]) -> None:
@@ -294,6 +294,15 @@ class _Answer:
         slot.events.append(event)
         self.events.append(event)
         return True
+
+
+def own_message(message: AssistantMessage, dialect: str) -> AssistantMessage:
+    """Return what a dialect can write of a message: of one of another dialect no state and details, but the model."""
+    if message.origin.dialect == dialect:
+        return message
+    origin = attrs.evolve(message.origin, served_model=message.origin.served_model or message.origin.model)
+    parts = tuple(map(_without_state, message.parts))
+    return attrs.evolve(message, origin=origin, parts=parts, state=NO_STATE, details=NO_FIELDS)
 
 
 def finish_word(

@@ -97,7 +97,7 @@ class EncoderBase(ABC):
     """
     Base class of encoders. An instance makes one request; `encode` is what a `Dialect` names.
 
-    A subclass implements `content`, `user_item`, `answer_items`, `result_item` and `conversation`.
+    A subclass implements `user_item`, `answer_items`, `result_item` and `conversation`, and the blocks of its content.
     """
 
     dialect: ClassVar[str]
@@ -206,9 +206,20 @@ class EncoderBase(ABC):
             raise ValueError("body: expected a model")
         return model
 
-    @abstractmethod
     def content(self, content: v.Content) -> Item | None:
-        """Return content as a block; `None` when a request cannot have it."""
+        """Return content as a block; `None` when a request cannot have it. JSON is sent as JSON text."""
+        if isinstance(content, v.MediaContent):
+            return self.media_block(content)
+        text = content.text if isinstance(content, v.TextContent) else v.write_json(content.value).decode()
+        return self.text_block(text)
+
+    def text_block(self, text: str) -> Item | None:
+        """Return a text as a block: by default one of the type `text`."""
+        return {"type": "text", "text": text}
+
+    def media_block(self, media: v.MediaContent) -> Item | None:
+        """Return media as a block; `None` when a request cannot have it, as by default."""
+        return None
 
     @abstractmethod
     def user_item(self, blocks: list[Item]) -> Item:

@@ -18,9 +18,14 @@ def by_word(words: Mapping[_V, str]) -> dict[str, _V]:
     return {word: meaning for meaning, each in words.items() for word in each.split()}
 
 
+def names(words: str) -> frozenset[str]:
+    """Return words with blanks between them as a set."""
+    return frozenset(words.split())
+
+
 def word_of(words: Mapping[str, _V], meaning: object, otherwise: str) -> str:
     """Return the first word of a meaning; *otherwise* when it has none."""
     return next((word for word, each in words.items() if each is meaning), otherwise)
 
 
-__all__ = ["by_word", "word_of"]
+__all__ = ["by_word", "names", "word_of"]

@@ -18,7 +18,7 @@ from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import ItemParts, items_of, joined_state
 from assistant_events.adapters.json_fields import mapping
 from assistant_events.adapters.sealing import join_sealed
-from assistant_events.values import Content, JsonContent, MediaContent, TextContent, thaw, write_json
+from assistant_events.values import JsonContent, MediaContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
 
 BlockKind: TypeAlias = Literal["text", "thinking", "call", "result", "opaque"]
@@ -91,20 +91,12 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item:
             assert_never(never)
 
 
-def request_block(item: Content) -> Item | None:
-    """Return content as a block of a request; `None` when a request cannot have it. JSON is sent as JSON text."""
-    match item:
-        case TextContent():
-            return {"type": "text", "text": item.text}
-        case JsonContent():
-            return {"type": "text", "text": write_json(item.value).decode()}
-        case MediaContent():
-            source = _source(item)
-            if source is None or item.media_type not in _IMAGES | _DOCUMENTS:
-                return None
-            return {"type": "image" if item.media_type in _IMAGES else "document", "source": source}
-        case _ as never:
-            assert_never(never)
+def media_block(item: MediaContent) -> Item | None:
+    """Return media as a block of a request; `None` when a request cannot have it."""
+    source = _source(item)
+    if source is None or item.media_type not in _IMAGES | _DOCUMENTS:
+        return None
+    return {"type": "image" if item.media_type in _IMAGES else "document", "source": source}
 
 
 def _source(item: MediaContent) -> Item | None:

@@ -11,11 +11,10 @@ from assistant_events.adapters.anthropic_messages import blocks
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessagesDecoder
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost
+from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_message
 from assistant_events.adapters.items import number_of
-from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.values import State, thaw, write_json
-from assistant_events.values.validators import NO_STATE
 
 _DIALECT = AnthropicMessagesDecoder.dialect
 _stop_reason = partial(finish_word, dialect=_DIALECT, words=words.FINISH_REASONS, otherwise="end_turn")
@@ -125,22 +124,19 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document: the message, or the error of one that failed."""
     if message.error is not None:
         return {"type": "error", **words.ERRORS.write_document(message.error)}
+    message = own_message(message, _DIALECT)
     ending = {"stop_reason": _stop_reason(message), "stop_sequence": None, "usage": _usage(message), **_facts(message)}
     return {**_head(message), "content": blocks.content_blocks(message), **ending}
 
 
 def _head(message: msg.AssistantMessage) -> dict[str, Any]:
-    origin = message.origin
-    model = origin.served_model or (None if origin.dialect == _DIALECT else origin.model)
-    ident = string(_state_of(message), "message_id") or ""
-    head = {"id": ident, "type": "message", "role": "assistant", "model": model or ""}
+    ident, model = string(message.state, "message_id") or "", message.origin.served_model or ""
+    head = {"id": ident, "type": "message", "role": "assistant", "model": model}
     return {**head, "stop_reason": None, "stop_sequence": None}
 
 
 def _facts(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return the facts of the end of a message, the container among them."""
-    if message.origin.dialect != _DIALECT:
-        return {}
     facts: dict[str, Any] = thaw(message.details)
     container = string(message.state, "container")
     return facts if container is None else {**facts, "container": {"id": container, **mapping(facts, "container")}}
@@ -150,7 +146,3 @@ def _usage(message: msg.AssistantMessage) -> dict[str, Any]:
     usage = {} if message.usage is None else words.USAGE.write(message.usage)
     usage.pop("partial", None)
     return usage
-
-
-def _state_of(message: msg.AssistantMessage) -> Fields:
-    return message.state if message.origin.dialect == _DIALECT else NO_STATE

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import attrs
 
 from assistant_events import messages as msg
-from assistant_events.adapters.anthropic_messages.blocks import content_blocks, request_block
+from assistant_events.adapters.anthropic_messages.blocks import content_blocks, media_block
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.compaction import since_compaction
@@ -20,7 +20,7 @@ from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
 from assistant_events.history import DropReason, Policy, has_result
-from assistant_events.values import Content, FinishReason, TextContent
+from assistant_events.values import Content, FinishReason, MediaContent, TextContent
 
 
 class AnthropicMessagesEncoder(EncoderBase):
@@ -62,9 +62,9 @@ class AnthropicMessagesEncoder(EncoderBase):
 
     # -- messages and blocks
 
-    def content(self, content: Content) -> Item | None:
-        """Return a content block."""
-        return request_block(content)
+    def media_block(self, media: MediaContent) -> Item | None:
+        """Return an image or a document."""
+        return media_block(media)
 
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a message of the user."""

@@ -21,7 +21,7 @@ from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import ItemParts, items_of, joined_state
 from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, string
-from assistant_events.values import Content, JsonContent, MediaContent, TextContent, thaw, write_json
+from assistant_events.values import Content, MediaContent, TextContent, thaw, write_json
 from assistant_events.values.validators import NO_FIELDS
 
 BlockKind: TypeAlias = Literal["text", "reasoning", "call", "result", "media", "opaque"]
@@ -48,7 +48,7 @@ def block_kind(part: msg.Part) -> BlockKind | None:
         case msg.ToolPart():
             return "call"
         case msg.MediaPart():
-            return "media" if _media_block(part) else None
+            return "media" if media_block(part) else None
         case msg.OpaquePart():
             return "opaque" if mapping(part.state, "block") else None
         case _ as never:
@@ -78,7 +78,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item:
             ident = wire_id(first) or first.call_id
             return {"toolResult": {"toolUseId": ident, "content": list(map(_result_block, first.output)), **more}}
         case "media":
-            return _media_block(first) or {}
+            return media_block(first) or {}
         case "opaque":
             block: Item = state["block"]
             return block
@@ -123,20 +123,7 @@ def _split(block: Fields, arguments: str | None) -> tuple[Item, list[Item]]:
             return dict(block), []
 
 
-def request_block(item: Content) -> Item | None:
-    """Return content as a block of a request; `None` when a request cannot have it. JSON is sent as JSON text."""
-    match item:
-        case TextContent():
-            return {"text": item.text} if item.text.strip() or not item.text else None
-        case JsonContent():
-            return {"text": write_json(item.value).decode()}
-        case MediaContent():
-            return _media_block(item)
-        case _ as never:
-            assert_never(never)
-
-
-def _media_block(item: MediaContent | msg.MediaPart) -> Item | None:
+def media_block(item: MediaContent | msg.MediaPart) -> Item | None:
     """Return the block of media: of bytes, or of an object of S3; `None` for other addresses and types."""
     kind, form = words.MEDIA.get(item.media_type.partition(";")[0].strip().lower(), ("", ""))
     uri = item.uri or ""
@@ -153,5 +140,5 @@ def _media_block(item: MediaContent | msg.MediaPart) -> Item | None:
 def _result_block(item: Content) -> Item:
     """Return an item of a result of the provider, as the decoder has read it."""
     if isinstance(item, MediaContent):
-        return _media_block(item) or {}
+        return media_block(item) or {}
     return {"text": item.text} if isinstance(item, TextContent) else {"json": thaw(item.value)}

@@ -11,7 +11,7 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.bedrock_converse import blocks
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.decoder import BedrockConverseDecoder
-from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost
+from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_message
 from assistant_events.adapters.items import number_of
 from assistant_events.values import State, thaw
 
@@ -37,7 +37,7 @@ class BedrockConverseEmitter(EmitterBase):
 
     def on_end(self, message: msg.AssistantMessage) -> None:
         """Write `messageStop` and `metadata`, or the exception; without an end when the stream was cut."""
-        facts = _facts(message)
+        facts: dict[str, Any] = thaw(message.details)
         stop = {_STOP: facts.pop(_STOP)} if _STOP in facts else {}
         metadata = {**_usage(message), **facts}
         reason = _stop_reason(message)
@@ -100,14 +100,9 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document: that of `Converse`, or the exception of one that failed."""
     if message.error is not None and message.error.code not in words.MALFORMED:
         return write_exception(message.error)
+    message = own_message(message, _DIALECT)
     output = {"message": {"role": "assistant", "content": blocks.content_blocks(message)}}
-    return {"output": output, "stopReason": _stop_reason(message), **_usage(message), **_facts(message)}
-
-
-def _facts(message: msg.AssistantMessage) -> dict[str, Any]:
-    """Return the facts about a message, as a document has them."""
-    facts: dict[str, Any] = thaw(message.details) if message.origin.dialect == _DIALECT else {}
-    return facts
+    return {"output": output, "stopReason": _stop_reason(message), **_usage(message), **thaw(message.details)}
 
 
 def _usage(message: msg.AssistantMessage) -> dict[str, Any]:

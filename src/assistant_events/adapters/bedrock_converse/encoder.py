@@ -12,14 +12,14 @@ from hashlib import sha256
 from typing import Any, ClassVar
 
 from assistant_events import messages as msg
-from assistant_events.adapters.bedrock_converse.blocks import content_blocks, request_block
+from assistant_events.adapters.bedrock_converse.blocks import content_blocks, media_block
 from assistant_events.adapters.bedrock_converse.policy import POLICY
 from assistant_events.adapters.call_ids import nine_characters, wire_id
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.history import DropReason, Policy, has_result
-from assistant_events.values import Content
+from assistant_events.values import Content, MediaContent
 
 
 class BedrockConverseEncoder(EncoderBase):
@@ -49,9 +49,13 @@ class BedrockConverseEncoder(EncoderBase):
         """Return the messages; adjacent ones of one role are one."""
         return {"messages": joined_roles(items)}
 
-    def content(self, content: Content) -> Item | None:
-        """Return a content block."""
-        return request_block(content)
+    def text_block(self, text: str) -> Item | None:
+        """Return a text; a blank one is refused."""
+        return {"text": text} if text.strip() or not text else None
+
+    def media_block(self, media: MediaContent) -> Item | None:
+        """Return an image, a document or a video."""
+        return media_block(media)
 
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a message of the user."""
@@ -64,7 +68,7 @@ class BedrockConverseEncoder(EncoderBase):
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the message with a `toolResult`."""
-        blocks = [block for item in content if (block := request_block(item)) not in (None, {"text": ""})]
+        blocks = [block for item in content if (block := self.content(item)) not in (None, {"text": ""})]
         result: Item = {"toolUseId": wire_id(call), "content": blocks}
         return {"role": "user", "content": [{"toolResult": {**result, "status": "error"} if failed else result}]}
 

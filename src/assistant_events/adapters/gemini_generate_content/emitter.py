@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-import attrs
-
 from assistant_events import messages as msg
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.emitter import EmitterBase, is_lost
+from assistant_events.adapters.emitter import EmitterBase, is_lost, own_message
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.decoder import GeminiGenerateContentDecoder
@@ -18,7 +16,6 @@ from assistant_events.adapters.gemini_generate_content.parts import part_kind, w
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.json_pieces import pieces_of
 from assistant_events.values import ErrorInfo, thaw
-from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
 _DIALECT = GeminiGenerateContentDecoder.dialect
 
@@ -75,9 +72,7 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document, or the error of one that failed."""
     if message.error is not None and not _is_candidates(message):
         return _error_document(message.error)
-    if message.origin.dialect != _DIALECT:
-        bare = [attrs.evolve(part, state=NO_STATE) for part in message.parts]
-        message = attrs.evolve(message, parts=tuple(bare))
+    message = own_message(message, _DIALECT)
     ending, parts = _ending(message), wire_parts(message)
     if parts:
         [candidate] = ending.get("candidates") or [{"index": 0}]
@@ -91,23 +86,22 @@ def _error_document(error: ErrorInfo) -> Item:
 
 
 def _head(message: msg.AssistantMessage) -> Item:
-    origin, own = message.origin, message.origin.dialect == _DIALECT
-    model = origin.served_model or (None if own else origin.model)
-    named = {"modelVersion": model, **{key: string(message.state, key) if own else None for key in words.OF_RESPONSE}}
+    named = {"modelVersion": message.origin.served_model}
+    named |= {key: string(message.state, key) for key in words.OF_RESPONSE}
     return {key: value for key, value in named.items() if value}
 
 
 def _ending(message: msg.AssistantMessage) -> Item:
     """Return what the last chunk has beside content: reason, details and counts."""
     own = message.origin.dialect == _DIALECT
-    details: Item = thaw(message.details if own else NO_FIELDS)
+    details: Item = thaw(message.details)
     chunk = {key: details.pop(key) for key in _OF_CHUNK if key in details}
     reason = message.raw_finish_reason if own else words.finish_reason_of(message.finish_reason)
     if message.error is not None:
         reason = message.error.code if _is_candidates(message) else None
     if reason is not None and reason != words.block_reason_of(chunk):
         details["finishReason"] = reason
-    if own and (token := string(message.state, "continuationToken")):
+    if token := string(message.state, "continuationToken"):
         details["continuationToken"] = token
     candidates = {"candidates": [{**details, "index": 0}]} if details or not chunk else {}
     usage = {} if message.usage is None else words.USAGE.write(message.usage)

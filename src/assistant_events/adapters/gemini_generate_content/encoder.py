@@ -18,7 +18,7 @@ from assistant_events.adapters.gemini_generate_content.policy import POLICY
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import flag, is_object, mapping, string
 from assistant_events.history import DropReason, Policy
-from assistant_events.values import Content, JsonContent, MediaContent, TextContent, thaw, write_json
+from assistant_events.values import Content, JsonContent, MediaContent, TextContent, thaw
 
 NO_SIGNATURE: Final = b64encode(b"skip_thought_signature_validator").decode()
 """
@@ -60,11 +60,13 @@ class GeminiGenerateContentEncoder(EncoderBase):
 
     # -- contents and parts
 
-    def content(self, content: Content) -> Item | None:
-        """Return a part of a prompt. JSON is sent as JSON text."""
-        if isinstance(content, MediaContent):
-            return media_part(content)
-        return {"text": content.text if isinstance(content, TextContent) else write_json(content.value).decode()}
+    def text_block(self, text: str) -> Item:
+        """Return a text as a part."""
+        return {"text": text}
+
+    def media_block(self, media: MediaContent) -> Item:
+        """Return media as a part."""
+        return media_part(media)
 
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a content of the user."""

@@ -31,6 +31,7 @@ from assistant_events.adapters.json_fields import (
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.reasoning_details import ReasoningDetails, text_of
 from assistant_events.adapters.openai_errors import ERRORS
+from assistant_events.adapters.tables import names
 from assistant_events.values import ErrorInfo, JsonContent, TextContent, write_json
 
 _DELTA: Final[Path] = ("choices", 0, "delta")
@@ -39,11 +40,11 @@ _OF_CALL: Final = frozenset({"id", "index", "type", "function", "custom"})
 _OF_FUNCTION: Final = frozenset({"name", "arguments", "input"})
 _OF_EXECUTED: Final = frozenset({"index", "type", "arguments", "output"})
 
-_CONSTANT: Final = (
+_CONSTANT: Final = names(
     "id object model system_fingerprint service_tier provider choices index delta role content refusal tool_calls "
     "function_call reasoning reasoning_content function type name finish_reason native_finish_reason stop_reason "
     "logprobs channel token_ids content_filter_results"
-).split()
+)
 _CONTENTS: Final = words.MESSAGE - {"role"}
 
 
