@@ -13,10 +13,10 @@ import attrs
 import httpx2
 import pytest
 
-from assistant_events.adapters.gemini_interactions.mock import MockProvider
 from assistant_events.adapters.gemini_interactions.mock.interactions import InteractionsSettings
 from assistant_events.adapters.gemini_interactions.mock.provider import ProviderOptions
 from assistant_events.errors import FixtureError, UnknownDialectError
+from assistant_events.mock import app
 from assistant_events.testing import mock_provider
 
 KEY = {"x-goog-api-key": "secret"}
@@ -361,7 +361,7 @@ def test_options():
     """
     The options are those of `MockProvider`, and reach it.
     """
-    own = {name for name, each in signature(MockProvider).parameters.items() if each.kind is each.KEYWORD_ONLY}
+    own = {name for name, each in signature(app.MockProvider).parameters.items() if each.kind is each.KEYWORD_ONLY}
     settings = {field.name for field in attrs.fields(InteractionsSettings)}
 
     assert own | settings == {*ProviderOptions.__annotations__}

@@ -13,7 +13,7 @@ from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixture_files import message_of
 from assistant_events.mock.fixtures import Answer
-from assistant_events.mock.json_reader import at_least, checked, expect, read_class, read_object, unknown
+from assistant_events.mock.json_reader import FieldError, at_least, checked, expect, read_class, read_object, unknown
 from assistant_events.values import JsonObject
 
 Item: TypeAlias = Mapping[str, Any]
@@ -44,6 +44,36 @@ def read_texts(value: Any) -> tuple[str, ...]:
     """Return several texts; one text is a list of one."""
     texts: Any = tuple[str, ...]  # a type for cattrs, which type checkers do not take as an argument
     return read_class(value if isinstance(value, list) else [value], texts)
+
+
+def read_typed(what: str, example: str, of_client: str, checked: Mapping[str, type]) -> Callable[[Any], JsonObject]:
+    """
+    Return the reader of an item of a wire, as it is: only fields that the mock reads are checked.
+
+    Args:
+        what: What the wire calls an item.
+
+        example: A type of an item.
+
+        of_client: The type of an item that no answer has.
+
+        checked: By type, the class with the fields that are checked.
+    """
+
+    def read(value: Any) -> JsonObject:
+        item = read_object(value)
+        kind = str(item.get("type"))
+        if not is_word(item.get("type")):
+            raise FieldError(("type", f"expected the type of {what}, for example {example!r}"))
+        if kind == of_client:
+            raise FieldError(("type", f"{of_client!r} is not {what} of an answer"))
+        if kind in checked:
+            # Any: an attrs class.
+            fields: Any = attrs.fields(checked[kind])
+            read_class({field.name: item[field.name] for field in fields if field.name in item}, checked[kind])
+        return JsonObject(item)
+
+    return read
 
 
 def read_word(what: str, words: Collection[str]) -> Callable[[Any], str]:
@@ -175,13 +205,19 @@ class AnswerEntry:
     def call_item(self, call: ShortCall) -> Item:
         """Return the item of a call."""
 
-    @abstractmethod
     def completed(self, item: Item, number: int) -> Item:
-        """Return an item, the *number*-th from 1, with what the service always sends, such as the id of a call."""
+        """Return an item, the *number*-th from 1, with what the service always sends; unchanged by default."""
+        return item
 
     @abstractmethod
     def call_id(self, item: Item) -> str | None:
         """Return the id of a call; `None` for another item, and without one."""
+
+    @staticmethod
+    def check_completed(message: AssistantMessage) -> None:
+        """Check an answer whose document cannot have an error. Raises `FieldError`."""
+        if message.error is not None:
+            raise FieldError(("events", "expected an answer that has completed; `stream_error` ends one with an error"))
 
     def given_items(self) -> Sequence[Item]:
         """Return the items of the file; empty when it has another form."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, final
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final, final
 
 import attrs
 from starlette.requests import Request
@@ -13,9 +14,11 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from assistant_events.mock.clock import ProviderClock, ScaledClock
+from assistant_events.mock.faults import Fault
 from assistant_events.mock.fixture_files import FixtureFormat, FixtureSource, fixtures_of
 from assistant_events.mock.requests import ApiError, LoggedRequest
-from assistant_events.mock.service import MockService
+from assistant_events.mock.service import MockService, Settings, SettingsOptions, parsed_faults
 from assistant_events.mock.streaming import RAW_SEND
 
 _SLASHES: Final = re.compile("//+")
@@ -55,14 +58,78 @@ def preflight_for(*methods: str) -> Callable[[Request], Mapping[str, str]]:
     return preflight
 
 
-class MockProvider:
-    """A provider that answers from fixtures. A dialect has a subclass, which takes its options."""
+class ProviderOptions(SettingsOptions, total=False):
+    """The options of every mock provider."""
 
-    def __init__(self, service: MockService[Any], form: FixtureFormat, api: Api) -> None:
-        self._service = service
-        self._form = form
-        self.app: ASGIApp = _app(api)
+    faults: Iterable[Fault | str]
+    time_scale: float
+    clock: ProviderClock | None
+
+
+class MockProvider:
+    """
+    A provider that answers from fixtures. A dialect has a subclass, which may have further options.
+
+    Args:
+        fixtures: The answers, in any form that `assistant_events.mock.fixture_files.fixtures_of` accepts.
+
+        faults: For every request, as `parse_fault` reads them. A fixture has its own, and a request may name more in
+            the header `x-mock-fault`.
+
+        time_scale: Real seconds for each second of the provider: with 0.001 ten minutes take 0.6 s.
+
+        clock: The time, in place of *time_scale*.
+
+        strict: Reject what the service rejects, the default. Otherwise every JSON object is a request.
+
+        sign: Sign what the service signs, and reject a signature or content that comes back changed; the default.
+
+        require_key: Reject requests without a key; as *strict* when `None`, the default. Any key is accepted.
+
+        max_body_bytes: Of a request; by default as the service.
+
+        max_runs: Number of runs that are kept (2,000), of *max_kept_bytes* of requests. Beyond it the oldest are
+            removed, as the service removes those older than its retention.
+
+        max_kept_bytes: Bytes of requests that are kept, for runs and for the log each (64 MiB).
+
+        max_requests: Number of requests in the log (1,000).
+
+        make_id: Returns the id of the next answer; random by default.
+
+    Raises:
+        ValueError: An option is not valid.
+
+        FixtureError: The fixtures are not valid.
+    """
+
+    FORM: ClassVar[FixtureFormat]
+    """The form of its fixture files."""
+
+    SETTINGS: ClassVar[type[Settings]]
+    SERVICE: ClassVar[Callable[..., MockService[Any]]]
+    """Called with fixtures, settings, faults and clock."""
+
+    def __init__(
+        self,
+        fixtures: FixtureSource,
+        *,
+        faults: Iterable[Fault | str] = (),
+        time_scale: float = 1.0,
+        clock: ProviderClock | None = None,
+        **settings: Any,
+    ) -> None:
+        # Any: a dialect has its own settings.
+        parsed, clock = parsed_faults(faults), clock or ScaledClock(time_scale)
+        self._service: MockService[Any] = self.SERVICE(
+            fixtures_of(self.FORM, fixtures), self.SETTINGS(**settings), parsed, clock
+        )
+        self.app: ASGIApp = _app(self.api())
         """The ASGI app: for uvicorn, for a test client, or mounted in another app."""
+
+    @abstractmethod
+    def api(self) -> Api:
+        """Return the HTTP interface of the service."""
 
     @property
     def requests(self) -> tuple[LoggedRequest, ...]:
@@ -80,7 +147,7 @@ class MockProvider:
         Raises:
             FixtureError: They are not valid.
         """
-        self._service.add(fixtures_of(self._form, fixtures))
+        self._service.add(fixtures_of(self.FORM, fixtures))
 
     def reset(self) -> None:
         """Forget all runs, requests and added fixtures, reset all counts, and end all streams."""

@@ -11,22 +11,26 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from secrets import token_hex
-from typing import Any, ClassVar, Final, Generic, TypeVar, final
+from typing import Any, ClassVar, Final, Generic, TypeVar, Unpack, cast, final
 
 import attrs
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.json_fields import is_array, is_object, valid_json
+from assistant_events.mock.app import Api, MockProvider, ProviderOptions, preflight_for
 from assistant_events.mock.clock import ProviderClock
 from assistant_events.mock.fault_effects import FaultFrames
 from assistant_events.mock.faults import Fault
-from assistant_events.mock.fixtures import Answer, Fixtures
+from assistant_events.mock.fixture_files import FixtureSource
+from assistant_events.mock.fixtures import Answer, Fixtures, StreamError
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.requests import parse_object
+from assistant_events.mock.requests import ApiError, json_response, parse_object
 from assistant_events.mock.runs import Body, Run
-from assistant_events.mock.service import Call, MockService, Settings, SettingsOptions, Slot
+from assistant_events.mock.service import Call, MockService, Settings, Slot
 from assistant_events.mock.signatures import SignatureLedger, make_signature
 from assistant_events.mock.stream_actions import WireFrame
 from assistant_events.values import read_json, write_json
@@ -40,12 +44,6 @@ class DocumentSettings(Settings):
     sign: bool = True
     max_body_bytes: int = 32 << 20
     """As Anthropic's API."""
-
-
-class DocumentOptions(SettingsOptions, total=False):
-    """The options of mock providers that are `DocumentSettings`, which has their defaults."""
-
-    sign: bool
 
 
 DELTA_CHARS: Final = 20
@@ -176,6 +174,13 @@ class DocumentRun(Run, Generic[_PreparedT]):
         """Return the frame of the error that ends the stream."""
 
     @property
+    def stream_error(self) -> StreamError:
+        """The error that ends the stream, of an answer that has one."""
+        error = self.answer.stream_error
+        assert error is not None, "the answer has no error"
+        return error
+
+    @property
     def final_status(self) -> str:
         """The status after the end."""
         return "completed"
@@ -207,41 +212,30 @@ class DocumentService(MockService[_RunT]):
     With the setting `sign` answers are signed, and the signatures of requests may be checked with `ledger`.
     """
 
+    PATH: ClassVar[str]
+    """Of the request for a new answer."""
+
+    FRAMES: ClassVar[FaultFrames]
+    PREPARED: ClassVar[type[PreparedAnswer]]
+    RUN: ClassVar[type[DocumentRun[Any]]]
     OTHER_ANSWER: ClassVar[Answer]
     """The answer of another run, for faults."""
 
     def __init__(
-        self,
-        fixtures: Fixtures,
-        settings: DocumentSettings,
-        faults: Sequence[Fault],
-        frames: FaultFrames,
-        clock: ProviderClock,
-        *,
-        make_id: Callable[[], str],
+        self, fixtures: Fixtures, settings: DocumentSettings, faults: Sequence[Fault], clock: ProviderClock
     ) -> None:
         self.signs = settings.sign
         self.ledger = SignatureLedger()
-        self._make_id = settings.make_id or make_id
+        self._make_id = settings.make_id or self.new_id
         self._prepared: dict[Slot, PreparedAnswer] = {}
         self._made = 0
-        super().__init__(fixtures, settings, faults, frames, clock)
+        super().__init__(fixtures, settings, faults, self.FRAMES, clock)
 
     # -- implemented by a dialect
 
     @abstractmethod
-    def prepare(self, answer: Answer) -> PreparedAnswer:
-        """Return an answer that can be sent."""
-
-    @abstractmethod
-    def make_run(
-        self, run_id: str, prepared: PreparedAnswer, body: Body, salt: bytes, faults: Iterable[Fault]
-    ) -> _RunT:
-        """Return a run."""
-
-    @abstractmethod
-    def signed_items(self, answer: Answer) -> Iterable[tuple[str, object]]:
-        """Yield the signatures that an answer of a fixture has itself, with what each seals."""
+    def new_id(self) -> str:
+        """Return a random id of an answer."""
 
     @abstractmethod
     def facts(self, body: Body) -> RequestFacts:
@@ -250,6 +244,31 @@ class DocumentService(MockService[_RunT]):
     @abstractmethod
     def check(self, call: Call, body: Body) -> None:
         """Check a request of a strict mock as the service does. Raises `ApiError`."""
+
+    @abstractmethod
+    def error_response(self, error: ApiError) -> Response:
+        """Return the HTTP answer of an error."""
+
+    def signed_items(self, answer: Answer) -> Iterable[tuple[str, object]]:
+        """Yield the signatures that an answer of a fixture has itself, with what each seals; by default none."""
+        return ()
+
+    def run_options(self, body: Body) -> Mapping[str, Any]:
+        """Return further options of the run of a request; by default none."""
+        return {}
+
+    def api(self) -> Api:
+        """Return the HTTP interface; by default its only route is `PATH`."""
+
+        async def create(request: Request) -> ASGIApp:
+            return await self.create(await self.read_call(request))
+
+        return Api(
+            routes=[(self.PATH, ("POST",), create)],
+            error_response=self.error_response,
+            check=lambda request: None,
+            preflight=preflight_for("POST"),
+        )
 
     # -- requests
 
@@ -266,12 +285,18 @@ class DocumentService(MockService[_RunT]):
         """Return the run of a request. Raises `ApiError` when its answer is an HTTP error."""
         faults = self.faults_of_run(call, slot)
         if slot not in self._prepared:
-            self._prepared[slot] = self.prepare(slot.answer)
+            self._prepared[slot] = self.PREPARED(slot.answer, signs=self.signs)
         prepared = self._prepared[slot]
         run_id = slot.answer.id or self._make_id()
         self._made += 1
         salt = sha256(f"{run_id} {self._made}".encode()).digest()
-        return self.start(self.make_run(run_id, prepared, body, salt, faults))
+        return self.start(self._run(run_id, prepared, body, salt, faults))
+
+    def document(self, call: Call, run: _RunT, status: str) -> ASGIApp:
+        """Return the answer. Raises `ApiError` when an error ends it: a document has nothing else then."""
+        if run.answer.stream_error is not None:
+            raise ApiError(500, run.stream_error.message, code=run.stream_error.code)
+        return json_response(run.whole())
 
     # -- what the general service needs
 
@@ -291,7 +316,31 @@ class DocumentService(MockService[_RunT]):
 
     def other_run(self, run: _RunT) -> _RunT:
         """Return a finished run that no client created."""
-        return self.start(self.make_run(self._make_id(), self.prepare(self.OTHER_ANSWER), run.body, b"", ()))
+        other = self.PREPARED(self.OTHER_ANSWER, signs=self.signs)
+        return self.start(self._run(self._make_id(), other, run.body, b"", ()))
+
+    def _run(self, run_id: str, prepared: PreparedAnswer, body: Body, salt: bytes, faults: Iterable[Fault]) -> _RunT:
+        options = self.run_options(body)
+        return cast("_RunT", self.RUN(run_id, prepared, body, salt=salt, clock=self.clock, faults=faults, **options))
+
+
+class DocumentOptions(ProviderOptions, total=False):
+    """The options of the mock provider of a dialect whose answers are documents."""
+
+    sign: bool
+
+
+class DocumentProvider(MockProvider):
+    """A provider of a dialect whose answers are documents."""
+
+    SETTINGS = DocumentSettings
+
+    def __init__(self, fixtures: FixtureSource, **options: Unpack[DocumentOptions]) -> None:
+        super().__init__(fixtures, **options)
+
+    def api(self) -> Api:
+        """Return the HTTP interface of the service."""
+        return cast("DocumentService[Any]", self._service).api()
 
 
 def changed_frame(

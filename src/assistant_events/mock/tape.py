@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from json import dumps
 from pathlib import Path
 from secrets import token_hex
 from stat import S_IMODE
-from typing import Any, Final, NamedTuple, Protocol, final
+from typing import Any, ClassVar, Final, NamedTuple, final
 
 import attrs
 from starlette.responses import Response
 
 from assistant_events.adapters.dialect import Dialect
-from assistant_events.adapters.errors import ErrorTable
+from assistant_events.adapters.errors import ErrorTable, error_of_body
 from assistant_events.adapters.framing import Framing, Sse
-from assistant_events.adapters.json_fields import is_object
+from assistant_events.adapters.json_fields import is_object, string
 from assistant_events.errors import FixtureError, JsonError
 from assistant_events.events import Event
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixture_files import FixtureFormat, fixture_document, load_fixtures
 from assistant_events.mock.fixtures import Answer, Fixture, HttpError, StreamError
 from assistant_events.mock.json_reader import read_file_text
-from assistant_events.mock.matching import Match
+from assistant_events.mock.matching import Match, RequestFacts
 from assistant_events.mock.requests import ApiError
 from assistant_events.reducer import fold
 from assistant_events.values import ErrorKind, read_json
@@ -50,52 +52,74 @@ class FrameFacts(NamedTuple):
 _KEPT_HEADERS: Final = ("retry-after", "retry-after-ms")
 
 
-def recorded_error(
-    status: int, headers: Mapping[str, str], data: bytes, errors: ErrorTable, code: str | int | None
-) -> HttpError:
-    """Return the HTTP error of a fixture that gives the same; *code* is that of the body."""
-    return HttpError(
-        status=status,
-        code=code,
-        message=errors.read_http(status, headers, data).message,
-        headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
-    )
-
-
-class RecordedApi(Protocol):
+class RecordedApi(ABC):
     """What the recording needs of a dialect."""
 
-    dialect: Dialect
-    form: FixtureFormat
-    framing: type[Framing] = Sse
+    dialect: ClassVar[Dialect]
+    form: ClassVar[FixtureFormat]
+    framing: ClassVar[type[Framing]] = Sse
+    errors: ClassVar[ErrorTable]
+    path: ClassVar[re.Pattern[str]]
+    """Of requests that are recorded. A group matches the id of a run that is fetched; a wire without has no such."""
+
+    after: ClassVar[str] = ""
+    """The parameter of the query that has a cursor."""
+
+    previous: ClassVar[str] = ""
+    """The field of a request that names what it continues: that identifies it, in place of its turn."""
 
     def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
         """Return the request to record; `None` for another one."""
-        ...
+        found = self.path.search(path)
+        run_id = None if found is None or not self.path.groups else found[1]
+        if found is None or method != ("POST" if run_id is None else "GET"):
+            return None
+        return RecordedRequest(run_id=run_id, after=query.get(self.after))
+
+    @abstractmethod
+    def facts_of(self, body: Mapping[str, Any]) -> RequestFacts:
+        """Return what fixtures are compared with in a create request."""
 
     def match_of(self, body: Mapping[str, Any]) -> Match:
         """Return what matches a create request, and no other of its conversation."""
-        ...
+        facts = self.facts_of(body)
+        own: dict[str, Any] = {**facts.fields}  # Any: the fields of the match of a dialect
+        return self.form.match(
+            user_text=facts.user_text,
+            model=facts.model,
+            call_id=facts.call_ids[-1] if facts.call_ids else None,
+            turn=None if facts.fields.get(self.previous) else facts.turn,
+            **own,
+        )
 
     def runs_on(self, body: Mapping[str, Any]) -> bool:
         """Return whether the answer to a create request continues without its connection."""
-        ...
+        return self.path.groups > 0 and body.get("background") is True
 
+    @abstractmethod
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
         """Return the facts of an event."""
-        ...
 
+    @abstractmethod
     def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:
         """Return the answer of a fixture that gives the same; *error* has ended its stream."""
-        ...
 
+    @abstractmethod
     def error_response(self, error: ApiError) -> Response:
         """Return an HTTP error of the proxy itself, in the shape of the provider."""
-        ...
 
-    def error_answer(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer:
-        """Return the answer of a fixture that gives the same HTTP error."""
-        ...
+    def code_of(self, error: Mapping[str, Any]) -> str | int | None:
+        """Return the code of the error of a body."""
+        return string(error, "code")
+
+    def error_of(self, status: int, headers: Mapping[str, str], data: bytes) -> HttpError:
+        """Return the HTTP error of a fixture that gives the same."""
+        return HttpError(
+            status=status,
+            code=self.code_of(error_of_body(data)),
+            message=self.errors.read_http(status, headers, data).message,
+            headers=tuple([(name, headers[name]) for name in _KEPT_HEADERS if name in headers]),
+        )
 
 
 @attrs.define
@@ -179,7 +203,7 @@ class Tape:
         if 200 != status < 400 or status > 599:
             return f"not recorded, the endpoint answered HTTP {status}: {match.summary}"
         if status != 200:
-            return self._add(match, self._api.error_answer(status, headers, data))
+            return self._add(match, Answer(http_error=self._api.error_of(status, headers, data)))
         stream = _RecordedStream(self._api, data) if is_stream else None
         answer, run_id = (
             self._answer_of_document(data) if stream is None else self._answer_of(stream.events, stream.error)

@@ -22,12 +22,11 @@ from assistant_events.mock.answers import (
     as_objects,
     as_optional_object,
     check_more,
-    is_word,
     read_more,
+    read_typed,
     read_usage,
     read_word,
 )
-from assistant_events.mock.json_reader import FieldError, read_class, read_object
 from assistant_events.values import JsonObject
 
 # anthropic 2.12.0, types/usage.py. Other keys are accepted, unless they look like a typing error.
@@ -58,22 +57,9 @@ class _Call:
     input: JsonObject = JsonObject()
 
 
-_CHECKED: Final = {"text": _Text, "thinking": _Thinking, "tool_use": _Call}
-"""By type of a block, the fields that are checked."""
-
-
-def _read_block(value: Any) -> JsonObject:
-    """Return a block as it is, after a check of the fields that the mock reads."""
-    block = read_object(value)
-    kind = block.get("type")
-    if not is_word(kind):
-        raise FieldError(("type", "expected the type of a block, for example 'text'"))
-    if kind == "tool_result":
-        raise FieldError(("type", "'tool_result' is not a block of an answer"))
-    checked = _CHECKED.get(str(kind))
-    if checked is not None:
-        read_class({field.name: block[field.name] for field in attrs.fields(checked) if field.name in block}, checked)
-    return JsonObject(block)
+_read_block: Final = read_typed(
+    "a block", "text", "tool_result", {"text": _Text, "thinking": _Thinking, "tool_use": _Call}
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -108,8 +94,7 @@ class AnswerEntry(Answer, answers.AnswerEntry):
 
     def resource(self, message: AssistantMessage) -> Mapping[str, Any]:
         """Return an answer as a message."""
-        if message.error is not None:
-            raise FieldError(("events", "expected an answer that has completed; `stream_error` ends one with an error"))
+        self.check_completed(message)
         return emit_resource(message)
 
     def thought_items(self, texts: tuple[str, ...]) -> list[Item]:
@@ -123,10 +108,6 @@ class AnswerEntry(Answer, answers.AnswerEntry):
     def call_item(self, call: ShortCall) -> Item:
         """Return the block of a call."""
         return call_block(call.name, call.arguments, call.id)
-
-    def completed(self, item: Item, number: int) -> Item:
-        """Return a block as it is: ids are made by each run."""
-        return item
 
     def call_id(self, item: Item) -> str | None:
         """Return the id of a call, of the app or of the provider."""

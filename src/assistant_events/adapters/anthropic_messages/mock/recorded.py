@@ -14,15 +14,13 @@ from assistant_events.adapters.anthropic_messages.mock.answers import RESERVED, 
 from assistant_events.adapters.anthropic_messages.mock.form import FORM
 from assistant_events.adapters.anthropic_messages.mock.provider import error_response
 from assistant_events.adapters.anthropic_messages.mock.request_facts import read_request
-from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
-from assistant_events.mock.matching import Match
+from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError
-from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest, recorded_error
+from assistant_events.mock.tape import FrameFacts, RecordedApi
 
-_PATH: Final = re.compile(r"/v1/messages/?$")
 _OF_STREAM: Final = RESERVED | {"model"}
 
 
@@ -32,24 +30,12 @@ class RecordedMessages(RecordedApi):
 
     dialect = dialect
     form = FORM
+    errors = vocabulary.ERRORS
+    path = re.compile(r"/v1/messages/?$")
 
     @override
-    def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
-        return RecordedRequest() if method == "POST" and _PATH.search(path) else None
-
-    @override
-    def match_of(self, body: Mapping[str, Any]) -> Match:
-        facts = read_request(body)
-        return Match(
-            user_text=facts.user_text,
-            model=facts.model,
-            call_id=facts.call_ids[-1] if facts.call_ids else None,
-            turn=facts.turn,
-        )
-
-    @override
-    def runs_on(self, body: Mapping[str, Any]) -> bool:
-        return False
+    def facts_of(self, body: Mapping[str, Any]) -> RequestFacts:
+        return read_request(body)
 
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
@@ -77,6 +63,5 @@ class RecordedMessages(RecordedApi):
         return error_response(error)
 
     @override
-    def error_answer(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer:
-        code = string(error_of_body(data), "type")
-        return Answer(http_error=recorded_error(status, headers, data, vocabulary.ERRORS, code))
+    def code_of(self, error: Mapping[str, Any]) -> str | None:
+        return string(error, "type")

@@ -113,8 +113,7 @@ class Run(DocumentRun[Prepared]):
 
     def error_frame(self) -> WireFrame:
         """Return the frame of the error that ends the stream."""
-        error = self.answer.stream_error
-        assert error is not None, "it is called for an answer that has one"
+        error = self.stream_error
         return wire_frame(error_body(_ERROR_TYPES.get(str(error.code), str(error.code)), error.message))
 
     def status_update(self) -> bytes:

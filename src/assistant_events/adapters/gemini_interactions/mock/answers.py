@@ -22,10 +22,11 @@ from assistant_events.mock.answers import (
     check_more,
     is_word,
     read_more,
+    read_typed,
     read_usage,
     read_word,
 )
-from assistant_events.mock.json_reader import FieldError, checked, read_class, read_object
+from assistant_events.mock.json_reader import checked, read_object
 from assistant_events.values import JsonObject
 
 # Wire reference §2.1. The service may use others, so that only what looks like a typing error is a fault.
@@ -56,26 +57,16 @@ def _read_block(value: Any) -> Any:
     return checked(value, faults)
 
 
-def _read_step(value: Any) -> JsonObject:
-    """Return a step as it is, after a check of the fields that the mock reads."""
-    step = read_object(value)
-    kind = step.get("type")
-    if not is_word(kind):
-        raise FieldError(("type", "expected the type of a step, for example 'model_output'"))
-    if kind == "user_input":
-        raise FieldError(("type", "'user_input' is not a step of an answer"))
-    if kind == "function_call":
-        read_class({key: step[key] for key in ("name", "id", "arguments") if key in step}, ShortCall)
-    elif kind == "model_output":
-        read_class({"content": step.get("content")}, _Output)
-    return JsonObject(step)
-
-
 @attrs.frozen(kw_only=True)
 class _Output:
     """The fields of a `model_output` that are checked."""
 
-    content: tuple[Annotated[Any, _read_block], ...] = ()
+    content: tuple[Annotated[Any, _read_block], ...]
+
+
+_read_step: Final = read_typed(
+    "a step", "model_output", "user_input", {"function_call": ShortCall, "model_output": _Output}
+)
 
 
 @attrs.frozen(kw_only=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import attrs
 from starlette.responses import Response
 from typing_extensions import override
 
-from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.gemini_interactions import dialect, emit_resource, vocabulary
 from assistant_events.adapters.gemini_interactions.mock.answers import Answer
 from assistant_events.adapters.gemini_interactions.mock.fault_frames import FAULT_FRAMES
@@ -21,10 +20,10 @@ from assistant_events.adapters.gemini_interactions.mock.routes import error_resp
 from assistant_events.adapters.json_fields import is_object
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
+from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.requests import ApiError
-from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest, recorded_error
+from assistant_events.mock.tape import FrameFacts, RecordedApi
 
-_PATH: Final = re.compile(r"/interactions(?:/([^/:]+))?/?$")
 _KEPT_FIELDS: Final = ("environment_id", "errors")
 
 
@@ -34,32 +33,14 @@ class RecordedInteractions(RecordedApi):
 
     dialect = dialect
     form = FORM
+    errors = vocabulary.ERRORS
+    path = re.compile(r"/interactions(?:/([^/:]+))?/?$")
+    after = "last_event_id"
+    previous = "previous_interaction_id"
 
     @override
-    def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
-        found = _PATH.search(path)
-        if found is None or (method, found[1] is None) not in (("POST", True), ("GET", False)):
-            return None
-        return RecordedRequest(run_id=found[1], after=query.get("last_event_id"))
-
-    @override
-    def match_of(self, body: Mapping[str, Any]) -> Match:
-        # A request that names a previous interaction is identified by that, another one by its turn.
-        facts = read_request(body)
-        previous = facts.fields["previous_interaction_id"]
-        return Match(
-            user_text=facts.user_text,
-            model=facts.model,
-            agent=facts.fields["agent"],
-            call_id=facts.call_ids[-1] if facts.call_ids else None,
-            previous_interaction_id=previous,
-            continuation_token=facts.fields["continuation_token"] or None,
-            turn=None if previous else facts.turn,
-        )
-
-    @override
-    def runs_on(self, body: Mapping[str, Any]) -> bool:
-        return body.get("background") is True
+    def facts_of(self, body: Mapping[str, Any]) -> RequestFacts:
+        return read_request(body)
 
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
@@ -68,7 +49,7 @@ class RecordedInteractions(RecordedApi):
         status = interaction.get("status") if is_object(interaction) else "requires_continuation"
         stream_error = None
         if kind == "error" and is_object(error):
-            code, message = _code_of(error), error.get("message")
+            code, message = self.code_of(error), error.get("message")
             if code or message:
                 message = message if isinstance(message, str) else ""
                 stream_error = StreamError(code=StreamError().code if code is None else code, message=message)
@@ -98,12 +79,12 @@ class RecordedInteractions(RecordedApi):
         return error_response(error)
 
     @override
-    def error_answer(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer:
-        # The code is read here: beside a number there is a status, and `read_http` returns the better word of the two.
-        code = _code_of(error_of_body(data))
-        return Answer(http_error=recorded_error(status, headers, data, vocabulary.ERRORS, code))
+    def match_of(self, body: Mapping[str, Any]) -> Match:
+        match = cast("Match", super().match_of(body))
+        return attrs.evolve(match, continuation_token=match.continuation_token or None)
 
-
-def _code_of(error: Mapping[str, Any]) -> str | int | None:
-    code = error.get("code")
-    return code if isinstance(code, (str, int)) and not isinstance(code, bool) else None
+    @override
+    def code_of(self, error: Mapping[str, Any]) -> str | int | None:
+        # Beside a number there is a status, and `read_http` returns the better word of the two.
+        code = error.get("code")
+        return code if isinstance(code, (str, int)) and not isinstance(code, bool) else None

@@ -113,8 +113,7 @@ class AnswerEntry(Answer, answers.AnswerEntry):
 
     def resource(self, message: AssistantMessage) -> Mapping[str, Any]:
         """Return an answer as the fields of a completion."""
-        if message.error is not None:
-            raise FieldError(("events", "expected an answer that has completed; `stream_error` ends one with an error"))
+        self.check_completed(message)
         return completion_fields(message)
 
     def given_items(self) -> Sequence[Item]:
@@ -132,10 +131,6 @@ class AnswerEntry(Answer, answers.AnswerEntry):
     def call_item(self, call: ShortCall) -> Item:
         """Return a message with a call."""
         return {"tool_calls": [function_call(call.name, call.arguments, call.id)]}
-
-    def completed(self, item: Item, number: int) -> Item:
-        """Return a message as it is: ids are made by each run."""
-        return item
 
     def call_id(self, item: Item) -> str | None:
         """Return the id of the call of a message in short."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, final
+from typing import Any, final
 
 from starlette.responses import Response
 from typing_extensions import override
 
-from assistant_events.adapters.errors import error_of, error_of_body
+from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.openai_chat import dialect
 from assistant_events.adapters.openai_chat.mock.answers import RESERVED, Answer, completion_fields
@@ -18,12 +18,10 @@ from assistant_events.adapters.openai_chat.mock.request_facts import read_reques
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
-from assistant_events.mock.matching import Match
+from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.openai_errors import error_response
 from assistant_events.mock.requests import ApiError
-from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest, recorded_error
-
-_PATH: Final = re.compile(r"/chat/completions/?$")
+from assistant_events.mock.tape import FrameFacts, RecordedApi
 
 
 @final
@@ -32,24 +30,12 @@ class RecordedChat(RecordedApi):
 
     dialect = dialect
     form = FORM
+    errors = ERRORS
+    path = re.compile(r"/chat/completions/?$")
 
     @override
-    def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
-        return RecordedRequest() if method == "POST" and _PATH.search(path) else None
-
-    @override
-    def match_of(self, body: Mapping[str, Any]) -> Match:
-        facts = read_request(body)
-        return Match(
-            user_text=facts.user_text,
-            model=facts.model,
-            call_id=facts.call_ids[-1] if facts.call_ids else None,
-            turn=facts.turn,
-        )
-
-    @override
-    def runs_on(self, body: Mapping[str, Any]) -> bool:
-        return False
+    def facts_of(self, body: Mapping[str, Any]) -> RequestFacts:
+        return read_request(body)
 
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
@@ -74,8 +60,3 @@ class RecordedChat(RecordedApi):
     @override
     def error_response(self, error: ApiError) -> Response:
         return error_response(error)
-
-    @override
-    def error_answer(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer:
-        code = string(error_of_body(data), "code")
-        return Answer(http_error=recorded_error(status, headers, data, ERRORS, code))

@@ -111,8 +111,7 @@ class Run(DocumentRun[Prepared]):
 
     def error_frame(self) -> WireFrame:
         """Return the chunk of the error that ends the stream."""
-        error = self.answer.stream_error
-        assert error is not None, "it is called for an answer that has one"
+        error = self.stream_error
         code = _ERROR_CODES.get(str(error.code), error.code)
         return wire_frame({"error": {"message": error.message, "type": "server_error", "param": None, "code": code}})
 

@@ -22,12 +22,11 @@ from assistant_events.mock.answers import (
     as_objects,
     as_optional_object,
     check_more,
-    is_word,
     read_more,
+    read_typed,
     read_usage,
     read_word,
 )
-from assistant_events.mock.json_reader import FieldError, read_class, read_object
 from assistant_events.values import JsonObject, write_json
 
 # openai 3.54.0, types/responses/response_usage.py. Other keys are accepted, unless they look like a typing error.
@@ -49,22 +48,9 @@ class _Call:
     arguments: str = "{}"
 
 
-_CHECKED: Final = {"message": _Message, "function_call": _Call}
-"""By type of an item, the fields that are checked."""
-
-
-def _read_item(value: Any) -> JsonObject:
-    """Return an item as it is, after a check of the fields that the mock reads."""
-    item = read_object(value)
-    kind = item.get("type")
-    if not is_word(kind):
-        raise FieldError(("type", "expected the type of an item, for example 'message'"))
-    if kind == "function_call_output":
-        raise FieldError(("type", "'function_call_output' is not an item of an answer"))
-    checked = _CHECKED.get(str(kind))
-    if checked is not None:
-        read_class({field.name: item[field.name] for field in attrs.fields(checked) if field.name in item}, checked)
-    return JsonObject(item)
+_read_item: Final = read_typed(
+    "an item", "message", "function_call_output", {"message": _Message, "function_call": _Call}
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -112,10 +98,6 @@ class AnswerEntry(Answer, answers.AnswerEntry):
     def call_item(self, call: ShortCall) -> Item:
         """Return a call of a function."""
         return call_item(call.name, call.arguments, call.id)
-
-    def completed(self, item: Item, number: int) -> Item:
-        """Return an item as it is: ids are made by each run."""
-        return item
 
     def call_id(self, item: Item) -> str | None:
         """Return the id of a call, of the app or of the provider."""

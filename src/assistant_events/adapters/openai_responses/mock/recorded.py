@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, final
+from typing import Any, final
 
 from starlette.responses import Response
 from typing_extensions import override
 
-from assistant_events.adapters.errors import error_of, error_of_body
+from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import integer, string
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import dialect, emit_resource, vocabulary
 from assistant_events.adapters.openai_responses.mock.answers import RESERVED, Answer
 from assistant_events.adapters.openai_responses.mock.form import FORM
-from assistant_events.adapters.openai_responses.mock.request_facts import Match, read_request
+from assistant_events.adapters.openai_responses.mock.request_facts import read_request
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
+from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.openai_errors import error_response
 from assistant_events.mock.requests import ApiError
-from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest, recorded_error
-
-_PATH: Final = re.compile(r"/v1/responses(?:/([^/]+))?/?$")
+from assistant_events.mock.tape import FrameFacts, RecordedApi
 
 
 @final
@@ -31,30 +30,14 @@ class RecordedResponses(RecordedApi):
 
     dialect = dialect
     form = FORM
+    errors = ERRORS
+    path = re.compile(r"/v1/responses(?:/([^/]+))?/?$")
+    after = "starting_after"
+    previous = "previous_response_id"
 
     @override
-    def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
-        found = _PATH.search(path)
-        if found is None or (method, found[1] is None) not in (("POST", True), ("GET", False)):
-            return None
-        return RecordedRequest(run_id=found[1], after=query.get("starting_after"))
-
-    @override
-    def match_of(self, body: Mapping[str, Any]) -> Match:
-        # A request that names a previous response is identified by that, another one by its turn.
-        facts = read_request(body)
-        previous = facts.fields["previous_response_id"]
-        return Match(
-            user_text=facts.user_text,
-            model=facts.model,
-            call_id=facts.call_ids[-1] if facts.call_ids else None,
-            previous_response_id=previous,
-            turn=None if previous else facts.turn,
-        )
-
-    @override
-    def runs_on(self, body: Mapping[str, Any]) -> bool:
-        return body.get("background") is True
+    def facts_of(self, body: Mapping[str, Any]) -> RequestFacts:
+        return read_request(body)
 
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
@@ -87,8 +70,3 @@ class RecordedResponses(RecordedApi):
     @override
     def error_response(self, error: ApiError) -> Response:
         return error_response(error)
-
-    @override
-    def error_answer(self, status: int, headers: Mapping[str, str], data: bytes) -> Answer:
-        code = string(error_of_body(data), "code")
-        return Answer(http_error=recorded_error(status, headers, data, ERRORS, code))

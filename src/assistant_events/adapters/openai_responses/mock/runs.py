@@ -195,8 +195,7 @@ class Run(DocumentRun[Prepared]):
         return document
 
     def _error(self) -> dict[str, Any]:
-        error = self.answer.stream_error
-        assert error is not None, "it is called for an answer that has one"
+        error = self.stream_error
         return {"code": _ERROR_CODES.get(str(error.code), str(error.code)), "message": error.message}
 
 
