@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 
 from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.emitter import EmitterBase, Frame
+from assistant_events.adapters.framing import Framing, Sse
 from assistant_events.adapters.json_fields import is_array, is_object, valid_json
 from assistant_events.mock.app import Api, MockProvider, ProviderOptions, preflight_for
 from assistant_events.mock.clock import ProviderClock
@@ -61,6 +62,17 @@ def mark(name: str) -> str:
 def fill(data: bytes, values: Mapping[str, Any]) -> bytes:
     """Return JSON with the values of a run in place of the marks."""
     return _MARK.sub(lambda found: write_json(values[found[1].decode()]), data)
+
+
+def fill_frame(framing: type[Framing], data: bytes, values: Mapping[str, Any]) -> bytes:
+    """Return a frame with the values of a run in place of the marks; one with a checksum is written anew."""
+    if not framing.checksums:
+        return fill(data, values)
+    if not _MARK.search(data):
+        return data
+    [payload] = framing().feed(data)
+    event: dict[str, Any] = read_json(fill(payload, values))
+    return framing.frame(None, event)
 
 
 class PreparedAnswer:
@@ -189,8 +201,8 @@ class DocumentRun(Run, Generic[_PreparedT]):
         """Return the frame of an event."""
         if self.answer.stream_error is not None and number == len(self.event_names) - 1:
             return self.error_frame()
-        frame = self.frames[number]
-        return WireFrame(frame.name, fill(frame.data, self.values))
+        name, data = self.frames[number]
+        return WireFrame(name, fill_frame(self.prepared.emitter.decoder.framing, data, self.values))
 
     def end(self) -> WireFrame:
         """Return the frame of the end."""
@@ -212,8 +224,8 @@ class DocumentService(MockService[_RunT]):
     With the setting `sign` answers are signed, and the signatures of requests may be checked with `ledger`.
     """
 
-    PATH: ClassVar[str]
-    """Of the request for a new answer."""
+    PATHS: ClassVar[tuple[str, ...]]
+    """Of the requests for a new answer."""
 
     FRAMES: ClassVar[FaultFrames]
     PREPARED: ClassVar[type[PreparedAnswer]]
@@ -253,18 +265,26 @@ class DocumentService(MockService[_RunT]):
         """Yield the signatures that an answer of a fixture has itself, with what each seals; by default none."""
         return ()
 
+    def body(self, call: Call) -> Body:
+        """Return the body of a request, with what its path has, if anything. Raises `ApiError`."""
+        return parse_object(call.data)
+
+    def error_status(self, error: StreamError) -> int:
+        """Return the HTTP status of a document in whose place the error of a stream is sent."""
+        return 500
+
     def run_options(self, body: Body) -> Mapping[str, Any]:
         """Return further options of the run of a request; by default none."""
         return {}
 
     def api(self) -> Api:
-        """Return the HTTP interface; by default its only route is `PATH`."""
+        """Return the HTTP interface; by default its routes are `PATHS`."""
 
         async def create(request: Request) -> ASGIApp:
             return await self.create(await self.read_call(request))
 
         return Api(
-            routes=[(self.PATH, ("POST",), create)],
+            routes=[(path, ("POST",), create) for path in self.PATHS],
             error_response=self.error_response,
             check=lambda request: None,
             preflight=preflight_for("POST"),
@@ -275,7 +295,7 @@ class DocumentService(MockService[_RunT]):
     async def create(self, call: Call) -> ASGIApp:
         """Answer the request for a new answer: with a document, or with a stream when the body wants one."""
         self.check_faults(call, "create")
-        body = parse_object(call.data)
+        body = self.body(call)
         if self.settings.strict:
             self.check(call, body)
         run = self.new_run(call, body, self.find(self.facts(body)).serve())
@@ -295,8 +315,9 @@ class DocumentService(MockService[_RunT]):
     def document(self, call: Call, run: _RunT, status: str) -> ASGIApp:
         """Return the answer. Raises `ApiError` when an error ends it: a document has nothing else then."""
         if run.answer.stream_error is not None:
-            raise ApiError(500, run.stream_error.message, code=run.stream_error.code)
-        return json_response(run.whole())
+            error = run.stream_error
+            raise ApiError(self.error_status(error), error.message, code=error.code)
+        return json_response(run.whole(), headers=self.response_headers(run))
 
     # -- what the general service needs
 
@@ -344,12 +365,13 @@ class DocumentProvider(MockProvider):
 
 
 def changed_frame(
-    write: Callable[[Any], WireFrame], change: Callable[[dict[str, Any]], object]
+    write: Callable[[Any], WireFrame], change: Callable[[dict[str, Any]], object], framing: type[Framing] = Sse
 ) -> Callable[[bytes], bytes]:
     """Return the function that changes the JSON of a frame; *write* returns its frame."""
 
     def changed(data: bytes) -> bytes:
-        event: dict[str, Any] = read_json(data.partition(b"data: ")[2])
+        [payload] = framing().feed(data)
+        event: dict[str, Any] = read_json(payload)
         change(event)
         return write(event).data
 

@@ -148,7 +148,8 @@ class RecordingProxy:
         is_stream = _is_stream(response)
         try:
             if recorded.run_id is None:
-                note = self._tape.created(body, response.status_code, response.headers, data, is_stream=is_stream)
+                status, headers, fields = response.status_code, response.headers, recorded.fields
+                note = self._tape.created(body, status, headers, data, is_stream=is_stream, fields=fields)
             elif response.status_code == 200:
                 after = recorded.after if is_stream else None
                 note = self._tape.fetched(recorded.run_id, data, is_stream=is_stream, after=after)

@@ -102,6 +102,8 @@ class MockService(ABC, Generic[_RunT]):
     STATUS_WITHOUT_KEY: ClassVar[int] = 401
     """The HTTP status for a request without a key."""
 
+    STREAM_HEADERS: ClassVar[Mapping[str, str]] = SSE_HEADERS
+
     def __init__(
         self,
         fixtures: Fixtures,
@@ -252,14 +254,14 @@ class MockService(ABC, Generic[_RunT]):
             end_names=self._frames.end_names,
             clock=self.clock,
             opens=opens,
-            headers=self.stream_headers(run),
+            headers={**self.STREAM_HEADERS, **self.response_headers(run)},
             is_closing=self._closing(),
             on_end=partial(self.on_end, run),
         )
 
-    def stream_headers(self, run: _RunT) -> Mapping[str, str]:
-        """Return the HTTP headers of a stream; by default those of server-sent events."""
-        return SSE_HEADERS
+    def response_headers(self, run: _RunT) -> Mapping[str, str]:
+        """Return the HTTP headers of an answer beside those of its type; by default none."""
+        return {}
 
     def on_end(self, run: _RunT, whole: bool) -> None:
         """Record the end of a stream, which has sent the end of its run (*whole*) or not."""

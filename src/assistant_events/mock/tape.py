@@ -10,6 +10,7 @@ from json import dumps
 from pathlib import Path
 from secrets import token_hex
 from stat import S_IMODE
+from types import MappingProxyType
 from typing import Any, ClassVar, Final, NamedTuple, final
 
 import attrs
@@ -39,6 +40,8 @@ class RecordedRequest(NamedTuple):
 
     run_id: str | None = None
     after: str | None = None
+    fields: Mapping[str, Any] = MappingProxyType({})
+    """Fields of the request that its path has, in place of the body."""
 
 
 class FrameFacts(NamedTuple):
@@ -57,7 +60,6 @@ class RecordedApi(ABC):
 
     dialect: ClassVar[Dialect]
     form: ClassVar[FixtureFormat]
-    framing: ClassVar[type[Framing]] = Sse
     errors: ClassVar[ErrorTable]
     path: ClassVar[re.Pattern[str]]
     """Of requests that are recorded. A group matches the id of a run that is fetched; a wire without has no such."""
@@ -67,6 +69,8 @@ class RecordedApi(ABC):
 
     previous: ClassVar[str] = ""
     """The field of a request that names what it continues: that identifies it, in place of its turn."""
+
+    framing: ClassVar[type[Framing]] = Sse
 
     def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
         """Return the request to record; `None` for another one."""
@@ -191,14 +195,24 @@ class Tape:
         self._fixtures: list[Fixture] = _kept(path, api.form)
         self._pending: dict[str, _Pending] = {}
 
-    def created(self, body: bytes, status: int, headers: Mapping[str, str], data: bytes, *, is_stream: bool) -> str:
-        """Record the answer to a create request, and return what was done, in one line."""
+    def created(
+        self,
+        body: bytes,
+        status: int,
+        headers: Mapping[str, str],
+        data: bytes,
+        *,
+        is_stream: bool,
+        fields: Mapping[str, Any] = MappingProxyType({}),
+    ) -> str:
+        """Record the answer to a create request, whose path has *fields*; return what was done, in one line."""
         try:
             given = read_json(body)
         except JsonError:
             given = None
         if not is_object(given):
             return "not recorded: the request is not a JSON object"
+        given = {**given, **fields}
         match = self._api.match_of(given)
         if 200 != status < 400 or status > 599:
             return f"not recorded, the endpoint answered HTTP {status}: {match.summary}"

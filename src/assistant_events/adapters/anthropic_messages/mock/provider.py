@@ -46,7 +46,7 @@ _TYPES: Final[dict[int, str]] = {
 class MessagesService(DocumentService[Run]):
     """The state of a mock of the Messages API."""
 
-    PATH = "/v1/messages"
+    PATHS = ("/v1/messages",)
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run

@@ -25,7 +25,7 @@ from assistant_events.mock.service import Call
 class ChatService(DocumentService[Run]):
     """The state of a mock of Chat Completions. No part of a completion is signed."""
 
-    PATH = "/v1/chat/completions"
+    PATHS = ("/v1/chat/completions",)
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run

@@ -41,7 +41,7 @@ from assistant_events.mock.service import Call, Slot
 class ResponsesService(DocumentService[Run]):
     """The state of a mock of the Responses API."""
 
-    PATH = "/v1/responses"
+    PATHS = ("/v1/responses",)
     FRAMES = FAULT_FRAMES
     PREPARED = Prepared
     RUN = Run
@@ -122,8 +122,8 @@ class ResponsesService(DocumentService[Run]):
 
         api = super().api()
         more = [
-            (f"{self.PATH}/{{id}}", ("GET", "DELETE"), one),
-            (f"{self.PATH}/{{id}}/cancel", ("POST",), cancel),
+            (f"{self.PATHS[0]}/{{id}}", ("GET", "DELETE"), one),
+            (f"{self.PATHS[0]}/{{id}}/cancel", ("POST",), cancel),
         ]
         return attrs.evolve(api, routes=[*api.routes, *more], preflight=preflight_for("GET", "POST", "DELETE"))
 
