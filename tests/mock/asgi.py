@@ -10,8 +10,16 @@ import json
 from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote
 
+import httpx2
+
+from assistant_events import fold
+from assistant_events.adapters.dialect import load_dialect
 from assistant_events.adapters.gemini_interactions.mock import Answer, Match, MockProvider
+from assistant_events.clients import load_client
 from assistant_events.mock import Contains, Fixture, Fixtures
+from assistant_events.mock.proxy import RecordingProxy
+from assistant_events.testing import mock_provider
+from assistant_events.testing.transport import StreamingTransport
 
 KEY = {"x-goog-api-key": "secret"}
 MODEL = "gemini-3.6-flash"
@@ -170,6 +178,47 @@ def asked(provider, method, target, body=None, headers=None):
     `ask` for tests that ask once.
     """
     return asyncio.run(ask(provider, method, target, body, headers))
+
+
+async def recorded_and_replayed(mock, provider_of, script, path, requests, headers):
+    """
+    Return what a recording proxy passes on for *requests*, and what a provider gives that has the recording.
+
+    A request is its path and its body.
+    """
+    transport = StreamingTransport(provider_of(script).app)
+    proxy = RecordingProxy(mock.recorded, "https://upstream.test", path, transport=transport)
+    first = [await ask(proxy, "POST", target, body, headers) for target, body in requests]
+    replay = provider_of(str(path))
+    return first, [await ask(replay, "POST", target, body, headers) for target, body in requests]
+
+
+def message_of(dialect, exchange):
+    """
+    The message that a stream or a document is read as.
+    """
+    found = load_dialect(dialect)
+    if exchange.headers["content-type"] == "application/json":
+        return fold(found.decode_resource(exchange.document, "m")).last
+    decoder = found.decoder("m")
+    return fold([*decoder.feed(exchange.body), *decoder.close()]).last
+
+
+def followed(dialect, answer, body, *faults):
+    """
+    Return the message that the client of a dialect makes of an answer to "Hello", and the number of requests.
+    """
+
+    async def work():
+        async with (
+            mock_provider({"Hello": answer}, dialect=dialect, faults=faults) as provider,
+            httpx2.AsyncClient(transport=provider.transport()) as http,
+            load_client(dialect)("key-of-a-test", http=http, base_url="http://mock") as client,
+        ):
+            events = [event async for event in client.create(body, "m")]
+            return fold(events).last, len(provider.requests)
+
+    return asyncio.run(work())
 
 
 def create(text="hi", **more):

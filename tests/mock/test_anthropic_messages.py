@@ -8,20 +8,15 @@ from the Claude handler of `@copilotkit/aimock` 1.43.0.
 import asyncio
 import json
 
-import httpx2
 import pytest
 
-from assistant_events import ErrorKind, FinishReason, fold
-from assistant_events.adapters.anthropic_messages import AnthropicMessagesDecoder
-from assistant_events.adapters.anthropic_messages.client import AnthropicMessages
+from assistant_events import ErrorKind, FinishReason
 from assistant_events.adapters.anthropic_messages.mock import Answer, MockProvider, mock, read_request
 from assistant_events.errors import FixtureError
 from assistant_events.mock.fixture_files import load_fixtures
-from assistant_events.mock.proxy import RecordingProxy
-from assistant_events.testing import mock_provider
-from assistant_events.testing.transport import StreamingTransport
 
-from .asgi import JumpClock, ask, asked
+from . import asgi
+from .asgi import JumpClock, ask, asked, message_of, recorded_and_replayed
 
 PATH = "/v1/messages"
 MODEL = "claude-opus-5-5"
@@ -502,20 +497,9 @@ def test_left_out_of_aimock():
 # -- faults, through our client
 
 
-def followed(answer, *faults, retries=0):
+def followed(answer, *faults):
     """Return the message that our client makes of an answer, and the number of requests."""
-
-    async def work():
-        async with (
-            mock_provider({"Hello": answer}, dialect="anthropic-messages", faults=faults) as provider,
-            httpx2.AsyncClient(transport=provider.transport()) as http,
-            AnthropicMessages("k", http=http, base_url="http://mock") as client,
-        ):
-            made = client.create({**body(), "stream": True}, "m")
-            events = [event async for event in made]
-            return fold(events).last, len(provider.requests)
-
-    return asyncio.run(work())
+    return asgi.followed("anthropic-messages", answer, body(stream=True), *faults)
 
 
 HARMLESS = (
@@ -588,26 +572,11 @@ def test_a_recording_gives_the_same(tmp_path, stream):
         "Bad": {"http_error": {"status": 529, "message": "later"}},
     }
 
-    async def main():
-        upstream = provider_of(script)
-        transport = StreamingTransport(upstream.app)
-        proxy = RecordingProxy(mock.recorded, "https://upstream.test", path, transport=transport)
-        first = [await ask(proxy, "POST", PATH, each, HEADERS) for each in requests]
-        replay = provider_of(str(path))
-        return first, [await ask(replay, "POST", PATH, each, HEADERS) for each in requests]
+    asked_ = [(PATH, each) for each in requests]
+    recorded, replayed = asyncio.run(recorded_and_replayed(mock, provider_of, script, path, asked_, HEADERS))
 
-    recorded, replayed = asyncio.run(main())
-    one_, other = [message_of(exchange[0], stream=stream) for exchange in (recorded, replayed)]
-
-    assert one_ == other
+    assert message_of(mock.name, recorded[0]) == message_of(mock.name, replayed[0])
     assert recorded[1].status == replayed[1].status == 529
     assert recorded[1].document["error"] == replayed[1].document["error"]
     assert "secret" not in path.read_text("utf-8")
     assert json.loads(path.read_bytes())["version"] == 1
-
-
-def message_of(exchange, *, stream):
-    if stream:
-        decoder = AnthropicMessagesDecoder("m")
-        return fold([*decoder.feed(exchange.body), *decoder.close()]).last
-    return fold(AnthropicMessagesDecoder.decode_resource(exchange.document, "m")).last
