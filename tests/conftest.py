@@ -3,13 +3,15 @@ How much Hypothesis tries: `quick` by default and always the same, by chance wit
 `mutants` it does not look for a simpler example of what fails.
 
 No test depends on how the run was started or outlives it: Ctrl-C works where a shell has it ignored, and threads that
-a failed test has left do not keep the process.
+a failed test has left do not keep the process. Bytecode is kept even where the environment forbids it: otherwise each
+process that a test starts compiles the library anew, and each run all tests.
 """
 
 import faulthandler
 import gc
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -23,6 +25,9 @@ settings.register_profile("quick", **_QUICK)
 settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], **_QUICK)
 settings.register_profile("thorough", max_examples=2000, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Shells start jobs in the background with SIGINT ignored, which every child process would inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -21,7 +21,7 @@ def installed(monkeypatch):
     found = {"gemini-interactions": "assistant_events.adapters.gemini_interactions:dialect"}
     monkeypatch.setattr(
         dialect,
-        "entry_points",
+        "installed_entry_points",
         lambda group: [EntryPoint(name=name, value=value, group=group) for name, value in found.items()],
     )
     return found

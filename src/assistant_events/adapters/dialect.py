@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeVar, Unpack, final
 
@@ -155,9 +156,19 @@ def detect_dialect(documents: Iterable[Fields]) -> Dialect | None:
     return None
 
 
+@cache
+def installed_entry_points(group: str) -> tuple[EntryPoint, ...]:
+    """
+    Return the entry points of a group as they were installed when this was first called.
+
+    They are read once in a process: it takes milliseconds, because the metadata of every installed package is searched.
+    """
+    return tuple(entry_points(group=group))
+
+
 def entry_point_names(group: str) -> tuple[str, ...]:
     """Return the names of all installed entry points of a group, sorted."""
-    return tuple(sorted({entry.name for entry in entry_points(group=group)}))
+    return tuple(sorted({entry.name for entry in installed_entry_points(group)}))
 
 
 def load_entry_point(group: str, name: str, kind: type[_T], part: str = "") -> _T:
@@ -169,7 +180,7 @@ def load_entry_point(group: str, name: str, kind: type[_T], part: str = "") -> _
 
         AdapterError: It does not load, is not of class *kind*, or its `name` is another one.
     """
-    for entry in entry_points(group=group):
+    for entry in installed_entry_points(group):
         if entry.name == name:
             try:
                 found = entry.load()
