@@ -39,6 +39,7 @@ ENTRY_POINTS = {
     },
     "assistant_events.mocks": {
         "anthropic-messages": f"{ADAPTERS}.anthropic_messages.mock:mock",
+        "bedrock-converse": f"{ADAPTERS}.bedrock_converse.mock:mock",
         "gemini-interactions": f"{ADAPTERS}.gemini_interactions.mock:mock",
         "openai-chat": f"{ADAPTERS}.openai_chat.mock:mock",
         "openai-responses": f"{ADAPTERS}.openai_responses.mock:mock",

@@ -74,14 +74,14 @@ def read_http(status: int, headers: Mapping[str, str], body: bytes) -> ErrorInfo
     found = dict(error_of_body(body))
     kind = headers.get("x-amzn-errortype") or found.pop("__type", None)
     if isinstance(kind, str) and kind:
-        found["code"] = _exception_name(kind)
+        found["code"] = exception_name(kind)
     request = headers.get("x-amzn-requestid")
     error = AWS_ERRORS.read({"message": f"HTTP {status}", **found, "requestId": request}, status=status)
     after = retry_after_s(headers)
     return error if after is None else attrs.evolve(error, retry_after_s=after)
 
 
-def _exception_name(kind: str) -> str:
+def exception_name(kind: str) -> str:
     """Return the name of an exception as streams have it: without a namespace, a link, and a capital letter."""
     name = kind.partition(":")[0].rpartition("#")[2]
     return name[:1].lower() + name[1:]
@@ -97,7 +97,7 @@ def read_exception(response: Mapping[str, Any]) -> ErrorInfo:
     # Any: the attribute of another library.
     error, facts = mapping(response, "Error"), mapping(response, "ResponseMetadata")
     fields = {key: value for key, value in error.items() if key not in ("Code", "Message")}
-    code = _exception_name(string(error, "Code") or "")
+    code = exception_name(string(error, "Code") or "")
     found = {**fields, "code": code, "message": string(error, "Message"), "requestId": string(facts, "RequestId")}
     return AWS_ERRORS.read(found, status=integer(facts, "HTTPStatusCode"))
 
@@ -133,4 +133,4 @@ def _as_bytes(key: str, value: Any) -> Any:
     return for_boto3(value) if data is None else data
 
 
-__all__ = ["AWS_ERRORS", "error_in", "for_boto3", "read_exception", "read_http", "write_exception"]
+__all__ = ["AWS_ERRORS", "error_in", "exception_name", "for_boto3", "read_exception", "read_http", "write_exception"]

@@ -1,0 +1,41 @@
+"""What aimock's handler of Converse does with a response (`@copilotkit/aimock` 1.43.0)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assistant_events.adapters.bedrock_converse.mock.answers import Answer, call_block, reasoning_block
+from assistant_events.adapters.bedrock_converse.mock.runs import Prepared
+from assistant_events.mock import fixtures
+from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
+from assistant_events.mock.answers import Item
+from assistant_events.mock.matching import Match
+
+_STOP_REASONS: Final = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}
+"""Other words are sent as they are."""
+
+
+def _answer(response: AimockResponse) -> Answer:
+    blocks: list[Item] = [reasoning_block(response.reasoning)] if response.reasoning else []
+    for part in response.parts:
+        if isinstance(part, AimockText):
+            blocks.append({"text": part.text})
+        else:
+            blocks.append(call_block(part.name, part.arguments, part.id or None))
+    word, usage = response.finishReason, response.usage
+    return Answer(
+        content=blocks,
+        stop_reason=None if word is None else _STOP_REASONS.get(word, word),
+        usage={
+            "inputTokens": usage.input,
+            "outputTokens": usage.output,
+            "totalTokens": usage.input + usage.output,
+        },
+    )
+
+
+def _is_delta(answer: fixtures.Answer) -> list[bool]:
+    return [frame.name == "contentBlockDelta" for frame in Prepared(answer, signs=False).frames]
+
+
+AIMOCK: Final = AimockApi(name="Converse", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)

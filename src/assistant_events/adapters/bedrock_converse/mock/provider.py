@@ -1,0 +1,111 @@
+"""A mock of Converse: its service, and its options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, Final, cast, final
+from uuid import uuid4
+
+from starlette.responses import Response
+
+from assistant_events.adapters.aws import exception_name
+from assistant_events.adapters.bedrock_converse.mock.answers import Answer
+from assistant_events.adapters.bedrock_converse.mock.form import FORM
+from assistant_events.adapters.bedrock_converse.mock.request_facts import path_fields, read_request
+from assistant_events.adapters.bedrock_converse.mock.runs import (
+    FAULT_FRAMES,
+    Prepared,
+    Run,
+    sealed_content,
+    signature_of,
+)
+from assistant_events.adapters.bedrock_converse.mock.validation import check_create
+from assistant_events.mock import fixtures
+from assistant_events.mock.documents import DocumentProvider, DocumentService
+from assistant_events.mock.matching import RequestFacts
+from assistant_events.mock.requests import ApiError, json_response
+from assistant_events.mock.runs import Body
+from assistant_events.mock.service import Call
+
+_STATUSES: Final[dict[str, int]] = {
+    "validationException": 400,
+    "serviceQuotaExceededException": 400,
+    "accessDeniedException": 403,
+    "resourceNotFoundException": 404,
+    "modelTimeoutException": 408,
+    "modelErrorException": 424,
+    "modelStreamErrorException": 424,
+    "throttlingException": 429,
+    "modelNotReadyException": 429,
+    "internalServerException": 500,
+    "serviceUnavailableException": 503,
+}
+"""Statuses of exceptions; the first exception of a status is the one that it has without another code."""
+
+_NAMES: Final = {status: name for name, status in reversed(_STATUSES.items())}
+
+_SOURCE: Final = "http://internal.amazon.com/coral/com.amazon.bedrock/"
+"""What the service writes behind the name of an exception."""
+
+
+@final
+class ConverseService(DocumentService[Run]):
+    """The state of a mock of Converse."""
+
+    PATHS = ("/model/{model:path}/converse", "/model/{model:path}/converse-stream")
+    STATUS_WITHOUT_KEY: ClassVar[int] = 403
+    STREAM_HEADERS: ClassVar[Mapping[str, str]] = {"content-type": "application/vnd.amazon.eventstream"}
+    FRAMES = FAULT_FRAMES
+    PREPARED = Prepared
+    RUN = Run
+    OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(content=({"text": "This is the answer of another run."},))
+
+    def new_id(self) -> str:
+        """Return a random id of a request."""
+        return str(uuid4())
+
+    def body(self, call: Call) -> Body:
+        """Return the body of a request, with the model and the operation of its path. Raises `ApiError`."""
+        return {**super().body(call), **path_fields(call.request.scope["path"])}
+
+    def signed_items(self, answer: fixtures.Answer) -> Iterable[tuple[str, object]]:
+        """Yield the signatures that an answer of a fixture has itself, with what each seals."""
+        for block in cast("Answer", answer).content:
+            content, signature = sealed_content(block), signature_of(block)
+            if content is not None and signature:
+                yield signature, content
+
+    def facts(self, body: Body) -> RequestFacts:
+        """Return what fixtures are compared with in a request."""
+        return read_request(body)
+
+    def check(self, call: Call, body: Body) -> None:
+        """Check a request as the service does. Raises `ApiError`."""
+        check_create(body, self.ledger if self.signs else None)
+
+    def response_headers(self, run: Run) -> Mapping[str, str]:
+        """Return the id of the request: the body has none."""
+        return {"x-amzn-requestid": run.id}
+
+    def error_status(self, error: fixtures.StreamError) -> int:
+        """Return the HTTP status of an exception."""
+        return _STATUSES.get(exception_name(str(error.code)), 500)
+
+    def error_response(self, error: ApiError) -> Response:
+        """Return the HTTP answer of an error."""
+        return error_response(error)
+
+
+def error_response(error: ApiError) -> Response:
+    """Return the HTTP answer of an error: its exception is in a header."""
+    known = isinstance(error.code, str) and error.code != "internal"
+    name = str(error.code) if known else _NAMES.get(error.status, _NAMES[400 if error.status < 500 else 500])
+    headers = {"x-amzn-requestid": str(uuid4()), "x-amzn-errortype": f"{name[:1].upper()}{name[1:]}:{_SOURCE}"}
+    return json_response({"message": error.message}, error.status, {**headers, **error.headers})
+
+
+class MockProvider(DocumentProvider):
+    """A provider of Converse that answers from fixtures, with the options of the class in `mock`."""
+
+    FORM = FORM
+    SERVICE = ConverseService

@@ -1,0 +1,69 @@
+"""What a recording reads of Converse: which requests, which events, and the answer of a fixture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+import attrs
+from starlette.responses import Response
+from typing_extensions import override
+
+from assistant_events.adapters.aws import AWS_ERRORS, error_in, read_http
+from assistant_events.adapters.aws_event_stream import AwsEventStream
+from assistant_events.adapters.bedrock_converse import dialect
+from assistant_events.adapters.bedrock_converse.mock.answers import Answer, answer_fields
+from assistant_events.adapters.bedrock_converse.mock.form import FORM
+from assistant_events.adapters.bedrock_converse.mock.provider import error_response
+from assistant_events.adapters.bedrock_converse.mock.request_facts import path_fields, read_request
+from assistant_events.adapters.json_fields import string
+from assistant_events.messages import AssistantMessage
+from assistant_events.mock.fixtures import HttpError, StreamError
+from assistant_events.mock.matching import RequestFacts
+from assistant_events.mock.requests import ApiError
+from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
+
+
+@final
+class RecordedConverse(RecordedApi):
+    """Converse, over HTTP. Its requests have an API key: a signature is one for the host of the service."""
+
+    dialect = dialect
+    form = FORM
+    errors = AWS_ERRORS
+    framing = AwsEventStream
+    path = re.compile(r"/model/.+/converse(?:-stream)?$")
+
+    @override
+    def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
+        recorded = super().request_of(method, path, query)
+        return None if recorded is None else recorded._replace(fields=path_fields(path))
+
+    @override
+    def facts_of(self, body: Mapping[str, Any]) -> RequestFacts:
+        return read_request(body)
+
+    @override
+    def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
+        exception = error_in(payload)
+        error = None
+        if exception is not None:
+            error = StreamError(code=exception["code"], message=string(exception, "message") or "")
+        return FrameFacts(cursor=None, is_end="messageStop" in payload, error=error)
+
+    @override
+    def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:
+        # A document of an answer that failed is the exception alone.
+        fields = answer_fields(messages[-1] if error is None else attrs.evolve(messages[-1], error=None))
+        more = {key: fields.pop(key) for key in fields.keys() - {"content", "stop_reason", "usage"}}
+        return Answer(**fields, more=more, stream_error=error)
+
+    @override
+    def error_response(self, error: ApiError) -> Response:
+        return error_response(error)
+
+    @override
+    def error_of(self, status: int, headers: Mapping[str, str], data: bytes) -> HttpError:
+        error = read_http(status, headers, data)
+        return attrs.evolve(super().error_of(status, headers, data), code=error.code, message=error.message)

@@ -1,0 +1,155 @@
+"""Answers of the mock: their documents, their events, and the frames of faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final, cast, final
+
+from assistant_events.adapters.aws import exception_name
+from assistant_events.adapters.aws_event_stream import AwsEventStream
+from assistant_events.adapters.bedrock_converse import BedrockConverseEmitter, dialect
+from assistant_events.adapters.bedrock_converse.mock.answers import Answer, default_stop_reason
+from assistant_events.adapters.dialect import Dialect
+from assistant_events.adapters.emitter import EmitterBase, Frame
+from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.mock.documents import DocumentRun, PreparedAnswer, changed_frame, mark, texts_of, token_count
+from assistant_events.mock.fault_effects import FaultFrames
+from assistant_events.mock.stream_actions import WireFrame
+from assistant_events.values import thaw, write_json
+
+_PADDING: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+"""Every event of the service has a part of it as `p`, of any length (recordings of 2025 and 2026)."""
+
+
+def sealed_content(block: Fields) -> object | None:
+    """Return what the signature of a block seals; `None` for a block that has none. Texts may not change at all."""
+    reasoning = mapping(block, "reasoningContent")
+    if "reasoningText" in reasoning:
+        return ["reasoning", mapping(reasoning, "reasoningText").get("text")]
+    return ["redacted"] if reasoning else None
+
+
+def signature_of(block: Fields) -> str | None:
+    """Return the signature of a block of reasoning, or its redacted content; `None` when it has neither."""
+    reasoning = mapping(block, "reasoningContent")
+    if "reasoningText" in reasoning:
+        return string(mapping(reasoning, "reasoningText"), "signature")
+    return string(reasoning, "redactedContent") or None
+
+
+def wire_frame(event: Fields) -> WireFrame:
+    """Return an event with its bytes."""
+    return WireFrame(next(iter(event)), AwsEventStream.frame(None, event))
+
+
+@final
+class Prepared(PreparedAnswer):
+    """An answer that can be sent any number of times."""
+
+    dialect: ClassVar[Dialect] = dialect
+    emitter: ClassVar[type[EmitterBase]] = BedrockConverseEmitter
+
+    def make_document(self) -> dict[str, Any]:
+        """Return the document of `Converse`."""
+        answer = cast("Answer", self.answer)
+        content = [self._block(thaw(block), place) for place, block in enumerate(answer.content)]
+        return {
+            "output": {"message": {"role": "assistant", "content": content}},
+            "stopReason": default_stop_reason(answer),
+            "usage": mark("usage"),
+            "metrics": mark("metrics"),
+            **thaw(answer.more),
+        }
+
+    def with_marks(self, frame: dict[str, Any]) -> dict[str, Any]:
+        """Return an event with the usage of the run, and with padding."""
+        [(name, fields)] = frame.items()
+        usage = {"usage": mark("usage")} if name == "metadata" else {}
+        return {name: {**usage, **fields, "p": _PADDING[: len(write_json(frame)) % len(_PADDING)]}}
+
+    def name_of(self, frame: Frame) -> str:
+        """Return the type of an event."""
+        return next(iter(frame))
+
+    def _block(self, block: dict[str, Any], place: int) -> dict[str, Any]:
+        content = sealed_content(block)
+        if content is not None and signature_of(block) is None and self.signs:
+            signature = self.signature_mark(place, content)
+            if content == ["redacted"]:
+                return {"reasoningContent": {"redactedContent": signature}}
+            return {
+                "reasoningContent": {
+                    "reasoningText": {**block["reasoningContent"]["reasoningText"], "signature": signature}
+                }
+            }
+        if "toolUse" in block:
+            call = block["toolUse"]
+            return {"toolUse": {"toolUseId": mark(f"call {place}"), "input": {}, **call}}
+        return block
+
+
+@final
+class Run(DocumentRun[Prepared]):
+    """One answer."""
+
+    def own_values(self) -> dict[str, Any]:
+        """Return usage, latency, and ids of calls."""
+        answer = cast("Answer", self.answer)
+        return {
+            "usage": self._usage(answer),
+            "metrics": {"latencyMs": round(1000 * (self.times()[-1] - self.started))},
+            **{f"call {place}": f"tooluse_{self.salt.hex()[:20]}{place:02}" for place in range(len(answer.content))},
+        }
+
+    def _usage(self, answer: Answer) -> dict[str, Any]:
+        if answer.usage is not None:
+            return dict(thaw(answer.usage))
+        read = token_count(texts_of([self.body.get("system"), self.body.get("messages")]))
+        written = token_count(_texts_of_answer(answer))
+        return {"inputTokens": read, "outputTokens": written, "totalTokens": read + written}
+
+    def error_frame(self) -> WireFrame:
+        """Return the exception that ends the stream; an error of the stream where the code is not an exception's."""
+        error = self.stream_error
+        name = exception_name("InternalServerException" if error.code == "internal" else str(error.code))
+        if name.endswith("Exception"):
+            return wire_frame({name: {"message": error.message}})
+        return wire_frame({"error": {"code": str(error.code), "message": error.message}})
+
+    def status_update(self) -> bytes:
+        """Return the start once more: the wire has no other event without a meaning of its own."""
+        return wire_frame({"messageStart": {"role": "assistant"}}).data
+
+
+def _texts_of_answer(answer: Answer) -> Iterator[str]:
+    for block in answer.content:
+        yield from texts_of([block.get("text"), mapping(block, "reasoningContent").get("reasoningText")])
+
+
+def _drop_usage(event: dict[str, Any]) -> None:
+    event.get("metadata", {}).pop("usage", None)
+
+
+def _drop_stop_reason(event: dict[str, Any]) -> None:
+    event.get("messageStop", {}).pop("stopReason", None)
+
+
+_EMPTY_DELTA: Final = wire_frame({"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": ""}}})
+
+FAULT_FRAMES: Final = FaultFrames(
+    cut_tail=wire_frame({"internalServerException": {"message": "The system encountered an unexpected error."}}).data,
+    error=wire_frame({"throttlingException": {"message": "Too many requests, please wait before trying again."}}),
+    empty_errors=(wire_frame({"internalServerException": {}}), wire_frame({"throttlingException": {"message": ""}})),
+    unknown_types=(
+        wire_frame({"contentBlockHint": {"contentBlockIndex": 0, "hint": "of tomorrow"}}),
+        wire_frame({"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"hint": "of tomorrow"}}}),
+    ),
+    bad_json=WireFrame("contentBlockDelta", AwsEventStream.frame(None, '{"contentBlockIndex":0,')),
+    bad_checksum=_EMPTY_DELTA._replace(data=_EMPTY_DELTA.data[:-1] + bytes([_EMPTY_DELTA.data[-1] ^ 1])),
+    end_names=frozenset({"messageStop", "metadata"}),
+    stop_names=frozenset({"contentBlockStop"}),
+    done=b"[DONE]\n\n",
+    without_usage=changed_frame(wire_frame, _drop_usage, AwsEventStream),
+    unfinished=changed_frame(wire_frame, _drop_stop_reason, AwsEventStream),
+    has_lines=False,
+)

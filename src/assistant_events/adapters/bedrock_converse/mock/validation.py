@@ -1,0 +1,246 @@
+"""
+Checks of a request of Converse, with the messages of the service.
+
+They are the known checks (the model of bedrock-runtime in botocore 1.44.5, and reports of refused requests of 2024 to
+2026); constraints of that model have the general message of AWS. Unknown keys are accepted. What the model itself
+refuses is what Claude refuses, behind the words of the service.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Final, TypeAlias
+
+from assistant_events.adapters.bedrock_converse.mock.answers import app_call
+from assistant_events.adapters.bedrock_converse.mock.runs import sealed_content, signature_of
+from assistant_events.adapters.json_fields import Fields, is_array, is_object, mapping, mappings, string
+from assistant_events.mock.requests import ApiError
+from assistant_events.mock.runs import Body
+from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
+from assistant_events.values import write_json
+
+_Blocks: TypeAlias = list[Fields]
+
+_ROLES: Final = ("user", "assistant", "system")
+_IDS: Final = {"toolUseId": "[a-zA-Z0-9_.:-]+", "name": "[a-zA-Z0-9_-]+"}
+_LONGEST_ID: Final = 64
+
+_NO_START: Final = (
+    "A conversation must start with a user message. Try again with a conversation that starts with a user message."
+)
+_NO_ALTERNATION: Final = (
+    "A conversation must alternate between user and assistant roles. Make sure the conversation alternates between "
+    "user and assistant roles and try again."
+)
+_NO_CONTENT: Final = (
+    "The content field in the Message object at {} is empty. Add a ContentBlock object to the content field and try "
+    "again."
+)
+_BLANK: Final = "The text field in the ContentBlock object at {} is blank. Add text to the text field, and try again."
+_NO_INPUT: Final = (
+    "The format of the value at {}.toolUse.input is invalid. Provide a json object for the field and try again."
+)
+_NO_TOOLS: Final = "The toolConfig field must be defined when using toolUse and toolResult content blocks."
+_NO_RESULT: Final = "Expected toolResult blocks at {}.content for the following Ids: {}"
+_NO_CALL: Final = "The number of toolResult blocks at {}.content exceeds the number of toolUse blocks of previous turn."
+_NO_OUTPUT: Final = "The content field at {}.toolResult cannot be empty when status value is error."
+_NO_THINKING: Final = (
+    "Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` is enabled, a final `assistant` "
+    "message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks)."
+)
+
+
+def check_create(body: Body, ledger: SignatureLedger | None) -> None:
+    """
+    Check a request as the service does.
+
+    Raises:
+        ApiError: With status 400, for the first fault.
+    """
+    messages = [_checked_message(place, message) for place, message in enumerate(_messages(body))]
+    _check_roles([role for role, _ in messages])
+    _check_fields(body, [block for _, blocks in messages for block in blocks])
+    _check_calls(messages)
+    _check_first_block(body, messages)
+    if ledger is not None:
+        _check_signatures(messages, ledger)
+
+
+def _rejected(message: str) -> ApiError:
+    return ApiError(400, message)
+
+
+def _constraint(where: str, value: object, constraint: str) -> ApiError:
+    """Return the error of a value that the model of the service does not allow."""
+    shown = "null" if value is None else f"'{value if isinstance(value, str) else write_json(value).decode()}'"
+    fault = f"Value {shown} at '{where}' failed to satisfy constraint: Member must {constraint}"
+    return _rejected(f"1 validation error detected: {fault}")
+
+
+def _refused_by_model(message: str) -> ApiError:
+    return _rejected(f"The model returned the following errors: {message}")
+
+
+# -- messages and blocks
+
+
+def _messages(body: Body) -> Sequence[Any]:
+    messages = body.get("messages")
+    if not is_array(messages):
+        raise _constraint("messages", messages, "be a list" if messages is not None else "not be null")
+    if not messages:
+        raise _rejected(_NO_START)
+    return messages
+
+
+def _checked_message(place: int, message: object) -> tuple[str, _Blocks]:
+    """Return the role and the blocks of a message."""
+    where = f"messages.{place}"
+    if not is_object(message):
+        raise _constraint(where, message, "be an object")
+    role, content = message.get("role"), message.get("content")
+    if role not in _ROLES:
+        raise _constraint(f"{where}.role", role, f"satisfy enum value set: [{', '.join(_ROLES)}]")
+    if not is_array(content):
+        raise _constraint(f"{where}.content", content, "be a list" if content is not None else "not be null")
+    if not content:
+        raise _rejected(_NO_CONTENT.format(where))
+    for number, block in enumerate(content):
+        _check_block(f"{where}.content.{number}", block)
+    return role, list(content)
+
+
+def _check_block(where: str, block: object) -> None:
+    if not is_object(block) or len(block) != 1:
+        raise _constraint(where, block, "be a union with exactly one member")
+    if "text" in block and not str(block["text"] or "").strip():
+        raise _rejected(_BLANK.format(where))
+    call, result = mapping(block, "toolUse"), mapping(block, "toolResult")
+    if "toolUse" in block:
+        _check_words(f"{where}.toolUse", call, ("toolUseId", "name"))
+        if not is_object(call.get("input")):
+            raise _rejected(_NO_INPUT.format(where))
+    if "toolResult" in block:
+        _check_words(f"{where}.toolResult", result, ("toolUseId",))
+        if not is_array(result.get("content")):
+            raise _constraint(f"{where}.toolResult.content", result.get("content"), "be a list")
+        if result.get("status") == "error" and not result["content"]:
+            raise _rejected(_NO_OUTPUT.format(where))
+
+
+def _check_words(where: str, fields: Fields, names: Sequence[str]) -> None:
+    for name in names:
+        value, pattern = fields.get(name), _IDS[name]
+        if not isinstance(value, str):
+            raise _constraint(f"{where}.{name}", value, "not be null")
+        if len(value) > _LONGEST_ID:
+            raise _constraint(f"{where}.{name}", value, f"have length less than or equal to {_LONGEST_ID}")
+        if not re.fullmatch(pattern, value):
+            raise _constraint(f"{where}.{name}", value, f"satisfy regular expression pattern: {pattern}")
+
+
+def _check_roles(roles: Sequence[str]) -> None:
+    roles = [role for role in roles if role != "system"]
+    if roles[:1] != ["user"]:
+        raise _rejected(_NO_START)
+    if any(role == following for role, following in pairwise(roles)):
+        raise _rejected(_NO_ALTERNATION)
+
+
+# -- other fields
+
+
+def _check_fields(body: Body, blocks: _Blocks) -> None:
+    tokens = mapping(body, "inferenceConfig").get("maxTokens")
+    if tokens is not None and (not isinstance(tokens, int) or tokens < 1):
+        raise _constraint("inferenceConfig.maxTokens", tokens, "have value greater than or equal to 1")
+    config = body.get("toolConfig")
+    if config is None:
+        if any("toolUse" in block or "toolResult" in block for block in blocks):
+            raise _rejected(_NO_TOOLS)
+        return
+    tools = mappings(mapping(body, "toolConfig"), "tools")
+    if not tools:
+        raise _constraint("toolConfig.tools", [], "have length greater than or equal to 1")
+    names: set[object] = set()
+    for place, tool in enumerate(tools):
+        if "toolSpec" not in tool:
+            continue
+        spec, where = mapping(tool, "toolSpec"), f"toolConfig.tools.{place}.toolSpec"
+        _check_words(where, spec, ("name",))
+        if not is_object(mapping(spec, "inputSchema").get("json")):
+            raise _rejected(f"The value at {where}.inputSchema.json is invalid. Provide a json object and try again.")
+        if spec["name"] in names:
+            raise _refused_by_model("tools: Tool names must be unique.")
+        names.add(spec["name"])
+
+
+# -- calls and their results
+
+
+def _check_calls(messages: Sequence[tuple[str, _Blocks]]) -> None:
+    """Check that the results of all calls are in the next message, and no others."""
+    waiting: list[str] = []
+    for place, (role, blocks) in enumerate(messages):
+        where = f"messages.{place}"
+        if role == "assistant":
+            waiting = _distinct(
+                f"{where}.content", "toolUse", [call["toolUseId"] for call in map(app_call, blocks) if call]
+            )
+        elif role == "user":
+            results = [mapping(block, "toolResult") for block in blocks if "toolResult" in block]
+            given = _distinct(f"{where}.content", "toolResult", [result["toolUseId"] for result in results])
+            _check_answered(where, waiting, given)
+            if len(given) > len(waiting):
+                raise _rejected(_NO_CALL.format(where))
+            waiting = []
+    _check_answered(f"messages.{len(messages)}", waiting, ())
+
+
+def _check_answered(where: str, calls: Sequence[str], results: Sequence[str]) -> None:
+    missing = [call_id for call_id in calls if call_id not in results]
+    if missing:
+        raise _rejected(_NO_RESULT.format(where, ", ".join(missing)))
+
+
+def _distinct(where: str, kind: str, ids: list[str]) -> list[str]:
+    twice = [call_id for place, call_id in enumerate(ids) if call_id in ids[:place]]
+    if twice:
+        raise _rejected(f"The {kind} blocks at {where} contain duplicate Ids: {', '.join(twice)}")
+    return ids
+
+
+# -- reasoning
+
+
+def _check_first_block(body: Body, messages: Sequence[tuple[str, _Blocks]]) -> None:
+    """Check that the answer whose calls are answered begins with reasoning, while thinking is on."""
+    thinking = mapping(mapping(body, "additionalModelRequestFields"), "thinking")
+    if string(thinking, "type") != "enabled" or len(messages) < 2 or messages[-2][0] != "assistant":
+        return
+    place, blocks = len(messages) - 2, messages[-2][1]
+    if any(map(app_call, blocks)) and sealed_content(blocks[0]) is None:
+        found = "tool_use" if "toolUse" in blocks[0] else next(iter(blocks[0]))
+        raise _refused_by_model(f"messages.{place}.content.0.type: {_NO_THINKING.format(found)}")
+
+
+def _check_signatures(messages: Sequence[tuple[str, _Blocks]], ledger: SignatureLedger) -> None:
+    last: dict[bytes, int] = {}
+    for where, block, content in _sealed_blocks(messages):
+        signature = signature_of(block)
+        if not signature:
+            raise _refused_by_model(f"{where}.thinking.signature: Field required")
+        try:
+            ledger.check(Signed("reasoningContent", signature, content), last)
+        except SignatureError as error:
+            raise _refused_by_model(f"{where}: Invalid `signature` in `thinking` block ({error})") from None
+
+
+def _sealed_blocks(messages: Sequence[tuple[str, _Blocks]]) -> Iterator[tuple[str, Fields, object]]:
+    for place, (_, blocks) in enumerate(messages):
+        for number, block in enumerate(blocks):
+            content = sealed_content(block)
+            if content is not None:
+                yield f"messages.{place}.content.{number}", block, content

@@ -1,0 +1,726 @@
+"""
+The mock of Converse: its answers, what it refuses, its fixtures, faults and recordings.
+
+Expected values come from the model of bedrock-runtime in botocore 1.44.5 and the reports that `validation` names; those
+of aimock's fixtures from the Converse handler of `@copilotkit/aimock` 1.43.0.
+"""
+
+import asyncio
+import json
+
+import pytest
+
+from assistant_events import ErrorKind, FinishReason
+from assistant_events.adapters.aws_event_stream import AwsEventStream
+from assistant_events.adapters.bedrock_converse.mock import Answer, MockProvider, mock, read_request
+from assistant_events.errors import FixtureError
+from assistant_events.mock.fixture_files import load_fixtures
+
+from . import asgi
+from .asgi import JumpClock, ask, asked, message_of, recorded_and_replayed
+
+MODEL = "eu.anthropic.claude-opus-5-5-v1:0"
+UNARY, STREAM = [f"/model/{MODEL.replace(':', '%3A')}/{operation}" for operation in ("converse", "converse-stream")]
+HEADERS = {"x-goog-api-key": None, "authorization": "Bearer my-secret"}
+TEXT = {"text": "Hi"}
+CALL = {"toolUse": {"toolUseId": "tooluse_1", "name": "rain", "input": {"city": "Oslo"}}}
+RESULT = {"toolResult": {"toolUseId": "tooluse_1", "content": [{"text": "sunny"}]}}
+TOOL = {"toolSpec": {"name": "rain", "inputSchema": {"json": {"type": "object"}}}}
+TOOLS = {"toolConfig": {"tools": [TOOL]}}
+
+
+def provider_of(fixtures, **options):
+    return MockProvider(fixtures, **{"clock": JumpClock(), "make_id": lambda: "req-1", **options})
+
+
+def user(*blocks):
+    return {"role": "user", "content": [{"text": one} if isinstance(one, str) else one for one in blocks]}
+
+
+def model(*blocks):
+    return {"role": "assistant", "content": list(blocks)}
+
+
+def body(*messages, **more):
+    return {"messages": [user(one) if isinstance(one, str) else one for one in messages or ["Hello"]], **more}
+
+
+def posted(fixtures, request, headers=(), path=UNARY, **options):
+    return asked(provider_of(fixtures, **options), "POST", path, request, {**HEADERS, **dict(headers)})
+
+
+def streamed(fixtures, **options):
+    """Return the events of a stream, without padding, and its HTTP exchange."""
+    found = posted(fixtures, body(), path=STREAM, **options)
+    events = [json.loads(payload) for payload in AwsEventStream().feed(found.body)]
+    for event in events:
+        for fields in event.values():
+            fields.pop("p", None)
+    return events, found
+
+
+def loaded(*entries):
+    return load_fixtures(mock.form, {"fixtures": list(entries)})
+
+
+def one(response, **more):
+    ((answer,),) = [fixture.answers for fixture in loaded({"match": {}, "response": response, **more})]
+    return answer
+
+
+def reasoning(text="Plan it", **more):
+    return {"reasoningContent": {"reasoningText": {"text": text, **more}}}
+
+
+def redacted(data=""):
+    return {"reasoningContent": {"redactedContent": data}}
+
+
+# -- answers
+
+
+def test_a_document():
+    """
+    `converse` answers with a document, with the usage of its texts: one token for four characters.
+    """
+    found = posted({"Hello": {"text": "Hi there"}}, body())
+
+    assert (200, "application/json", "req-1") == (
+        found.status,
+        found.headers["content-type"],
+        found.headers["x-amzn-requestid"],
+    )
+    assert {
+        "output": {"message": {"role": "assistant", "content": [{"text": "Hi there"}]}},
+        "stopReason": "end_turn",
+        "usage": {"inputTokens": 2, "outputTokens": 2, "totalTokens": 4},
+        "metrics": {"latencyMs": 0},
+    } == found.document
+
+
+def test_a_stream():
+    """
+    `converse-stream` answers with binary frames: texts have no start, and the usage is last.
+    """
+    usage = {"inputTokens": 3, "outputTokens": 7, "totalTokens": 10}
+    events, found = streamed({"Hello": {"text": "Hi", "calls": [{"id": "tooluse_1", "name": "rain"}], "usage": usage}})
+
+    assert ("application/vnd.amazon.eventstream", "req-1") == (
+        found.headers["content-type"],
+        found.headers["x-amzn-requestid"],
+    )
+    assert [
+        {"messageStart": {"role": "assistant"}},
+        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "Hi"}}},
+        {"contentBlockStop": {"contentBlockIndex": 0}},
+        {
+            "contentBlockStart": {
+                "contentBlockIndex": 1,
+                "start": {"toolUse": {"toolUseId": "tooluse_1", "name": "rain"}},
+            }
+        },
+        {"contentBlockDelta": {"contentBlockIndex": 1, "delta": {"toolUse": {"input": "{}"}}}},
+        {"contentBlockStop": {"contentBlockIndex": 1}},
+        {"messageStop": {"stopReason": "tool_use"}},
+        {"metadata": {"usage": usage, "metrics": {"latencyMs": 0}}},
+    ] == events
+
+
+def test_padding():
+    """
+    Every event has padding, as those of the service.
+    """
+    found = posted({"Hello": "Hi"}, body(), path=STREAM)
+
+    assert all("p" in fields for event in AwsEventStream().feed(found.body) for fields in json.loads(event).values())
+
+
+MODELS = {
+    "a profile": (STREAM, MODEL),
+    "an ARN": (
+        "/model/arn%3Aaws%3Abedrock%3Aeu-central-1%3A123456789012%3Ainference-profile%2Feu.a.b/converse",
+        "arn:aws:bedrock:eu-central-1:123456789012:inference-profile/eu.a.b",
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "name"), MODELS.values(), ids=MODELS)
+def test_the_model_of_the_path(path, name):
+    """
+    The model is that of the path, whose slashes may be escaped.
+    """
+    fixtures = {"version": 1, "fixtures": [{"match": {"model": name}, "answer": {"text": "Hi"}}]}
+
+    assert 200 == posted(fixtures, body(), path=path).status
+
+
+TRACE = {"guardrail": {"actionReason": "none"}}
+STOPPED = {"delta": {"stop_sequence": "END"}}
+
+FIELDS = {
+    "stop reason": ({"stop_reason": "max_tokens"}, "stopReason", "max_tokens"),
+    "metrics": ({"more": {"metrics": {"latencyMs": 9}}}, "metrics", {"latencyMs": 9}),
+    "trace": ({"more": {"trace": TRACE}}, "trace", TRACE),
+    "stop sequence": ({"more": {"additionalModelResponseFields": STOPPED}}, "additionalModelResponseFields", STOPPED),
+}
+
+
+@pytest.mark.parametrize(("answer", "field", "expected"), FIELDS.values(), ids=FIELDS)
+def test_fields_of_an_answer(answer, field, expected):
+    """
+    Fields of a fixture are in the document, and in the events that the wire has for them.
+    """
+    fixtures = {"Hello": {"content": [TEXT], **answer}}
+    *_, stop, metadata = streamed(fixtures)[0]
+
+    assert expected == posted(fixtures, body()).document[field]
+    assert expected == {**stop["messageStop"], **metadata["metadata"]}[field]
+
+
+def test_the_time_of_an_answer():
+    """
+    The latency is the time of the last event.
+    """
+    timing = {"first_byte_s": 1.5, "waits_s": [0, 0.25]}
+    found = posted({"Hello": {"text": "Hi", "timing": timing}}, body())
+
+    assert {"latencyMs": 1750} == found.document["metrics"]
+
+
+def test_a_call_without_an_id():
+    """
+    Each run makes ids of its own for calls, so that a conversation may have several.
+    """
+    provider = provider_of({"Hello": {"calls": [{"name": "rain"}, {"name": "sun"}]}})
+
+    async def main():
+        return [(await ask(provider, "POST", UNARY, body(), HEADERS)).document for _ in range(2)]
+
+    contents = [found["output"]["message"]["content"] for found in asyncio.run(main())]
+    ids = [block["toolUse"]["toolUseId"] for content in contents for block in content]
+
+    assert 4 == len(set(ids))
+    assert all(each.startswith("tooluse_") for each in ids)
+
+
+def test_an_answer_in_events():
+    """
+    Events of one answer become its blocks and its stop reason.
+    """
+    events = [
+        {"type": "step.started", "message_id": "a1", "origin": {"provider": "p", "dialect": "d", "model": "m"}},
+        {"type": "text.started", "message_id": "a1", "ordinal": 0},
+        {"type": "text.ended", "message_id": "a1", "ordinal": 0, "text": "Hi"},
+        {"type": "step.ended", "message_id": "a1", "finish_reason": "length"},
+    ]
+    found = posted({"Hello": {"events": events}}, body()).document
+
+    assert ([TEXT], "max_tokens") == (found["output"]["message"]["content"], found["stopReason"])
+
+
+# -- requests
+
+
+def altered_call(**more):
+    return {"toolUse": {**CALL["toolUse"], **more}}
+
+
+def altered_result(**more):
+    return {"toolResult": {**RESULT["toolResult"], **more}}
+
+
+THINKING = {"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}}
+LOOP = ("Hi", model(CALL), user(RESULT))
+
+REFUSED = {
+    "no messages": ({}, "Value null at 'messages' failed to satisfy constraint: Member must not be null"),
+    "messages of a wrong type": ({"messages": "Hi"}, "Value 'Hi' at 'messages' failed to satisfy constraint"),
+    "empty messages": ({"messages": []}, "A conversation must start with a user message."),
+    "message of a wrong type": (body(7), "at 'messages.0' failed"),
+    "unknown role": (body({"role": "tool", "content": [TEXT]}), "at 'messages.0.role' failed to satisfy constraint"),
+    "the model first": (body(model(TEXT)), "A conversation must start with a user message."),
+    "twice the user": (body("Hi", "Ho"), "A conversation must alternate between user and assistant roles."),
+    "twice the model": (body("Hi", model(TEXT), model(TEXT)), "A conversation must alternate"),
+    "no content": (body({"role": "user"}), "at 'messages.0.content' failed to satisfy constraint"),
+    "empty content": (body(user()), "The content field in the Message object at messages.0 is empty."),
+    "a text as content": (body({"role": "user", "content": "Hi"}), "at 'messages.0.content' failed"),
+    "a block of two kinds": (body(user({**TEXT, **RESULT})), "at 'messages.0.content.0' failed"),
+    "a blank text": (body(user(" ")), "The text field in the ContentBlock object at messages.0.content.0 is blank."),
+    "a call without a name": (
+        body("Hi", model(altered_call(name=None)), user(RESULT), **TOOLS),
+        "Value null at 'messages.1.content.0.toolUse.name' failed",
+    ),
+    "the id of a call": (
+        body("Hi", model(altered_call(toolUseId="a b")), user(RESULT), **TOOLS),
+        (
+            "Value 'a b' at 'messages.1.content.0.toolUse.toolUseId' failed to satisfy constraint: Member must satisfy "
+            "regular expression pattern: [a-zA-Z0-9_.:-]+"
+        ),
+    ),
+    "a long id": (
+        body("Hi", model(altered_call(toolUseId="a" * 65)), user(RESULT), **TOOLS),
+        "Member must have length less than or equal to 64",
+    ),
+    "the input of a call": (
+        body("Hi", model(altered_call(input="{}")), user(RESULT), **TOOLS),
+        "The format of the value at messages.1.content.0.toolUse.input is invalid. Provide a json object",
+    ),
+    "a result without content": (
+        body("Hi", model(CALL), user(altered_result(content=None)), **TOOLS),
+        "at 'messages.2.content.0.toolResult.content' failed",
+    ),
+    "an empty error": (
+        body("Hi", model(CALL), user(altered_result(content=[], status="error")), **TOOLS),
+        "The content field at messages.2.content.0.toolResult cannot be empty when status value is error.",
+    ),
+    "a call without a result": (
+        body("Hi", model(CALL), "And?", **TOOLS),
+        "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_1",
+    ),
+    "a call at the end": (body("Hi", model(CALL), **TOOLS), "Expected toolResult blocks at messages.2.content"),
+    "one of two results": (
+        body("Hi", model(CALL, altered_call(toolUseId="t2")), user(RESULT), **TOOLS),
+        "for the following Ids: t2",
+    ),
+    "a result without a call": (
+        body("Hi", model(TEXT), user(RESULT), **TOOLS),
+        "The number of toolResult blocks at messages.2.content exceeds the number of toolUse blocks of previous turn.",
+    ),
+    "two calls of an id": (body("Hi", model(CALL, CALL), user(RESULT), **TOOLS), "contain duplicate Ids: tooluse_1"),
+    "two results of a call": (body("Hi", model(CALL), user(RESULT, RESULT), **TOOLS), "contain duplicate Ids"),
+    "calls without tools": (body(*LOOP), "The toolConfig field must be defined when using toolUse and toolResult"),
+    "no tools": (body(toolConfig={"tools": []}), "Value '[]' at 'toolConfig.tools' failed"),
+    "a tool without a name": (
+        body(toolConfig={"tools": [{"toolSpec": {}}]}),
+        "at 'toolConfig.tools.0.toolSpec.name' failed",
+    ),
+    "a tool without a schema": (
+        body(toolConfig={"tools": [{"toolSpec": {"name": "rain"}}]}),
+        "toolConfig.tools.0.toolSpec.inputSchema.json is invalid",
+    ),
+    "two tools of a name": (
+        body(toolConfig={"tools": [TOOL, TOOL]}),
+        "The model returned the following errors: tools: Tool names must be unique.",
+    ),
+    "maxTokens of 0": (
+        body(inferenceConfig={"maxTokens": 0}),
+        "Value '0' at 'inferenceConfig.maxTokens' failed to satisfy constraint: Member must have value greater than",
+    ),
+    "no thought in a tool loop": (
+        body(*LOOP, **TOOLS, **THINKING),
+        (
+            "The model returned the following errors: messages.1.content.0.type: Expected `thinking` or "
+            "`redacted_thinking`, but found `tool_use`."
+        ),
+    ),
+    "a thought without a signature": (
+        body("Hi", model(reasoning()), "And?"),
+        "The model returned the following errors: messages.1.content.0.thinking.signature: Field required",
+    ),
+    "an empty signature": (body("Hi", model(reasoning(signature="")), "And?"), "thinking.signature: Field required"),
+    "a signature of others": (
+        body("Hi", model(reasoning(signature="c2lnbmVk")), "And?"),
+        "The model returned the following errors: messages.1.content.0: Invalid `signature` in `thinking` block",
+    ),
+}
+
+
+@pytest.mark.parametrize(("request_", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused(request_, message):
+    """
+    A strict mock refuses what the service refuses, with an error of its shape.
+    """
+    found = anything(request_)
+
+    assert (400, "ValidationException") == (found.status, kind_of(found))
+    assert ["message"] == list(found.document)
+    assert message in found.document["message"]
+
+
+HOSTED = {"toolUse": {"toolUseId": "s1", "name": "nova_grounding", "input": {}, "type": "server_tool_use"}}
+
+ACCEPTED = {
+    "a text": body(),
+    "unknown keys": body(speed="fast"),
+    "a loop": body("Hi", model(CALL), user(RESULT, TEXT), **TOOLS),
+    "a message of the system": body("Hi", model(TEXT), "And?", {"role": "system", "content": [TEXT]}),
+    "a call of the provider": body(
+        "Hi", model(HOSTED, {"toolResult": {"toolUseId": "s1", "content": []}}), "And?", **TOOLS
+    ),
+    "a tool of the provider": body(toolConfig={"tools": [{"systemTool": {"name": "nova_grounding"}}]}),
+    "an empty result": body("Hi", model(CALL), user(altered_result(content=[])), **TOOLS),
+    "a prefill": body("Hi", model(TEXT)),
+    "an image": body(user({"image": {"format": "png", "source": {"bytes": "eA=="}}})),
+}
+
+
+@pytest.mark.parametrize("request_", ACCEPTED.values(), ids=ACCEPTED)
+def test_what_is_accepted(request_):
+    """
+    What the service accepts is answered.
+    """
+    assert 200 == anything(request_).status
+
+
+def anything(request_):
+    return posted({"fixtures": [{"match": {}, "answer": {"text": "Hi"}}], "version": 1}, request_)
+
+
+def kind_of(found):
+    """Return the exception of an error, as clients of AWS read it."""
+    return found.headers["x-amzn-errortype"].partition(":")[0]
+
+
+def test_keys():
+    """
+    A signature or a key is required, any of them; a lenient mock needs none. The log shows neither.
+    """
+    found = posted({"Hello": "Hi"}, body(), {"authorization": None})
+    signed = {"authorization": "AWS4-HMAC-SHA256 Credential=my-secret", "x-amz-security-token": "my-secret"}
+    provider = provider_of({"Hello": "Hi"})
+
+    assert (403, "AccessDeniedException") == (found.status, kind_of(found))
+    assert 200 == posted({"Hello": "Hi"}, body(), {"authorization": None}, strict=False).status
+    assert 200 == asked(provider, "POST", UNARY, body(), {**HEADERS, **signed}).status
+    assert "my-secret" not in str(provider.requests)
+
+
+def test_no_such_route():
+    """
+    Other paths and methods are errors of the provider's shape.
+    """
+    provider = provider_of({})
+    paths = asked(provider, "POST", "/model/m/invoke", {}, HEADERS), asked(provider, "GET", UNARY, None, HEADERS)
+
+    assert [(404, "ResourceNotFoundException"), (405, "ValidationException")] == [
+        (each.status, kind_of(each)) for each in paths
+    ]
+
+
+EXCEPTIONS = {
+    "a throttled request": ({"status": 429}, 429, "ThrottlingException"),
+    "an overloaded service": ({"status": 503}, 503, "ServiceUnavailableException"),
+    "a service that failed": ({"status": 502}, 502, "InternalServerException"),
+    "a code": ({"status": 429, "code": "modelNotReadyException"}, 429, "ModelNotReadyException"),
+}
+
+
+@pytest.mark.parametrize(("error", "status", "kind"), EXCEPTIONS.values(), ids=EXCEPTIONS)
+def test_http_errors(error, status, kind):
+    """
+    An HTTP error has the exception of its status, unless the fixture names another.
+    """
+    found = posted({"Hello": {"http_error": {**error, "message": "no"}}}, body())
+
+    assert (status, kind, {"message": "no"}) == (found.status, kind_of(found), found.document)
+
+
+STREAM_ERRORS = {
+    "an exception": ("throttlingException", {"throttlingException": {"message": "no"}}, 429, "ThrottlingException"),
+    "of another spelling": (
+        "ModelStreamErrorException",
+        {"modelStreamErrorException": {"message": "no"}},
+        424,
+        "ModelStreamErrorException",
+    ),
+    "of any code": ("internal", {"internalServerException": {"message": "no"}}, 500, "InternalServerException"),
+    "an error of the stream": ("Broken", {"error": {"code": "Broken", "message": "no"}}, 500, "Broken"),
+}
+
+
+@pytest.mark.parametrize(("code", "event", "status", "kind"), STREAM_ERRORS.values(), ids=STREAM_ERRORS)
+def test_errors_of_streams(code, event, status, kind):
+    """
+    An error is a frame of its own kind in a stream, and an HTTP error of a unary answer.
+    """
+    fixtures = {"Hello": {"text": "Hi", "stream_error": {"code": code, "message": "no", "after": 2}}}
+    events, _ = streamed(fixtures)
+    found = posted(fixtures, body())
+
+    assert [{"contentBlockDelta": {"contentBlockIndex": 0, "delta": TEXT}}, event] == events[1:]
+    assert (status, kind) == (found.status, kind_of(found))
+
+
+# -- signatures
+
+
+def resent(change, *blocks, **options):
+    """Return the status of a request that sends an answer back with a change of its blocks."""
+
+    async def main():
+        provider = provider_of({"Hello": {"content": list(blocks)}, "Again": "Hi"}, **options)
+        first = (await ask(provider, "POST", UNARY, body(), HEADERS)).document
+        turn = model(*change(first["output"]["message"]["content"]))
+        return (await ask(provider, "POST", UNARY, body("Hello", turn, "Again"), HEADERS)).status
+
+    return asyncio.run(main())
+
+
+ANSWER = (reasoning(), TEXT, redacted(), reasoning("More"))
+
+
+def signature(blocks, place):
+    return blocks[place]["reasoningContent"]["reasoningText"]["signature"]
+
+
+def altered(place, block):
+    return lambda blocks: [block(blocks) if at == place else each for at, each in enumerate(blocks)]
+
+
+CHANGES = {
+    "as it was": (lambda blocks: blocks, 200),
+    "without the first": (lambda blocks: blocks[1:], 200),
+    "another text": (altered(1, lambda _: {"text": "Ho"}), 200),
+    "another thought": (altered(0, lambda blocks: reasoning("Plan", signature=signature(blocks, 0))), 400),
+    "another signature": (altered(0, lambda blocks: reasoning(signature=signature(blocks, 3))), 400),
+    "no signature": (altered(0, lambda _: reasoning()), 400),
+    "other data": (altered(2, lambda _: redacted("eHk=")), 400),
+    "another order": (lambda blocks: [blocks[3], blocks[1], blocks[2], blocks[0]], 400),
+    "twice": (lambda blocks: [blocks[0], *blocks], 400),
+}
+
+
+@pytest.mark.parametrize(("change", "status"), CHANGES.values(), ids=CHANGES)
+def test_signatures(change, status):
+    """
+    Reasoning is taken back as it was and in its order only; texts are not signed.
+    """
+    assert status == resent(change, *ANSWER)
+
+
+def test_signatures_of_a_fixture():
+    """
+    A signature of a fixture is sent as it is, and belongs to its reasoning.
+    """
+    given = reasoning(signature="Z2l2ZW4=")
+
+    assert 200 == resent(lambda blocks: blocks, given)
+    assert 400 == resent(altered(0, lambda _: reasoning("Plan", signature="Z2l2ZW4=")), given)
+
+
+def test_without_signatures():
+    """
+    A mock that does not sign checks none, as models do that do not sign their reasoning.
+    """
+    assert 200 == resent(lambda blocks: blocks, reasoning(), sign=False)
+    assert [reasoning()] == posted({"Hello": {"thought": "Plan it"}}, body(), sign=False).document["output"]["message"][
+        "content"
+    ]
+
+
+# -- fixtures
+
+
+def test_facts_of_a_request():
+    """
+    The results of a message precede its text, system texts are joined, and tools of the provider are not functions.
+    """
+    facts = read_request(
+        {
+            "modelId": MODEL,
+            **body("Hello", model(CALL), user("And?", RESULT)),
+            "system": [{"text": "Be "}, {"text": "brief."}],
+            "toolConfig": {"tools": [TOOL, {"systemTool": {"name": "nova_grounding"}}]},
+        }
+    )
+
+    assert (MODEL, "Be brief.", {"rain"}) == (facts.model, facts.system, facts.tools)
+    assert ("And?", ("tooluse_1",), None, 2) == (facts.user_text, facts.call_ids, facts.result_text, facts.turn)
+
+
+WRONG = {
+    "an empty block": ({"content": [{}]}, "content[0]"),
+    "a block of two kinds": ({"content": [{**TEXT, **CALL}]}, "content[0]"),
+    "a text of a wrong type": ({"content": [{"text": 7}]}, "content[0].text"),
+    "a call without a name": ({"content": [{"toolUse": {}}]}, "content[0].toolUse.name"),
+    "reasoning without a text": (
+        {"content": [{"reasoningContent": {"reasoningText": {}}}]},
+        "content[0].reasoningContent.reasoningText.text",
+    ),
+    "two forms": ({"content": [], "text": "Hi"}, ""),
+    "nothing": ({"usage": {}}, ""),
+    "a typing error in the stop reason": ({"text": "Hi", "stop_reason": "endturn"}, "stop_reason"),
+    "a typing error in the usage": ({"text": "Hi", "usage": {"inputToken": 1}}, "usage.inputToken"),
+    "usage that is no count": ({"text": "Hi", "usage": {"inputTokens": -1}}, "usage.inputTokens"),
+    "a field of the server": ({"text": "Hi", "more": {"output": {}}}, "more.output"),
+    "the same id twice": ({"content": [CALL, CALL]}, "content[1].id"),
+}
+
+
+@pytest.mark.parametrize(("answer", "place"), WRONG.values(), ids=WRONG)
+def test_faults_of_fixtures(answer, place):
+    """
+    A fault of a file is reported with its path.
+    """
+    with pytest.raises(FixtureError) as caught:
+        load_fixtures(mock.form, {"version": 1, "fixtures": [{"match": {}, "answer": answer}]})
+
+    assert f"answer.{place}".rstrip(".") == caught.value.field
+
+
+def test_fixtures_of_aimock():
+    """
+    The reasoning is first, then the text and the calls; words for the end are translated. Ids are not read.
+    """
+    answer = one(
+        {
+            "content": "Hi",
+            "toolCalls": [{"name": "rain", "id": "tooluse_1", "arguments": '{"city":"Oslo"}'}],
+            "reasoning": "Hm",
+            "finishReason": "length",
+            "usage": {"prompt_tokens": 3, "completion_tokens": 4},
+            "id": "msg_9",
+        }
+    )
+
+    assert (
+        Answer(
+            content=(reasoning("Hm"), TEXT, CALL),
+            stop_reason="max_tokens",
+            usage={"inputTokens": 3, "outputTokens": 4, "totalTokens": 7},
+        )
+        == answer
+    )
+
+
+def test_an_error_of_aimock():
+    """
+    An error has the type and the message of the file.
+    """
+    error = {"error": {"message": "no", "type": "ThrottlingException"}, "status": 429}
+    found = posted({"fixtures": [{"match": {}, "response": error}]}, body())
+
+    assert (429, "ThrottlingException", {"message": "no"}) == (found.status, kind_of(found), found.document)
+
+
+def test_chunks_of_aimock():
+    """
+    A stream that is cut after a number of chunks ends after as many deltas.
+    """
+    answer = one({"content": "abcdef"}, chunkSize=2, truncateAfterChunks=2)
+
+    assert (3, 2) == (answer.cut_after, answer.timing.delta_chars)
+
+
+def test_left_out_of_aimock():
+    """
+    Fixtures of other endpoints are left out, with a note that names the API.
+    """
+    found = loaded({"match": {"endpoint": "image"}, "response": {"content": "Hi"}})
+
+    assert ["fixtures: fixtures[0]: match.endpoint 'image' is not an endpoint of Converse"] == list(found.left_out)
+
+
+# -- faults, through our client
+
+
+def followed(answer, *faults):
+    """Return the message that our client makes of an answer, and the number of requests."""
+    return asgi.followed("bedrock-converse", answer, {"modelId": MODEL, **body(), "stream": True}, *faults)
+
+
+HARMLESS = (
+    *("bad-json@3", "comments", "crlf", "data-only", "no-blank-line", "no-done", "no-stops", "no-usage"),
+    *("split-bytes", "unknown-events"),
+)
+
+
+@pytest.mark.parametrize("fault", HARMLESS)
+def test_faults_that_cost_nothing(fault):
+    """
+    Faults of lines have no effect on binary frames, and events that mean nothing leave the text whole.
+    """
+    message, _ = followed({"text": "Hi there, Zoë!"}, fault)
+
+    assert ("Hi there, Zoë!", FinishReason.STOP) == (message.text, message.finish_reason)
+
+
+def test_no_usage():
+    """
+    The usage may be missing.
+    """
+    assert followed({"text": "Hi"})[0].usage is not None
+    assert followed({"text": "Hi"}, "no-usage")[0].usage is None
+
+
+CUT = {
+    "cut@3": ErrorKind.INTERRUPTED,
+    "drop@3": ErrorKind.NETWORK,
+    "no-completed": ErrorKind.INTERRUPTED,
+    "truncated-utf8@3": ErrorKind.INTERRUPTED,
+    "ten-minute-cut@3": ErrorKind.PROVIDER,
+    "bad-checksum@3": ErrorKind.PROTOCOL,
+    "error@3": ErrorKind.RATE_LIMIT,
+    "empty-errors": ErrorKind.PROVIDER,
+    "http-400": ErrorKind.INVALID_REQUEST,
+}
+
+
+@pytest.mark.parametrize(("fault", "kind"), CUT.items(), ids=CUT)
+def test_faults_that_end_an_answer(fault, kind):
+    """
+    An answer that is cut, damaged or ends with an error has failed, with its kind.
+    """
+    message, _ = followed({"text": "Hi there, Zoë!", "timing": {"delta_chars": 4}}, fault)
+
+    assert kind == message.error.kind
+
+
+def test_a_request_that_is_made_again():
+    """
+    An overloaded service is asked again.
+    """
+    message, count = followed({"text": "Hi"}, "http-503")
+
+    assert ("Hi", 2) == (message.text, count)
+
+
+def test_signed_reasoning_through_the_client():
+    """
+    What the client of this library receives has its signature.
+    """
+    message, _ = followed({"thought": "Plan it", "text": "Hi"})
+
+    assert ("Plan it", "Hi", True) == (message.reasoning, message.text, "signature" in message.parts[0].state)
+
+
+# -- recordings
+
+
+@pytest.mark.parametrize("path", [UNARY, STREAM], ids=["unary", "stream"])
+def test_a_recording_gives_the_same(tmp_path, path):
+    """
+    What was recorded is given again, for the model of its path: blocks, signature, usage and stop reason; an error with
+    its exception.
+    """
+    file = tmp_path / "recorded.json"
+    script = {
+        "Hello": {"thought": "Hm", "text": "Hi é", "calls": [{"id": "tooluse_1", "name": "rain"}]},
+        "Bad": {"http_error": {"status": 429, "code": "modelNotReadyException", "message": "later"}},
+    }
+    requests = [(path, body(text)) for text in script]
+    recorded, replayed = asyncio.run(recorded_and_replayed(mock, provider_of, script, file, requests, HEADERS))
+    written = file.read_text("utf-8")
+
+    assert message_of(mock.name, recorded[0]) == message_of(mock.name, replayed[0])
+    assert [(429, "ModelNotReadyException")] * 2 == [
+        (each[1].status, kind_of(each[1])) for each in (recorded, replayed)
+    ]
+    assert recorded[1].document == replayed[1].document
+    assert "my-secret" not in written
+    assert [MODEL, MODEL] == [fixture["match"]["model"] for fixture in json.loads(written)["fixtures"]]
+
+
+def test_a_recorded_exception(tmp_path):
+    """
+    An exception inside of a stream is recorded with what came before it.
+    """
+    script = {"Hello": {"text": "Hi", "stream_error": {"code": "throttlingException", "message": "no", "after": 2}}}
+    file = tmp_path / "recorded.json"
+    requests = [(STREAM, body())]
+    [before], [after] = asyncio.run(recorded_and_replayed(mock, provider_of, script, file, requests, HEADERS))
+
+    first, again = [message_of(mock.name, each) for each in (before, after)]
+
+    assert ("Hi", first.error) == (again.text, again.error)
+    assert ErrorKind.RATE_LIMIT == again.error.kind
