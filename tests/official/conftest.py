@@ -85,6 +85,14 @@ def openai_chat(python_client):
 
 
 @pytest.fixture
+def boto3(python_client):
+    """
+    A function that returns boto3 of a version, for a URL.
+    """
+    return lambda version, url: python_client("bedrock_converse.py", "boto3", version, "sync", url)
+
+
+@pytest.fixture
 def javascript(programs):
     """
     A function that returns the client of a script and a package, for a URL.

@@ -9,6 +9,7 @@ import asyncio
 import json
 import sys
 import warnings
+from base64 import b64encode
 from datetime import datetime
 
 from pydantic import BaseModel
@@ -26,6 +27,8 @@ def plain(value):
         return [plain(each) for each in value]
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
     return value
 
 
@@ -33,6 +36,9 @@ def refusal(error):
     """Return the fields of an exception of the client."""
     classes = [each.__name__ for each in type(error).__mro__]
     fields = {name: plain(getattr(error, name, None)) for name in ("status_code", "body", "type", "request_id")}
+    response = getattr(error, "response", None)
+    if isinstance(response, dict):  # of botocore; others have the response of an HTTP library
+        fields["response"] = plain(response)
     return {"classes": classes, "message": str(error), **fields}
 
 
