@@ -135,3 +135,16 @@ def test_a_dialect_under_another_name(installed):
     installed["morse"] = "assistant_events.adapters.gemini_interactions:dialect"
     with pytest.raises(AdapterError, match="names the dialect 'gemini-interactions'"):
         load_dialect("morse")
+
+
+def test_metadata_is_searched_once(monkeypatch, tmp_path):
+    """
+    What is installed is looked up once for a `sys.path`, and again when a directory is added to it.
+    """
+    searched = []
+    monkeypatch.setattr(dialect, "entry_points", lambda group: searched.append(group) or [])
+    for added in ("one", "other"):
+        monkeypatch.syspath_prepend(tmp_path / added)
+        assert () == dialect_names() == dialect_names()
+
+    assert 2 == len(searched)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeVar, Unpack, final
@@ -156,13 +157,18 @@ def detect_dialect(documents: Iterable[Fields]) -> Dialect | None:
     return None
 
 
-@cache
 def installed_entry_points(group: str) -> tuple[EntryPoint, ...]:
     """
-    Return the entry points of a group as they were installed when this was first called.
+    Return the entry points of a group as they were installed when this was first called with this `sys.path`.
 
-    They are read once in a process: it takes milliseconds, because the metadata of every installed package is searched.
+    To read them takes milliseconds, because the metadata of every installed package is searched.
     """
+    return _entry_points_on(tuple(sys.path), group)
+
+
+@lru_cache
+def _entry_points_on(path: tuple[str, ...], group: str) -> tuple[EntryPoint, ...]:
+    # `entry_points` itself searches `sys.path`, whatever *path* is.
     return tuple(entry_points(group=group))
 
 
