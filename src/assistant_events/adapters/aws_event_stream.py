@@ -34,7 +34,12 @@ _SIZED: Final = {6, _STRING}
 _SIZES: Final = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 """Bytes of the values of other types: true, false, integers of four sizes, times, UUIDs."""
 
+_MAX_PRELUDES: Final = 1 << 10
+"""How many preludes are remembered."""
+
 _EVENT, _EXCEPTION, _ERROR = "event", "exception", "error"
+_CHUNK = "chunk"
+"""Type of an event with another event in base64."""
 
 
 class AwsEventStream:
@@ -54,30 +59,38 @@ class AwsEventStream:
         self.too_long = False
         self.damaged = False
         self._max = max_frame_bytes
-        self._buffer = bytearray()
-        self._length = 0
-        """Length of the frame at the start of the buffer; 0 while it is unknown."""
+        self._pending: list[bytes] = []
+        """The start of a frame that is not whole."""
+
+        self._held = 0
+        self._missing = 0
+        """How many bytes have to come until more is known: a prelude, or the rest of a frame."""
+
+        self._preludes: dict[bytes, tuple[int, int]] = {}
+        """The lengths in the preludes that were checked: most frames have one of a few hundred."""
 
         self._read = b""
         self._headers: dict[str, str] = {}
         """Headers of the last frame, and the bytes that they were read from: most frames have the same ones."""
 
+        self._before: bytes | None = None
+        """What is written before the payload of an event with these headers; `None` when it takes more than that."""
+
     def feed(self, data: bytes) -> list[bytes]:
         """Feed bytes and return the payloads that are complete."""
         if self.too_long or self.damaged:
             return []
-        self._buffer += data
+        if self._pending:
+            self._pending.append(data)
+            self._held += len(data)
+            if self._held < self._missing:
+                return []
+            data = b"".join(self._pending)
         payloads: list[bytes] = []
-        start = 0
-        while self._is_whole(start):
-            end = start + self._length
-            payload = self._payload(bytes(memoryview(self._buffer)[start:end]))
-            if payload is None:
-                self.damaged = True
-                break
-            payloads.append(payload)
-            start, self._length = end, 0
-        del self._buffer[: len(self._buffer) if self.too_long or self.damaged else start]
+        rest = self._cut(data, payloads)
+        is_open = not self.too_long and not self.damaged
+        self._pending = [data[rest:] if rest else data] if is_open and rest < len(data) else []
+        self._held = len(data) - rest
         return payloads
 
     def around(self, payload: bytes, name: str | None = None) -> None:
@@ -85,7 +98,7 @@ class AwsEventStream:
 
     def close(self) -> list[bytes]:
         """Return nothing: a frame that is not whole has no payload."""
-        self._buffer.clear()
+        self._pending = []
         return []
 
     def name(self, payload: bytes) -> str | None:
@@ -98,30 +111,52 @@ class AwsEventStream:
         headers, inner = _taken_apart(payload)
         return _frame({**headers, ":content-type": "application/json"}, payload_bytes(inner))
 
-    def _is_whole(self, start: int) -> bool:
-        """Return whether the frame at *start* has come, and learn its length; its prelude is checked."""
-        held = len(self._buffer) - start
-        if not self._length and held >= _PRELUDE.size:
-            self._length, headers, checksum = _PRELUDE.unpack_from(self._buffer, start)
-            is_sound = crc32(memoryview(self._buffer)[start : start + _LENGTHS.size]) == checksum
-            self.damaged = not is_sound or self._length < headers + _OVERHEAD
-            self.too_long = not self.damaged and self._length > self._max
-        return 0 < self._length <= held and not self.damaged and not self.too_long
+    def _cut(self, data: bytes, payloads: list[bytes]) -> int:
+        """Append the payloads of whole frames, up to one that is damaged, and return where the rest begins."""
+        start, last, view = 0, len(data) - _PRELUDE.size, memoryview(data)
+        self._missing = _PRELUDE.size
+        while start <= last:
+            prelude = data[start : start + _PRELUDE.size]
+            length, inside = self._preludes.get(prelude) or self._read_prelude(prelude)
+            end = start + length
+            if end > len(data) or not length:
+                self._missing = length
+                break
+            checked = end - _CHECKSUM.size
+            if crc32(view[start:checked]) != int.from_bytes(view[checked:end]):
+                self.damaged = True
+                break
+            payload = self._payload(data, start + _PRELUDE.size, start + inside, checked)
+            if payload is None:
+                self.damaged = True
+                break
+            payloads.append(payload)
+            start = end
+        return start
 
-    def _payload(self, frame: bytes) -> bytes | None:
-        """Return the payload of a frame; `None` when its checksum is wrong, or its headers cannot be read."""
-        end = len(frame) - _CHECKSUM.size
-        if crc32(frame[:end]) != _CHECKSUM.unpack_from(frame, end)[0]:
-            return None
-        start = _PRELUDE.size + _LENGTHS.unpack_from(frame)[1]
-        headers = frame[_PRELUDE.size : start]
-        if headers != self._read:
+    def _read_prelude(self, prelude: bytes) -> tuple[int, int]:
+        """Return the length of a frame and where its payload begins; zeros for a frame that is not read."""
+        length, headers, checksum = _PRELUDE.unpack(prelude)
+        self.damaged = crc32(prelude[: _LENGTHS.size]) != checksum or length < headers + _OVERHEAD
+        self.too_long = not self.damaged and length > self._max
+        if self.damaged or self.too_long:
+            return 0, 0
+        if len(self._preludes) >= _MAX_PRELUDES:
+            self._preludes.clear()
+        self._preludes[prelude] = length, _PRELUDE.size + headers
+        return self._preludes[prelude]
+
+    def _payload(self, data: bytes, begin: int, start: int, end: int) -> bytes | None:
+        """Return the payload of a frame, behind its headers; `None` when those cannot be read."""
+        if start - begin != len(self._read) or not data.startswith(self._read, begin):
+            headers = data[begin:start]
             try:
                 self._headers = dict(_headers(headers))
             except (KeyError, IndexError, UnicodeDecodeError):
                 return None
-            self._read = headers
-        return _with_type(self._headers, frame[start:end])
+            self._read, self._before = headers, _before(self._headers)
+        payload = data[start:end]
+        return _with_type(self._headers, payload) if self._before is None else self._before + (payload or b"{}") + b"}"
 
 
 class AwsChunkStream(AwsEventStream):
@@ -169,20 +204,26 @@ def _headers(data: bytes) -> Iterator[tuple[str, str]]:
         at += size
 
 
+def _type(headers: Mapping[str, str]) -> str | None:
+    is_exception = headers.get(":message-type") == _EXCEPTION
+    return headers.get(":exception-type" if is_exception else ":event-type")
+
+
+def _before(headers: Mapping[str, str]) -> bytes | None:
+    """Return the start of the object with the type of an event; `None` where more is done with the payload."""
+    name = _type(headers)
+    is_special = headers.get(":message-type") == _ERROR or name in (None, _CHUNK)
+    return None if is_special else b"{%b:" % write_json(name)
+
+
 def _with_type(headers: Mapping[str, str], payload: bytes) -> bytes:
-    """Return the payload of a frame as the object with its type."""
-    kind = headers.get(":message-type", _EVENT)
-    if kind == _ERROR:
+    """Return the payload of an error, of a frame without a type, or of a chunk, as the object with its type."""
+    if headers.get(":message-type") == _ERROR:
         found = {"code": headers.get(":error-code"), "message": headers.get(":error-message")}
         return write_json({"error": {key: value for key, value in found.items() if value is not None}})
-    name = headers.get(":exception-type" if kind == _EXCEPTION else ":event-type")
-    if name is None:
+    if _type(headers) is None:
         return payload
-    if name == "chunk":
-        inner = _inside(payload)
-        if inner is not None:
-            return inner
-    return b"{%b:%b}" % (write_json(name), payload or b"{}")
+    return _inside(payload) or b'{"chunk":%b}' % (payload or b"{}")
 
 
 def _inside(payload: bytes) -> bytes | None:
