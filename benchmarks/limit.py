@@ -7,11 +7,12 @@ a measure for others, not something to use.
 
 from __future__ import annotations
 
+from binascii import crc32
 from struct import Struct
 
 import orjson
 
-_LENGTHS = Struct("!II")
+_PRELUDE, _CHECKSUM = Struct("!III"), Struct("!I")
 
 
 def parse_all(data: bytes) -> None:
@@ -23,9 +24,12 @@ def parse_all(data: bytes) -> None:
 
 
 def parse_frames(data: bytes) -> None:
-    """Find the frames of an AWS event stream by their lengths and parse every payload; no checksum is looked at."""
-    loads, unpack, at, end = orjson.loads, _LENGTHS.unpack_from, 0, len(data)
+    """Find the frames of an AWS event stream by their lengths, check both checksums and parse every payload."""
+    loads, at, end = orjson.loads, 0, len(data)
     while at < end:
-        length, headers = unpack(data, at)
-        loads(data[at + 12 + headers : at + length - 4])
+        length, headers, prelude_sum = _PRELUDE.unpack_from(data, at)
+        frame = data[at : at + length - 4]
+        if crc32(frame[:8]) != prelude_sum or crc32(frame) != _CHECKSUM.unpack_from(data, at + length - 4)[0]:
+            raise ValueError("a checksum is wrong")
+        loads(frame[12 + headers :])
         at += length

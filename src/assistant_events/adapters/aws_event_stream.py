@@ -113,26 +113,30 @@ class AwsEventStream:
 
     def _cut(self, data: bytes, payloads: list[bytes]) -> int:
         """Append the payloads of whole frames, up to one that is damaged, and return where the rest begins."""
-        start, last, view = 0, len(data) - _PRELUDE.size, memoryview(data)
-        self._missing = _PRELUDE.size
-        while start <= last:
-            prelude = data[start : start + _PRELUDE.size]
-            length, inside = self._preludes.get(prelude) or self._read_prelude(prelude)
-            end = start + length
-            if end > len(data) or not length:
+        preludes, checksum_at = self._preludes, _CHECKSUM.unpack_from
+        begin, size, head, foot = 0, len(data), _PRELUDE.size, _CHECKSUM.size
+        self._missing = head
+        while size - begin >= head:
+            prelude = data[begin : begin + head]
+            length, inside = preludes.get(prelude) or self._read_prelude(prelude)
+            end = begin + length
+            if end > size or not length:
                 self._missing = length
                 break
-            checked = end - _CHECKSUM.size
-            if crc32(view[start:checked]) != int.from_bytes(view[checked:end]):
+            checked, start = end - foot, begin + inside
+            if crc32(data[begin:checked]) != checksum_at(data, checked)[0]:
                 self.damaged = True
                 break
-            payload = self._payload(data, start + _PRELUDE.size, start + inside, checked)
-            if payload is None:
+            if data[begin + head : start] != self._read and not self._read_headers(data[begin + head : start]):
                 self.damaged = True
                 break
-            payloads.append(payload)
-            start = end
-        return start
+            before, payload = self._before, data[start:checked]
+            if before is None:
+                payloads.append(_with_type(self._headers, payload))
+            else:
+                payloads.append(before + (payload or b"{}") + b"}")
+            begin = end
+        return begin
 
     def _read_prelude(self, prelude: bytes) -> tuple[int, int]:
         """Return the length of a frame and where its payload begins; zeros for a frame that is not read."""
@@ -146,17 +150,14 @@ class AwsEventStream:
         self._preludes[prelude] = length, _PRELUDE.size + headers
         return self._preludes[prelude]
 
-    def _payload(self, data: bytes, begin: int, start: int, end: int) -> bytes | None:
-        """Return the payload of a frame, behind its headers; `None` when those cannot be read."""
-        if start - begin != len(self._read) or not data.startswith(self._read, begin):
-            headers = data[begin:start]
-            try:
-                self._headers = dict(_headers(headers))
-            except (KeyError, IndexError, UnicodeDecodeError):
-                return None
-            self._read, self._before = headers, _before(self._headers)
-        payload = data[start:end]
-        return _with_type(self._headers, payload) if self._before is None else self._before + (payload or b"{}") + b"}"
+    def _read_headers(self, headers: bytes) -> bool:
+        """Read the headers of a frame, and return whether they could be read."""
+        try:
+            self._headers = dict(_headers(headers))
+        except (KeyError, IndexError, UnicodeDecodeError):
+            return False
+        self._read, self._before = headers, _before(self._headers)
+        return True
 
 
 class AwsChunkStream(AwsEventStream):

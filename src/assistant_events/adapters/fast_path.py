@@ -9,7 +9,6 @@ proves that the events are equal.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import Any, TypeAlias
 
 from assistant_events.adapters.frame_templates import TemplateLearner
@@ -24,8 +23,11 @@ from assistant_events.values.validators import NO_FIELDS
 # Any: the drafts are the delta classes, but mutable.
 _DRAFTS: dict[type, Any] = {cls: draft_of(cls) for cls in (TextDelta, ReasoningDelta, ToolInputDelta)}
 
-_FIRST_RUN, _LAST_RUN = 1 << 12, 1 << 15
-"""In how many bytes a run of frames is looked for at first, and at most: what is looked through in vain costs, too."""
+_SHORT_RUN, _LAST_RUN = 1 << 10, 1 << 15
+"""In how many bytes a run of frames is looked for at least, and at most: what is looked through in vain costs, too."""
+
+_SHORT_FRAME = 1 << 6
+"""Bytes of a short payload: a run is looked for in as many of them as fill the window."""
 
 Form: TypeAlias = tuple[bytes, bytes, int, bytes]
 """
@@ -65,13 +67,13 @@ class DeltaFastPath:
         "_ids",
         "_item",
         "_last",
+        "_lined",
         "_mark",
         "_message_id",
         "_read",
         "_read_list",
         "_texts",
         "_varies",
-        "_window",
         "bare",
         "fragment",
         "framed",
@@ -108,7 +110,6 @@ class DeltaFastPath:
         self._item = b"%d" % number if template.numbered else b""
         self._ids = frame_ids
         self._last: bytes | None = None
-        self._window = _FIRST_RUN
         self._texts = texts
         self._read = string_reader()
         self._read_list = strings_reader()
@@ -170,7 +171,7 @@ class DeltaFastPath:
         if found is None:
             return None
         literal, number, frame_id = found.group(*self.template.order)
-        if number != self._item or frame_id in self._ids:
+        if literal is None or number != self._item or frame_id in self._ids:
             return None
         delta = self._read(literal)
         if delta:
@@ -196,27 +197,28 @@ class DeltaFastPath:
         Returns:
             Where the run ends: *start* when it has less than two frames.
         """
-        head, tail, constant, after = self.framed
-        exact = not self._varies
-        if exact:
-            head, tail = head + b'"', b'"' + tail
-        if constant < 0 or not data.startswith(head, start):
-            return start
-        pieces = self._cut_run(data, start, head, tail, after)
-        if not pieces:
-            return start
-        literals: Sequence[bytes] = pieces
-        ids: Sequence[bytes] = ()
-        if not exact:
-            literals, ids = self._match_run(pieces)
-        texts = self._read_all(literals, b'"' if exact else b"")
-        count = len(texts)
-        if count and not exact:
-            self._last = pieces[count - 1]
-            if any(ids):
-                self._ids.update(ids[:count])
-        self._append(texts, sink)
-        return start + count * len(head + tail) + sum(map(len, pieces[:count]))
+        return self._append_run(data, start, sink, self.framed)[1]
+
+    def append_payloads(self, payloads: list[bytes], start: int, sink: list[Event]) -> int:
+        """
+        Append the deltas of payloads that follow each other, and their events to *sink*.
+
+        Args:
+            payloads: The payloads of some frames.
+
+            start: Index of the first.
+
+            sink: The list that gets the events.
+
+        Returns:
+            How many there were: none when there are less than two.
+        """
+        some = payloads[start : start + self.learner.window // _SHORT_FRAME]
+        if len(some) < 2 or not some[1].startswith(self.bare[0]):
+            return 0
+        lines = b"%b\n" % b"\n".join(some)
+        is_lines = lines.count(b"\n") == len(some)
+        return self._append_run(lines, 0, sink, self._lined)[0] if is_lines else 0
 
     def is_for(self, learner: TemplateLearner, number: int, fragment: OpenFragment | OpenCall) -> bool:
         """Return whether it was made for frames of this kind that continue this fragment."""
@@ -257,35 +259,63 @@ class DeltaFastPath:
         self.bare = _NO_FORM if self.learner.named else form(b"", b"")
         """How a payload is matched."""
 
+        self._lined = _NO_FORM if self.learner.named else form(b"", b"\n")
+        """How a payload is matched that has a line of its own."""
+
+    def _append_run(self, data: bytes, start: int, sink: list[Event], form: Form) -> tuple[int, int]:
+        """Return how many frames a run has, and where it ends."""
+        head, tail, constant, after = form
+        exact = not self._varies
+        if exact:
+            head, tail = head + b'"', b'"' + tail
+        if constant < 0 or not data.startswith(head, start):
+            return 0, start
+        pieces = self._cut_run(data, start, head, tail, after)
+        if not pieces:
+            return 0, start
+        literals: Sequence[bytes] = pieces
+        ids: Sequence[bytes] = ()
+        if not exact:
+            literals, ids = self._match_run(pieces)
+        texts = self._read_all(literals, b'"' if exact else b"")
+        count = len(texts)
+        if count and not exact:
+            self._last = pieces[count - 1]
+            if any(ids):
+                self._ids.update(ids[:count])
+        self._append(texts, sink)
+        size, learner = count * len(head + tail) + sum(map(len, pieces[:count])), self.learner
+        if count < len(pieces):
+            learner.window = max(size, _SHORT_RUN)
+        elif start + learner.window < len(data):
+            learner.window = min(2 * learner.window, _LAST_RUN)
+        return count, start + size
+
     def _cut_run(self, data: bytes, start: int, head: bytes, tail: bytes, after: bytes) -> list[bytes]:
         """Return what differs in two or more frames with the same bytes between them."""
         border = data.find(after, start)
         if border < 0 or not data.startswith(head, border + len(after)):
             return []
-        end = start + self._window
+        end = start + self.learner.window
         pieces = data[start + len(head) : end].split(tail + head)
         last, whole, _ = pieces[-1].partition(tail)
         pieces[-1:] = [last] if whole else []
-        joined = b"\r".join(pieces)
+        joined = b"\0".join(pieces)
         other = joined.find(b"\n")
         if other >= 0:
             # Frames of another kind are between two of these.
-            del pieces[joined.count(b"\r", 0, other) :]
-        elif end < len(data):
-            self._window = min(2 * self._window, _LAST_RUN)
+            del pieces[joined.count(b"\0", 0, other) :]
         return pieces
 
     def _match_run(self, pieces: list[bytes]) -> tuple[Sequence[bytes], Sequence[bytes]]:
         """Return texts and ids of frames up to the first that does not match, is of another item or not new."""
-        pattern = self.template.pattern
-        rows = pattern.findall(b"\n".join(pieces))
-        if len(rows) != len(pieces):
-            matches = takewhile(bool, map(pattern.fullmatch, pieces))
-            rows = [found.groups() for found in matches if found is not None]
-        if not rows:
-            return (), ()
-        columns = list(zip(*rows, strict=True))
+        columns = list(zip(*self.template.pattern.findall(b"\n".join(pieces)), strict=True))
         literals, numbers, ids = [columns[group - 1] for group in self.template.order]
+        if b"" in literals:
+            count = literals.index(b"")
+            literals, numbers, ids = literals[:count], numbers[:count], ids[:count]
+        if not literals:
+            return (), ()
         known, item = self._ids, self._item
         if numbers.count(item) == len(ids) and (not ids[0] or (len({*ids}) == len(ids) and known.isdisjoint(ids))):
             return literals, ids

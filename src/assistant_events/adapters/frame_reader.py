@@ -149,15 +149,23 @@ class FrameReader(ABC):
     @final
     def on_payloads(self, payloads: list[bytes]) -> None:
         """Take the payloads of whole frames, on the fast path while they continue what is open."""
-        sink = self._sink
-        for payload in payloads:
-            fast = self._fast_path
-            if fast is None or not payload.startswith(fast.bare[0]) or (event := fast.take(payload, fast.bare)) is None:
+        at = 0
+        while at < len(payloads):
+            fast, payload = self._fast_path, payloads[at]
+            if fast is not None and payload.startswith(fast.bare[0]):
+                if count := fast.append_payloads(payloads, at, self._sink):
+                    at += count
+                    continue
+                event = fast.take(payload, fast.bare)
+            else:
+                event = None
+            if event is not None:
+                self._sink.append(event)
+            else:
                 self.on_payload(payload)
                 if self.terminal:
                     return
-            else:
-                sink.append(event)
+            at += 1
         if self._framing.too_long:
             self._refuse_frame("long-frame", f"a frame is longer than {self.max_frame_bytes} bytes")
         elif self._framing.damaged:

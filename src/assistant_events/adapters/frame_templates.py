@@ -36,6 +36,8 @@ _MAX_FRAME = 4096
 _MAX_TRIES = 4
 """How many occurrences of a key are tried, each of which costs as much as parsing the frame."""
 
+_FIRST_WINDOW = 1 << 12
+
 _FIRST_WAIT = 3
 _LAST_WAIT = 48
 """After how many frames a template is learned at first, and at most."""
@@ -207,7 +209,8 @@ class FrameTemplate:
         """
         What matches payloads from their first gap on, one in each line, with any spaces before the brackets at the end.
 
-        Its groups are `text`, `number` and `unique`; those that are not among the gaps are empty.
+        Its groups are `text`, `number` and `unique`; those that are not among the gaps are empty. It matches any other
+        line, too, without a `text`: to search each of its bytes for another start would cost more than the parser.
         """
         # Compiled late: a frame without noise never needs it.
         gaps = [_GAPS[gap] for gap in self._gaps]
@@ -215,7 +218,7 @@ class FrameTemplate:
         *constant, last = self._after
         matched = [*map(re.escape, constant), _PIECES.sub(_loosened, last)]
         pieces = [gap + literal for gap, literal in zip(gaps, matched, strict=True)]
-        return re.compile(b"".join([b"^", *missing, *pieces, b"$"]), re.MULTILINE)
+        return re.compile(b"^(?:%b%b|.*+)$" % (b"".join(missing), b"".join(pieces)), re.MULTILINE)
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -235,7 +238,7 @@ class TemplateLearner:
     do not match: after twice as many each time if none has matched since, and at last not any more.
     """
 
-    __slots__ = ("_left", "_wait", "around", "earned", "named", "template")
+    __slots__ = ("_left", "_wait", "around", "earned", "named", "template", "window")
 
     def __init__(self) -> None:
         self.template: FrameTemplate | None = None
@@ -247,6 +250,9 @@ class TemplateLearner:
 
         self.earned = True
         """Whether frames have matched the template."""
+
+        self.window = _FIRST_WINDOW
+        """In how many bytes a run of such frames is looked for, as long as the last one was."""
 
         self._left = self._wait = _FIRST_WAIT
 

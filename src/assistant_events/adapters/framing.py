@@ -222,7 +222,7 @@ class Sse:
         for frame in self._block.split(b"\n\n"):
             found = _BEFORE(frame, 0, len(frame) - len(payload)) if frame.endswith(payload) else None
             if found is not None and (name is None or found[1] == name.encode()):
-                return found[0], b"\n\n"
+                return (found[0] if self.separator == b"\n\n" else found[0].replace(b"\n", b"\r\n")), self.separator
         return None
 
     def close(self) -> list[bytes]:
@@ -268,6 +268,8 @@ class Sse:
             self._skip_lf = False
         if data:
             self._skip_lf = data[-1] == 13
+        if b"\r\n\r\n" in data:
+            self.separator = b"\r\n\r\n"
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     def _split(self, block: bytes) -> list[bytes]:
