@@ -76,6 +76,40 @@ class LinesDecoder(PaddedDecoder):
     framing = JsonLines
 
 
+class CrlfDecoder(PaddedDecoder):
+    """
+    The same with the other line end.
+    """
+
+
+class Zeros(JsonLines):
+    """
+    Payloads with any byte but zero, which ends each: frames that have no separator to look for.
+    """
+
+    separator = b""
+
+    def feed(self, data):
+        *payloads, rest = b"".join([*self._pending, data]).split(b"\0")
+        self._pending = [rest] if rest else []
+        self.idle = False
+        return payloads
+
+    def around(self, payload, name=None):
+        return None
+
+
+class ZerosDecoder(PaddedDecoder):
+    """
+    The same in frames without a separator.
+    """
+
+    framing = Zeros
+
+
+DECODERS = [PaddedDecoder, LinesDecoder, NamedDecoder, CrlfDecoder, ZerosDecoder]
+
+
 def delta(kind="text", text="a", index=0, **noise):
     """
     Return the document of a delta.
@@ -90,9 +124,10 @@ def written(event, decoder=PaddedDecoder, *, padding=0, name=None):
     if decoder is NamedDecoder:
         name, event = event["type"], {key: value for key, value in event.items() if key != "type"}
     document = json.dumps(event, separators=(",", ":"))[:-1].encode() + b" " * padding + b"}"
-    if decoder is LinesDecoder:
-        return document + b"\n"
-    return (f"event: {name}\n".encode() if name else b"") + b"data: " + document + b"\n\n"
+    if decoder in (LinesDecoder, ZerosDecoder):
+        return document + (b"\n" if decoder is LinesDecoder else b"\0")
+    made = (f"event: {name}\n".encode() if name else b"") + b"data: " + document + b"\n\n"
+    return made.replace(b"\n", b"\r\n") if decoder is CrlfDecoder else made
 
 
 def frames(random, decoder, count=60):

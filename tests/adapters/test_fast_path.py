@@ -20,7 +20,7 @@ from tests.fuzz.seeds import recorded
 
 from . import padded
 from .notation import C, D, K, S, args, decoder, delta, fc, frame, mo, summary, text, th
-from .padded import LinesDecoder, NamedDecoder, PaddedDecoder, written
+from .padded import DECODERS, LinesDecoder, PaddedDecoder, ZerosDecoder, written
 
 COUNT = 10
 LEARNED_FROM = 3
@@ -37,7 +37,7 @@ def taken(monkeypatch):
     The form of each frame that took the fast path, in their order.
     """
     found = []
-    take, append_run = DeltaFastPath.take, DeltaFastPath.append_run
+    take, append_run, append_payloads = DeltaFastPath.take, DeltaFastPath.append_run, DeltaFastPath.append_payloads
 
     def counted(path, data, form):
         names = [name for name in ("bare", "framed") if getattr(path, name) is form]
@@ -52,7 +52,13 @@ def taken(monkeypatch):
         found.extend(["run"] * (len(sink) - before))
         return end
 
+    def counted_payloads(path, payloads, start, sink):
+        count = append_payloads(path, payloads, start, sink)
+        found.extend(["payloads"] * count)
+        return count
+
     monkeypatch.setattr(DeltaFastPath, "take", counted)
+    monkeypatch.setattr(DeltaFastPath, "append_payloads", counted_payloads)
     monkeypatch.setattr(DeltaFastPath, "append_run", counted_run)
     return found
 
@@ -161,7 +167,7 @@ NOISE = {
 }
 
 
-@pytest.mark.parametrize("cls", [PaddedDecoder, LinesDecoder, NamedDecoder])
+@pytest.mark.parametrize("cls", DECODERS[:3])
 @pytest.mark.parametrize("first", [True, False], ids=["noise first", "noise last"])
 @pytest.mark.parametrize("noise", NOISE.values(), ids=NOISE)
 def test_frames_with_noise(taken, noise, first, cls):
@@ -357,7 +363,20 @@ def cut(body, random):
     return [body[start:end] for start, end in pairwise([0, *places, len(body)])]
 
 
-@pytest.mark.parametrize("cls", [PaddedDecoder, LinesDecoder, NamedDecoder])
+@pytest.mark.parametrize("cls", DECODERS)
+def test_runs_are_taken_together(taken, cls):
+    """
+    Whatever ends a frame; the first few are learned from.
+    """
+    frames = [written(padded.delta(text="word", noise="n" * at), cls) for at in range(25)]
+    made = cls("m")
+    made.feed(b"".join(frames[:5]))
+    made.feed(b"".join(frames[5:]))
+
+    assert ["payloads" if cls is ZerosDecoder else "run"] * 20 == taken[-20:]
+
+
+@pytest.mark.parametrize("cls", DECODERS)
 @pytest.mark.parametrize("seed", range(40))
 def test_fast_equals_plain_on_a_noisy_wire(seed, cls):
     """

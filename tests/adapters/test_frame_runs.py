@@ -13,7 +13,7 @@ from assistant_events.values.stdlib_json import read_string, read_strings
 
 from . import padded
 from .notation import C, D, S, X, args, fc, mo, stream, text
-from .padded import LinesDecoder, NamedDecoder, PaddedDecoder, written
+from .padded import DECODERS, PaddedDecoder, written
 from .test_fast_path import both, counted
 
 STYLES = {
@@ -89,7 +89,7 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("cls", [PaddedDecoder, LinesDecoder, NamedDecoder])
+@pytest.mark.parametrize("cls", DECODERS)
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_a_damaged_frame_in_a_run(damage, style, cls):
@@ -106,7 +106,7 @@ def test_a_damaged_frame_in_a_run(damage, style, cls):
         assert plain == fast
 
 
-@pytest.mark.parametrize("cls", [PaddedDecoder, LinesDecoder, NamedDecoder])
+@pytest.mark.parametrize("cls", DECODERS)
 @pytest.mark.parametrize("style", STYLES)
 def test_a_border_at_every_byte(style, cls):
     """

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from typing_extensions import TypeIs
 
 from assistant_events.values import MAX_DEPTH, JsonObject, thaw, write_json
+from assistant_events.values.json_values import own_object
 from assistant_events.values.text import joined_pairs, valid_text
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -123,6 +124,19 @@ def mapping(fields: Fields, key: str) -> Fields:
     """Return an object, plain or frozen as it is; an empty one when there is none."""
     value = fields.get(key)
     return value if isinstance(value, _OBJECTS) else _NOTHING
+
+
+def taken_object(fields: Fields, key: str) -> JsonObject:
+    """
+    Return an object as frozen JSON, without a copy where it is plain; an empty one when there is none.
+
+    The object of an event belongs to its decoder, which must not read it afterwards.
+    """
+    value = fields.get(key)
+    if type(value) is dict:
+        taken: JsonObject = own_object(value, JsonObject)
+        return taken
+    return JsonObject(mapping(fields, key))
 
 
 def mappings(fields: Fields, key: str) -> list[Fields]:

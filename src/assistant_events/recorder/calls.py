@@ -227,7 +227,7 @@ class Calls:
         if not complete:
             fault = fault or _INCOMPLETE
         if parsed is None and not fault:
-            parsed, fault = parse_input(text)
+            parsed, fault = parse_input(text) if call.buffer.length or not call.input else (call.input, None)
             if fault and call.input:
                 parsed, fault, text = call.input, None, ""
         if not fault and not text:

@@ -15,7 +15,17 @@ from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.grounding import citations_of
-from assistant_events.adapters.json_fields import Fields, base64_bytes, flag, integer, mapping, mappings, said, string
+from assistant_events.adapters.json_fields import (
+    Fields,
+    base64_bytes,
+    flag,
+    integer,
+    mapping,
+    mappings,
+    said,
+    string,
+    taken_object,
+)
 from assistant_events.adapters.json_pieces import JsonPieces
 from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason, JsonContent, TextContent
@@ -223,7 +233,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
             known = {"type": kind, **state}
             self.recorder.tool_call(call_id, tool, arguments, key=key, provider_executed=True, state=known)
         else:
-            self.recorder.tool_input(call_id, tool, key=key, state=state, input=mapping(fields, "args") or None)
+            whole = taken_object(fields, "args") or None
+            self.recorder.tool_input(call_id, tool, key=key, state=state, input=whole)
             self._call = key, JsonPieces()
             self._on_arguments(fields, {})
 
