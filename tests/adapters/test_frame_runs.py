@@ -84,6 +84,7 @@ DAMAGE = {
     "a bare document": lambda made: made.removeprefix(b"event: text\n").removeprefix(b"data: "),
     "a bare document without an end": lambda made: made.removeprefix(b"data: ").rstrip(),
     "the end of the data": lambda made: b"data: [DONE]\n\n" + made,
+    "two documents": lambda made: made[:-1] + b"\n" + made,
     "the frame twice": lambda made: made + made,
     "nothing": lambda made: made,
 }
