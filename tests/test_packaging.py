@@ -41,6 +41,7 @@ ENTRY_POINTS = {
         "anthropic-messages": f"{ADAPTERS}.anthropic_messages.mock:mock",
         "bedrock-converse": f"{ADAPTERS}.bedrock_converse.mock:mock",
         "gemini-interactions": f"{ADAPTERS}.gemini_interactions.mock:mock",
+        "gemini-generate-content": f"{ADAPTERS}.gemini_generate_content.mock:mock",
         "openai-chat": f"{ADAPTERS}.openai_chat.mock:mock",
         "openai-responses": f"{ADAPTERS}.openai_responses.mock:mock",
     },

@@ -31,7 +31,10 @@ def test_a_dialect_without_a_mock():
     with pytest.raises(UnknownDialectError) as caught:
         mock_provider(dialect="morse")
 
-    installed = "anthropic-messages, bedrock-converse, gemini-interactions, openai-chat, openai-responses"
+    installed = (
+        "anthropic-messages, bedrock-converse, gemini-generate-content, gemini-interactions, openai-chat, "
+        "openai-responses"
+    )
     assert f"no mock of dialect 'morse'; installed mocks: {installed}" == str(caught.value)
 
 

@@ -124,7 +124,7 @@ class PreparedAnswer:
             frames += emitter.emit(event)
         frames += emitter.close()
         for frame in frames:
-            if frame != "[DONE]":  # a run has it as `DONE`
+            if frame != "[DONE]":  # a run has it as `done`
                 yield WireFrame(self.name_of(frame), emitter.to_bytes(self.with_marks(frame)))
 
 
@@ -135,7 +135,7 @@ class DocumentRun(Run, Generic[_PreparedT]):
     """One answer of a mock, whose *salt* distinguishes its signatures from those of other runs."""
 
     HEAD_EVENTS = 1
-    DONE = b""
+    done = b""
 
     def __init__(
         self,

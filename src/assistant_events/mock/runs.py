@@ -38,7 +38,7 @@ class Run(ABC):
     HEAD_EVENTS: ClassVar[int]
     """Number of events before those of the content."""
 
-    DONE: ClassVar[bytes]
+    done: bytes
     """The bytes after the last event; empty when there are none."""
 
     def __init__(
@@ -187,15 +187,15 @@ class Run(ABC):
             yield from self.cancellation()
         elif self.is_zombie:
             yield StopSending(self.started, wakes=True)
-        elif self.DONE:
-            yield SendBytes(times[-1], "", self.DONE)
+        elif self.done:
+            yield SendBytes(times[-1], "", self.done)
 
     def cancellation(self) -> StreamActions:
         """Yield the end of a stream of a run that was cancelled."""
         at = self.cancelled_at or 0.0
         yield SendBytes(at, *self.end())
-        if self.DONE:
-            yield SendBytes(at, "", self.DONE)
+        if self.done:
+            yield SendBytes(at, "", self.done)
 
     def times(self) -> list[float]:
         """Return when each event is due, on the provider's clock."""

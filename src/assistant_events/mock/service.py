@@ -246,18 +246,23 @@ class MockService(ABC, Generic[_RunT]):
             run, after = self.other_run(run), 0
         opens = self.clock.now() + delay_of(faults) + (0.0 if is_replay else run.answer.timing.first_byte_s)
         actions, cancellation = self.actions_of(call, run, after)
-        opening = Point(opened=opens, status_update=run.status_update(), frames=self._frames)
+        frames = self.frames_of(run)
+        opening = Point(opened=opens, status_update=run.status_update(), frames=frames)
         return EventStream(
             run=run,
             actions=apply_faults(actions, faults, opening),
             cancellation=cancellation,
-            end_names=self._frames.end_names,
+            end_names=frames.end_names,
             clock=self.clock,
             opens=opens,
             headers={**self.STREAM_HEADERS, **self.response_headers(run)},
             is_closing=self._closing(),
             on_end=partial(self.on_end, run),
         )
+
+    def frames_of(self, run: _RunT) -> FaultFrames:
+        """Return the frames that faults use in a stream of a run."""
+        return self._frames
 
     def response_headers(self, run: _RunT) -> Mapping[str, str]:
         """Return the HTTP headers of an answer beside those of its type; by default none."""

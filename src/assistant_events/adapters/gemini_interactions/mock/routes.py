@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 
 from assistant_events.adapters.gemini_interactions.mock.interactions import InteractionsService
 from assistant_events.mock.app import Api
+from assistant_events.mock.google_api import STATUSES, check_version
 from assistant_events.mock.requests import ApiError, json_response
 
 _WORDS: Final[dict[int, str]] = {
@@ -32,13 +33,7 @@ _WORDS: Final[dict[int, str]] = {
 }
 """Codes of the statuses of the API itself."""
 
-_CLASSIC: Final[dict[int, str]] = {
-    401: "UNAUTHENTICATED",
-    403: "PERMISSION_DENIED",
-    404: "NOT_FOUND",
-    405: "UNIMPLEMENTED",
-    413: "INVALID_ARGUMENT",
-}
+_CLASSIC: Final = {status: STATUSES[status] for status in (401, 403, 404, 405, 413)}
 """Names of the statuses of the gateway: google.rpc.Code."""
 
 
@@ -65,8 +60,6 @@ def _phrase(status: int) -> str:
     except ValueError:
         return "UNKNOWN"
 
-
-VERSIONS: Final = ("v1", "v1beta", "v1alpha", "v1beta1")
 
 _PREFIXES: Final = ("/{version}", "/{version}/projects/{project}/locations/{location}")
 
@@ -106,11 +99,6 @@ def api_of(service: InteractionsService) -> Api:
     return Api(
         routes=[(prefix + path, methods, handler) for prefix in _PREFIXES for path, methods, handler in table],
         error_response=error_response,
-        check=_check_version,
+        check=check_version,
         preflight=preflight,
     )
-
-
-def _check_version(request: Request) -> None:
-    if request.path_params["version"] not in VERSIONS:
-        raise ApiError(404, f"unknown version of the API; known: {', '.join(VERSIONS)}")

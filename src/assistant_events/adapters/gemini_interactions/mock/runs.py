@@ -30,7 +30,7 @@ class Run(runs.Run):
     """One interaction. Its signatures depend on *salt*, so that those of two runs differ."""
 
     HEAD_EVENTS = 2
-    DONE = frames.DONE
+    done = frames.DONE
 
     def __init__(
         self,

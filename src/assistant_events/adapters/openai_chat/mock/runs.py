@@ -79,7 +79,7 @@ class Prepared(PreparedAnswer):
 class Run(DocumentRun[Prepared]):
     """One completion."""
 
-    DONE: ClassVar[bytes] = _DONE
+    done = _DONE
 
     def chosen_frames(self, frames: Sequence[WireFrame], body: Body) -> Sequence[WireFrame]:
         """Return the frames, those without the usage unless the request asks for it."""

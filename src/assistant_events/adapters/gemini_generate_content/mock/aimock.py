@@ -1,0 +1,46 @@
+"""What aimock's handler of generateContent does with a response (`@copilotkit/aimock` 1.43.0)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assistant_events.adapters.gemini_generate_content.mock.answers import Answer, call_part
+from assistant_events.adapters.gemini_generate_content.mock.runs import Prepared
+from assistant_events.mock import fixtures
+from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
+from assistant_events.mock.answers import Item
+from assistant_events.mock.matching import Match
+
+_REASONS: Final = {
+    "stop": "STOP",
+    "tool_calls": "FUNCTION_CALL",
+    "length": "MAX_TOKENS",
+    "content_filter": "SAFETY",
+}
+"""The service does not have `FUNCTION_CALL`; aimock sends it for answers with calls."""
+
+
+def _answer(response: AimockResponse) -> Answer:
+    parts: list[Item] = [{"text": response.reasoning, "thought": True}] if response.reasoning else []
+    has_calls = False
+    for part in response.parts:
+        if isinstance(part, AimockText):
+            parts.append({"text": part.text})
+        else:
+            has_calls = True
+            call = call_part(part.name, part.arguments, part.id or None)["functionCall"]
+            parts.append({"functionCall": {**call, "id": part.id or None}})
+    given = response.finishReason
+    read, written, total = response.usage
+    return Answer(
+        parts=parts,
+        finish_reason=_REASONS.get(given, given) if given else "FUNCTION_CALL" if has_calls else "STOP",
+        usage={"promptTokenCount": read, "candidatesTokenCount": written, "totalTokenCount": total},
+    )
+
+
+def _is_delta(answer: fixtures.Answer) -> list[bool]:
+    return [frame.name == "part" for frame in Prepared(answer, signs=False).frames]
+
+
+AIMOCK: Final = AimockApi(name="generateContent", match=Match, answers=Answer, answer=_answer, is_delta=_is_delta)

@@ -1,0 +1,110 @@
+"""A mock of generateContent: its service, and its options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from secrets import token_urlsafe
+from typing import ClassVar, Final, cast, final
+
+import attrs
+from starlette.responses import Response
+
+from assistant_events.adapters.gemini_generate_content.mock.answers import Answer
+from assistant_events.adapters.gemini_generate_content.mock.form import FORM
+from assistant_events.adapters.gemini_generate_content.mock.request_facts import camel_keys, read_request
+from assistant_events.adapters.gemini_generate_content.mock.runs import (
+    ARRAY_FRAMES,
+    FAULT_FRAMES,
+    Prepared,
+    Run,
+    sealed_content,
+)
+from assistant_events.adapters.gemini_generate_content.mock.validation import check_create, check_fields, standard
+from assistant_events.adapters.json_fields import string
+from assistant_events.mock import fixtures
+from assistant_events.mock.app import Api
+from assistant_events.mock.documents import DocumentProvider, DocumentService
+from assistant_events.mock.fault_effects import FaultFrames
+from assistant_events.mock.fixtures import StreamError
+from assistant_events.mock.google_api import check_version, error_response, status_of_stream
+from assistant_events.mock.matching import RequestFacts
+from assistant_events.mock.requests import ApiError, parse_object
+from assistant_events.mock.runs import Body
+from assistant_events.mock.service import Call
+
+_STREAM: Final = "streamGenerateContent"
+_METHODS: Final = ("generateContent", _STREAM)
+_PREFIXES: Final = (
+    *("/{version}", "/{version}/publishers/google"),
+    "/{version}/projects/{project}/locations/{location}/publishers/google",
+)
+
+
+@final
+class GenerateContentService(DocumentService[Run]):
+    """The state of a mock of generateContent."""
+
+    STATUS_WITHOUT_KEY: ClassVar[int] = 403
+    PATHS = tuple([f"{prefix}/models/{{model}}:{method}" for prefix in _PREFIXES for method in _METHODS])
+    FRAMES = FAULT_FRAMES
+    PREPARED = Prepared
+    RUN = Run
+    OTHER_ANSWER: ClassVar[fixtures.Answer] = Answer(parts=({"text": "This is the answer of another run."},))
+
+    def new_id(self) -> str:
+        """Return a random id of an answer."""
+        return token_urlsafe(17)
+
+    def body(self, call: Call) -> Body:
+        """Return the body of a request in camelCase, with what its address has. Raises `ApiError`."""
+        body, path = camel_keys(parse_object(call.data)), call.request.url.path
+        if self.settings.strict:
+            check_fields(body)
+        address = {
+            "model": call.request.path_params["model"],
+            "stream": path.endswith(f":{_STREAM}"),
+            "alt": call.request.query_params.get("alt"),
+        }
+        return {**body, **address}
+
+    def signed_items(self, answer: fixtures.Answer) -> Iterable[tuple[str, object]]:
+        """Yield the signatures that an answer of a fixture has itself, with what each seals."""
+        for part in cast("Answer", answer).parts:
+            signature = string(part, "thoughtSignature")
+            if signature:
+                yield standard(signature), sealed_content(part)
+
+    def facts(self, body: Body) -> RequestFacts:
+        """Return what fixtures are compared with in a request."""
+        return read_request(body)
+
+    def check(self, call: Call, body: Body) -> None:
+        """Check a request as the service does. Raises `ApiError`."""
+        check_create(body, self.ledger if self.signs else None)
+
+    def error_response(self, error: ApiError) -> Response:
+        """Return the HTTP answer of an error."""
+        return error_response(error)
+
+    def error_status(self, error: StreamError) -> int:
+        """Return the HTTP status of a document in whose place the error of a stream is sent."""
+        return status_of_stream(error)
+
+    def api(self) -> Api:
+        """Return the HTTP interface."""
+        return attrs.evolve(super().api(), check=check_version)
+
+    def frames_of(self, run: Run) -> FaultFrames:
+        """Return the frames that faults use in a stream of a run."""
+        return ARRAY_FRAMES if run.is_array else FAULT_FRAMES
+
+    def response_headers(self, run: Run) -> Mapping[str, str]:
+        """Return the HTTP headers of an answer beside those of its type, and the type of an array."""
+        return {"content-type": "application/json"} if run.is_array else {}
+
+
+class MockProvider(DocumentProvider):
+    """A provider of generateContent that answers from fixtures, with the options of the class in `mock`."""
+
+    FORM = FORM
+    SERVICE = GenerateContentService

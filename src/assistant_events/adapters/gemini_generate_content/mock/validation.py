@@ -1,0 +1,187 @@
+"""
+Checks of a request, with the messages of the service.
+
+They are the known checks (google-genai 3.4.0, Google's guide to thought signatures, and reports of refused requests of
+2024 to 2026). Unknown fields are refused in the body itself; those further down are accepted.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from assistant_events.adapters.gemini_generate_content.mock.request_facts import declared, listed
+from assistant_events.adapters.gemini_generate_content.mock.runs import sealed_content
+from assistant_events.adapters.gemini_generate_content.vocabulary import OWN_FIELDS
+from assistant_events.adapters.json_fields import Fields, is_array, is_object, mapping, string
+from assistant_events.mock.requests import ApiError
+from assistant_events.mock.runs import Body
+from assistant_events.mock.signatures import SignatureError, SignatureLedger, Signed
+
+_FIELDS: Final = frozenset(
+    {
+        *("model", "contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "safetySettings"),
+        *("cachedContent", "labels", "serviceTier", "store", "modelArmorConfig", "continuationToken"),
+    }
+)
+_ROLES: Final = (None, "user", "model", "function")
+_DATA: Final = ("text", *OWN_FIELDS)
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
+_SIGNING: Final = re.compile(r"gemini-(?:[3-9]|\d\d)")
+"""Models that refuse a call whose signature is missing."""
+
+_BYPASS: Final = ("skip_thought_signature_validator", "context_engineering_is_the_way_to_go")
+_NO_CHECK: Final = frozenset({*_BYPASS, *[b64encode(word.encode()).decode() for word in _BYPASS]})
+"""Signatures that switch the check off, as Google documents them."""
+
+_COUNT: Final = (
+    "Please ensure that the number of function response parts is equal to the number of function call parts of the "
+    "function call turn."
+)
+_NO_CALL: Final = "Please ensure that function response turn comes immediately after a function call turn."
+_MISSING: Final = (
+    "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, "
+    "and missing thought_signature may lead to degraded model performance. Additional data, function call "
+    "`default_api:{}` , position {}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more "
+    "details."
+)
+
+
+class _Turn(NamedTuple):
+    """Contents of one kind: `model`, `results` or `prompt`. Its place is that of the last one."""
+
+    kind: str
+    place: int
+    parts: list[Fields]
+
+    def count(self, name: str) -> int:
+        """Return the number of parts of a kind."""
+        return len([part for part in self.parts if name in part])
+
+
+def check_create(body: Body, ledger: SignatureLedger | None) -> None:
+    """
+    Check a request as the service does.
+
+    Args:
+        body: In camelCase.
+
+        ledger: The signatures of the mock; `None`: none are checked.
+
+    Raises:
+        ApiError: With status 400, for the first fault.
+    """
+    _check_tools(body)
+    contents = _contents(body)
+    turns = list(_turns(contents))
+    _check_results(turns)
+    if ledger is not None:
+        _check_signatures(contents, ledger)
+        if _SIGNING.search(str(body.get("model"))):
+            _check_signed(turns)
+
+
+def check_fields(body: Body) -> None:
+    """Check the names of the fields of a body in camelCase. Raises `ApiError`."""
+    for name in body:
+        if name not in _FIELDS:
+            raise ApiError(400, f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.')
+
+
+def _rejected(where: str, what: str) -> ApiError:
+    return ApiError(400, f"* GenerateContentRequest.{where}: {what}\n")
+
+
+def _check_tools(body: Body) -> None:
+    names: set[str] = set()
+    for place, function in enumerate(declared(body)):
+        name = string(function, "name") or ""
+        if not _NAME.fullmatch(name):
+            what = "Invalid function name. Must start with a letter or an underscore."
+            raise _rejected(f"tools[0].function_declarations[{place}].name", what)
+        if name in names:
+            raise ApiError(400, f"Duplicate function declaration found: {name}")
+        names.add(name)
+
+
+def _contents(body: Body) -> list[Fields]:
+    given = body.get("contents")
+    if given is not None and not is_object(given) and not (is_array(given) and all(map(is_object, given))):
+        raise ApiError(400, "Invalid value at 'contents' (type.googleapis.com/google.ai.generativelanguage.v1.Content)")
+    contents = listed(body, "contents")
+    if not contents:
+        raise _rejected("contents", "contents is not specified")
+    for place, content in enumerate(contents):
+        _check_content(f"contents[{place}]", content)
+    return contents
+
+
+def _check_content(where: str, content: Fields) -> None:
+    if content.get("role") not in _ROLES:
+        raise ApiError(400, "Please use a valid role: user, model.")
+    parts = listed(content, "parts")
+    if not parts:
+        raise _rejected(f"{where}.parts", "contents.parts must not be empty.")
+    for place, part in enumerate(parts):
+        if all(part.get(name) is None for name in _DATA):
+            what = "required oneof field 'data' must have one initialized field"
+            raise _rejected(f"{where}.parts[{place}].data", what)
+    if all(part.get("text") == "" and not part.get("thoughtSignature") for part in parts):
+        raise ApiError(400, "Unable to submit request because it must have a text parameter.")
+
+
+def _kind(content: Fields) -> str:
+    if content.get("role") == "model":
+        return "model"
+    return "results" if any("functionResponse" in part for part in listed(content, "parts")) else "prompt"
+
+
+def _turns(contents: list[Fields]) -> Iterator[_Turn]:
+    """Yield the turns. Contents of one kind that follow each other are one, as streams and results leave them."""
+    for kind, group in groupby(enumerate(contents), lambda content: _kind(content[1])):
+        found = list(group)
+        yield _Turn(kind, found[-1][0], [part for _, content in found for part in listed(content, "parts")])
+
+
+def _check_results(turns: list[_Turn]) -> None:
+    """Check that the calls of an answer have as many results directly behind it, and that nothing else has some."""
+    waiting = 0
+    for turn in turns:
+        if (turn.count("functionResponse") if turn.kind == "results" else 0) != waiting:
+            raise ApiError(400, _COUNT if waiting else _NO_CALL)
+        waiting = turn.count("functionCall") if turn.kind == "model" else 0
+    if waiting:
+        raise ApiError(400, _COUNT)
+
+
+def _check_signatures(contents: list[Fields], ledger: SignatureLedger) -> None:
+    last: dict[bytes, int] = {}
+    for place, content in enumerate(contents):
+        for part in listed(content, "parts"):
+            signature = string(part, "thoughtSignature")
+            if not signature or signature in _NO_CHECK:
+                continue
+            try:
+                ledger.check(Signed(f"contents[{place}]", standard(signature), sealed_content(part)), last)
+            except SignatureError:
+                raise ApiError(400, "Corrupted thought signature.") from None
+
+
+def _check_signed(turns: list[_Turn]) -> None:
+    """Check that the first call of each step since the last prompt has a signature."""
+    for turn in reversed(turns):
+        if any("functionResponse" not in part for part in turn.parts) and turn.kind != "model":
+            return
+        calls = [part for part in turn.parts if "functionCall" in part]
+        if calls and not string(calls[0], "thoughtSignature"):
+            raise ApiError(400, _MISSING.format(mapping(calls[0], "functionCall").get("name"), turn.place + 1))
+
+
+def standard(signature: str) -> str:
+    """Return base64 in the standard alphabet: the service takes that for addresses, too, which its clients send."""
+    bare = signature.replace("-", "+").replace("_", "/").rstrip("=")
+    return bare + "=" * (-len(bare) % 4)

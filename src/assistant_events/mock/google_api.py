@@ -1,0 +1,62 @@
+"""What the APIs of Gemini share: the versions in their paths, and errors as most of Google's APIs answer with them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assistant_events.mock.fixtures import StreamError
+from assistant_events.mock.requests import ApiError, json_response
+
+VERSIONS: Final = ("v1", "v1beta", "v1alpha", "v1beta1")
+
+STATUSES: Final[dict[int, str]] = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    405: "UNIMPLEMENTED",
+    409: "ABORTED",
+    413: "INVALID_ARGUMENT",
+    429: "RESOURCE_EXHAUSTED",
+    499: "CANCELLED",
+    500: "INTERNAL",
+    501: "UNIMPLEMENTED",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+"""Names of google.rpc.Code by HTTP status; of others below 500 `INVALID_ARGUMENT`, else `INTERNAL`."""
+
+
+def check_version(request: Request) -> None:
+    """Check the version in a path. Raises `ApiError`."""
+    if request.path_params["version"] not in VERSIONS:
+        raise ApiError(404, f"unknown version of the API; known: {', '.join(VERSIONS)}")
+
+
+def error_response(error: ApiError) -> Response:
+    """Return the HTTP answer of an error: its `error` has `code`, `message` and `status`."""
+    name = error.name if error.code is None or isinstance(error.code, int) else error.code
+    return json_response(_body(error.status, error.message, name), error.status, error.headers)
+
+
+def status_of_stream(error: StreamError) -> int:
+    """Return the HTTP status of an error inside of a stream: its code, or that of its name in any case."""
+    if isinstance(error.code, int):
+        return error.code
+    return next((status for status, name in STATUSES.items() if name == error.code.upper()), 500)
+
+
+def error_of_stream(error: StreamError) -> dict[str, Any]:
+    """Return the chunk of an error."""
+    return _body(status_of_stream(error), error.message, None if isinstance(error.code, int) else error.code)
+
+
+def _body(status: int, message: str, name: str | None) -> dict[str, Any]:
+    if name is None:
+        name = STATUSES.get(status, "INVALID_ARGUMENT" if status < 500 else "INTERNAL")
+    elif name.upper() in STATUSES.values():
+        name = name.upper()
+    return {"error": {"code": status, "message": message, "status": name}}
