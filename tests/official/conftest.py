@@ -61,6 +61,14 @@ def google_genai(python_client):
 
 
 @pytest.fixture
+def generate_content(python_client):
+    """
+    The same for generate_content.
+    """
+    return partial(python_client, "generate_content.py", "google-genai")
+
+
+@pytest.fixture
 def anthropic(python_client):
     """
     A function that returns anthropic of a version, in one of its modes, for a URL.

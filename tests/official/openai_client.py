@@ -26,11 +26,6 @@ async def collected(found, mode, first=None):
     return events
 
 
-async def result(found):
-    """Return a value, or that of a coroutine."""
-    return await found if hasattr(found, "__await__") else found
-
-
 @lru_cache(maxsize=4)
 def client_of(mode, url, retries):
     """Return a client that talks to *url*."""

@@ -4,7 +4,8 @@ A program that calls the Responses API of openai as an application does, and wri
 Each request is `{"url": …, "mode": "sync" | "async", "call": name, …arguments}`.
 """
 
-from openai_client import answer_with, collected, result
+from openai_client import answer_with, collected
+from program import result
 
 
 async def create(client, mode, **body):

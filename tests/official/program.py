@@ -32,10 +32,18 @@ def plain(value):
     return value
 
 
+async def result(found):
+    """Return a value, or that of a coroutine."""
+    return await found if hasattr(found, "__await__") else found
+
+
 def refusal(error):
     """Return the fields of an exception of the client."""
     classes = [each.__name__ for each in type(error).__mro__]
-    fields = {name: plain(getattr(error, name, None)) for name in ("status_code", "body", "type", "request_id")}
+    fields = {
+        name: plain(getattr(error, name, None))
+        for name in ("status_code", "code", "status", "body", "type", "request_id")
+    }
     response = getattr(error, "response", None)
     if isinstance(response, dict):  # of botocore; others have the response of an HTTP library
         fields["response"] = plain(response)

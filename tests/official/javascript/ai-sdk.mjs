@@ -8,8 +8,8 @@ const { generateText, jsonSchema, stepCountIs, streamText, tool } = await import
 /** By the name of the provider in options and metadata, how a model is made. */
 const MODELS = {
   anthropic: (url, model, fetch) => provider.createAnthropic({ apiKey: 'key', baseURL: `${url}/v1`, fetch })(model),
-  google: (url, model, fetch) =>
-    provider.createGoogleGenerativeAI({ apiKey: 'key', baseURL: `${url}/v1beta`, fetch }).interactions(model),
+  google: (url, model, fetch, api = 'interactions') =>
+    provider.createGoogleGenerativeAI({ apiKey: 'key', baseURL: `${url}/v1beta`, fetch })[api](model),
   openai: (url, model, fetch, api = 'responses') =>
     provider.createOpenAI({ apiKey: 'key', baseURL: `${url}/v1`, fetch })[api](model),
 };
