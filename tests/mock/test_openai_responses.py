@@ -247,6 +247,7 @@ CHANGES = {
     "as it was": (lambda items: items, None),
     "another summary": (lambda items: [{**items[0], "summary": []}, *items[1:]], None),
     "without ids": (lambda items: [{k: v for k, v in item.items() if k != "id"} for item in items], None),
+    "the message as a text": (lambda items: [items[0], {"role": "assistant", "content": "Hi"}], None),
     "all left out": (lambda items: [], None),
     "other content": (lambda items: [{**items[0], "encrypted_content": "eHk="}, *items[1:]], "could not be verified"),
     "twice": (lambda items: [*items, *items], "could not be verified"),

@@ -81,7 +81,7 @@ WIRES = {
         OF_OPENAI,
         steps_of_responses,
         ["message", "reasoning", "function_call", "function_call_output"],
-        None,  # the answer comes back without the id of its message, which its reasoning needs
+        ("openai", "reasoningEncryptedContent", "could not be verified"),
     ),
     "chat": Wire(
         "openai-chat",

@@ -74,8 +74,8 @@ class ItemLedger:
             if known is None:
                 continue
             reasoning, following = known[1]
-            after = [(string(each, "id") or "", each.get("type")) for each in items[place + 1 : place + 2]]
-            # A client may leave the id of the following item out, as the AI SDK does of calls.
+            after = [(string(each, "id") or "", _kind(each)) for each in items[place + 1 : place + 2]]
+            # A client may leave the id of the following item out, as the AI SDK does.
             if following is not None and following not in after and ("", following[1]) not in after:
                 raise _rejected(f"Item '{ident}' of type 'reasoning' was provided without its required following item.")
             if reasoning is not None and (place == 0 or ids[place - 1] != reasoning):
@@ -84,6 +84,11 @@ class ItemLedger:
                     f"Item '{ident}' of type '{kind}' was provided without its required 'reasoning' item: "
                     f"'{reasoning}'."
                 )
+
+
+def _kind(item: Fields) -> str | None:
+    """Return the type of an item. A message of the assistant may be without its type, as the AI SDK sends it."""
+    return string(item, "type") or ("message" if item.get("role") == "assistant" else None)
 
 
 @final
