@@ -7,8 +7,8 @@ without a number are items by themselves and follow the part before them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.history import has_result
@@ -71,6 +71,46 @@ def items_of(
     return [item for _, item in sorted(found.values(), key=lambda each: each[0])]
 
 
+BlockKind: TypeAlias = Literal["text", "reasoning", "call", "result", "media", "opaque"]
+"""What is written alike on a wire with a block for each part: the classes of parts, and results."""
+
+
+def block_kind(part: msg.Part) -> BlockKind:
+    """Return the kind of the block of a part. The result of a call is a block of its own."""
+    match part:
+        case msg.TextPart():
+            return "text"
+        case msg.ReasoningPart():
+            return "reasoning"
+        case msg.ToolPart():
+            return "call"
+        case msg.MediaPart():
+            return "media"
+        case msg.OpaquePart():
+            return "opaque"
+        case _ as never:
+            assert_never(never)
+
+
+def content_blocks(
+    message: msg.AssistantMessage,
+    item_key: str,
+    write_block: Callable[[BlockKind, Sequence[Any]], dict[str, Any] | None],
+) -> list[dict[str, Any]]:
+    """
+    Return the blocks of an answer, as a document lists them. Results of the app are input, and not written.
+
+    Args:
+        message: The message.
+
+        item_key: As for `items_of`: parts with the same number are one block.
+
+        write_block: Returns the block of parts of one kind, of a call or a result one; `None` when they have none.
+    """
+    items: list[ItemParts[BlockKind]] = items_of(message, item_key, block_kind, "result")
+    return [block for item in items if (block := write_block(item.kind, item.parts)) is not None]
+
+
 def joined_state(states: Iterable[State]) -> dict[str, Any]:
     """Return the state of an item of several parts as plain JSON: arrays are joined, else the last counts."""
     # Any: plain JSON.
@@ -94,4 +134,14 @@ def joined_roles(items: Iterable[dict[str, Any]], field: str = "content") -> lis
     return joined
 
 
-__all__ = ["ItemParts", "items_of", "joined_roles", "joined_state", "last_number", "number_of"]
+__all__ = [
+    "BlockKind",
+    "ItemParts",
+    "block_kind",
+    "content_blocks",
+    "items_of",
+    "joined_roles",
+    "joined_state",
+    "last_number",
+    "number_of",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
+_D = TypeVar("_D")
 _V = TypeVar("_V")
 
 
@@ -23,7 +24,7 @@ def names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-def word_of(words: Mapping[str, _V], meaning: object, otherwise: str) -> str:
+def word_of(words: Mapping[str, _V], meaning: object, otherwise: _D) -> str | _D:
     """Return the first word of a meaning; *otherwise* when it has none."""
     return next((word for word, each in words.items() if each is meaning), otherwise)
 

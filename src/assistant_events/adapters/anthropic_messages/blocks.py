@@ -9,54 +9,30 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeAlias, assert_never
+from typing import Any, Final, assert_never
 
 from assistant_events import messages as msg
+from assistant_events.adapters import items
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.items import ItemParts, items_of, joined_state
+from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import mapping
 from assistant_events.adapters.sealing import join_sealed
 from assistant_events.values import JsonContent, MediaContent, TextContent, thaw
 from assistant_events.values.validators import NO_FIELDS
-
-BlockKind: TypeAlias = Literal["text", "thinking", "call", "result", "opaque"]
-"""Kinds of blocks that are written alike."""
 
 _IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _DOCUMENTS: Final = frozenset({"application/pdf", "text/plain"})
 
 
 def content_blocks(message: msg.AssistantMessage) -> list[Item]:
-    """
-    Return the blocks of an answer, as a document lists them. All of it is fresh.
-
-    Parts with the same `i` in their state are one block again. Results of the app are input, and not written.
-    """
-    items: list[ItemParts[BlockKind]] = items_of(message, "i", block_kind, "result")
-    return [write_block(item.kind, item.parts) for item in items]
+    """Return the blocks of an answer, as a document lists them. All of it is fresh."""
+    return items.content_blocks(message, "i", write_block)
 
 
-def block_kind(part: msg.Part) -> BlockKind | None:
-    """Return the kind of the block of a part; `None` when it has none. The result of a call is a block of its own."""
-    match part:
-        case msg.TextPart():
-            return "text"
-        case msg.ReasoningPart():
-            return "thinking"
-        case msg.ToolPart():
-            return "call"
-        case msg.OpaquePart():
-            return "opaque" if mapping(part.state, "block") else None
-        case msg.MediaPart():
-            return None  # no model answers with media
-        case _ as never:
-            assert_never(never)
-
-
-def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item:
-    """Return the block of *parts*, which are all of *kind*: of a call or a result one."""
+def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
+    """Return the block of *parts*, which are all of *kind*, of a call or a result one; `None` when they have none."""
     # Any: the kind determines the class of the parts.
     state = joined_state([part.result_state if kind == "result" else part.state for part in parts])
     more = {key: value for key, value in state.items() if key not in words.RESERVED}
@@ -64,9 +40,9 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item:
     match kind:
         case "text":
             return {"type": "text", "text": "".join([part.text for part in parts]), **more}
-        case "thinking" if "data" in more:
+        case "reasoning" if "data" in more:
             return {"type": "redacted_thinking", **more}
-        case "thinking":
+        case "reasoning":
             return {"type": "thinking", "thinking": "".join([part.text for part in parts]), "signature": "", **more}
         case "call":
             more.pop("id", None)
@@ -84,9 +60,10 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item:
             content = {} if output is None else {"content": output}
             kind_of = state.get("type", f"{first.name}_tool_result")
             return {"type": kind_of, "tool_use_id": wire_id(first) or first.call_id, **content, **more}
+        case "media":
+            return None  # no model answers with media
         case "opaque":
-            block: Item = state["block"]
-            return block
+            return dict(mapping(state, "block")) or None
         case _ as never:
             assert_never(never)
 

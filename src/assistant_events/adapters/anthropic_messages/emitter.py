@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,10 +11,11 @@ from assistant_events.adapters.anthropic_messages import blocks
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessagesDecoder
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_message
-from assistant_events.adapters.items import number_of
+from assistant_events.adapters.block_emitter import BlockEmitter, BlockFrames
+from assistant_events.adapters.emitter import finish_word, is_lost, own_message
+from assistant_events.adapters.items import BlockKind
 from assistant_events.adapters.json_fields import mapping, string
-from assistant_events.values import State, thaw, write_json
+from assistant_events.values import thaw, write_json
 
 _DIALECT = AnthropicMessagesDecoder.dialect
 _stop_reason = partial(finish_word, dialect=_DIALECT, words=words.FINISH_REASONS, otherwise="end_turn")
@@ -23,22 +24,18 @@ _OF_DELTA = ("stop_sequence", "stop_details", "container")
 """Facts about the end of a message inside the `delta` of a `message_delta`; others are beside it."""
 
 
-class AnthropicMessagesEmitter(EmitterBase):
+class AnthropicMessagesEmitter(BlockEmitter):
     """Writes one answer as a stream."""
 
     decoder: ClassVar[type[DecoderBase]] = AnthropicMessagesDecoder
 
     name_field: ClassVar[str | None] = "type"
 
-    def __init__(self, *, delta_chars: int | None = None) -> None:
-        super().__init__(delta_chars=delta_chars)
-        self._indexes: dict[object, int] = {}
-
     # -- the message
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `message_start`. Official clients expect counts in it: zeros."""
-        self._indexes = {}
+        super().on_start(message)
         counts = {"input_tokens": 0, "output_tokens": 0}
         self.write({"type": "message_start", "message": {**_head(message), "content": [], "usage": counts}})
 
@@ -61,30 +58,19 @@ class AnthropicMessagesEmitter(EmitterBase):
 
     # -- blocks
 
-    def on_part(self, place: int, part: msg.Part) -> None:
-        """Write the block of a part, or continue the one that it belongs to."""
-        kind = blocks.block_kind(part)
-        if kind is not None:
-            self._write_block(part.state, blocks.write_block(kind, [part]), part)
+    def write_block(self, kind: BlockKind, parts: Sequence[Any]) -> dict[str, Any] | None:
+        """Return a block as a document has it."""
+        return blocks.write_block(kind, parts)
 
-    def on_result(self, place: int, call: msg.ToolPart) -> None:
-        """Write the block of a result."""
-        self._write_block(call.result_state, blocks.write_block("result", [call]), None)
-
-    def _write_block(self, state: State, block: dict[str, Any], part: msg.Part | None) -> None:
-        number = number_of(state, "i")
-        key = object() if number is None else number
-        is_late = key in self._indexes
-        index = self._indexes.setdefault(key, len(self._indexes))
+    def block_frames(self, index: int, block: dict[str, Any], part: msg.Part | None) -> BlockFrames:
+        """Return the events of a block."""
         start, deltas = _split(block, part)
-        if not is_late:
-            self.write({"type": "content_block_start", "index": index, "content_block": start})
-        for delta in deltas:
-            for piece in self._cut(delta):
-                self.write({"type": "content_block_delta", "index": index, "delta": piece})
-        status = part.input_status if isinstance(part, msg.ToolPart) else getattr(part, "status", None)
-        if status is not msg.PartStatus.INCOMPLETE:
-            self.write({"type": "content_block_stop", "index": index})
+        pieces = [piece for delta in deltas for piece in self._cut(delta)]
+        return BlockFrames(
+            {"type": "content_block_start", "index": index, "content_block": start},
+            [{"type": "content_block_delta", "index": index, "delta": piece} for piece in pieces],
+            {"type": "content_block_stop", "index": index},
+        )
 
     def _cut(self, delta: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield a delta in pieces."""

@@ -13,50 +13,26 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Any, assert_never
 
 from assistant_events import messages as msg
+from assistant_events.adapters import items
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.items import ItemParts, items_of, joined_state
+from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import Fields, array, mapping, mappings, string
 from assistant_events.values import Content, MediaContent, TextContent, thaw, write_json
 from assistant_events.values.validators import NO_FIELDS
 
-BlockKind: TypeAlias = Literal["text", "reasoning", "call", "result", "media", "opaque"]
-"""Kinds of blocks that are written alike."""
-
 
 def content_blocks(message: msg.AssistantMessage) -> list[Item]:
-    """
-    Return the blocks of an answer, as a document lists them. All of it is fresh.
-
-    Parts with the same `i` in their state are one block again. Results of the app are input, and not written.
-    """
-    items: list[ItemParts[BlockKind]] = items_of(message, "i", block_kind, "result")
-    return [write_block(item.kind, item.parts) for item in items]
+    """Return the blocks of an answer, as a document lists them. All of it is fresh."""
+    return items.content_blocks(message, "i", write_block)
 
 
-def block_kind(part: msg.Part) -> BlockKind | None:
-    """Return the kind of the block of a part; `None` when it has none. The result of a call is a block of its own."""
-    match part:
-        case msg.TextPart():
-            return "text"
-        case msg.ReasoningPart():
-            return "reasoning"
-        case msg.ToolPart():
-            return "call"
-        case msg.MediaPart():
-            return "media" if media_block(part) else None
-        case msg.OpaquePart():
-            return "opaque" if mapping(part.state, "block") else None
-        case _ as never:
-            assert_never(never)
-
-
-def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item:
-    """Return the block of *parts*, which are all of *kind*: of a call or a result one."""
+def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
+    """Return the block of *parts*, which are all of *kind*, of a call or a result one; `None` when they have none."""
     # Any: the kind determines the class of the parts.
     state = joined_state([part.result_state if kind == "result" else part.state for part in parts])
     more = {key: value for key, value in state.items() if key not in words.RESERVED}
@@ -78,10 +54,9 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item:
             ident = wire_id(first) or first.call_id
             return {"toolResult": {"toolUseId": ident, "content": list(map(_result_block, first.output)), **more}}
         case "media":
-            return media_block(first) or {}
+            return media_block(first)
         case "opaque":
-            block: Item = state["block"]
-            return block
+            return dict(mapping(state, "block")) or None
         case _ as never:
             assert_never(never)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from assistant_events import messages as msg
@@ -11,9 +11,10 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.bedrock_converse import blocks
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.decoder import BedrockConverseDecoder
-from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_message
-from assistant_events.adapters.items import number_of
-from assistant_events.values import State, thaw
+from assistant_events.adapters.block_emitter import BlockEmitter, BlockFrames
+from assistant_events.adapters.emitter import finish_word, is_lost, own_message
+from assistant_events.adapters.items import BlockKind
+from assistant_events.values import thaw
 
 _DIALECT = BedrockConverseDecoder.dialect
 
@@ -21,18 +22,14 @@ _STOP = "additionalModelResponseFields"
 """The fact that is in `messageStop`; others are in `metadata`."""
 
 
-class BedrockConverseEmitter(EmitterBase):
+class BedrockConverseEmitter(BlockEmitter):
     """Writes one answer as a stream."""
 
     decoder: ClassVar[type[DecoderBase]] = BedrockConverseDecoder
 
-    def __init__(self, *, delta_chars: int | None = None) -> None:
-        super().__init__(delta_chars=delta_chars)
-        self._indexes: dict[object, int] = {}
-
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `messageStart`."""
-        self._indexes = {}
+        super().on_start(message)
         self.write({"messageStart": {"role": "assistant"}})
 
     def on_end(self, message: msg.AssistantMessage) -> None:
@@ -50,32 +47,18 @@ class BedrockConverseEmitter(EmitterBase):
         if not is_lost(message.error):
             self.write(write_exception(message.error))
 
-    def on_part(self, place: int, part: msg.Part) -> None:
-        """Write the block of a part, or continue the one that it belongs to."""
-        kind = blocks.block_kind(part)
-        if kind is not None:
-            self._write_block(part.state, blocks.write_block(kind, [part]), part)
+    def write_block(self, kind: BlockKind, parts: Sequence[Any]) -> dict[str, Any] | None:
+        """Return a block as a document has it."""
+        return blocks.write_block(kind, parts)
 
-    def on_result(self, place: int, call: msg.ToolPart) -> None:
-        """Write the block of a result."""
-        self._write_block(call.result_state, blocks.write_block("result", [call]), None)
-
-    def _write_block(self, state: State, block: dict[str, Any], part: msg.Part | None) -> None:
-        number = number_of(state, "i")
-        key = object() if number is None else number
-        is_late = key in self._indexes
-        index = self._indexes.setdefault(key, len(self._indexes))
+    def block_frames(self, index: int, block: dict[str, Any], part: msg.Part | None) -> BlockFrames:
+        """Return the events of a block; texts and reasoning have no start."""
         text = part.raw_input if isinstance(part, msg.ToolPart) and part.input_status is not None else None
         *events, stop = blocks.block_events(index, block, text)
+        start = events.pop(0) if events and "contentBlockStart" in events[0] else None
         unknown = () if part is None else thaw(part.state.get("deltas", ()))
         events += [{"contentBlockDelta": {"contentBlockIndex": index, "delta": each}} for each in unknown]
-        for event in events:
-            if not (is_late and "contentBlockStart" in event):
-                for piece in self._cut(event):
-                    self.write(piece)
-        status = part.input_status if isinstance(part, msg.ToolPart) else getattr(part, "status", None)
-        if status is not msg.PartStatus.INCOMPLETE:
-            self.write(stop)
+        return BlockFrames(start, [piece for event in events for piece in self._cut(event)], stop)
 
     def _cut(self, event: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield an event in pieces, when it is a delta of text."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from assistant_events import messages as msg
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.emitter import EmitterBase, is_lost, own_message
+from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_message
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.decoder import GeminiGenerateContentDecoder
@@ -93,10 +93,9 @@ def _head(message: msg.AssistantMessage) -> Item:
 
 def _ending(message: msg.AssistantMessage) -> Item:
     """Return what the last chunk has beside content: reason, details and counts."""
-    own = message.origin.dialect == _DIALECT
     details: Item = thaw(message.details)
     chunk = {key: details.pop(key) for key in _OF_CHUNK if key in details}
-    reason = message.raw_finish_reason if own else words.finish_reason_of(message.finish_reason)
+    reason = finish_word(message, _DIALECT, words.FINISH_REASONS, "STOP")
     if message.error is not None:
         reason = message.error.code if _is_candidates(message) else None
     if reason is not None and reason != words.block_reason_of(chunk):

@@ -153,11 +153,6 @@ def tool_of(kind: str, fields: Fields) -> str | None:
     return string(fields, "toolType" if kind in ("toolCall", "toolResponse") else "name") or None
 
 
-def finish_reason_of(reason: FinishReason | None) -> str:
-    """Return the word for a finish reason, for answers of other dialects."""
-    return next((word for word, each in FINISH_REASONS.items() if each is reason), "STOP")
-
-
 def detect(document: Fields) -> bool:
     """Return whether *document*, the first frame of a stream or a whole answer, is of this wire."""
     if is_array(document.get("candidates")) or not {"modelVersion", "usageMetadata"}.isdisjoint(document):

@@ -15,6 +15,7 @@ import attrs
 from assistant_events.adapters import google_rpc
 from assistant_events.adapters.errors import ErrorTable, error_of
 from assistant_events.adapters.json_fields import Fields, array, flag, integer, mapping, mappings, said, string
+from assistant_events.adapters.tables import word_of
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import ErrorInfo, ErrorKind, FinishReason
 
@@ -179,7 +180,7 @@ def finish(status: str | None, *, pending: bool, content: bool) -> FinishReason:
 
 def status_of(reason: FinishReason) -> str:
     """Return the status of a finish reason, for answers of other dialects."""
-    return next((status for status, each in _FINISH_REASONS.items() if each is reason), "incomplete")
+    return word_of(_FINISH_REASONS, reason, "incomplete")
 
 
 def resource_steps(resource: Fields) -> list[Fields]:

@@ -16,6 +16,7 @@ from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.decoder import OpenAIResponsesDecoder
+from assistant_events.adapters.tables import word_of
 from assistant_events.values import ErrorKind, FinishReason, State, thaw
 
 _DIALECT = OpenAIResponsesDecoder.dialect
@@ -217,8 +218,7 @@ def _ending(message: msg.AssistantMessage, status: str) -> dict[str, Any]:
     if message.error is not None and status == "failed":
         ending["error"] = ERRORS.write(message.error)
     if status == "incomplete" and not is_own:
-        reason = next((word for word, each in words.INCOMPLETE.items() if each is message.finish_reason), None)
-        ending["incomplete_details"] = {"reason": reason}
+        ending["incomplete_details"] = {"reason": word_of(words.INCOMPLETE, message.finish_reason, None)}
     return ending
 
 
