@@ -167,6 +167,16 @@ def test_outputs(output, content):
     assert [] == drops
 
 
+def test_a_failure_without_a_text():
+    """
+    An error has content: the service refuses an empty one.
+    """
+    failed = fold(built(calls=[Call("f", {}, error=error("tool", " "), call_id="t1")])).last
+
+    [block] = encoded(USER, failed)[0][2]["content"]
+    assert {"toolUseId": "t1", "content": [{"text": "The call has failed."}], "status": "error"} == block["toolResult"]
+
+
 def test_a_call_that_failed():
     """
     Its result has the status `error`, and so has that of a call without an answer.

@@ -21,6 +21,9 @@ from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.history import DropReason, Policy, has_result
 from assistant_events.values import Content, MediaContent
 
+_FAILED = "The call has failed."
+"""Content of an error without a text: the service refuses one that is empty (reported 2026-06)."""
+
 
 class BedrockConverseEncoder(EncoderBase):
     """
@@ -69,6 +72,8 @@ class BedrockConverseEncoder(EncoderBase):
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the message with a `toolResult`."""
         blocks = [block for item in content if (block := self.content(item)) not in (None, {"text": ""})]
+        if failed and not blocks:
+            blocks = [{"text": _FAILED}]
         result: Item = {"toolUseId": wire_id(call), "content": blocks}
         return {"role": "user", "content": [{"toolResult": {**result, "status": "error"} if failed else result}]}
 
