@@ -16,12 +16,13 @@ from benchmarks.decode import (
     sse_to_message_stdlib,
 )
 from benchmarks.dialects import dialects, dialects_live
-from benchmarks.growth import growth
+from benchmarks.growth import dialects_growth, growth
 from benchmarks.imports import import_time
 from benchmarks.measure import Figure, Note, Settings
 from benchmarks.memory import bytes_per_event, peak_memory
 from benchmarks.mock import mock_streams
 from benchmarks.peers import peers
+from benchmarks.recordings import recordings
 from benchmarks.storage import read_and_fold, sqlite_append
 
 Benchmark: TypeAlias = Callable[[Settings], Iterable[Figure | Note]]
@@ -35,6 +36,8 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
         "recorded_noise": recorded_noise,
         "dialects": dialects,
         "dialects_live": dialects_live,
+        "dialects_growth": dialects_growth,
+        "recordings": recordings,
         "growth": growth,
         "import": import_time,
         "peak_memory": peak_memory,

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from assistant_events import AssistantMessage, ReasoningPart, thaw
-from assistant_events.adapters import Dialect
+from assistant_events.adapters import Dialect, Framing
 from assistant_events.adapters.gemini_interactions import dialect
 from assistant_events.reducer import Builder
 from benchmarks.answers import ANSWERS, Answer, Call
@@ -94,9 +94,9 @@ def sse_to_message_live_stdlib(settings: Settings) -> Iterator[Figure]:
     return _without_msgspec(settings, live=True)
 
 
-def consume(chunks: Iterable[bytes], wire: Dialect = dialect) -> AssistantMessage:
+def consume(chunks: Iterable[bytes], wire: Dialect = dialect, framing: type[Framing] | None = None) -> AssistantMessage:
     """Make the message of a stream as an app does: decode it and hand each event to a builder."""
-    decoder = wire.decoder("m1")
+    decoder = wire.decoder("m1", framing=framing)
     builder = Builder()
     for chunk in chunks:
         builder.extend(decoder.feed(chunk))

@@ -23,6 +23,14 @@ def parse_all(data: bytes) -> None:
             loads(line[6:])
 
 
+def parse_lines(data: bytes) -> None:
+    """Split *data* at line feeds and parse every line."""
+    loads = orjson.loads
+    for line in data.split(b"\n"):
+        if line:
+            loads(line)
+
+
 def parse_frames(data: bytes) -> None:
     """Find the frames of an AWS event stream by their lengths, check both checksums and parse every payload."""
     loads, at, end = orjson.loads, 0, len(data)

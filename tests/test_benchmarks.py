@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from assistant_events.adapters import AwsEventStream
 from benchmarks import __main__ as command
-from benchmarks import answers, events, limit, peers, wire
+from benchmarks import answers, events, limit, peers, recordings, wire
 from benchmarks.catalogue import BENCHMARKS
 from benchmarks.decode import check, check_message, consume
 from benchmarks.dialects import WIRES
@@ -25,6 +26,7 @@ CASES = {
     "sse_to_message_live_stdlib": STREAMS,
     "recorded_noise": STREAMS | {f"{name}_live" for name in STREAMS},
     **{name: {f"{wire}/{stream}" for wire in WIRES for stream in STREAMS} for name in ("dialects", "dialects_live")},
+    "dialects_growth": {f"{wire}/quotient" for wire in WIRES},
     "growth": {
         f"{kind}_{what}"
         for kind in ("text", "tool_input")
@@ -49,17 +51,23 @@ class OpenAI:
     def __init__(self, *, api_key, http_client):
         self.http = http_client
         self.chat = SimpleNamespace(completions=self)
+        self.responses = self
 
     @contextmanager
-    def stream(self, *, model, messages):
+    def stream(self, *, model, messages=None, input=None):
         data = self.http.post("https://api.example/chat").text
         frames = [json.loads(line[6:]) for line in data.splitlines() if line.startswith("data: {")]
-        text = "".join(frame["choices"][0]["delta"].get("content", "") for frame in frames)
+        deltas = [choice["delta"] for frame in frames for choice in frame.get("choices", [])]
+        text = "".join(delta.get("content") or "" for delta in deltas)
+        text += "".join(frame["delta"] for frame in frames if frame.get("type") == "response.output_text.delta")
         choice = SimpleNamespace(message=SimpleNamespace(content=text))
-        yield Stream([SimpleNamespace(choices=[choice])])
+        yield Stream([SimpleNamespace(choices=[choice], output_text=text)])
 
 class Stream(list):
     def get_final_completion(self):
+        return self[0]
+
+    def get_final_response(self):
         return self[0]
 """
 """A peer with as much of its interface as the benchmark uses."""
@@ -520,13 +528,34 @@ class TestCatalogue:
         notes = {item.text.split()[1]: item.text for item in found if isinstance(item, Note)}
         figures = [item for item in found if isinstance(item, Figure)]
 
-        assert {"google-genai", "anthropic", "pydantic-ai-slim"} == set(notes)
+        assert {*peers.PEERS} - {"openai"} == set(notes)
         assert notes["google-genai"].startswith("peers: google-genai left out, it failed: ModuleNotFoundError: ")
         assert notes["anthropic"].endswith("left out, it is not installed; `make bench` installs it")
-        assert [f"{who}/{what}" for who in ("assistant-events", "openai") for what in ("chat", "steps")] == [
-            figure.case for figure in figures
-        ]
+        rows = [*[f"assistant-events/{wire}" for wire in WIRES], "openai/openai-chat", "openai/openai-responses"]
+        assert [f"{row}/{what}" for row in rows for what in ("chat", "steps")] == [figure.case for figure in figures]
         assert figures[-1].detail.startswith("9.8, ")
+
+    def test_recordings_are_measured_where_they_are(self, monkeypatch, tmp_path):
+        """
+        Each dialect has its figure, of the first answer of each stream; without recordings there is a line.
+        """
+        monkeypatch.setattr(recordings, "FOLDER", tmp_path / "absent")
+        [note] = BENCHMARKS["recordings"](TINY)
+        monkeypatch.setattr(recordings, "FOLDER", tmp_path)
+        for name, write in WIRES.items():
+            (tmp_path / name).mkdir()
+            body = b"".join(write(answers.chat(3)))
+            if name == "bedrock-converse":
+                documents = AwsEventStream().feed(body)
+                (tmp_path / name / "one.jsonl").write_bytes(b"\n".join(documents))
+            else:
+                (tmp_path / name / "one.sse").write_bytes(body.replace(b"data: ", b"data:"))
+            (tmp_path / name / "other.json").write_text("{}")
+        found = list(BENCHMARKS["recordings"](TINY))
+
+        assert "recordings: left out, there are none beside this repository" == note.text
+        assert [*WIRES] == [figure.case for figure in found]
+        assert all(figure.detail.startswith("1 streams, ") for figure in found)
 
     def test_absent_servers_are_named(self, monkeypatch):
         """
@@ -543,6 +572,6 @@ class TestCatalogue:
         """
         readme = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
 
-        assert {*CASES, "peers", "mock_peers"} == set(BENCHMARKS)
+        assert {*CASES, "peers", "mock_peers", "recordings"} == set(BENCHMARKS)
         assert all("?" in benchmark.__doc__ for benchmark in BENCHMARKS.values())
         assert all(f"`{name}`" in readme for name in BENCHMARKS)
