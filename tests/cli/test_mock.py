@@ -299,7 +299,7 @@ BAD = {
     "a dialect": (["--dialect", "klingon"], "no mock of dialect 'klingon'; installed mocks: anthropic-messages"),
     "an option of another dialect": (
         ["--dialect", "anthropic-messages", "--generation", "1"],
-        "the mock of anthropic-messages does not have all of these options: faults, generation, strict, time_scale",
+        "the mock of anthropic-messages has no option --generation",
     ),
     "a port": (["--port", "99999"], "cannot listen on 127.0.0.1, port 99999"),
     "a host": (["--host", "256.0.0.1", "--port", "0"], "cannot listen on 256.0.0.1, port 0"),

@@ -56,9 +56,11 @@ def serve(fixtures: Sequence[str], *, host: str, port: int, dialect: str, **opti
     known = _loaded(mock, fixtures)
     try:
         provider = mock.provider(known, **{name: value for name, value in options.items() if value is not None})
-    except TypeError:
-        given = sorted(name for name, value in options.items() if value is not None)
-        raise CommandError(f"the mock of {dialect} does not have all of these options: {', '.join(given)}") from None
+    except TypeError as error:
+        unknown = next((name for name in options if f"argument '{name}'" in str(error)), None)
+        if unknown is None:
+            raise
+        raise CommandError(f"the mock of {dialect} has no option --{unknown.replace('_', '-')}") from None
     except ValueError as error:
         raise CommandError(str(error)) from None
     what = f"{len(known)} fixture{'' if len(known) == 1 else 's'}"
