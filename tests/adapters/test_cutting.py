@@ -13,20 +13,18 @@ from .samples import SAMPLES, hops
 IN_BACKGROUND = {"background": True, "model": "gemini-3.6-flash"}
 
 
-@pytest.mark.parametrize("name", SAMPLES)
-def test_samples_hold_what_every_adapter_must(name):
-    """
-    Every sample is legal, cut and joined (short ones at every byte), and survives damage.
-    """
-    check_adapter(DIALECT, {name: SAMPLES[name]}, mutations=20, every_position=4096 if THOROUGH else 600)
-
-
 @pytest.mark.parametrize("name", ["plain", "two hops"])
 def test_runs_that_can_be_resumed_are_rejoined_too(name):
     """
-    So it is for a run that continues without a client.
+    What holds for every sample (`test_dialects.py`) holds for a run that continues without a client.
     """
-    check_adapter(DIALECT, {name: SAMPLES[name]}, request=IN_BACKGROUND, mutations=20)
+    check_adapter(
+        DIALECT,
+        {name: SAMPLES[name]},
+        request=IN_BACKGROUND,
+        mutations=20,
+        every_position=4096 if THOROUGH else 600,
+    )
 
 
 def test_hops_that_come_again_with_more():

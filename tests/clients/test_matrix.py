@@ -11,7 +11,7 @@ import pytest
 
 from assistant_events import find_problems, fold
 from assistant_events.adapters.gemini_interactions import dialect
-from tests.adapters.notation import DONE, E, K, U
+from tests.adapters.notation import DONE, THOROUGH, E, K, U
 from tests.adapters.notation import stream as as_bytes
 
 from .answers import BODY, DATE, client, end_of, events_of
@@ -38,6 +38,14 @@ def places(name):
     Every number of events after which something may happen, the run being known: behind the first, before the last.
     """
     return range(1, len(STREAMS[name]) - 1)
+
+
+def places_with_ids(name, ids):
+    """
+    A third of the places for each way to number events, so that all three together are at every place; with the
+    thorough profile every place for each.
+    """
+    return places(name) if THOROUGH else places(name)[IDS.index(ids) :: len(IDS)]
 
 
 def followed(provider, **options):
@@ -87,7 +95,7 @@ def test_a_cut_run_comes_to_the_uncut_message(failure, name, ids):
     Wherever a stream is cut, and however the replays of it are, the message is the one of the uncut run.
     """
     expected = uncut(name)
-    for at in places(name):
+    for at in places_with_ids(name, ids):
         plans, ends_s = failure(at)
         provider = Provider(
             *with_ids(STREAMS[name], ids), plans=plans, documents=[document_of(name)], ends_s=ends_s, date=DATE
