@@ -11,14 +11,18 @@ from base64 import b64encode
 
 import pytest
 
-from assistant_events import ErrorKind, is_durable
+from assistant_events import AssistantMessage, ErrorKind, is_durable
 from assistant_events.adapters.framing import JsonArray
 from assistant_events.adapters.gemini_generate_content import NO_SIGNATURE, GeminiGenerateContentDecoder
+from assistant_events.adapters.gemini_generate_content.client import SyncGeminiGenerateContent
 from assistant_events.adapters.gemini_generate_content.mock import Answer, MockProvider, mock, read_request
 from assistant_events.converters import unstructure
 from assistant_events.errors import FixtureError
 from assistant_events.mock import Match
 from assistant_events.mock.fixture_files import load_fixtures
+from assistant_events.session import SyncSession
+from assistant_events.stores import MemoryStore
+from assistant_events.testing import mock_provider
 
 from .asgi import JumpClock, asked, followed, message_of, recorded_and_replayed
 
@@ -329,6 +333,46 @@ def test_signatures_elsewhere():
     asked_ = [posted(provider, body(USER, model(part), USER)).status for part in (text, without_signature(text), moved)]
 
     assert [200, 200, 400] == asked_
+
+
+def test_a_signature_that_a_fixture_leaves_out():
+    """
+    An empty signature is none: the answer is not signed.
+    """
+    found = posted(anything({"parts": [{"text": "Hi", "thoughtSignature": ""}]})).document
+
+    assert [{"text": "Hi"}] == parts_of(found)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_turns_of_our_client(stream):
+    """
+    What the encoder sends back is accepted: calls with their signatures and results, and texts.
+    """
+    answers = [
+        {"text": "Hm.", "calls": [{"id": "c1", "name": "rain"}, {"id": "c2", "name": "snow"}]},
+        {"calls": [{"id": "c3", "name": "rain"}]},
+        {"text": "Sunny."},
+        {"text": "Rainy."},
+    ]
+    session = SyncSession.open(MemoryStore(), "s")
+    session.prompt("Hello")
+    with (
+        mock_provider({"version": 1, "fixtures": [{"match": {}, "answers": answers}]}, dialect=mock.name) as provider,
+        SyncGeminiGenerateContent("key-of-a-test", base_url=provider.url) as client,
+    ):
+        for _ in answers:
+            with session.respond(client, {"model": MODEL, "stream": stream}) as events:
+                list(events)
+            if not session.transcript.pending_tool_calls:
+                session.prompt("And?")
+            for call in session.transcript.pending_tool_calls:
+                session.append(call.succeed("sunny"))
+
+    assert ["Hm.", "", "Sunny.", "Rainy."] == [
+        message.text for message in session.transcript.messages if isinstance(message, AssistantMessage)
+    ]
+    assert session.transcript.last_answer.error is None
 
 
 def test_without_signatures():

@@ -15,18 +15,7 @@ from assistant_events.adapters.anthropic_messages import emit_resource
 from assistant_events.adapters.anthropic_messages.vocabulary import FINISH_REASONS
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock import answers, fixtures
-from assistant_events.mock.answers import (
-    CallName,
-    Item,
-    ShortCall,
-    as_objects,
-    as_optional_object,
-    check_more,
-    read_more,
-    read_typed,
-    read_usage,
-    read_word,
-)
+from assistant_events.mock.answers import CallName, Item, ShortCall
 from assistant_events.values import JsonObject
 
 # anthropic 2.12.0, types/usage.py. Other keys are accepted, unless they look like a typing error.
@@ -57,7 +46,7 @@ class _Call:
     input: JsonObject = JsonObject()
 
 
-_read_block: Final = read_typed(
+_read_block: Final = answers.read_typed(
     "a block", "text", "tool_result", {"text": _Text, "thinking": _Thinking, "tool_use": _Call}
 )
 
@@ -68,17 +57,19 @@ class Answer(fixtures.Answer):
 
     CONTENT: ClassVar[tuple[str, ...]] = ("content", "stop_reason", "http_error", "stream_error")
 
-    content: tuple[Annotated[JsonObject, _read_block], ...] = attrs.field(default=(), converter=as_objects)
+    content: tuple[Annotated[JsonObject, _read_block], ...] = attrs.field(default=(), converter=answers.as_objects)
     """A `tool_use` without an id gets one of its own in each run."""
 
-    stop_reason: Annotated[str, read_word("stop reason", FINISH_REASONS)] | None = None
+    stop_reason: Annotated[str, answers.read_word("stop reason", FINISH_REASONS)] | None = None
     """None: `tool_use` when there is a call of the client, else `end_turn`."""
 
-    usage: Annotated[JsonObject, read_usage(_USAGE)] | None = attrs.field(default=None, converter=as_optional_object)
+    usage: Annotated[JsonObject, answers.read_usage(_USAGE)] | None = attrs.field(
+        default=None, converter=answers.as_optional_object
+    )
     """In the provider's words. None: computed from the lengths of the texts."""
 
-    more: Annotated[JsonObject, read_more(RESERVED, ("type", "role"))] = attrs.field(
-        default=JsonObject(), converter=JsonObject, validator=check_more(RESERVED)
+    more: Annotated[JsonObject, answers.read_more(RESERVED, ("type", "role"))] = attrs.field(
+        default=JsonObject(), converter=JsonObject, validator=answers.check_more(RESERVED)
     )
     """Other fields of the message, for example `model`, `stop_sequence`, `stop_details` or `container`."""
 

@@ -16,17 +16,7 @@ from assistant_events.adapters.bedrock_converse.vocabulary import FINISH_REASONS
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock import answers, fixtures
-from assistant_events.mock.answers import (
-    CallName,
-    Item,
-    ShortCall,
-    as_objects,
-    as_optional_object,
-    check_more,
-    read_more,
-    read_usage,
-    read_word,
-)
+from assistant_events.mock.answers import CallName, Item, ShortCall
 from assistant_events.mock.json_reader import FieldError, read_class, read_object
 from assistant_events.values import JsonObject
 
@@ -88,17 +78,19 @@ class Answer(fixtures.Answer):
 
     CONTENT: ClassVar[tuple[str, ...]] = ("content", "stop_reason", "http_error", "stream_error")
 
-    content: tuple[Annotated[JsonObject, _read_block], ...] = attrs.field(default=(), converter=as_objects)
+    content: tuple[Annotated[JsonObject, _read_block], ...] = attrs.field(default=(), converter=answers.as_objects)
     """A `toolUse` without an id gets one of its own in each run."""
 
-    stop_reason: Annotated[str, read_word("stop reason", {**FINISH_REASONS, **MALFORMED})] | None = None
+    stop_reason: Annotated[str, answers.read_word("stop reason", {**FINISH_REASONS, **MALFORMED})] | None = None
     """None: `tool_use` when there is a call of the client, else `end_turn`."""
 
-    usage: Annotated[JsonObject, read_usage(_USAGE)] | None = attrs.field(default=None, converter=as_optional_object)
+    usage: Annotated[JsonObject, answers.read_usage(_USAGE)] | None = attrs.field(
+        default=None, converter=answers.as_optional_object
+    )
     """In the provider's words. None: computed from the lengths of the texts."""
 
-    more: Annotated[JsonObject, read_more(RESERVED, ("output",))] = attrs.field(
-        default=JsonObject(), converter=JsonObject, validator=check_more(RESERVED)
+    more: Annotated[JsonObject, answers.read_more(RESERVED, ("output",))] = attrs.field(
+        default=JsonObject(), converter=JsonObject, validator=answers.check_more(RESERVED)
     )
     """Other fields of the document, for example `metrics`, `trace` or `additionalModelResponseFields`."""
 

@@ -16,17 +16,7 @@ from assistant_events.adapters.gemini_generate_content.vocabulary import FAILURE
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.messages import AssistantMessage, MessageStatus
 from assistant_events.mock import answers, fixtures
-from assistant_events.mock.answers import (
-    CallName,
-    Item,
-    ShortCall,
-    as_objects,
-    as_optional_object,
-    check_more,
-    read_more,
-    read_usage,
-    read_word,
-)
+from assistant_events.mock.answers import CallName, Item, ShortCall
 from assistant_events.mock.json_reader import FieldError, read_class, read_object
 from assistant_events.values import JsonObject
 
@@ -78,22 +68,24 @@ class Answer(fixtures.Answer):
 
     CONTENT: ClassVar[tuple[str, ...]] = ("parts", "finish_reason", "http_error", "stream_error")
 
-    parts: tuple[Annotated[JsonObject, _read_part], ...] = attrs.field(default=(), converter=as_objects)
+    parts: tuple[Annotated[JsonObject, _read_part], ...] = attrs.field(default=(), converter=answers.as_objects)
     """A call without an id gets one of its own in each run; with `null` it has none, as those of old models."""
 
-    finish_reason: Annotated[str, read_word("finish reason", (*FINISH_REASONS, *FAILURES))] | None = None
+    finish_reason: Annotated[str, answers.read_word("finish reason", (*FINISH_REASONS, *FAILURES))] | None = None
     """None: `STOP`, or nothing for a prompt that was blocked."""
 
-    usage: Annotated[JsonObject, read_usage(_USAGE)] | None = attrs.field(default=None, converter=as_optional_object)
+    usage: Annotated[JsonObject, answers.read_usage(_USAGE)] | None = attrs.field(
+        default=None, converter=answers.as_optional_object
+    )
     """In the provider's words. None: computed from the lengths of the texts."""
 
-    candidate: Annotated[JsonObject, read_more(_OF_CANDIDATE, ("index",))] | None = attrs.field(
-        default=None, converter=as_optional_object
+    candidate: Annotated[JsonObject, answers.read_more(_OF_CANDIDATE, ("index",))] | None = attrs.field(
+        default=None, converter=answers.as_optional_object
     )
     """Other fields of the candidate, for example `groundingMetadata` or `finishMessage`."""
 
-    more: Annotated[JsonObject, read_more(RESERVED, ("responseId", "candidates", "usageMetadata"))] = attrs.field(
-        default=JsonObject(), converter=JsonObject, validator=check_more(RESERVED)
+    more: Annotated[JsonObject, answers.read_more(RESERVED, ("responseId", "candidates", "usageMetadata"))] = (
+        attrs.field(default=JsonObject(), converter=JsonObject, validator=answers.check_more(RESERVED))
     )
     """Other fields of the response, for example `modelVersion` or `promptFeedback`."""
 

@@ -48,7 +48,7 @@ class Prepared(PreparedAnswer):
     """
     An answer that can be sent any number of times.
 
-    As by Gemini 3, its first call of a function is signed; without any the text at its end, unless it has a signature.
+    As by Gemini 3, its first call of a function is signed; without any the text at its end, unless a part names one.
     """
 
     dialect: ClassVar[Dialect] = dialect
@@ -95,7 +95,9 @@ class Prepared(PreparedAnswer):
         if "functionCall" in part:
             call: dict[str, Any] = {"id": mark(f"call {place}"), "args": {}, **part["functionCall"]}
             part = {**part, "functionCall": {key: value for key, value in call.items() if value is not None}}
-        return {**part, "thoughtSignature": self.signature_mark(place, sealed_content(part))} if signs else part
+        if signs:
+            return {**part, "thoughtSignature": self.signature_mark(place, sealed_content(part))}
+        return part if part.get("thoughtSignature") else {key: part[key] for key in part if key != "thoughtSignature"}
 
 
 @final

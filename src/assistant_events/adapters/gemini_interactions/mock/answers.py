@@ -14,18 +14,7 @@ import attrs
 from assistant_events.adapters.gemini_interactions import emit_resource
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock import answers, fixtures
-from assistant_events.mock.answers import (
-    Item,
-    ShortCall,
-    as_objects,
-    as_optional_object,
-    check_more,
-    is_word,
-    read_more,
-    read_typed,
-    read_usage,
-    read_word,
-)
+from assistant_events.mock.answers import Item, ShortCall
 from assistant_events.mock.json_reader import checked, read_object
 from assistant_events.values import JsonObject
 
@@ -53,7 +42,7 @@ Step: TypeAlias = Item
 
 
 def _read_block(value: Any) -> Any:
-    faults = [] if is_word(read_object(value).get("type")) else [("type", "is missing")]
+    faults = [] if answers.is_word(read_object(value).get("type")) else [("type", "is missing")]
     return checked(value, faults)
 
 
@@ -64,7 +53,7 @@ class _Output:
     content: tuple[Annotated[Any, _read_block], ...]
 
 
-_read_step: Final = read_typed(
+_read_step: Final = answers.read_typed(
     "a step", "model_output", "user_input", {"function_call": ShortCall, "model_output": _Output}
 )
 
@@ -75,19 +64,19 @@ class Answer(fixtures.Answer):
 
     CONTENT: ClassVar[tuple[str, ...]] = ("steps", "status", "http_error", "stream_error")
 
-    steps: tuple[Annotated[JsonObject, _read_step], ...] = attrs.field(default=(), converter=as_objects)
+    steps: tuple[Annotated[JsonObject, _read_step], ...] = attrs.field(default=(), converter=answers.as_objects)
     """The generated steps in their order, without `user_input`."""
 
-    status: Annotated[str, read_word("status", _STATUSES)] | None = None
+    status: Annotated[str, answers.read_word("status", _STATUSES)] | None = None
     """None: `requires_action` when a function call of the client has no result, else `completed`."""
 
-    usage: Annotated[JsonObject, read_usage(_USAGE, prefix="total_")] | None = attrs.field(
-        default=None, converter=as_optional_object
+    usage: Annotated[JsonObject, answers.read_usage(_USAGE, prefix="total_")] | None = attrs.field(
+        default=None, converter=answers.as_optional_object
     )
     """In the provider's words. None: computed from the lengths of the texts."""
 
-    more: Annotated[JsonObject, read_more(RESERVED, ("object", "outputs"))] = attrs.field(
-        default=JsonObject(), converter=JsonObject, validator=check_more(RESERVED)
+    more: Annotated[JsonObject, answers.read_more(RESERVED, ("object", "outputs"))] = attrs.field(
+        default=JsonObject(), converter=JsonObject, validator=answers.check_more(RESERVED)
     )
     """Other fields of the resource, for example `errors`, `environment_id` or `service_tier`."""
 

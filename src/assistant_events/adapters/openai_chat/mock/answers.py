@@ -16,16 +16,7 @@ from assistant_events.adapters.openai_chat import emit_resource
 from assistant_events.adapters.openai_chat.vocabulary import FINISH_REASONS
 from assistant_events.messages import AssistantMessage, MessageStatus
 from assistant_events.mock import answers, fixtures
-from assistant_events.mock.answers import (
-    CallName,
-    Item,
-    ShortCall,
-    as_optional_object,
-    check_more,
-    read_more,
-    read_usage,
-    read_word,
-)
+from assistant_events.mock.answers import CallName, Item, ShortCall
 from assistant_events.mock.json_reader import READ_ERRORS, FieldError, checked, faults_of, read_class, read_object
 from assistant_events.values import JsonObject, write_json
 
@@ -85,19 +76,21 @@ class Answer(fixtures.Answer):
     message: Annotated[JsonObject, _read_message] = attrs.field(default=JsonObject(), converter=_merged)
     """`content`, `tool_calls`, `reasoning_content` and so on. Calls without an id get one of their own in each run."""
 
-    finish_reason: Annotated[str, read_word("finish reason", FINISH_REASONS)] | None = None
+    finish_reason: Annotated[str, answers.read_word("finish reason", FINISH_REASONS)] | None = None
     """None: `tool_calls` when there is a call, else `stop`."""
 
-    usage: Annotated[JsonObject, read_usage(_USAGE)] | None = attrs.field(default=None, converter=as_optional_object)
+    usage: Annotated[JsonObject, answers.read_usage(_USAGE)] | None = attrs.field(
+        default=None, converter=answers.as_optional_object
+    )
     """In the provider's words. None: computed from the lengths of the texts."""
 
-    choice: Annotated[JsonObject, read_more(_OF_CHOICE, ("index",))] = attrs.field(
-        default=JsonObject(), converter=JsonObject, validator=check_more(_OF_CHOICE)
+    choice: Annotated[JsonObject, answers.read_more(_OF_CHOICE, ("index",))] = attrs.field(
+        default=JsonObject(), converter=JsonObject, validator=answers.check_more(_OF_CHOICE)
     )
     """Other fields of the choice, for example `logprobs` or `native_finish_reason`."""
 
-    more: Annotated[JsonObject, read_more(RESERVED, ("object", "created", "choices"))] = attrs.field(
-        default=JsonObject(), converter=JsonObject, validator=check_more(RESERVED)
+    more: Annotated[JsonObject, answers.read_more(RESERVED, ("object", "created", "choices"))] = attrs.field(
+        default=JsonObject(), converter=JsonObject, validator=answers.check_more(RESERVED)
     )
     """Other fields of the completion, for example `model`, `service_tier` or `system_fingerprint`."""
 

@@ -15,18 +15,7 @@ from assistant_events.adapters.openai_responses import emit_resource
 from assistant_events.adapters.openai_responses.vocabulary import ANSWERS, ENDS, TOOLS
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock import answers, fixtures
-from assistant_events.mock.answers import (
-    CallName,
-    Item,
-    ShortCall,
-    as_objects,
-    as_optional_object,
-    check_more,
-    read_more,
-    read_typed,
-    read_usage,
-    read_word,
-)
+from assistant_events.mock.answers import CallName, Item, ShortCall
 from assistant_events.values import JsonObject, write_json
 
 # openai 3.54.0, types/responses/response_usage.py. Other keys are accepted, unless they look like a typing error.
@@ -48,7 +37,7 @@ class _Call:
     arguments: str = "{}"
 
 
-_read_item: Final = read_typed(
+_read_item: Final = answers.read_typed(
     "an item", "message", "function_call_output", {"message": _Message, "function_call": _Call}
 )
 
@@ -59,17 +48,19 @@ class Answer(fixtures.Answer):
 
     CONTENT: ClassVar[tuple[str, ...]] = ("output", "status", "http_error", "stream_error")
 
-    output: tuple[Annotated[JsonObject, _read_item], ...] = attrs.field(default=(), converter=as_objects)
+    output: tuple[Annotated[JsonObject, _read_item], ...] = attrs.field(default=(), converter=answers.as_objects)
     """Items and calls without an id get one of their own in each run."""
 
-    status: Annotated[str, read_word("status", ENDS)] | None = None
+    status: Annotated[str, answers.read_word("status", ENDS)] | None = None
     """None: `completed`."""
 
-    usage: Annotated[JsonObject, read_usage(_USAGE)] | None = attrs.field(default=None, converter=as_optional_object)
+    usage: Annotated[JsonObject, answers.read_usage(_USAGE)] | None = attrs.field(
+        default=None, converter=answers.as_optional_object
+    )
     """In the provider's words. None: computed from the lengths of the texts."""
 
-    more: Annotated[JsonObject, read_more(RESERVED, ("object", "created_at"))] = attrs.field(
-        default=JsonObject(), converter=JsonObject, validator=check_more(RESERVED)
+    more: Annotated[JsonObject, answers.read_more(RESERVED, ("object", "created_at"))] = attrs.field(
+        default=JsonObject(), converter=JsonObject, validator=answers.check_more(RESERVED)
     )
     """Other fields of the response, for example `model`, `incomplete_details`, `error` or `service_tier`."""
 
