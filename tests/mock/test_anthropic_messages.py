@@ -12,7 +12,6 @@ import pytest
 
 from assistant_events import ErrorKind, FinishReason
 from assistant_events.adapters.anthropic_messages.mock import Answer, MockProvider, mock, read_request
-from assistant_events.errors import FixtureError
 from assistant_events.mock.fixture_files import load_fixtures
 
 from . import asgi
@@ -396,32 +395,6 @@ def test_facts_of_a_request():
     assert ("And?", ("toolu_1",), "sunny", 2) == (facts.user_text, facts.call_ids, facts.result_text, facts.turn)
 
 
-WRONG = {
-    "a block without a type": ({"content": [{}]}, "content[0].type"),
-    "a text without text": ({"content": [{"type": "text"}]}, "content[0].text"),
-    "a result": ({"content": [RESULT]}, "content[0].type"),
-    "a call without a name": ({"content": [{"type": "tool_use"}]}, "content[0].name"),
-    "two forms": ({"content": [], "text": "Hi"}, ""),
-    "nothing": ({"usage": {}}, ""),
-    "a typing error in the stop reason": ({"text": "Hi", "stop_reason": "endturn"}, "stop_reason"),
-    "a typing error in the usage": ({"text": "Hi", "usage": {"input_token": 1}}, "usage.input_token"),
-    "usage that is no count": ({"text": "Hi", "usage": {"input_tokens": -1}}, "usage.input_tokens"),
-    "a field of the server": ({"text": "Hi", "more": {"role": "user"}}, "more.role"),
-    "the same id twice": ({"content": [CALL, CALL]}, "content[1].id"),
-}
-
-
-@pytest.mark.parametrize(("answer", "place"), WRONG.values(), ids=WRONG)
-def test_faults_of_fixtures(answer, place):
-    """
-    A fault of a file is reported with its path.
-    """
-    with pytest.raises(FixtureError) as caught:
-        load_fixtures(mock.form, {"version": 1, "fixtures": [{"match": {}, "answer": answer}]})
-
-    assert f"answer.{place}".rstrip(".") == caught.value.field
-
-
 def test_fixtures_of_aimock():
     """
     Redacted thoughts are first, then the thought, the text and the calls; words for the end are translated.
@@ -474,24 +447,6 @@ def test_an_error_of_aimock():
     found = posted(fixtures, body())
 
     assert (418, {"type": "odd_error", "message": "no"}) == (found.status, found.document["error"])
-
-
-def test_chunks_of_aimock():
-    """
-    A stream that is cut after a number of chunks ends after as many deltas.
-    """
-    answer = one({"content": "abcdef"}, chunkSize=2, truncateAfterChunks=2)
-
-    assert (4, 2) == (answer.cut_after, answer.timing.delta_chars)
-
-
-def test_left_out_of_aimock():
-    """
-    Fixtures of other endpoints are left out, with a note that names the API.
-    """
-    found = loaded({"match": {"endpoint": "image"}, "response": {"content": "Hi"}})
-
-    assert ["fixtures: fixtures[0]: match.endpoint 'image' is not an endpoint of Messages"] == list(found.left_out)
 
 
 # -- faults, through our client

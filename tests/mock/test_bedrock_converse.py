@@ -13,7 +13,6 @@ import pytest
 from assistant_events import ErrorKind, FinishReason
 from assistant_events.adapters.aws_event_stream import AwsEventStream
 from assistant_events.adapters.bedrock_converse.mock import Answer, MockProvider, mock, read_request
-from assistant_events.errors import FixtureError
 from assistant_events.mock.fixture_files import load_fixtures
 
 from . import asgi
@@ -528,36 +527,6 @@ def test_facts_of_a_request():
     assert ("And?", ("tooluse_1",), None, 2) == (facts.user_text, facts.call_ids, facts.result_text, facts.turn)
 
 
-WRONG = {
-    "an empty block": ({"content": [{}]}, "content[0]"),
-    "a block of two kinds": ({"content": [{**TEXT, **CALL}]}, "content[0]"),
-    "a text of a wrong type": ({"content": [{"text": 7}]}, "content[0].text"),
-    "a call without a name": ({"content": [{"toolUse": {}}]}, "content[0].toolUse.name"),
-    "reasoning without a text": (
-        {"content": [{"reasoningContent": {"reasoningText": {}}}]},
-        "content[0].reasoningContent.reasoningText.text",
-    ),
-    "two forms": ({"content": [], "text": "Hi"}, ""),
-    "nothing": ({"usage": {}}, ""),
-    "a typing error in the stop reason": ({"text": "Hi", "stop_reason": "endturn"}, "stop_reason"),
-    "a typing error in the usage": ({"text": "Hi", "usage": {"inputToken": 1}}, "usage.inputToken"),
-    "usage that is no count": ({"text": "Hi", "usage": {"inputTokens": -1}}, "usage.inputTokens"),
-    "a field of the server": ({"text": "Hi", "more": {"output": {}}}, "more.output"),
-    "the same id twice": ({"content": [CALL, CALL]}, "content[1].id"),
-}
-
-
-@pytest.mark.parametrize(("answer", "place"), WRONG.values(), ids=WRONG)
-def test_faults_of_fixtures(answer, place):
-    """
-    A fault of a file is reported with its path.
-    """
-    with pytest.raises(FixtureError) as caught:
-        load_fixtures(mock.form, {"version": 1, "fixtures": [{"match": {}, "answer": answer}]})
-
-    assert f"answer.{place}".rstrip(".") == caught.value.field
-
-
 def test_fixtures_of_aimock():
     """
     The reasoning is first, then the text and the calls; words for the end are translated. Ids are not read.
@@ -591,24 +560,6 @@ def test_an_error_of_aimock():
     found = posted({"fixtures": [{"match": {}, "response": error}]}, body())
 
     assert (429, "ThrottlingException", {"message": "no"}) == (found.status, kind_of(found), found.document)
-
-
-def test_chunks_of_aimock():
-    """
-    A stream that is cut after a number of chunks ends after as many deltas.
-    """
-    answer = one({"content": "abcdef"}, chunkSize=2, truncateAfterChunks=2)
-
-    assert (3, 2) == (answer.cut_after, answer.timing.delta_chars)
-
-
-def test_left_out_of_aimock():
-    """
-    Fixtures of other endpoints are left out, with a note that names the API.
-    """
-    found = loaded({"match": {"endpoint": "image"}, "response": {"content": "Hi"}})
-
-    assert ["fixtures: fixtures[0]: match.endpoint 'image' is not an endpoint of Converse"] == list(found.left_out)
 
 
 # -- faults, through our client

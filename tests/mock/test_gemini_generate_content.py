@@ -17,7 +17,6 @@ from assistant_events.adapters.gemini_generate_content import NO_SIGNATURE, Gemi
 from assistant_events.adapters.gemini_generate_content.client import SyncGeminiGenerateContent
 from assistant_events.adapters.gemini_generate_content.mock import Answer, MockProvider, mock, read_request
 from assistant_events.converters import unstructure
-from assistant_events.errors import FixtureError
 from assistant_events.mock import Match
 from assistant_events.mock.fixture_files import load_fixtures
 from assistant_events.session import SyncSession
@@ -526,32 +525,6 @@ def test_facts_of_a_request():
     assert (MODEL, "Be brief.", {"rain", "snow"}) == (facts.model, facts.system, facts.tools)
     assert ("Hello", 1, 1) == (facts.user_text, facts.turn, [item.kind for item in facts.items].count("model"))
     assert (("call_gemini_snow_0", "c1"), '{"output":"sunny"}') == (facts.call_ids, facts.result_text)
-
-
-WRONG = {
-    "a part that is no object": ({"parts": ["Hi"]}, "parts[0]"),
-    "a text that is none": ({"parts": [{"text": 5}]}, "parts[0].text"),
-    "a call without a name": ({"parts": [{"functionCall": {}}]}, "parts[0].functionCall.name"),
-    "arguments as text": ({"parts": [{"functionCall": {"name": "f", "args": "{}"}}]}, "parts[0].functionCall.args"),
-    "a result": ({"parts": [RESULT]}, "parts[0].functionResponse"),
-    "the same id twice": ({"parts": [CALL, CALL]}, "parts[1].id"),
-    "two forms": ({"parts": [{"text": "Hi"}], "text": "Hi"}, ""),
-    "a typing error in the reason": ({"text": "Hi", "finish_reason": "STOPP"}, "finish_reason"),
-    "a typing error in the usage": ({"text": "Hi", "usage": {"promptTokensCount": 1}}, "usage.promptTokensCount"),
-    "a field of the server": ({"text": "Hi", "more": {"responseId": "x"}}, "more.responseId"),
-    "a field of the candidate": ({"text": "Hi", "candidate": {"finishReason": "STOP"}}, "candidate.finishReason"),
-}
-
-
-@pytest.mark.parametrize(("answer", "place"), WRONG.values(), ids=WRONG)
-def test_faults_of_fixtures(answer, place):
-    """
-    A fault of a file is reported with its path.
-    """
-    with pytest.raises(FixtureError) as caught:
-        load_fixtures(mock.form, {"version": 1, "fixtures": [{"match": {}, "answer": answer}]})
-
-    assert f"answer.{place}".rstrip(".") == caught.value.field
 
 
 def one(response, **more):

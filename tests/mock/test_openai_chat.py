@@ -14,7 +14,6 @@ from assistant_events import fold, is_durable
 from assistant_events.adapters.openai_chat import OpenAIChatDecoder
 from assistant_events.adapters.openai_chat.mock import Answer, MockProvider, mock, read_request
 from assistant_events.converters import unstructure
-from assistant_events.errors import FixtureError
 from assistant_events.mock import Match
 from assistant_events.mock.fixture_files import load_fixtures
 from assistant_events.mock.proxy import RecordingProxy
@@ -448,37 +447,6 @@ def test_a_loop():
     assert ("tool_calls", "Sunny.") == (first["finish_reason"], second["message"]["content"])
 
 
-WRONG = {
-    "a message of another role": ({"message": {"role": "user", "content": "Hi"}}, "message.role"),
-    "a call without a name": ({"message": {"tool_calls": [{"function": {}}]}}, "message.tool_calls[0].function.name"),
-    "arguments that are no text": (
-        {"message": {"tool_calls": [named(arguments={})]}},
-        "message.tool_calls[0].function.arguments",
-    ),
-    "the same id twice": ({"message": {"tool_calls": [CALL, CALL]}}, "message.tool_calls[1].id"),
-    "the same id twice, in short": (
-        {"calls": [{"id": "c", "name": "f"}, {"id": "c", "name": "f"}]},
-        "calls[1].id",
-    ),
-    "two forms": ({"message": {"content": "Hi"}, "text": "Hi"}, ""),
-    "a typing error in the reason": ({"text": "Hi", "finish_reason": "tool_call"}, "finish_reason"),
-    "a typing error in the usage": ({"text": "Hi", "usage": {"prompt_token": 1}}, "usage.prompt_token"),
-    "a field of the server": ({"text": "Hi", "more": {"object": "x"}}, "more.object"),
-    "a field of the choice": ({"text": "Hi", "choice": {"message": {}}}, "choice.message"),
-}
-
-
-@pytest.mark.parametrize(("answer", "place"), WRONG.values(), ids=WRONG)
-def test_faults_of_fixtures(answer, place):
-    """
-    A fault of a file is reported with its path.
-    """
-    with pytest.raises(FixtureError) as caught:
-        load_fixtures(mock.form, {"version": 1, "fixtures": [{"match": {}, "answer": answer}]})
-
-    assert f"answer.{place}".rstrip(".") == caught.value.field
-
-
 def test_fixtures_of_aimock():
     """
     Reasoning, text and calls are one message; the reason to finish is sent as it is.
@@ -506,15 +474,6 @@ def test_fixtures_of_aimock():
         == answer
     )
     assert None is one({"content": "Hi"}).usage
-
-
-def test_chunks_of_aimock():
-    """
-    A stream that is cut after a number of chunks ends after as many deltas.
-    """
-    answer = one({"content": "abcdef"}, chunkSize=2, truncateAfterChunks=2)
-
-    assert (3, 2) == (answer.cut_after, answer.timing.delta_chars)
 
 
 # -- recordings

@@ -13,7 +13,6 @@ import pytest
 from assistant_events import fold
 from assistant_events.adapters.openai_responses import OpenAIResponsesDecoder
 from assistant_events.adapters.openai_responses.mock import Answer, Match, MockProvider, mock, read_request
-from assistant_events.errors import FixtureError
 from assistant_events.mock.fixture_files import load_fixtures
 from assistant_events.mock.proxy import RecordingProxy
 from assistant_events.testing.transport import StreamingTransport
@@ -401,31 +400,6 @@ def test_facts_of_a_request():
     assert {"previous_response_id": "resp_1"} == facts.fields
 
 
-WRONG = {
-    "an item without a type": ({"output": [{}]}, "output[0].type"),
-    "a message without content": ({"output": [{"type": "message"}]}, "output[0].content"),
-    "a result": ({"output": [RESULT]}, "output[0].type"),
-    "a call without a name": ({"output": [{"type": "function_call"}]}, "output[0].name"),
-    "arguments that are no text": ({"output": [{**CALL, "arguments": {}}]}, "output[0].arguments"),
-    "two forms": ({"output": [], "text": "Hi"}, ""),
-    "a typing error in the status": ({"text": "Hi", "status": "complete"}, "status"),
-    "a typing error in the usage": ({"text": "Hi", "usage": {"input_token": 1}}, "usage.input_token"),
-    "a field of the server": ({"text": "Hi", "more": {"object": "x"}}, "more.object"),
-    "the same id twice": ({"output": [CALL, CALL]}, "output[1].id"),
-}
-
-
-@pytest.mark.parametrize(("answer", "place"), WRONG.values(), ids=WRONG)
-def test_faults_of_fixtures(answer, place):
-    """
-    A fault of a file is reported with its path.
-    """
-    with pytest.raises(FixtureError) as caught:
-        load_fixtures(mock.form, {"version": 1, "fixtures": [{"match": {}, "answer": answer}]})
-
-    assert f"answer.{place}".rstrip(".") == caught.value.field
-
-
 def test_fixtures_of_aimock():
     """
     The reasoning is first, then searches, the text and the calls; words for the end are translated.
@@ -452,15 +426,6 @@ def test_fixtures_of_aimock():
         )
         == answer
     )
-
-
-def test_chunks_of_aimock():
-    """
-    A stream that is cut after a number of chunks ends after as many deltas.
-    """
-    answer = one({"content": "abcdef"}, chunkSize=2, truncateAfterChunks=2)
-
-    assert (6, 2) == (answer.cut_after, answer.timing.delta_chars)
 
 
 # -- recordings

@@ -96,7 +96,7 @@ def read_usage(counts: Collection[str], *, prefix: str = "") -> Callable[[Any], 
         counts: Known keys. Other keys are accepted, unless they look like a typing error.
 
         prefix: Of the keys whose values have to be counts; a key without it is a typing error of one with it. Empty:
-            all known keys whose names end in `tokens` or `Tokens`.
+            all known keys whose names end in `tokens`, `Tokens` or `TokenCount`.
     """
 
     def read(value: Any) -> JsonObject:
@@ -104,7 +104,7 @@ def read_usage(counts: Collection[str], *, prefix: str = "") -> Callable[[Any], 
         for key, count in read_object(value).items():
             prefixed = f"{prefix}{key}"
             close = [prefixed] if prefix and prefixed in counts else get_close_matches(key, counts, 1, 0.85)
-            if key.startswith(prefix) if prefix else key in counts and key.lower().endswith("tokens"):
+            if key.startswith(prefix) if prefix else key in counts and key.lower().endswith(("tokens", "tokencount")):
                 try:
                     at_least(0)(count)
                 except ValueError as error:

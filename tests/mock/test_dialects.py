@@ -1,0 +1,135 @@
+"""
+What the mocks of several dialects do alike: faults of fixture files, and what is left of those of aimock.
+"""
+
+import pytest
+
+from assistant_events.errors import FixtureError
+from assistant_events.mock import load_mock
+from assistant_events.mock.fixture_files import load_fixtures
+
+TOOL_USE = {"type": "tool_use", "id": "c1", "name": "rain", "input": {}}
+CONVERSE_CALL = {"toolUse": {"toolUseId": "c1", "name": "rain", "input": {}}}
+GEMINI_CALL = {"functionCall": {"name": "rain", "args": {}, "id": "c1"}}
+CHAT_CALL = {"id": "c1", "type": "function", "function": {"name": "rain", "arguments": "{}"}}
+RESPONSES_CALL = {"type": "function_call", "call_id": "c1", "name": "rain", "arguments": "{}"}
+REASONING_ALONE = {"reasoningContent": {"reasoningText": {}}}
+
+EVERYWHERE = {
+    "the same id twice, in short": ({"calls": [{"id": "c", "name": "f"}, {"id": "c", "name": "f"}]}, "calls[1].id"),
+    "events and a text": ({"events": [], "text": "Hi"}, ""),
+    "nothing": ({"usage": {}}, ""),
+}
+OF_DIALECTS = {
+    "anthropic-messages": {
+        "a block without a type": ({"content": [{}]}, "content[0].type"),
+        "a text without text": ({"content": [{"type": "text"}]}, "content[0].text"),
+        "a result": ({"content": [{"type": "tool_result", "tool_use_id": "c1"}]}, "content[0].type"),
+        "a call without a name": ({"content": [{"type": "tool_use"}]}, "content[0].name"),
+        "two forms": ({"content": [], "text": "Hi"}, ""),
+        "a typing error in the stop reason": ({"text": "Hi", "stop_reason": "endturn"}, "stop_reason"),
+        "a typing error in the usage": ({"text": "Hi", "usage": {"input_token": 1}}, "usage.input_token"),
+        "usage that is no count": ({"text": "Hi", "usage": {"input_tokens": -1}}, "usage.input_tokens"),
+        "a field of the server": ({"text": "Hi", "more": {"role": "user"}}, "more.role"),
+        "the same id twice": ({"content": [TOOL_USE, TOOL_USE]}, "content[1].id"),
+    },
+    "bedrock-converse": {
+        "an empty block": ({"content": [{}]}, "content[0]"),
+        "a block of two kinds": ({"content": [{"text": "Hi", **CONVERSE_CALL}]}, "content[0]"),
+        "a text of a wrong type": ({"content": [{"text": 7}]}, "content[0].text"),
+        "a call without a name": ({"content": [{"toolUse": {}}]}, "content[0].toolUse.name"),
+        "reasoning alone": ({"content": [REASONING_ALONE]}, "content[0].reasoningContent.reasoningText.text"),
+        "two forms": ({"content": [], "text": "Hi"}, ""),
+        "a typing error in the stop reason": ({"text": "Hi", "stop_reason": "endturn"}, "stop_reason"),
+        "a typing error in the usage": ({"text": "Hi", "usage": {"inputToken": 1}}, "usage.inputToken"),
+        "usage that is no count": ({"text": "Hi", "usage": {"inputTokens": -1}}, "usage.inputTokens"),
+        "a field of the server": ({"text": "Hi", "more": {"output": {}}}, "more.output"),
+        "the same id twice": ({"content": [CONVERSE_CALL, CONVERSE_CALL]}, "content[1].id"),
+    },
+    "gemini-generate-content": {
+        "a part that is no object": ({"parts": ["Hi"]}, "parts[0]"),
+        "a text that is none": ({"parts": [{"text": 5}]}, "parts[0].text"),
+        "a call without a name": ({"parts": [{"functionCall": {}}]}, "parts[0].functionCall.name"),
+        "arguments as text": (
+            {"parts": [{"functionCall": {"name": "f", "args": "{}"}}]},
+            "parts[0].functionCall.args",
+        ),
+        "a result": ({"parts": [{"functionResponse": {"name": "rain"}}]}, "parts[0].functionResponse"),
+        "two forms": ({"parts": [], "text": "Hi"}, ""),
+        "a typing error in the reason": ({"text": "Hi", "finish_reason": "STOPP"}, "finish_reason"),
+        "a typing error in the usage": ({"text": "Hi", "usage": {"promptTokensCount": 1}}, "usage.promptTokensCount"),
+        "usage that is no count": ({"text": "Hi", "usage": {"promptTokenCount": -1}}, "usage.promptTokenCount"),
+        "a field of the server": ({"text": "Hi", "more": {"responseId": "x"}}, "more.responseId"),
+        "a field of the candidate": ({"text": "Hi", "candidate": {"finishReason": "STOP"}}, "candidate.finishReason"),
+        "the same id twice": ({"parts": [GEMINI_CALL, GEMINI_CALL]}, "parts[1].id"),
+    },
+    "openai-chat": {
+        "a message of another role": ({"message": {"role": "user", "content": "Hi"}}, "message.role"),
+        "a call without a name": (
+            {"message": {"tool_calls": [{"function": {}}]}},
+            "message.tool_calls[0].function.name",
+        ),
+        "arguments that are no text": (
+            {"message": {"tool_calls": [{"function": {"name": "rain", "arguments": {}}}]}},
+            "message.tool_calls[0].function.arguments",
+        ),
+        "two forms": ({"message": {"content": "Hi"}, "text": "Hi"}, ""),
+        "a typing error in the reason": ({"text": "Hi", "finish_reason": "tool_call"}, "finish_reason"),
+        "a typing error in the usage": ({"text": "Hi", "usage": {"prompt_token": 1}}, "usage.prompt_token"),
+        "a field of the server": ({"text": "Hi", "more": {"object": "x"}}, "more.object"),
+        "a field of the choice": ({"text": "Hi", "choice": {"message": {}}}, "choice.message"),
+        "the same id twice": ({"message": {"tool_calls": [CHAT_CALL, CHAT_CALL]}}, "message.tool_calls[1].id"),
+    },
+    "openai-responses": {
+        "an item without a type": ({"output": [{}]}, "output[0].type"),
+        "a message without content": ({"output": [{"type": "message"}]}, "output[0].content"),
+        "a result": ({"output": [{"type": "function_call_output", "call_id": "c1"}]}, "output[0].type"),
+        "a call without a name": ({"output": [{"type": "function_call"}]}, "output[0].name"),
+        "arguments that are no text": ({"output": [{**RESPONSES_CALL, "arguments": {}}]}, "output[0].arguments"),
+        "two forms": ({"output": [], "text": "Hi"}, ""),
+        "a typing error in the status": ({"text": "Hi", "status": "complete"}, "status"),
+        "a typing error in the usage": ({"text": "Hi", "usage": {"input_token": 1}}, "usage.input_token"),
+        "a field of the server": ({"text": "Hi", "more": {"object": "x"}}, "more.object"),
+        "the same id twice": ({"output": [RESPONSES_CALL, RESPONSES_CALL]}, "output[1].id"),
+    },
+}
+WRONG = [
+    pytest.param(dialect, answer, place, id=f"{dialect} {name}")
+    for dialect, rows in OF_DIALECTS.items()
+    for name, (answer, place) in [*EVERYWHERE.items(), *rows.items()]
+]
+
+
+@pytest.mark.parametrize(("dialect", "answer", "place"), WRONG)
+def test_faults_of_fixtures(dialect, answer, place):
+    """
+    A fault of a file is reported with its path.
+    """
+    with pytest.raises(FixtureError) as caught:
+        load_fixtures(load_mock(dialect).form, {"version": 1, "fixtures": [{"match": {}, "answer": answer}]})
+
+    assert f"answer.{place}".rstrip(".") == caught.value.field
+
+
+OF_AIMOCK = {
+    "anthropic-messages": (2, "Messages"),
+    "bedrock-converse": (1, "Converse"),
+    "gemini-generate-content": (0, "generateContent"),
+    "openai-chat": (1, "Chat Completions"),
+    "openai-responses": (4, "Responses"),
+}
+
+
+@pytest.mark.parametrize(("dialect", "head", "api"), [(name, *row) for name, row in OF_AIMOCK.items()])
+def test_files_of_aimock(dialect, head, api):
+    """
+    A stream that is cut after a number of chunks ends after as many deltas, which come behind the events of its head.
+    Fixtures of other endpoints are left out, with a note that names the API.
+    """
+    entry = {"match": {}, "response": {"content": "abcdef"}, "chunkSize": 2, "truncateAfterChunks": 2}
+    other = {"match": {"endpoint": "image"}, "response": {"content": "Hi"}}
+    found = load_fixtures(load_mock(dialect).form, {"fixtures": [entry, other]})
+    [[answer]] = [fixture.answers for fixture in found]
+
+    assert (head + 2, 2) == (answer.cut_after, answer.timing.delta_chars)
+    assert [f"fixtures: fixtures[1]: match.endpoint 'image' is not an endpoint of {api}"] == list(found.left_out)
