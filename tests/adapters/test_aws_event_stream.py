@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events.adapters import AwsChunkStream, AwsEventStream
+from assistant_events.adapters import AwsChunkStream, AwsEventStream, load_dialect
 from assistant_events.adapters.aws_event_stream import is_event_stream
 
 TEXT = {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "Hé 🚀"}, "p": "abc"}}
@@ -91,6 +91,37 @@ def test_c14_a_wrong_checksum(at):
     assert PAYLOADS[1:] == payloads
     assert framing.damaged
     assert not framing.too_long
+
+
+def test_a_whole_frame():
+    """
+    What is one frame, with lengths and headers that came before, has a payload of its own. Nothing else has.
+    """
+    _, framing = fed([DELTA])
+    longer = event("contentBlockDelta", b'{"contentBlockIndex":0,"delta":{"text":"a"},"p":"abc"}')
+    other = event("contentBlockOther", b'{"contentBlockIndex":0,"delta":{"text":"a"},"p":"ab"}')
+    others = [other, b"", DELTA[:-1], DELTA + b"\0", DELTA + DELTA, longer, END, event("contentBlockDelta", b"")]
+    damaged = [DELTA[:at] + bytes([DELTA[at] ^ 1]) + DELTA[at + 1 :] for at in range(len(DELTA))]
+
+    assert PAYLOADS[0] == framing.whole(DELTA)
+    assert {None} == {framing.whole(each) for each in others + damaged}
+    framing.feed(DELTA[:20])
+    assert framing.whole(DELTA) is None
+
+
+def test_frames_that_come_one_by_one():
+    """
+    Each has the events that it has among others, to the one that is damaged.
+    """
+    frames = [event("messageStart", b'{"role":"assistant"}'), *[DELTA] * 12]
+    damaged = DELTA[:-9] + bytes([DELTA[-9] ^ 1]) + DELTA[-8:]
+
+    for more in ([], [damaged], [DELTA[:30], DELTA[30:]], [END], [damaged[:30], damaged[30:], DELTA]):
+        alone, together = (load_dialect("bedrock-converse").decoder("m1") for _ in range(2))
+        found = [each for frame in [*frames, *more, DELTA] for each in alone.feed(frame)]
+
+        assert together.feed(b"".join([*frames, *more, DELTA])) == found
+        assert together.notes == alone.notes
 
 
 @pytest.mark.parametrize("body", [b"data: {}\n\ndata: {}\n\n", b'{"message":"no"}', b"\0" * 16])

@@ -93,6 +93,21 @@ class AwsEventStream:
         self._held = len(data) - rest
         return payloads
 
+    def whole(self, data: bytes) -> bytes | None:
+        """Return the payload of one frame with the headers of the last one; `None` while anything is buffered."""
+        length, start = self._preludes.get(data[: _PRELUDE.size]) or (0, 0)
+        end = length - _CHECKSUM.size
+        if (
+            length != len(data)
+            or not start < end
+            or self._pending
+            or self._before is None
+            or data[_PRELUDE.size : start] != self._read
+            or crc32(data[:end]) != _CHECKSUM.unpack_from(data, end)[0]
+        ):
+            return None
+        return self._before + data[start:end] + b"}"
+
     def around(self, payload: bytes, name: str | None = None) -> None:
         """Return `None`: lengths and checksums differ from frame to frame."""
 

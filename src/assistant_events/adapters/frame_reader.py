@@ -113,6 +113,8 @@ class FrameReader(ABC):
             event = ready.take(data, ready.framed)
             if event is not None:
                 return [event]
+        elif self._framing.checksums and (event := self._take_whole(data)) is not None:
+            return [event]
         if self.closed or data.__class__ is not bytes:
             data = self._checked(data)
         if self.terminal:
@@ -284,6 +286,14 @@ class FrameReader(ABC):
     @abstractmethod
     def _break(self, failure: Exception) -> None:
         """End the step for a fault of the adapter."""
+
+    def _take_whole(self, data: object) -> Event | None:
+        """Return the event of a chunk that is one frame on the fast path, whose checksum holds."""
+        fast = self._fast_path
+        if fast is None or self.closed or self._sink or not isinstance(data, bytes) or len(data) > self._piece:
+            return None
+        payload = self._framing.whole(data)
+        return None if payload is None else fast.take(payload, fast.bare)
 
     def _feed_piece(self, data: bytes) -> None:
         """Take bytes frame by frame: runs of those that continue what is open need no framing."""

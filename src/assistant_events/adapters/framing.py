@@ -75,6 +75,14 @@ class Framing(Protocol):
         """Feed bytes and return the payloads that are complete."""
         ...
 
+    def whole(self, data: bytes) -> bytes | None:
+        """
+        Return the payload of *data* when nothing is buffered and it is one frame like the last one, sound and whole.
+
+        Nothing changes. `None` is always correct, and where `around` knows the bytes they are what is looked for.
+        """
+        ...
+
     def around(self, payload: bytes, name: str | None = None) -> tuple[bytes, bytes] | None:
         """
         Return the bytes before and after a payload of the last `feed` in its frame; `None` when they are not usual.
@@ -181,6 +189,9 @@ class Sse:
         self._hold(rest)
         self._ends_line = rest[-1:] == b"\n"
         return self._split(whole[:end])
+
+    def whole(self, data: bytes) -> None:
+        """Return `None`: the bytes around a payload are known."""
 
     def _hold(self, rest: bytes) -> None:
         """Buffer the start of a frame."""
@@ -406,6 +417,9 @@ class JsonLines:
             self._pending, self._held = [], 0
         return self.too_long
 
+    def whole(self, data: bytes) -> None:
+        """Return `None`: the bytes around a line are known."""
+
     def around(self, payload: bytes, name: str | None = None) -> tuple[bytes, bytes]:
         """Return what comes before and after a line."""
         return b"", b"\n"
@@ -485,6 +499,9 @@ class JsonArray:
 
     def around(self, payload: bytes, name: str | None = None) -> None:
         """Return `None`: what is between the objects varies."""
+
+    def whole(self, data: bytes) -> None:
+        """Return `None`: it is what `feed` looks for."""
 
     def close(self) -> list[bytes]:
         """Return no object: one without its end is not complete."""
