@@ -393,6 +393,21 @@ class DecoderBase(FrameReader):
             return {}
         return {"usage": self.usage_table.read(self._usage)}
 
+    def finish_reason_of(self, given: FinishReason | None, *, refused: bool = False) -> FinishReason:
+        """
+        Return why the answer ended. Servers write of a stop also for calls, and for a refusal.
+
+        Args:
+            given: The reason of the wire; `None` when it gave none.
+
+            refused: Whether the answer has a refusal.
+        """
+        if refused and given is FinishReason.STOP:
+            return FinishReason.CONTENT_FILTER
+        if given in (None, FinishReason.STOP) and self.recorder.unanswered(provider_executed=False):
+            return FinishReason.TOOL_CALLS
+        return given or FinishReason.OTHER
+
     def finish_step(
         self,
         finish_reason: FinishReason | str,

@@ -7,6 +7,8 @@ from base64 import b64encode
 from typing import Final
 
 from assistant_events.adapters.json_fields import base64_bytes
+from assistant_events.messages import MediaPart
+from assistant_events.values import MediaContent
 
 _HEAD: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,")
 
@@ -16,6 +18,11 @@ def data_url(media_type: str, data: bytes) -> str:
     return f"data:{media_type};base64,{b64encode(data).decode()}"
 
 
+def media_url(media: MediaContent | MediaPart) -> str | None:
+    """Return the URL of media: their address, or one that holds them; `None` when they have neither."""
+    return media.uri if media.data is None else data_url(media.media_type, media.data)
+
+
 def read_data_url(url: str) -> tuple[str, bytes] | None:
     """Return media type and bytes of a URL that holds base64; `None` for any other."""
     head = _HEAD.match(url)
@@ -23,4 +30,4 @@ def read_data_url(url: str) -> tuple[str, bytes] | None:
     return None if head is None or not data else (head[1], data)
 
 
-__all__ = ["data_url", "read_data_url"]
+__all__ = ["data_url", "media_url", "read_data_url"]

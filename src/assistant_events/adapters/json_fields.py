@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, TypeAlias
 
@@ -88,6 +88,11 @@ def said(fields: Fields) -> Fields:
     if None not in fields.values():
         return fields
     return {key: value for key, value in fields.items() if value is not None}
+
+
+def others(fields: Fields, *own: Collection[str]) -> dict[str, Any]:
+    """Return the fields that have a value, but for those that are in one of *own*."""
+    return {key: value for key, value in fields.items() if value is not None and not any(key in each for each in own)}
 
 
 def string(fields: Fields, key: str) -> str | None:

@@ -1,8 +1,18 @@
-"""Places in a text: code points to UTF-8 byte offsets and back, all places of a text in one pass."""
+"""Places in a text: those of annotations, and code points to UTF-8 byte offsets and back in one pass."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+from assistant_events.adapters.json_fields import Fields, integer
+
+
+def cited_place(annotation: Fields, length: int | None = None) -> tuple[int, int] | tuple[None, None]:
+    """Return the code points that an annotation is about; nothing when it has no part of a text of this length."""
+    start, end = integer(annotation, "start_index"), integer(annotation, "end_index")
+    if start is None or end is None or not 0 <= start < end or (length is not None and end > length):
+        return None, None
+    return start, end
 
 
 def byte_offsets(text: str, places: Iterable[int]) -> dict[int, int]:

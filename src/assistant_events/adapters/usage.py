@@ -27,7 +27,8 @@ class UsageTable:
     """
     Fields of a wire's usage object, for reading and writing.
 
-    A field inside an object is a path with dots, such as `details.cached_tokens`. For example:
+    A field inside an object is a path with dots, such as `details.cached_tokens`. Servers of one wire may have several
+    fields for a count, with blanks between them: the first that is there counts, and the first is written. For example:
 
         UsageTable(
             counts={"input_tokens": "input_tokens", "cache_read_tokens": "cache_read_input_tokens", …},
@@ -40,11 +41,14 @@ class UsageTable:
         apart: Fields that the wire's own count of a side (`input_tokens`, `output_tokens`) does not include.
 
         total: Field of the sum of both sides, which is written and not read; `None` when the wire has none.
+
+        total_decides: Whether only some servers count fields apart: those whose total is the sum with them.
     """
 
     counts: Mapping[str, str]
     apart: Mapping[str, tuple[str, ...]] = _NONE
     total: str | None = None
+    total_decides: bool = False
 
     def read(self, fields: Fields) -> Usage:
         """
@@ -53,10 +57,10 @@ class UsageTable:
         A side is known when the wire's own count of it is; fields counted apart are added, missing ones as 0.
         """
         counts: dict[str, Any] = {name: _read(fields, path) for name, path in self.counts.items()}
-        for side, paths in self.apart.items():
-            own = counts.get(side)
-            if own is not None:
-                counts[side] = own + sum([_read(fields, path) or 0 for path in paths])
+        apart = {side: sum([_read(fields, path) or 0 for path in paths]) for side, paths in self.apart.items()}
+        sides = [*apart.values(), *[counts.get(side) or 0 for side in _SIDES]]
+        if not self.total_decides or _read(fields, self.total or "") == sum(sides):
+            counts |= {side: counts[side] + more for side, more in apart.items() if counts[side] is not None}
         return Usage(**counts, details=said(fields))
 
     def write(self, usage: Usage) -> dict[str, Any]:
@@ -73,7 +77,7 @@ class UsageTable:
         for name, path in self.counts.items():
             value: int | None = getattr(usage, name)
             if value is not None:
-                apart = self.apart.get(name, ())
+                apart = () if self.total_decides else self.apart.get(name, ())
                 parts = [getattr(usage, part) or 0 for part, field in self.counts.items() if field in apart]
                 _write(written, path, max(value - sum(parts), 0))
         if self.total is not None and usage.total_tokens is not None:
@@ -89,15 +93,20 @@ def _counts(usage: Usage) -> tuple[int | None, ...]:
     return tuple([getattr(usage, name) for name in _COUNTS])
 
 
-def _read(fields: Fields, path: str) -> int | None:
-    *parents, key = path.split(".")
-    for parent in parents:
-        fields = mapping(fields, parent)
-    return count(fields, key)
+def _read(fields: Fields, paths: str) -> int | None:
+    for path in paths.split():
+        *parents, key = path.split(".")
+        within = fields
+        for parent in parents:
+            within = mapping(within, parent)
+        value = count(within, key)
+        if value is not None:
+            return value
+    return None
 
 
-def _write(written: dict[str, Any], path: str, value: int) -> None:
-    *parents, key = path.split(".")
+def _write(written: dict[str, Any], paths: str, value: int) -> None:
+    *parents, key = paths.split(maxsplit=1)[0].split(".")
     for parent in parents:
         written = written.setdefault(parent, {})
     written[key] = value

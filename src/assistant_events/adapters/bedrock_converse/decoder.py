@@ -44,6 +44,7 @@ class BedrockConverseDecoder(DecoderBase):
     provider = "bedrock"
     framing = AwsEventStream
     item_key = "i"
+    usage_table = words.USAGE
     delta_frames = DeltaFrames(
         constant=(), inside=_DELTA[:1], number=("contentBlockDelta", "contentBlockIndex"), loose=("p",)
     )
@@ -61,7 +62,6 @@ class BedrockConverseDecoder(DecoderBase):
         self._calls: set[str] = set()
         self._stop_reason: str | None = None
         self._has_ended = self._has_metadata = False
-        self._counts: Fields = {}
         self._details: dict[str, Any] = {}
 
     def on_event(self, event: Fields) -> None:
@@ -84,7 +84,7 @@ class BedrockConverseDecoder(DecoderBase):
                 self._learn(fields, "stopReason")
             case "metadata":
                 self._has_metadata = True
-                self._counts = said(mapping(fields, "usage")) or self._counts
+                self.note_usage(said(mapping(fields, "usage")))
                 self._learn(fields, "usage")
             case _:
                 self._on_other(event)
@@ -103,8 +103,7 @@ class BedrockConverseDecoder(DecoderBase):
 
     def facts(self) -> StepFacts:
         """Return usage and details of the message, for each end of its step."""
-        usage = words.usage_table(self._counts).read(self._counts) if self._counts else None
-        return {"usage": usage, "details": self._details}
+        return {**super().facts(), "details": self._details}
 
     def requested_model(self) -> str | None:
         """Return the model that the request names; over HTTP it is in the address."""

@@ -89,9 +89,7 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
 
 
 def _usage(message: msg.AssistantMessage) -> dict[str, Any]:
-    if message.usage is None:
-        return {}
-    return {"usage": words.usage_table(message.usage.details).write(message.usage)}
+    return {} if message.usage is None else {"usage": words.USAGE.write(message.usage)}
 
 
 def _stop_reason(message: msg.AssistantMessage) -> str | None:

@@ -32,25 +32,20 @@ MALFORMED: Final[dict[str, str]] = {
 }
 """Stop reasons that are errors, with their messages."""
 
+_READ, _WRITTEN = [f"cache{each}InputTokens cache{each}InputTokenCount" for each in ("Read", "Write")]
 
-def _counts(ending: str) -> UsageTable:
-    read, written = f"cacheReadInput{ending}", f"cacheWriteInput{ending}"
-    sides = {"input_tokens": "inputTokens", "output_tokens": "outputTokens"}
-    counts = {**sides, "cache_read_tokens": read, "cache_write_tokens": written}
+USAGE: Final = UsageTable(
+    # The second names are those of Nova behind `InvokeModel`.
+    counts={
+        "input_tokens": "inputTokens",
+        "output_tokens": "outputTokens",
+        "cache_read_tokens": _READ,
+        "cache_write_tokens": _WRITTEN,
+    },
     # The documentation of prompt caching: the whole input is the sum of the three.
-    return UsageTable(counts=counts, apart={"input_tokens": (read, written)}, total="totalTokens")
-
-
-USAGE: Final = _counts("Tokens")
-
-_INVOKE_USAGE: Final = _counts("TokenCount")
-"""The names of Nova behind `InvokeModel`."""
-
-
-def usage_table(counts: Mapping[str, object]) -> UsageTable:
-    """Return the table for an object of counts."""
-    return _INVOKE_USAGE if any(key.endswith("TokenCount") for key in counts) else USAGE
-
+    apart={"input_tokens": (_READ, _WRITTEN)},
+    total="totalTokens",
+)
 
 _OF_BLOCKS: Final = [f"contentBlock{each}" for each in ("Start", "Delta", "Stop")]
 EVENTS: Final = ("messageStart", *_OF_BLOCKS, "messageStop", "metadata")

@@ -152,12 +152,10 @@ class GeminiGenerateContentDecoder(DecoderBase):
         if self._reason is None:
             self.finish_step(FinishReason.CONTENT_FILTER, words.block_reason_of(self._details))
             return
-        finish = words.FINISH_REASONS.get(self._reason, FinishReason.OTHER)
-        if finish is FinishReason.STOP and self.recorder.unanswered(provider_executed=False):
-            finish = FinishReason.TOOL_CALLS
         error = words.failure(self._reason, string(self._details, "finishMessage"))
         if error is None:
-            self.finish_step(finish, self._reason)
+            finish = words.FINISH_REASONS.get(self._reason, FinishReason.OTHER)
+            self.finish_step(self.finish_reason_of(finish), self._reason)
         else:
             self.fail_step(error)
 

@@ -4,7 +4,7 @@ from assistant_events.adapters.dialect import Dialect
 from assistant_events.adapters.openai_chat.decoder import OpenAIChatDecoder
 from assistant_events.adapters.openai_chat.emitter import OpenAIChatEmitter, emit_resource
 from assistant_events.adapters.openai_chat.encoder import encode
-from assistant_events.adapters.openai_chat.profiles import PROFILES, Profile
+from assistant_events.adapters.openai_chat.policy import PROFILES, Profile
 from assistant_events.adapters.openai_chat.vocabulary import DROPPED, detect
 from assistant_events.adapters.openai_errors import ERRORS
 

@@ -25,6 +25,7 @@ from assistant_events.adapters.json_fields import (
     integer,
     mapping,
     mappings,
+    others,
     said,
     string,
 )
@@ -32,20 +33,11 @@ from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.reasoning_details import ReasoningDetails, text_of
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.tables import names
-from assistant_events.values import ErrorInfo, JsonContent, TextContent, write_json
+from assistant_events.recorder.calls import OpenCall
+from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextContent, write_json
 
 _DELTA: Final[Path] = ("choices", 0, "delta")
 _ARGUMENTS: Final[Path] = (*_DELTA, "tool_calls", 0, "function", "arguments")
-_OF_CALL: Final = frozenset({"id", "index", "type", "function", "custom"})
-_OF_FUNCTION: Final = frozenset({"name", "arguments", "input"})
-_OF_EXECUTED: Final = frozenset({"index", "type", "arguments", "output"})
-
-_CONSTANT: Final = names(
-    "id object model system_fingerprint service_tier provider choices index delta role content refusal tool_calls "
-    "function_call reasoning reasoning_content function type name finish_reason native_finish_reason stop_reason "
-    "logprobs channel token_ids content_filter_results"
-)
-_CONTENTS: Final = words.MESSAGE - {"role"}
 
 
 @attrs.define(eq=False)
@@ -53,9 +45,6 @@ class _Call:
     """A call of the answer, and the key of its input."""
 
     id: str | None
-    name: str | None
-    kind: str
-    """`function`, or the wire's other word."""
 
 
 class OpenAIChatDecoder(DecoderBase):
@@ -63,8 +52,13 @@ class OpenAIChatDecoder(DecoderBase):
 
     dialect = "openai-chat"
     provider = "openai"
+    usage_table = words.USAGE
     delta_frames = DeltaFrames(
-        constant=_CONSTANT,
+        constant=names(
+            "id object model system_fingerprint service_tier provider choices index delta role content refusal "
+            "tool_calls function_call reasoning reasoning_content function type name finish_reason "
+            "native_finish_reason stop_reason logprobs channel token_ids content_filter_results"
+        ),
         number=(*_DELTA, "tool_calls", 0, "index"),
         loose={"created", "obfuscation", "p"},
         counted={"usage"},
@@ -82,17 +76,14 @@ class OpenAIChatDecoder(DecoderBase):
         self._at: dict[int | None, _Call] = {}
         self._details = ReasoningDetails(self.recorder)
         self._finish_reason: str | None = None
-        self._is_document = False
-        self._has_refusal = False
-        self._counts: Fields = {}
-        self._state: dict[str, Any] = {}
-        self._facts: dict[str, Any] = {}
+        self._is_document = self._has_refusal = False
         self._audio: dict[str, Any] = {}
-        self._logprobs: dict[str, list[Any]] = {}
+        self._state: dict[str, Any] = {}
+        self._facts: dict[str, dict[str, Any]] = {level: {} for level in ("chunk", *words.LEVELS)}
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk, or a whole answer."""
-        if "error" in event and event["error"] is not None:
+        if event.get("error") is not None:
             self._learn(event)
             self.fail_step(ERRORS.read_document(event))
             return
@@ -110,73 +101,66 @@ class OpenAIChatDecoder(DecoderBase):
 
     def on_done(self) -> None:
         """End the answer."""
-        self._finish()
+        self.ensure_started()
+        self._end_parts()
+        word = self._finish_reason
+        given = None if word is None else words.FINISH_REASONS.get(word.lower(), FinishReason.OTHER)
+        self.finish_step(self.finish_reason_of(given, refused=self._has_refusal), word)
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """End an answer whose reason to finish has come; servers leave the mark out."""
         if error is None and (self._finish_reason is not None or self._is_document):
-            self._finish()
+            self.on_done()
 
     def on_skipped(self, counted: Fields) -> None:
         """Take the counts so far, which vLLM sends with each delta."""
-        self._counts = said(mapping(counted, "usage")) or self._counts
+        self.note_usage(said(mapping(counted, "usage")))
 
     def facts(self) -> StepFacts:
         """Return usage, state and details of the answer, for each end of its step."""
-        audio = {key: value for key, value in self._audio.items() if value and key not in ("id", "data")}
-        found = {**self._facts, "audio": audio, "logprobs": self._logprobs}
-        return {
-            "usage": words.usage_of(self._counts) if self._counts else None,
-            "state": self._state,
-            "details": {key: value for key, value in found.items() if value or key not in words.LEVELS},
-        }
+        levels = {level: facts for level, facts in self._facts.items() if facts and level != "chunk"}
+        return {**super().facts(), "state": self._state, "details": {**self._facts["chunk"], **levels}}
 
     # -- the answer
 
     def _learn(self, event: Fields) -> None:
         """Remember the facts of a chunk, and start the step with the first that has any."""
-        ident, model = string(event, "id"), string(event, "model")
+        ident = string(event, "id")
         if ident:
             self._state.setdefault("id", ident)
         if not self.recorder.started and (ident or mappings(event, "choices")):
-            self.recorder.start(self.origin(served_model=model or None), state=self._state)
-        self._counts = said(mapping(event, "usage")) or self._counts or said(mapping(mapping(event, "x_groq"), "usage"))
-        self._merge(self._facts, event, words.CHUNK)
+            self.recorder.start(self.origin(served_model=string(event, "model") or None), state=self._state)
+        for place in (mapping(event, "x_groq"), event):
+            self.note_usage(said(mapping(place, "usage")))
+        self._merge("chunk", event, words.CHUNK)
 
-    def _facts_of(self, part: str) -> dict[str, Any]:
-        """Return the facts of a part of the chunks, which none of their own fields replaces."""
-        if not isinstance(self._facts.get(part), dict):
-            self._facts[part] = {}
-        found: dict[str, Any] = self._facts[part]
-        return found
-
-    def _merge(self, into: dict[str, Any], fields: Fields, own: frozenset[str]) -> None:
+    def _merge(self, level: str, fields: Fields, own: frozenset[str]) -> None:
         """
-        Put fields that are not *own* into others: objects are merged at one level, else the last value counts.
+        Put fields that are not *own* into the facts: objects are merged at one level, else the last value counts.
 
         A new value makes the learned frames useless: they have the old one, which would count again.
         """
-        for key, value in said(fields).items():
-            if key not in own:
-                merged = {**mapping(into, key), **value} if isinstance(value, dict) else value
-                if into.get(key) != merged:
-                    into[key] = merged
-                    self._learners.clear()
+        facts = self._facts[level]
+        for key, value in others(fields, own).items():
+            merged = {**mapping(facts, key), **value} if isinstance(value, dict) else value
+            if facts.get(key) != merged:
+                facts[key] = merged
+                self._learners.clear()
 
     def _on_choice(self, event: Fields, choice: Fields) -> None:
         self._is_document = "delta" not in choice and "message" in choice
         delta = mapping(choice, "message" if self._is_document else "delta")
         if not delta and string(choice, "text"):
             delta = {"content": choice["text"]}
-        self._merge(self._facts_of("choice"), choice, words.CHOICE)
-        self._merge(self._facts_of("message"), delta, words.MESSAGE)
+        self._merge("choice", choice, words.CHOICE)
+        self._merge("message", delta, words.CONTENTS | {"role"})
         self._state |= {key: delta[key] for key in words.RETURNED if delta.get(key) is not None}
-        self._counts = said(mapping(choice, "usage")) or self._counts
+        self.note_usage(said(mapping(choice, "usage")))
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
         for kind in logprobs:
             if array(logprobs, kind):
-                self._logprobs.setdefault(kind, []).extend(logprobs[kind])
-        is_plain = not logprobs and not reason and len([key for key in _CONTENTS if delta.get(key)]) == 1
+                self._facts["logprobs"].setdefault(kind, []).extend(logprobs[kind])
+        is_plain = not logprobs and not reason and len([key for key in words.CONTENTS if delta.get(key)]) == 1
         self._on_delta(delta, event if is_plain else None)
         if reason in words.FAILURES:
             self.fail_step(ERRORS.read({"code": reason}))
@@ -192,16 +176,6 @@ class OpenAIChatDecoder(DecoderBase):
         for call in self._calls:
             self._end_call(call)
 
-    def _finish(self) -> None:
-        self.ensure_started()
-        self._end_parts()
-        finish = words.finish_reason_of(
-            self._finish_reason,
-            has_calls=bool(self.recorder.unanswered(provider_executed=False)),
-            has_refusal=self._has_refusal,
-        )
-        self.finish_step(finish, self._finish_reason)
-
     # -- fields of a delta
 
     def _on_delta(self, delta: Fields, frame: Fields | None) -> None:
@@ -216,29 +190,20 @@ class OpenAIChatDecoder(DecoderBase):
         details = mappings(delta, "reasoning_details")
         for item in details:
             self._details.add(item)
-        field = next((field for field in words.REASONING if string(delta, field)), None)
-        if field is not None and not any(map(text_of, details)):
-            self._details.end()
-            self.recorder.reasoning(delta[field], state={"field": field})
-            self._offer(frame, (*_DELTA, field), None)
-        content, refusal = delta.get("content"), string(delta, "refusal")
-        if content and isinstance(content, str):
-            self._details.end()
-            self.recorder.text(content)
-            self._offer(frame, (*_DELTA, "content"), None)
-        for item in mappings(delta, "content"):
-            self._on_content(item)
-        if refusal:
-            self._has_refusal = True
-            self._details.end()
-            self.recorder.text(refusal, key="refusal", state={"field": "refusal"})
-            self._offer(frame, (*_DELTA, "refusal"), "refusal")
-        self._on_annotations(mappings(delta, "annotations"))
-        for item in mappings(delta, "executed_tools"):
-            self._on_executed(item)
+        thought = next((field for field in words.REASONING if string(delta, field)), "")
+        for field in ("" if any(map(text_of, details)) else thought, "content", "refusal"):
+            if text := string(delta, field):
+                self._on_text(field, text, frame)
+        for field, read in (
+            ("content", self._on_content),
+            ("annotations", self._on_annotation),
+            ("executed_tools", self._on_executed),
+            ("images", self._on_image),
+        ):
+            for item in mappings(delta, field):
+                self._details.end()
+                read(item)
         self._on_audio(mapping(delta, "audio"))
-        for item in mappings(delta, "images"):
-            self._on_image(item)
         for item in mappings(delta, "tool_calls"):
             call = self._on_call(item)
             self._offer(frame, _ARGUMENTS, call, string(item, "id"))
@@ -250,23 +215,26 @@ class OpenAIChatDecoder(DecoderBase):
         if frame is not None:
             self.offer_fast_path(frame, path, self.recorder.open_of(key), kind=(path, ident))
 
-    def _on_annotations(self, annotations: list[Fields]) -> None:
-        """Read sources of the text, and files that the server has parsed."""
-        if annotations:
-            self._details.end()
-            self.recorder.begin(None, "text")
-            citations = [found for each in annotations if (found := words.citation_of(each)) is not None]
-            self.recorder.keep(None, {"annotations": annotations}, citations)
+    def _on_text(self, field: str, text: str, frame: Fields | None) -> None:
+        """Read a piece of the text, of the reasoning or of a refusal."""
+        key = "refusal" if field == "refusal" else None
+        self._has_refusal = self._has_refusal or key is not None
+        self._details.end()
+        add = self.recorder.reasoning if field in words.REASONING else self.recorder.text
+        add(text, key=key, state={} if field == "content" else {"field": field})
+        self._offer(frame, (*_DELTA, field), key)
+
+    def _on_annotation(self, annotation: Fields) -> None:
+        """Read a source of the text, or a file that the server has parsed."""
+        self.recorder.begin(None, "text")
+        self.recorder.keep(None, {"annotations": [annotation]}, words.citations_of(annotation))
 
     def _on_content(self, item: Fields) -> None:
         """Read an item of content in an array, as Mistral sends it."""
-        self._details.end()
         text, kind = string(item, "text"), string(item, "type")
         if kind == "thinking":
-            more = {key: value for key, value in item.items() if key not in ("type", "thinking")}
             texts = "".join([string(each, "text") or "" for each in mappings(item, "thinking")])
-            if texts or more.get("signature"):
-                self.recorder.reasoning(texts, state={"field": "thinking", **more})
+            self.recorder.reasoning(texts, state={"field": "thinking", **others(item, ("type", "thinking"))})
         elif kind == "text" and text is not None:
             self.recorder.text(text)
         else:
@@ -280,47 +248,47 @@ class OpenAIChatDecoder(DecoderBase):
             name = string(item, "type") or "tool"
             self.recorder.tool_input(None, name, string(item, "arguments") or "", key=key, provider_executed=True)
         if output is not None:
-            more = {name: value for name, value in said(item).items() if name not in _OF_EXECUTED}
+            more = others(item, ("index", "type", "arguments", "output"))
             self.recorder.result(None, [TextContent(output), *([JsonContent(more)] if more else [])], key=key)
 
     def _on_audio(self, audio: Fields) -> None:
         """Read a piece of audio; what is spoken is text beside it."""
-        known = self._audio
-        spoken = known.get("transcript", "") + (string(audio, "transcript") or "")
-        known |= {**{key: value for key, value in said(audio).items() if key != "data"}, "transcript": spoken}
+        facts, spoken = self._facts["audio"], string(audio, "transcript")
+        facts |= {key: value for key, value in audio.items() if value and key not in ("id", "data", "transcript")}
+        if spoken:
+            facts["transcript"] = facts.get("transcript", "") + spoken
+        self._audio |= {key: audio[key] for key in ("id",) if audio.get(key)}
         data = base64_bytes(string(audio, "data"))
         if data:
             self._details.end()
             kind = string(mapping(self.request, "audio"), "format") or "pcm16"
-            self.recorder.media(data, f"audio/{kind}", key="audio", state={"id": known["id"]} if "id" in known else {})
+            self.recorder.media(data, f"audio/{kind}", key="audio", state=self._audio)
 
     def _on_image(self, item: Fields) -> None:
         """Read an image: a data URL, as OpenRouter sends it, or another address."""
-        url = string(mapping(item, "image_url"), "url") or ""
-        found = read_data_url(url)
-        self._details.end()
-        if found is not None:
-            self.recorder.end_media(data=found[1], media_type=found[0], key=object())
-        elif url:
-            self.recorder.end_media(uri=url, media_type="image/png", key=object())
+        url = string(mapping(item, "image_url"), "url")
+        media_type, data = read_data_url(url or "") or ("image/png", None)
+        if url:
+            self.recorder.end_media({}, data, None if data else url, media_type=media_type, key=object())
 
     # -- calls
 
     def _on_call(self, item: Fields) -> _Call:
         """Read a piece of a call, and return the call."""
-        function = mapping(item, "function") or mapping(item, "custom")
-        call = self._call_of(item, string(function, "name") or None)
+        function, kind = mapping(item, "function") or mapping(item, "custom"), string(item, "type")
+        name = string(function, "name") or None
+        call = self._call_of(item, name)
         self._details.end()
-        arguments = function.get("arguments", function.get("input"))
-        if isinstance(arguments, Mapping):
-            arguments = write_json(arguments).decode()
-        state = {key: value for key, value in said(item).items() if key not in _OF_CALL}
-        more = {key: value for key, value in said(function).items() if key not in _OF_FUNCTION}
-        state |= {"type": call.kind} if call.kind != "function" else {}
-        state |= {"function": more} if more else {}
-        self.recorder.tool_input(
-            call.id, call.name, arguments if isinstance(arguments, str) else "", key=call, state=state
-        )
+        text = function.get("arguments", function.get("input"))
+        if isinstance(text, Mapping):
+            text = write_json(text).decode()
+        more = others(function, ("name", "arguments", "input"))
+        state = {
+            **others(item, ("id", "index", "type", "function", "custom")),
+            **({"type": kind} if kind not in (None, "function") else {}),
+            **({"function": more} if more else {}),
+        }
+        self.recorder.tool_input(call.id, name, text if isinstance(text, str) else "", key=call, state=state)
         return call
 
     def _call_of(self, item: Fields, name: str | None) -> _Call:
@@ -331,29 +299,24 @@ class OpenAIChatDecoder(DecoderBase):
         """
         index, ident = integer(item, "index"), string(item, "id") or None
         call = self._at.get(index)
-        if call is not None and (
-            ident not in (None, call.id)
-            if call.id is not None
-            else index is None and name is not None and call.name is not None
-        ):
-            call = None
-        if call is None:
-            call = _Call(ident, name, string(item, "type") or "function")
+        has_name = self.recorder.open_of(call) is not None
+        is_other = ident not in (None, call.id) if call and call.id else index is None and bool(name) and has_name
+        if call is None or is_other:
+            call = _Call(ident)
             self._calls.append(call)
             self._at[index] = self._at[None] = call
         elif ident is not None and call.id is None:
             call.id = ident
-            if call.name is not None:
+            if has_name:
                 self.recorder.keep(call, {"id": ident})
-        call.name = call.name or name
         return call
 
     def _end_call(self, call: _Call) -> None:
         """End the input of a call. A null counts as none; that of a custom tool is free text."""
         opened = self.recorder.open_of(call)
-        text = "" if opened is None else str(opened.buffer.value()).strip()
-        if opened is not None and (call.kind == "custom" or text == "null"):
-            whole = {"input": opened.buffer.value()} if call.kind == "custom" else {}
-            self.recorder.end_tool_input(key=call, input=whole)
-        else:
+        if not isinstance(opened, OpenCall):
             self.recorder.end(call)
+            return
+        text = opened.buffer.value()
+        whole = {"input": text} if opened.state.get("type") == "custom" else {} if text.strip() == "null" else None
+        self.recorder.end_tool_input(key=call, input=whole)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any, ClassVar
 
-import attrs
-
 from assistant_events import messages as msg
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost
+from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_message
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_executed, write_message, write_part
@@ -40,10 +37,10 @@ class OpenAIChatEmitter(EmitterBase):
         choice, more, facts = _facts(message)
         if message.error is None:
             choice["finish_reason"] = _finish_reason(message)
-        if message.error is None or choice or more or facts:
+        if choice or more or facts:
             self._write(more, choice, **facts)
         if message.usage is not None:
-            self.write({**self._head, "choices": [], "usage": words.write_usage(message.usage)})
+            self.write({**self._head, "choices": [], "usage": words.USAGE.write(message.usage)})
         if message.error is None:
             self.write("[DONE]")
         elif not is_lost(message.error):
@@ -53,37 +50,31 @@ class OpenAIChatEmitter(EmitterBase):
 
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the deltas of a part."""
-        if isinstance(part, msg.ToolPart) and part.provider_executed:
-            without_result = attrs.evolve(part, status=msg.CallStatus.CALLED, output=(), error=None)
-            self._write_executed(without_result)
-            return
         for name, value in write_part(part).items():
-            for delta in self._deltas(name, value):
-                self._write(delta)
+            if isinstance(value, str):
+                for piece in self.pieces(value):
+                    self._write({name: piece})
+            elif name == "executed_tools":
+                self._write_executed(part, {key: value[0][key] for key in ("type", "arguments")})
+            elif name == "tool_calls":
+                self._write_call(value[0])
+            else:
+                self._write({name: value})
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write a tool of the provider once more, with its result."""
-        self._write_executed(call)
+        self._write_executed(call, write_executed(call))
 
-    def _write_executed(self, call: msg.ToolPart) -> None:
-        self._write({"executed_tools": [{"index": self._index(call.call_id), **write_executed(call)}]})
+    def _write_executed(self, call: Any, executed: dict[str, Any]) -> None:
+        self._write({"executed_tools": [{"index": self._index(call.call_id), **executed}]})
 
-    def _deltas(self, name: str, value: Any) -> Iterator[dict[str, Any]]:
-        # Any: plain JSON.
-        if isinstance(value, str):
-            for piece in self.pieces(value):
-                yield {name: piece}
-        elif name == "tool_calls":
-            [call] = value
-            index = self._index(object())
-            of = "custom" if "custom" in call else "function"
-            key = "input" if of == "custom" else "arguments"
-            text = call[of].get(key, "")
-            yield {name: [{"index": index, **call, of: {**call[of], key: ""}}]}
-            for piece in self.pieces(text):
-                yield {name: [{"index": index, of: {key: piece}}]}
-        else:
-            yield {name: value}
+    def _write_call(self, call: dict[str, Any]) -> None:
+        """Write a call with an empty input, then the input in pieces."""
+        of, key = ("custom", "input") if "custom" in call else ("function", "arguments")
+        index = {"index": self._index(object())}
+        self._write({"tool_calls": [{**index, **call, of: {**call[of], key: ""}}]})
+        for piece in self.pieces(call[of].get(key, "")):
+            self._write({"tool_calls": [{**index, of: {key: piece}}]})
 
     def _index(self, key: object) -> int:
         return self._indexes.setdefault(key, len(self._indexes))
@@ -98,34 +89,26 @@ def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document, or the error of one that failed."""
     if message.error is not None:
         return ERRORS.write_document(message.error)
+    message = own_message(message, _DIALECT)
     choice, more, facts = _facts(message)
     written = write_message(message.parts)
-    for name, value in more.items():
-        written[name] = {**written[name], **value} if name == "audio" and name in written else value
-    usage = {} if message.usage is None else {"usage": words.write_usage(message.usage)}
-    choice = {
-        "index": 0,
-        "message": written,
-        **choice,
-        "finish_reason": _finish_reason(message),
-    }
+    if "audio" in more and "audio" in written:
+        more["audio"] = {**written["audio"], **more["audio"]}
+    usage = {} if message.usage is None else {"usage": words.USAGE.write(message.usage)}
+    choice = {"index": 0, "message": {**written, **more}, **choice, "finish_reason": _finish_reason(message)}
     return {**_head(message, "chat.completion"), "choices": [choice], **usage, **facts}
 
 
 def _head(message: msg.AssistantMessage, kind: str) -> dict[str, Any]:
-    own = message.origin.dialect == _DIALECT
-    ident = string(message.state, "id") if own else f"chatcmpl-{message.id}"
-    model = message.origin.served_model or (None if own else message.origin.model)
-    return {"id": ident or "", "object": kind, "created": 0, "model": model or ""}
+    ident = string(message.state, "id") if message.origin.dialect == _DIALECT else f"chatcmpl-{message.id}"
+    return {"id": ident or "", "object": kind, "created": 0, "model": message.origin.served_model or ""}
 
 
 def _facts(message: msg.AssistantMessage) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Return the facts of an answer that belong to the choice, to the message and to the chunk."""
-    if message.origin.dialect != _DIALECT:
-        return {}, {}, {}
-    facts: dict[str, Any] = thaw(message.details)
+    facts, state = thaw(message.details), thaw(message.state)
     choice, more = facts.pop("choice", {}), facts.pop("message", {})
-    more |= {key: thaw(message.state)[key] for key in words.RETURNED if key in message.state}
-    more |= {key: facts.pop(key) for key in ("audio",) if key in facts}
-    choice |= {key: facts.pop(key) for key in ("logprobs",) if key in facts}
+    more |= {key: state[key] for key in words.RETURNED if key in state}
+    for level, key in ((more, "audio"), (choice, "logprobs")):
+        level |= {key: facts.pop(key)} if key in facts else {}
     return choice, more, facts

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
 from assistant_events import messages as msg
-from assistant_events.adapters.json_fields import Fields, mapping, mappings, said, string
+from assistant_events.adapters.json_fields import Fields, others, string
 from assistant_events.recorder import Recorder
 from assistant_events.recorder.fragments import OpenFragment
 from assistant_events.values import thaw
@@ -38,7 +38,7 @@ class ReasoningDetails:
     def add(self, piece: Fields) -> None:
         """Add a piece."""
         key, text = _key_of(piece), text_of(piece)
-        facts = {name: value for name, value in said(piece).items() if name not in _TEXTS and value != ""}
+        facts = {name: value for name, value in others(piece, _TEXTS).items() if value != ""}
         if key == self._key:
             known = dict(self._known)
             _join(known, facts)
@@ -68,17 +68,20 @@ def text_of(piece: Fields) -> str:
     return next((text for name in _TEXTS if (text := string(piece, name))), "")
 
 
-def details_of(parts: Iterable[msg.ReasoningPart]) -> list[dict[str, Any]]:
-    """Return the items of reasoning that came as such, in their order, each once and with its text."""
+def write_details(part: msg.ReasoningPart) -> list[dict[str, Any]]:
+    """Return the items of a reasoning that came as such: that of its text, then others."""
+    state = thaw(part.state)
+    own = [state["detail"]] if "detail" in state else []
+    for item in own if part.text else ():
+        item["summary" if string(item, "type") == "reasoning.summary" else "text"] = part.text
+    return joined_details([*own, *state.get("details", ())])
+
+
+def joined_details(pieces: Iterable[Fields]) -> list[dict[str, Any]]:
+    """Return the items of pieces, in their order and each once."""
     items: dict[_Key, dict[str, Any]] = {}
-    for part in parts:
-        pieces = mappings(part.state, "details")
-        if "detail" in part.state:
-            own = mapping(part.state, "detail")
-            field = "summary" if string(own, "type") == "reasoning.summary" else "text"
-            pieces.insert(0, {**own, field: part.text} if part.text else own)
-        for piece in pieces:
-            _join(items.setdefault(_key_of(piece), {}), thaw(piece))
+    for piece in pieces:
+        _join(items.setdefault(_key_of(piece), {}), piece)
     return list(items.values())
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from assistant_events.adapters.errors import error_of
-from assistant_events.adapters.json_fields import Fields, count, integer, mapping, string
-from assistant_events.adapters.tables import by_word
+from assistant_events.adapters.json_fields import Fields, mapping, string
+from assistant_events.adapters.tables import by_word, names
+from assistant_events.adapters.text_places import cited_place
 from assistant_events.adapters.usage import UsageTable
-from assistant_events.values import Citation, FinishReason, Usage, thaw
+from assistant_events.values import Citation, FinishReason
 
 FINISH_REASONS: Final = by_word(
     {
@@ -29,65 +30,41 @@ FINISH_REASONS: Final = by_word(
 FAILURES: Final = frozenset({"error", "network_error", "insufficient_system_resource"})
 """Finish reasons of an answer that failed: OpenRouter, Z.ai, DeepSeek."""
 
-_COUNTS: Final = {
-    "input_tokens": "prompt_tokens",
-    "cache_read_tokens": "prompt_tokens_details.cached_tokens",
-    "cache_write_tokens": "prompt_tokens_details.cache_write_tokens",
-    "output_tokens": "completion_tokens",
-    "reasoning_tokens": "completion_tokens_details.reasoning_tokens",
-}
-
-USAGE: Final = UsageTable(counts=_COUNTS, total="total_tokens")
-
-USAGE_OF_DEEPSEEK: Final = UsageTable(counts={**_COUNTS, "cache_read_tokens": "prompt_cache_hit_tokens"})
-"""Its own field beside, or instead of, that of OpenAI."""
-
-USAGE_APART: Final = UsageTable(
-    counts=_COUNTS, apart={"output_tokens": ("completion_tokens_details.reasoning_tokens",)}, total="total_tokens"
+USAGE: Final = UsageTable(
+    counts={
+        "input_tokens": "prompt_tokens",
+        # The second is DeepSeek's, beside the first or instead of it.
+        "cache_read_tokens": "prompt_tokens_details.cached_tokens prompt_cache_hit_tokens",
+        "cache_write_tokens": "prompt_tokens_details.cache_write_tokens",
+        "output_tokens": "completion_tokens",
+        "reasoning_tokens": "completion_tokens_details.reasoning_tokens",
+    },
+    # xAI counts reasoning beside the output.
+    apart={"output_tokens": ("completion_tokens_details.reasoning_tokens",)},
+    total="total_tokens",
+    total_decides=True,
 )
-"""Of servers that count reasoning beside the output, as xAI does. The total shows it."""
 
+LEVELS: Final = ("choice", "message", "audio", "logprobs")
+"""Details of the step that have fields of other objects than chunks."""
 
-def usage_of(fields: Fields) -> Usage:
-    """Return the usage of an object, by the table that its counts agree with."""
-    apart = count(mapping(fields, "completion_tokens_details"), "reasoning_tokens")
-    sides = [count(fields, key) for key in ("prompt_tokens", "completion_tokens", "total_tokens")]
-    if apart and None not in sides and sides[2] == (sides[0] or 0) + (sides[1] or 0) + apart:
-        return USAGE_APART.read(fields)
-    usage = USAGE.read(fields)
-    return USAGE_OF_DEEPSEEK.read(fields) if usage.cache_read_tokens is None else usage
-
-
-def write_usage(usage: Usage) -> dict[str, Any]:
-    """Return the object of a usage: its own one where that is read as the same."""
-    # Any: plain JSON.
-    details: dict[str, Any] = thaw(usage.details)
-    return details if details and usage_of(details) == usage else USAGE.write(usage)
-
-
-CHUNK: Final = frozenset({"id", "object", "created", "model", "choices", "usage", "error", "obfuscation", "p"})
+CHUNK: Final = names("id object created model choices usage error obfuscation p").union(LEVELS)
 """Fields of a chunk that are read, or dropped. All others are details of the step, under their own names."""
 
-CHOICE: Final = frozenset({"index", "delta", "message", "finish_reason", "logprobs", "usage", "text", "token_id"})
+CHOICE: Final = names("index delta message finish_reason logprobs usage text token_id")
 """The same of a choice: others are details under `choice`."""
 
 RETURNED: Final = ("extra_content", "thought_signature")
 """Fields of a message that its server wants back: the signatures of Gemini."""
 
-MESSAGE: Final = frozenset(
-    {
-        *("role", "content", "refusal", "reasoning_content", "reasoning", "reasoning_text", "reasoning_details"),
-        *("tool_calls", "function_call", "executed_tools", "audio", "images", "annotations", "token_id", "token_ids"),
-        *RETURNED,
-    }
-)
-"""The same of a message or delta: others are details under `message`."""
-
 REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text")
 """Fields with the text of the reasoning, the first of which counts; servers send it in several at once."""
 
-LEVELS: Final = frozenset({"choice", "message", "logprobs", "audio"})
-"""Keys of the details that are not fields of a chunk."""
+CONTENTS: Final = names(
+    "content refusal reasoning_details annotations executed_tools audio images tool_calls function_call token_id "
+    "token_ids"
+).union(REASONING, RETURNED)
+"""The same of a message or delta, beside its role: others are details under `message`."""
 
 DROPPED: Final[Mapping[str, str]] = MappingProxyType(
     by_word(
@@ -112,27 +89,11 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
 """Fields that the decoder does not keep."""
 
 
-def finish_reason_of(word: str | None, *, has_calls: bool, has_refusal: bool) -> FinishReason:
-    """Return why an answer ended. Servers write `stop` for calls, too, and OpenAI does for a refusal."""
-    finish = FINISH_REASONS.get((word or "").lower(), FinishReason.OTHER)
-    if finish is FinishReason.STOP and has_refusal:
-        return FinishReason.CONTENT_FILTER
-    return FinishReason.TOOL_CALLS if has_calls and (finish is FinishReason.STOP or word is None) else finish
-
-
-def citation_of(annotation: Fields) -> Citation | None:
-    """Return the source that an annotation names; `None` for one that names none, such as the text of a file."""
+def citations_of(annotation: Fields) -> list[Citation]:
+    """Return the source that an annotation names; none of one such as the text of a file."""
     source = mapping(annotation, "url_citation")
-    if string(source, "url") is None:
-        return None
-    start, end = integer(source, "start_index"), integer(source, "end_index")
-    is_placed = start is not None and end is not None and 0 <= start < end
-    return Citation(
-        url=string(source, "url"),
-        title=string(source, "title"),
-        start=start if is_placed else None,
-        end=end if is_placed else None,
-    )
+    url, (start, end) = string(source, "url"), cited_place(source)
+    return [] if url is None else [Citation(url=url, title=string(source, "title"), start=start, end=end)]
 
 
 def detect(document: Fields) -> bool:

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from assistant_events.adapters.json_fields import Fields, integer, mapping, string
+from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.adapters.tables import by_word
+from assistant_events.adapters.text_places import cited_place
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
 
@@ -241,9 +242,7 @@ def citations_of(annotations: Sequence[Fields], length: int) -> list[Citation]:
     for each in annotations:
         if string(each, "type") == "file_path":
             continue
-        start, end = integer(each, "start_index"), integer(each, "end_index")
-        if start is None or end is None or not 0 <= start <= end <= length:
-            start = end = None
+        start, end = cited_place(each, length)
         title = string(each, "title") or string(each, "filename")
         found.append(Citation(url=string(each, "url"), title=title, start=start, end=end))
     return found
