@@ -179,8 +179,8 @@ class AlwaysEndsItsTurn(AnthropicMessagesDecoder):
 class SharesItsCounts(AnthropicMessagesDecoder):
     counts = {}  # noqa: RUF012 - the fault
 
-    def on_rejoin(self):
-        super().on_rejoin()
+    def on_begin(self):
+        super().on_begin()
         self._counts = self.counts
 
     def on_event(self, event):

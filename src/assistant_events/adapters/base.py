@@ -20,7 +20,7 @@ from assistant_events.adapters.frame_reader import FrameReader, Note
 from assistant_events.adapters.framing import Framing
 from assistant_events.adapters.hops import Hops, Prior
 from assistant_events.adapters.items import last_number
-from assistant_events.adapters.json_fields import Fields, plain_json
+from assistant_events.adapters.json_fields import Fields, plain_json, said
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
@@ -80,6 +80,7 @@ class DecoderBase(FrameReader):
     Attributes of a decoder:
 
     - `recorder`: the `Recorder` of the current hop; `on_event` calls its verbs.
+    - `step_state`, `step_details`: state and details of the step as far as they are known, for the adapter to fill.
     - `request`: the body that was sent, as plain JSON; empty when it is not known.
     - `notes`: unusable input so far, a `Note` each, the first 100; `notes_left_out` counts those beyond.
     - `error`: why the last step failed; `None` when it did not.
@@ -132,6 +133,7 @@ class DecoderBase(FrameReader):
         self._hops = Hops(message_id, prior)
         super().__init__()
         self.recorder = self._make_recorder(message_id)
+        self._begin_stream()
 
     # -- for the owner of a stream
 
@@ -270,8 +272,8 @@ class DecoderBase(FrameReader):
     def on_failing(self) -> None:
         """Give the recorder what is known of open items (`keep`), before the step fails. Nothing by default."""
 
-    def on_rejoin(self) -> None:
-        """Forget what was read: the stream begins again. Nothing by default."""
+    def on_begin(self) -> None:
+        """Forget what was read: the stream begins, when the decoder is made, or again. Nothing by default."""
 
     def interruption(self) -> ErrorInfo:
         """Return the error of a stream that was cut."""
@@ -291,10 +293,10 @@ class DecoderBase(FrameReader):
         model = self.request.get("model")
         return model if isinstance(model, str) and model else None
 
-    def ensure_started(self) -> None:
-        """Begin the step if nothing has."""
+    def ensure_started(self, served_model: str | None = None) -> None:
+        """Begin the step if nothing has, with `step_state`."""
         if not self.recorder.started:
-            self.recorder.start(self.origin())
+            self.recorder.start(self.origin(served_model=served_model), state=self.step_state)
 
     def end_answer(self) -> None:
         """End the answer. `finish_step` and `fail_step` do it too."""
@@ -306,7 +308,7 @@ class DecoderBase(FrameReader):
         self._paused_calls = _calls_by_id(paused)
         self._next_number = 0 if paused is None else last_number(paused, self.item_key or "") + 1
         self.recorder = self._make_recorder(self._hops.next())
-        self._usage = None
+        self._forget_step()
 
     def resume_hop(self, run_id: str) -> None:
         """Continue in the message of the hop of this run, when `prior` has one; each hop may be replayed alone."""
@@ -367,8 +369,7 @@ class DecoderBase(FrameReader):
                 self._hops.recorded[message.id] = message
             self.recorder = self._make_recorder(self.recorder.message_id)
         self._leave_fast_path()
-        self._usage = None
-        self.on_rejoin()
+        self._begin_stream()
 
     def note_usage(self, fields: Fields, *, partial: bool = False) -> None:
         """
@@ -384,14 +385,16 @@ class DecoderBase(FrameReader):
         """
         if self.usage_table is None:
             raise TypeError(f"{type(self).__name__}.usage_table: expected a UsageTable to read usage with, got None")
+        fields = said(fields)
         if fields:
             self._usage = {**fields, "partial": True} if partial else fields
 
     def facts(self) -> StepFacts:
-        """Return the facts that each end of the step has: by default the usage of `note_usage`."""
-        if self._usage is None or self.usage_table is None:
-            return {}
-        return {"usage": self.usage_table.read(self._usage)}
+        """Return the facts that each end of the step has: usage of `note_usage`, `step_state` and `step_details`."""
+        facts: StepFacts = {"state": self.step_state, "details": self.step_details}
+        if self._usage is not None and self.usage_table is not None:
+            facts["usage"] = self.usage_table.read(self._usage)
+        return facts
 
     def finish_reason_of(self, given: FinishReason | None, *, refused: bool = False) -> FinishReason:
         """
@@ -444,6 +447,16 @@ class DecoderBase(FrameReader):
         self.terminal = self.terminal or last
 
     # -- inside
+
+    def _begin_stream(self) -> None:
+        self._forget_step()
+        self.on_begin()
+
+    def _forget_step(self) -> None:
+        # Any: plain JSON.
+        self._usage = None
+        self.step_state: dict[str, Any] = {}
+        self.step_details: dict[str, Any] = {}
 
     def _give_up(self, error: ErrorInfo | None) -> None:
         """Do what is left when nothing more is taken, and fail the step; not a hop of which nothing came."""

@@ -24,14 +24,10 @@ class BlockFrames(NamedTuple):
 
 class BlockEmitter(EmitterBase):
     """
-    Base class of these emitters. A subclass implements `write_block` and `block_frames`, and calls `on_start` of this.
+    Base class of these emitters. A subclass implements `write_block` and `block_frames`.
 
     Parts with the same number in their state are one block: its start is written once.
     """
-
-    def __init__(self, *, delta_chars: int | None = None) -> None:
-        super().__init__(delta_chars=delta_chars)
-        self._indexes: dict[object, int] = {}
 
     # -- implemented by subclasses
 
@@ -45,10 +41,6 @@ class BlockEmitter(EmitterBase):
         """Return the frames of the block of *part*; of a result, *part* is `None`."""
 
     # -- called by the base class
-
-    def on_start(self, message: msg.AssistantMessage) -> None:
-        """Count the blocks from the start."""
-        self._indexes = {}
 
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the block of a part, or continue the one that it belongs to."""
@@ -66,7 +58,7 @@ class BlockEmitter(EmitterBase):
         number = number_of(state, self.decoder.item_key or "")
         key = object() if number is None else number
         is_late = key in self._indexes
-        frames = self.block_frames(self._indexes.setdefault(key, len(self._indexes)), block, part)
+        frames = self.block_frames(self.index_of(key), block, part)
         if frames.start is not None and not is_late:
             self.write(frames.start)
         for delta in frames.deltas:

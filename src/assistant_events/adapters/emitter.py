@@ -20,7 +20,7 @@ from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.tables import word_of
 from assistant_events.history import NO_RESULT_KINDS, Drop, DropReason, has_result
 from assistant_events.lifecycle import MessageLifecycle
-from assistant_events.messages import AssistantMessage, Part, ToolPart
+from assistant_events.messages import AssistantMessage, CallStatus, Part, ToolPart
 from assistant_events.reducer import fold
 from assistant_events.values import CUT_KINDS, ErrorInfo, ErrorKind, FinishReason
 from assistant_events.values.validators import NO_FIELDS, NO_STATE
@@ -63,6 +63,7 @@ class EmitterBase(ABC):
         self._frames: list[Frame] = []
         self._drops: dict[Drop, None] = {}
         self._unread: list[tuple[AssistantMessage, list[Frame]]] = []
+        self._indexes: dict[object, int] = {}
         self._over = False
         self._closed = False
 
@@ -106,6 +107,10 @@ class EmitterBase(ABC):
         size = self._delta_chars or len(text)
         return [text[at : at + size] for at in range(0, len(text), size or 1)]
 
+    def index_of(self, key: object) -> int:
+        """Return the index of an item of the message: items are counted in the order in which they are asked for."""
+        return self._indexes.setdefault(key, len(self._indexes))
+
     def drop(self, place: int | None, reason: DropReason | str, message_id: str | None = None) -> None:
         """Report something of the message, or of its part at *place*, that the wire does not carry."""
         if message_id is None and self._answer is not None:
@@ -145,7 +150,7 @@ class EmitterBase(ABC):
             self._answer = answer = _Answer(event)
             if not self._is_own:
                 self.drop(None, DropReason.OTHER_PROVIDER)
-            self.on_start(own_message(answer.message(), self.decoder.dialect))
+            self._start(answer)
         elif answer is None or event.message_id != answer.id or isinstance(event, ev.HistoryRewound):
             self.drop(None, OTHER_MESSAGE, event.message_id)
         elif answer.life.advance(event) is not None:
@@ -153,13 +158,17 @@ class EmitterBase(ABC):
         elif isinstance(event, ev.StepRestarted):
             self.drop(None, RESTARTED)
             answer.restart(event)
-            self.on_start(own_message(answer.message(), self.decoder.dialect))
+            self._start(answer)
         elif isinstance(event, (ev.StepEnded, ev.StepFailed)):
             self._end(answer, event)
         elif answer.ended or not answer.add(event):
             self.drop(answer.place_of(event), APP_RESULT)
         else:
             self._write_parts(answer)
+
+    def _start(self, answer: _Answer) -> None:
+        self._indexes = {}
+        self.on_start(own_message(answer.message(), self.decoder.dialect))
 
     def _write_parts(self, answer: _Answer, *, everything: bool = False) -> None:
         while answer.waiting and (everything or answer.waiting[0].has_ended):
@@ -168,7 +177,7 @@ class EmitterBase(ABC):
                 continue
             part = answer.part(slot)
             if not slot.is_result:
-                self.on_part(slot.place, self._own(slot.place, part))
+                self.on_part(slot.place, _without_result(self._own(slot.place, part)))
             elif isinstance(part, ToolPart) and has_result(part):
                 self.on_result(slot.place, self._own(slot.place, part))
 
@@ -325,6 +334,12 @@ def _address(event: ev.DurableEvent) -> tuple[str, str | None]:
 
 def _is_no_result(event: ev.DurableEvent) -> bool:
     return isinstance(event, ev.ToolFailed) and event.error.kind in NO_RESULT_KINDS
+
+
+def _without_result(part: Part) -> Part:
+    if not isinstance(part, ToolPart) or not has_result(part):
+        return part
+    return attrs.evolve(part, status=CallStatus.CALLED, output=(), error=None, result_state=NO_STATE)
 
 
 def _without_state(part: _P) -> _P:

@@ -19,6 +19,7 @@ from assistant_events import messages as msg
 from assistant_events import values as v
 from assistant_events.adapters.call_ids import assign_call_ids, wire_id
 from assistant_events.adapters.call_results import in_words, is_failed, repairs, result_content, with_input
+from assistant_events.adapters.compaction import since_compaction
 from assistant_events.adapters.json_fields import string
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import DEFAULT_POLICY, REPAIRS, Drop, DropReason, Policy, Relation, select
@@ -137,10 +138,15 @@ class EncoderBase(ABC):
             if body.pop(key, None) is not None:
                 raise ValueError(f"body: {key} comes out of the transcript, leave it out")
         self.messages = messages
+        """The conversation, from the last answer on in which the provider has summed up what is before it."""
+
         self.body = body
         self.strip = strip
         self._policy = policy
         self._ids = {} if self.not_in_call_ids is None else assign_call_ids(messages, self.not_in_call_ids)
+        if not strip:
+            self.messages = since_compaction(messages, self.target, policy, self.is_summary)
+        self.prepare()
 
     @classmethod
     def encode(
@@ -199,6 +205,9 @@ class EncoderBase(ABC):
 
     # -- implemented by subclasses
 
+    def prepare(self) -> None:  # noqa: B027 - most dialects need nothing
+        """Look at `messages` and `body`, before anything of them is written. Nothing by default."""
+
     def model_of(self, body: Mapping[str, Any]) -> str:
         """Return the model that *body* names; without one, raise a `ValueError`."""
         model = string(body, "model")
@@ -244,6 +253,10 @@ class EncoderBase(ABC):
     def completed(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the body that is sent."""
         return body
+
+    def is_summary(self, part: msg.Part) -> bool:
+        """Return whether *part* is a summary by the provider of what is before it. None is by default."""
+        return False
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why no item can hold *part*; `None` when one can."""

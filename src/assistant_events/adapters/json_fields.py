@@ -95,6 +95,20 @@ def others(fields: Fields, *own: Collection[str]) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value is not None and not any(key in each for each in own)}
 
 
+def learn(facts: dict[str, Any], fields: Fields, *own: Collection[str]) -> bool:
+    """
+    Put what `others` returns into *facts*: objects are merged at one level, else the last value counts.
+
+    Returns:
+        Whether something is new.
+    """
+    found = others(fields, *own).items()
+    new = {key: {**mapping(facts, key), **value} if isinstance(value, dict) else value for key, value in found}
+    has_news = any(facts.get(key) != value for key, value in new.items())
+    facts |= new
+    return has_news
+
+
 def string(fields: Fields, key: str) -> str | None:
     """Return a string, or `None`."""
     value = fields.get(key)

@@ -153,10 +153,10 @@ class TrackingDecoder(DecoderBase):
         self._count(seen.content)
         super().on_event(event)  # type: ignore[safe-super]  # that of the dialect is between this class and the base
 
-    def on_rejoin(self) -> None:
+    def on_begin(self) -> None:
         """Count content from its start again."""
         self._place = 0
-        super().on_rejoin()
+        super().on_begin()
 
     def fail_step(self, error: ErrorInfo, **more: Any) -> None:
         """Fail the step, with credentials removed from the error."""

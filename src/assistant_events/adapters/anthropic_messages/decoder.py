@@ -11,12 +11,12 @@ A *block* is one item of the message's `content`. Facts: SDK types of anthropic 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Unpack
+from typing import Any
 
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.aws import AWS_ERRORS, error_in
 from assistant_events.adapters.aws_event_stream import event_in_chunk
-from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
+from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, flag, integer, mapping, mappings, said, string
 from assistant_events.adapters.sealing import split_sealed
@@ -36,21 +36,15 @@ class AnthropicMessagesDecoder(DecoderBase):
     item_key = "i"
     delta_frames = DeltaFrames(number="index")
 
-    def __init__(self, message_id: str, **options: Unpack[DecoderOptions]) -> None:
-        super().__init__(message_id, **options)
-        self.on_rejoin()
-
     # -- the shape that DecoderBase asks for
 
-    def on_rejoin(self) -> None:
+    def on_begin(self) -> None:
         """Forget what was read: the message begins again."""
         self._blocks: dict[int, _Block] = {}
         self._latest: _Block | None = None
         self._calls: set[str] = set()
         self._counts: dict[str, Any] = {}
         self._stop_reason: str | None = None
-        self._state: dict[str, Any] = {}
-        self._details: dict[str, Any] = {}
 
     def on_event(self, event: Fields) -> None:
         """Read one event. Its type is in the document; names of frames are missing or wrong behind gateways."""
@@ -81,7 +75,7 @@ class AnthropicMessagesDecoder(DecoderBase):
 
     def facts(self) -> StepFacts:
         """Return usage, state and details of the message, for each end of its step."""
-        return {"usage": self._usage_so_far(partial=True), "state": self._state, "details": self._details}
+        return {**super().facts(), "usage": self._usage_so_far(partial=True)}
 
     def resource_events(self, resource: Fields) -> Iterator[Fields]:
         """Yield the events of a stream whose first one has the whole message; an error document is an event."""
@@ -113,7 +107,7 @@ class AnthropicMessagesDecoder(DecoderBase):
             self.on_event(inner)
 
     def _on_message_start(self, message: Fields) -> None:
-        known, given = self._state.get("message_id"), string(message, "id") or None
+        known, given = self.step_state.get("message_id"), string(message, "id") or None
         if known is not None and given is not None:
             if given != known:
                 # Gateways have spliced two answers (vercel/ai, fixture spliced-message-start).
@@ -121,9 +115,8 @@ class AnthropicMessagesDecoder(DecoderBase):
                 self.fail_step(ErrorInfo(kind=ErrorKind.PROTOCOL, message=text))
             return
         if given is not None:
-            self._state["message_id"] = given
-        if not self.recorder.started:
-            self.recorder.start(self.origin(served_model=string(message, "model") or None), state=self._state)
+            self.step_state["message_id"] = given
+        self.ensure_started(string(message, "model") or None)
         self._learn(message, _MESSAGE)
         for index, block in enumerate(mappings(message, "content")):
             self._on_start(index, block)
@@ -135,9 +128,9 @@ class AnthropicMessagesDecoder(DecoderBase):
         self._stop_reason = string(fields, "stop_reason") or self._stop_reason
         container = mapping(fields, "container")
         if string(container, "id"):
-            self._state["container"] = container["id"]
-            self._details["container"] = {key: value for key, value in container.items() if key != "id"}
-        self._details |= {key: value for key, value in said(fields).items() if key not in own}
+            self.step_state["container"] = container["id"]
+            self.step_details["container"] = {key: value for key, value in container.items() if key != "id"}
+        self.step_details |= {key: value for key, value in said(fields).items() if key not in own}
 
     def _usage_so_far(self, *, partial: bool) -> Usage | None:
         """Return the token counts: totals so far, of which each frame has some. Zeros alone count as none."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from assistant_events import messages as msg
 from assistant_events.adapters.anthropic_messages import blocks
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.anthropic_messages.decoder import AnthropicMessagesDecoder
-from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.block_emitter import BlockEmitter, BlockFrames
 from assistant_events.adapters.emitter import finish_word, is_lost, own_message
 from assistant_events.adapters.items import BlockKind
@@ -27,15 +26,14 @@ _OF_DELTA = ("stop_sequence", "stop_details", "container")
 class AnthropicMessagesEmitter(BlockEmitter):
     """Writes one answer as a stream."""
 
-    decoder: ClassVar[type[DecoderBase]] = AnthropicMessagesDecoder
+    decoder = AnthropicMessagesDecoder
 
-    name_field: ClassVar[str | None] = "type"
+    name_field = "type"
 
     # -- the message
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `message_start`. Official clients expect counts in it: zeros."""
-        super().on_start(message)
         counts = {"input_tokens": 0, "output_tokens": 0}
         self.write({"type": "message_start", "message": {**_head(message), "content": [], "usage": counts}})
 

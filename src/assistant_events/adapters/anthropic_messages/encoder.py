@@ -15,7 +15,6 @@ from assistant_events import messages as msg
 from assistant_events.adapters.anthropic_messages.blocks import content_blocks, media_block
 from assistant_events.adapters.anthropic_messages.policy import POLICY
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.compaction import since_compaction
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import joined_roles
 from assistant_events.adapters.json_fields import mapping, mappings, string
@@ -36,11 +35,8 @@ class AnthropicMessagesEncoder(EncoderBase):
     conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_-]")
 
-    def __init__(self, messages: tuple[msg.Message, ...], body: dict[str, Any], **options: Any) -> None:
-        # Any: the options of `EncoderBase`.
-        super().__init__(messages, body, **options)
-        if not self.strip:
-            self.messages = since_compaction(messages, self.target, self._policy, _is_summary)
+    def prepare(self) -> None:
+        """Look for results in later answers."""
         self._answers = [message for message in self.messages if isinstance(message, msg.AssistantMessage)]
         blocks = [mapping(part.state, "block") for message in self._answers for part in message.parts]
         self._results = {string(block, "tool_use_id") for block in blocks}
@@ -72,7 +68,7 @@ class AnthropicMessagesEncoder(EncoderBase):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer, from its last compaction on: what is before it is in it."""
-        summaries = [place for place, part in enumerate(message.parts) if _is_summary(part)]
+        summaries = [place for place, part in enumerate(message.parts) if self.is_summary(part)]
         sent = attrs.evolve(message, parts=message.parts[summaries[-1] :]) if summaries else message
         blocks = [block for block in content_blocks(sent) if block.get("text") != ""]
         return [{"role": "assistant", "content": blocks}] if blocks else []
@@ -88,6 +84,11 @@ class AnthropicMessagesEncoder(EncoderBase):
         if "toolset_name" in call.state:
             block["toolset_name"] = call.state["toolset_name"]
         return {"role": "user", "content": [{**block, "is_error": True} if failed else block]}
+
+    def is_summary(self, part: msg.Part) -> bool:
+        """Return whether a part is a compaction; one without content is a failed one, which the service passes over."""
+        block = mapping(part.state, "block")
+        return string(block, "type") == "compaction" and block.get("content") is not None
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no block: an empty text, a tool that is not declared, a call that nothing answers."""
@@ -116,9 +117,3 @@ class AnthropicMessagesEncoder(EncoderBase):
 
 
 encode = AnthropicMessagesEncoder.encode
-
-
-def _is_summary(part: msg.Part) -> bool:
-    """Return whether a part is a compaction; one without content is a failed one, which the service passes over."""
-    block = mapping(part.state, "block")
-    return string(block, "type") == "compaction" and block.get("content") is not None

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator
-from typing import Any, Unpack
+from typing import Any
 
 import attrs
 
 from assistant_events.adapters.aws import AWS_ERRORS, error_in
 from assistant_events.adapters.aws_event_stream import AwsEventStream, event_in_chunk
-from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
+from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.blocks import block_events
 from assistant_events.adapters.frame_templates import DeltaFrames
@@ -49,20 +49,15 @@ class BedrockConverseDecoder(DecoderBase):
         constant=(), inside=_DELTA[:1], number=("contentBlockDelta", "contentBlockIndex"), loose=("p",)
     )
 
-    def __init__(self, message_id: str, **options: Unpack[DecoderOptions]) -> None:
-        super().__init__(message_id, **options)
-        self.on_rejoin()
-
     # -- the shape that DecoderBase asks for
 
-    def on_rejoin(self) -> None:
+    def on_begin(self) -> None:
         """Forget what was read: the message begins again."""
         self._blocks: dict[int | None, _Block] = {}
         self._latest: _Block | None = None
         self._calls: set[str] = set()
         self._stop_reason: str | None = None
         self._has_ended = self._has_metadata = False
-        self._details: dict[str, Any] = {}
 
     def on_event(self, event: Fields) -> None:
         """Read one event: an object whose only key is its type. Other keys may be beside it."""
@@ -84,7 +79,7 @@ class BedrockConverseDecoder(DecoderBase):
                 self._learn(fields, "stopReason")
             case "metadata":
                 self._has_metadata = True
-                self.note_usage(said(mapping(fields, "usage")))
+                self.note_usage(mapping(fields, "usage"))
                 self._learn(fields, "usage")
             case _:
                 self._on_other(event)
@@ -100,10 +95,6 @@ class BedrockConverseDecoder(DecoderBase):
         """Keep the redacted content of open blocks."""
         for block in self._blocks.values():
             self._keep_redacted(block)
-
-    def facts(self) -> StepFacts:
-        """Return usage and details of the message, for each end of its step."""
-        return {**super().facts(), "details": self._details}
 
     def requested_model(self) -> str | None:
         """Return the model that the request names; over HTTP it is in the address."""
@@ -143,7 +134,7 @@ class BedrockConverseDecoder(DecoderBase):
 
     def _learn(self, fields: Fields, own: str) -> None:
         """Remember facts about the message, all but the field *own*."""
-        self._details |= {key: value for key, value in said(fields).items() if key not in (own, "p")}
+        self.step_details |= {key: value for key, value in said(fields).items() if key not in (own, "p")}
 
     def _finish(self) -> None:
         """End the step; a malformed output fails it."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from assistant_events import messages as msg
 from assistant_events.adapters.aws import write_exception
-from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.bedrock_converse import blocks
 from assistant_events.adapters.bedrock_converse import vocabulary as words
 from assistant_events.adapters.bedrock_converse.decoder import BedrockConverseDecoder
@@ -25,11 +24,10 @@ _STOP = "additionalModelResponseFields"
 class BedrockConverseEmitter(BlockEmitter):
     """Writes one answer as a stream."""
 
-    decoder: ClassVar[type[DecoderBase]] = BedrockConverseDecoder
+    decoder = BedrockConverseDecoder
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `messageStart`."""
-        super().on_start(message)
         self.write({"messageStart": {"role": "assistant"}})
 
     def on_end(self, message: msg.AssistantMessage) -> None:

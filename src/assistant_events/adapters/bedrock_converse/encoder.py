@@ -38,10 +38,9 @@ class BedrockConverseEncoder(EncoderBase):
     conversation_fields: ClassVar[tuple[str, ...]] = ("messages",)
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^a-zA-Z0-9_.:-]")
 
-    def __init__(self, messages: tuple[msg.Message, ...], body: dict[str, Any], **options: Any) -> None:
-        # Any: the options of `EncoderBase`.
-        super().__init__(messages, body, **options)
-        fit = nine_characters if "mistral" in self.model_of(body) else _short
+    def prepare(self) -> None:
+        """Make ids of calls that the model takes."""
+        fit = nine_characters if "mistral" in self.model_of(self.body) else _short
         self._ids = {place: fit(call_id) for place, call_id in self._ids.items()}
 
     def model_of(self, body: Mapping[str, Any]) -> str:

@@ -8,9 +8,9 @@ google-genai 3.4.0, recordings of 2024-12 to 2026-06.
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any
 
-from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
+from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
@@ -20,9 +20,10 @@ from assistant_events.adapters.json_fields import (
     base64_bytes,
     flag,
     integer,
+    learn,
     mapping,
     mappings,
-    said,
+    others,
     string,
     taken_object,
 )
@@ -52,13 +53,9 @@ class GeminiGenerateContentDecoder(DecoderBase):
         counted=("usageMetadata",),
     )
 
-    def __init__(self, message_id: str, **options: Unpack[DecoderOptions]) -> None:
-        super().__init__(message_id, **options)
-        self.on_rejoin()
-
     # -- the shape that DecoderBase asks for
 
-    def on_rejoin(self) -> None:
+    def on_begin(self) -> None:
         """Forget what was read: the message begins again."""
         self._model: str | None = None
         self._index: int | None = None
@@ -75,8 +72,6 @@ class GeminiGenerateContentDecoder(DecoderBase):
         self._reason: str | None = None
         self._counts: Fields = {}
         self._traffic: dict[str, Any] = {}
-        self._state: dict[str, Any] = {}
-        self._details: dict[str, Any] = {}
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk."""
@@ -84,9 +79,9 @@ class GeminiGenerateContentDecoder(DecoderBase):
             self.fail_step(words.ERRORS.read_document(event))
             return
         self._model = self._model or string(event, "modelVersion") or None
-        self._state |= {key: each for key in words.OF_RESPONSE if (each := string(event, key))}
+        self.step_state |= {key: each for key in words.OF_RESPONSE if (each := string(event, key))}
         self._keep_counts(mapping(event, "usageMetadata"))
-        self._learn(event, _FRAME)
+        learn(self.step_details, event, _FRAME)
         if "candidates" in event or "responseId" in event:
             self.ensure_started()
         for candidate in mappings(event, "candidates"):
@@ -106,17 +101,12 @@ class GeminiGenerateContentDecoder(DecoderBase):
         bare = error_of_body(self.tail.encode() if '"error"' in self.tail else b"")
         if error is None and bare:
             self.fail_step(words.ERRORS.read(bare))
-        elif error is None and (self._reason is not None or words.block_reason_of(self._details)):
+        elif error is None and (self._reason is not None or words.block_reason_of(self.step_details)):
             self._finish()
 
-    def ensure_started(self) -> None:
+    def ensure_started(self, served_model: str | None = None) -> None:
         """Begin the step if nothing has."""
-        if not self.recorder.started:
-            self.recorder.start(self.origin(served_model=self._model), state=self._state)
-
-    def facts(self) -> StepFacts:
-        """Return usage, state and details of the answer, for each end of its step."""
-        return {**super().facts(), "state": self._state, "details": self._details}
+        super().ensure_started(served_model or self._model)
 
     # -- the answer
 
@@ -124,35 +114,29 @@ class GeminiGenerateContentDecoder(DecoderBase):
         """Remember the counts: the last ones are totals. Early chunks have only what kind of traffic they are."""
         counts = {key: each for key, each in usage.items() if key.endswith(("TokenCount", "TokensDetails"))}
         self._counts = counts or self._counts
-        self._traffic |= {key: each for key, each in said(usage).items() if key not in counts}
+        self._traffic |= others(usage, counts)
         if self._counts:
             self.note_usage({**self._traffic, **self._counts}, partial=partial)
 
-    def _learn(self, fields: Fields, own: frozenset[str]) -> None:
-        """Remember facts about the answer; others than *own* are details, of which later ones count."""
-        for key, value in said(fields).items():
-            if key not in own:
-                self._details[key] = {**mapping(self._details, key), **value} if isinstance(value, dict) else value
-
     def _on_candidate(self, candidate: Fields, event: Fields) -> None:
-        self._learn(candidate, _CANDIDATE)
+        learn(self.step_details, candidate, _CANDIDATE)
         if token := string(candidate, "continuationToken"):
-            self._state["continuationToken"] = token
+            self.step_state["continuationToken"] = token
         for part in mappings(mapping(candidate, "content"), "parts"):
-            self._on_part({key: each for key, each in said(part).items() if each != "" or key == "text"}, event)
+            self._on_part({key: each for key, each in others(part).items() if each != "" or key == "text"}, event)
         self._reason = words.reason_of(candidate) or self._reason
 
     def _finish(self) -> None:
         self.ensure_started()
         if self._text is not None and self._text.kind == "text":
-            self.recorder.keep(self._text.key, citations=citations_of(self._details, self._text.buffer.value()))
+            self.recorder.keep(self._text.key, citations=citations_of(self.step_details, self._text.buffer.value()))
         self._end_text()
         self._end_call()
         self._keep_counts({}, partial=False)
         if self._reason is None:
-            self.finish_step(FinishReason.CONTENT_FILTER, words.block_reason_of(self._details))
+            self.finish_step(FinishReason.CONTENT_FILTER, words.block_reason_of(self.step_details))
             return
-        error = words.failure(self._reason, string(self._details, "finishMessage"))
+        error = words.failure(self._reason, string(self.step_details, "finishMessage"))
         if error is None:
             finish = words.FINISH_REASONS.get(self._reason, FinishReason.OTHER)
             self.finish_step(self.finish_reason_of(finish), self._reason)
@@ -286,7 +270,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
 def _rest(kind: str, fields: Fields) -> dict[str, Any]:
     """Return the fields in the object of a part that have no word here, for the state."""
     # Any: plain JSON.
-    rest = {key: each for key, each in said(fields).items() if key not in words.OWN_FIELDS.get(kind, fields)}
+    rest = others(fields, words.OWN_FIELDS.get(kind, fields))
     return {"fields": rest} if rest else {}
 
 

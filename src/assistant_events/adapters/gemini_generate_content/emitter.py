@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 from assistant_events import messages as msg
 from assistant_events.adapters import google_rpc
-from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_message
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
@@ -26,7 +25,7 @@ _OF_CHUNK = ("promptFeedback", "modelStatus")
 class GeminiGenerateContentEmitter(EmitterBase):
     """Writes one answer as a stream."""
 
-    decoder: ClassVar[type[DecoderBase]] = GeminiGenerateContentDecoder
+    decoder = GeminiGenerateContentDecoder
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Remember what every chunk repeats."""

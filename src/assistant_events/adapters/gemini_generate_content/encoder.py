@@ -40,10 +40,9 @@ class GeminiGenerateContentEncoder(EncoderBase):
     signature_key: ClassVar[str] = "thoughtSignature"
     conversation_fields: ClassVar[tuple[str, ...]] = ("contents", "continuationToken")
 
-    def __init__(self, messages: tuple[msg.Message, ...], body: dict[str, Any], **options: Any) -> None:
-        # Any: the options of `EncoderBase`.
-        super().__init__(messages, body, **options)
-        answers = [message for message in messages if isinstance(message, msg.AssistantMessage)]
+    def prepare(self) -> None:
+        """Look for answers of others."""
+        answers = [message for message in self.messages if isinstance(message, msg.AssistantMessage)]
         self._without_ids = {message.id for message in answers if not self.is_of_provider(message)}
         """Answers of others: the service did not make the ids of their calls, and Vertex refuses such ids."""
 

@@ -46,13 +46,13 @@ class GeminiInteractionsDecoder(DecoderBase):
         constant=("type", "event_type"), number="index", counted=("usage", "metadata"), unique="event_id"
     )
 
+    _paused = False
+    _cursor: str | None = None
+
     def __init__(self, message_id: str, **options: Unpack[DecoderOptions]) -> None:
         super().__init__(message_id, **options)
         self._last_event_id: str | None = None
-        self._cursor: str | None = None
         self._past: set[str] = set()
-        self._repeated = False
-        self._begin_hop()
 
     @property
     def last_event_id(self) -> str | None:
@@ -132,7 +132,7 @@ class GeminiInteractionsDecoder(DecoderBase):
         name = event.get("event_type")
         return name if isinstance(name, str) and name else self.frame_name() or string(event, "type")
 
-    def on_rejoin(self) -> None:
+    def on_begin(self) -> None:
         """Forget what was read: the interaction begins again."""
         self._cursor = None
         self.frame_ids.clear()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, get_args
+from typing import Any, get_args
 
 import attrs
 
 from assistant_events import messages as msg
-from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.emitter import EmitterBase, Frame
 from assistant_events.adapters.gemini_interactions import wire_steps
 from assistant_events.adapters.gemini_interactions.citations import annotations_of
@@ -44,7 +43,7 @@ class GeminiInteractionsEmitter(EmitterBase):
         ValueError: For an unknown value of *arguments*.
     """
 
-    decoder: ClassVar[type[DecoderBase]] = GeminiInteractionsDecoder
+    decoder = GeminiInteractionsDecoder
 
     def __init__(
         self,
@@ -65,7 +64,6 @@ class GeminiInteractionsEmitter(EmitterBase):
         self._fields = dict(fields or {})
         self._id = ""
         self._has_end = False
-        self._indexes: dict[tuple[str, object], int] = {}
         self._written_items: dict[int, int] = {}
         """How many items of a summary were written of parts whose state has none, by the index of the thought."""
 
@@ -80,7 +78,7 @@ class GeminiInteractionsEmitter(EmitterBase):
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `interaction.created`, and before it a continuation token that is known already."""
-        self._indexes, self._written_items, self._open, self._has_end = {}, {}, None, False
+        self._written_items, self._open, self._has_end = {}, None, False
         self._id = _id_of(message)
         token = string(_state_of(message), "continuation_token")
         if token:
@@ -144,7 +142,7 @@ class GeminiInteractionsEmitter(EmitterBase):
         number = number_of(state, "i")
         key = (kind, len(self._indexes) if number is None else number)
         is_late = key in self._indexes
-        index = self._indexes.setdefault(key, len(self._indexes))
+        index = self.index_of(key)
         media_type = part.media_type.partition("/")[0] if isinstance(part, msg.MediaPart) else part.type
         # Without a stop between them, two texts are decoded to one, and unknown deltas belong to the part before.
         is_joined = media_type not in ("opaque", "" if self._open is None else self._open[1])

@@ -55,7 +55,7 @@ def write_part(part: msg.Part) -> dict[str, Any]:
             text = {field or _REASONING_FIELD: part.text} if part.text and "detail" not in state else {}
             return {**text, **({"reasoning_details": details} if details else {})}
         case msg.ToolPart() if part.provider_executed:
-            return {"executed_tools": [write_executed(part)]}
+            return {"executed_tools": [_write_executed(part)]}
         case msg.ToolPart():
             written = _write_call(part, state)
             return {"function_call": written["function"]} if "type" not in written else {"tool_calls": [written]}
@@ -82,7 +82,7 @@ def _write_call(call: msg.ToolPart, state: dict[str, Any]) -> Item:
     return {"function": function} if kind == "function_call" else {**head, "function": function}
 
 
-def write_executed(call: msg.ToolPart) -> Item:
+def _write_executed(call: msg.ToolPart) -> Item:
     """Return a call of the provider with its result, if it has one."""
     executed: Item = {"type": call.name, "arguments": _arguments(call)}
     if has_result(call):
@@ -123,4 +123,4 @@ def _content(items: list[Item]) -> str | list[Item] | None:
             return joined or None
 
 
-__all__ = ["write_executed", "write_message", "write_part"]
+__all__ = ["write_message", "write_part"]

@@ -10,23 +10,22 @@ compatible servers, 2023-07 to 2026-10. What a chunk holds decides how it is rea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, Unpack
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 
 import attrs
 
-from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
+from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.data_urls import read_data_url
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
 from assistant_events.adapters.json_fields import (
     Fields,
-    array,
     base64_bytes,
     integer,
+    learn,
     mapping,
     mappings,
     others,
-    said,
     string,
 )
 from assistant_events.adapters.openai_chat import vocabulary as words
@@ -64,13 +63,9 @@ class OpenAIChatDecoder(DecoderBase):
         counted={"usage"},
     )
 
-    def __init__(self, message_id: str, **options: Unpack[DecoderOptions]) -> None:
-        super().__init__(message_id, **options)
-        self.on_rejoin()
-
     # -- the shape that DecoderBase asks for
 
-    def on_rejoin(self) -> None:
+    def on_begin(self) -> None:
         """Forget what was read: the answer begins again."""
         self._calls: list[_Call] = []
         self._at: dict[int | None, _Call] = {}
@@ -78,8 +73,7 @@ class OpenAIChatDecoder(DecoderBase):
         self._finish_reason: str | None = None
         self._is_document = self._has_refusal = False
         self._audio: dict[str, Any] = {}
-        self._state: dict[str, Any] = {}
-        self._facts: dict[str, dict[str, Any]] = {level: {} for level in ("chunk", *words.LEVELS)}
+        """The state of the audio."""
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk, or a whole answer."""
@@ -114,12 +108,7 @@ class OpenAIChatDecoder(DecoderBase):
 
     def on_skipped(self, counted: Fields) -> None:
         """Take the counts so far, which vLLM sends with each delta."""
-        self.note_usage(said(mapping(counted, "usage")))
-
-    def facts(self) -> StepFacts:
-        """Return usage, state and details of the answer, for each end of its step."""
-        levels = {level: facts for level, facts in self._facts.items() if facts and level != "chunk"}
-        return {**super().facts(), "state": self._state, "details": {**self._facts["chunk"], **levels}}
+        self.note_usage(mapping(counted, "usage"))
 
     # -- the answer
 
@@ -127,39 +116,37 @@ class OpenAIChatDecoder(DecoderBase):
         """Remember the facts of a chunk, and start the step with the first that has any."""
         ident = string(event, "id")
         if ident:
-            self._state.setdefault("id", ident)
-        if not self.recorder.started and (ident or mappings(event, "choices")):
-            self.recorder.start(self.origin(served_model=string(event, "model") or None), state=self._state)
+            self.step_state.setdefault("id", ident)
+        if ident or mappings(event, "choices"):
+            self.ensure_started(string(event, "model") or None)
         for place in (mapping(event, "x_groq"), event):
-            self.note_usage(said(mapping(place, "usage")))
-        self._merge("chunk", event, words.CHUNK)
+            self.note_usage(mapping(place, "usage"))
+        self._learn_facts("", event, words.CHUNK)
 
-    def _merge(self, level: str, fields: Fields, own: frozenset[str]) -> None:
+    def _learn_facts(self, level: str, fields: Fields, own: Collection[str]) -> None:
         """
-        Put fields that are not *own* into the facts: objects are merged at one level, else the last value counts.
+        Remember fields that are not *own*, as details under the name of their level.
 
-        A new value makes the learned frames useless: they have the old one, which would count again.
+        New ones make the learned frames useless: they have the old ones, which would count again.
         """
-        facts = self._facts[level]
-        for key, value in others(fields, own).items():
-            merged = {**mapping(facts, key), **value} if isinstance(value, dict) else value
-            if facts.get(key) != merged:
-                facts[key] = merged
-                self._learners.clear()
+        facts: dict[str, Any] = self.step_details.get(level, {}) if level else self.step_details
+        if learn(facts, fields, own):
+            self.step_details |= {level: facts} if level else {}
+            self._learners.clear()
 
     def _on_choice(self, event: Fields, choice: Fields) -> None:
         self._is_document = "delta" not in choice and "message" in choice
         delta = mapping(choice, "message" if self._is_document else "delta")
         if not delta and string(choice, "text"):
             delta = {"content": choice["text"]}
-        self._merge("choice", choice, words.CHOICE)
-        self._merge("message", delta, words.CONTENTS | {"role"})
-        self._state |= {key: delta[key] for key in words.RETURNED if delta.get(key) is not None}
-        self.note_usage(said(mapping(choice, "usage")))
+        self._learn_facts("choice", choice, words.CHOICE)
+        self._learn_facts("message", delta, words.CONTENTS | {"role"})
+        self.step_state |= {key: delta[key] for key in words.RETURNED if delta.get(key) is not None}
+        self.note_usage(mapping(choice, "usage"))
         logprobs, reason = mapping(choice, "logprobs"), string(choice, "finish_reason")
-        for kind in logprobs:
-            if array(logprobs, kind):
-                self._facts["logprobs"].setdefault(kind, []).extend(logprobs[kind])
+        for kind, entries in logprobs.items():
+            if entries and isinstance(entries, list):
+                self.step_details.setdefault("logprobs", {}).setdefault(kind, []).extend(entries)
         is_plain = not logprobs and not reason and len([key for key in words.CONTENTS if delta.get(key)]) == 1
         self._on_delta(delta, event if is_plain else None)
         if reason in words.FAILURES:
@@ -253,10 +240,8 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_audio(self, audio: Fields) -> None:
         """Read a piece of audio; what is spoken is text beside it."""
-        facts, spoken = self._facts["audio"], string(audio, "transcript")
-        facts |= {key: value for key, value in audio.items() if value and key not in ("id", "data", "transcript")}
-        if spoken:
-            facts["transcript"] = facts.get("transcript", "") + spoken
+        spoken = (string(mapping(self.step_details, "audio"), "transcript") or "") + (string(audio, "transcript") or "")
+        self._learn_facts("audio", {**audio, "transcript": spoken or None}, ("id", "data"))
         self._audio |= {key: audio[key] for key in ("id",) if audio.get(key)}
         data = base64_bytes(string(audio, "data"))
         if data:

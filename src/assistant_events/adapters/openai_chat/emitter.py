@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from assistant_events import messages as msg
-from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.emitter import EmitterBase, finish_word, is_lost, own_message
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.openai_chat import vocabulary as words
-from assistant_events.adapters.openai_chat.assistant_message import write_executed, write_message, write_part
+from assistant_events.adapters.openai_chat.assistant_message import write_message, write_part
 from assistant_events.adapters.openai_chat.decoder import OpenAIChatDecoder
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.values import thaw
@@ -22,14 +21,13 @@ _finish_reason = partial(finish_word, dialect=_DIALECT, words=words.FINISH_REASO
 class OpenAIChatEmitter(EmitterBase):
     """Writes one answer as a stream of chunks, with the usage in a chunk of its own and `[DONE]` at the end."""
 
-    decoder: ClassVar[type[DecoderBase]] = OpenAIChatDecoder
+    decoder = OpenAIChatDecoder
 
     # -- the answer
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write a chunk with the role."""
         self._head = _head(message, "chat.completion.chunk")
-        self._indexes: dict[object, int] = {}
         self._write({"role": "assistant", "content": ""})
 
     def on_end(self, message: msg.AssistantMessage) -> None:
@@ -49,35 +47,25 @@ class OpenAIChatEmitter(EmitterBase):
     # -- parts
 
     def on_part(self, place: int, part: msg.Part) -> None:
-        """Write the deltas of a part."""
+        """Write the deltas of a part: of a call an empty input first, then its pieces."""
         for name, value in write_part(part).items():
             if isinstance(value, str):
                 for piece in self.pieces(value):
                     self._write({name: piece})
-            elif name == "executed_tools":
-                self._write_executed(part, {key: value[0][key] for key in ("type", "arguments")})
             elif name == "tool_calls":
-                self._write_call(value[0])
+                [call], index = value, {"index": self.index_of(place)}
+                of, key = ("custom", "input") if "custom" in call else ("function", "arguments")
+                self._write({name: [{**index, **call, of: {**call[of], key: ""}}]})
+                for piece in self.pieces(call[of].get(key, "")):
+                    self._write({name: [{**index, of: {key: piece}}]})
+            elif name == "executed_tools":
+                self._write({name: [{"index": self.index_of(place), **value[0]}]})
             else:
                 self._write({name: value})
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write a tool of the provider once more, with its result."""
-        self._write_executed(call, write_executed(call))
-
-    def _write_executed(self, call: Any, executed: dict[str, Any]) -> None:
-        self._write({"executed_tools": [{"index": self._index(call.call_id), **executed}]})
-
-    def _write_call(self, call: dict[str, Any]) -> None:
-        """Write a call with an empty input, then the input in pieces."""
-        of, key = ("custom", "input") if "custom" in call else ("function", "arguments")
-        index = {"index": self._index(object())}
-        self._write({"tool_calls": [{**index, **call, of: {**call[of], key: ""}}]})
-        for piece in self.pieces(call[of].get(key, "")):
-            self._write({"tool_calls": [{**index, of: {key: piece}}]})
-
-    def _index(self, key: object) -> int:
-        return self._indexes.setdefault(key, len(self._indexes))
+        self.on_part(place, call)
 
     def _write(self, delta: dict[str, Any], choice: dict[str, Any] | None = None, **facts: Any) -> None:
         # Any: plain JSON.

@@ -44,9 +44,8 @@ class OpenAIChatEncoder(EncoderBase):
     policy: ClassVar[Policy] = POLICY
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^!-~]")
 
-    def __init__(self, messages: tuple[msg.Message, ...], body: dict[str, Any], **options: Any) -> None:
-        # Any: the options of `EncoderBase`.
-        super().__init__(messages, body, **options)
+    def prepare(self) -> None:
+        """Look at the messages of the body, and at what the server takes."""
         self._leading = mappings(self.body, "messages")
         if any(string(each, "role") not in ("system", "developer") for each in self._leading):
             raise ValueError("body: messages come out of the transcript, give those of the system or developer alone")
@@ -83,11 +82,8 @@ class OpenAIChatEncoder(EncoderBase):
 
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a message of the user: one text as a string."""
-        match blocks:
-            case [{"type": "text", "text": text}]:
-                return {"role": "user", "content": text}
-            case _:
-                return {"role": "user", "content": blocks}
+        is_text = len(blocks) == 1 and blocks[0]["type"] == "text"
+        return {"role": "user", "content": blocks[0]["text"] if is_text else blocks}
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer, without fields that its server does not take back."""

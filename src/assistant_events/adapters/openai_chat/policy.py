@@ -13,6 +13,7 @@ from typing import Final, final
 
 import attrs
 
+from assistant_events.adapters.tables import by_word, names
 from assistant_events.history import Policy, Treatment, Treatments
 
 POLICY: Final = Policy(
@@ -35,39 +36,30 @@ POLICY: Final = Policy(
 @final
 @attrs.frozen(kw_only=True)
 class Profile:
-    """
-    What a server takes back.
+    """What a server takes back."""
 
-    Args:
-        fields: Fields of an answer that it takes back, beside text, refusal, audio and calls; `None` when it is not
-            known: then those that it has sent.
+    fields: frozenset[str] | None = attrs.field(default=None, converter=attrs.converters.optional(names))
+    """Fields of an answer beside text, refusal, audio and calls; `None` when not known: those that it sent."""
 
-        always: A field that each message has when one has it, with an empty text where there was none; `None` when
-            the server asks for none.
-
-        short_call_ids: Whether ids of calls are nine letters and digits, instead of any text.
-    """
-
-    fields: frozenset[str] | None = None
     always: str | None = None
+    """A field that each message has when one has it, with an empty text where there was none."""
+
     short_call_ids: bool = False
+    """Whether ids of calls are nine letters and digits, instead of any text."""
 
 
 PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
-    {
-        "openai": Profile(fields=frozenset()),
-        # "The `reasoning_content` in the thinking mode must be passed back to the API."
-        "deepseek": Profile(fields=frozenset({"reasoning_content"}), always="reasoning_content"),
-        "moonshot": Profile(fields=frozenset({"reasoning_content"}), always="reasoning_content"),
-        "openrouter": Profile(fields=frozenset({"reasoning", "reasoning_details", "annotations", "images"})),
-        "groq": Profile(fields=frozenset({"reasoning"})),
-        "mistral": Profile(fields=frozenset(), short_call_ids=True),
-        "ollama": Profile(fields=frozenset({"reasoning"})),
-        "vllm": Profile(fields=frozenset({"reasoning", "reasoning_content"})),
-        "xai": Profile(fields=frozenset({"reasoning_content"})),
-        "llama.cpp": Profile(fields=frozenset({"reasoning_content"})),
-        "together": Profile(fields=frozenset({"reasoning"})),
-        "fireworks": Profile(fields=frozenset({"reasoning_content"})),
-    }
+    by_word(
+        {
+            Profile(fields=""): "openai",
+            # "The `reasoning_content` in the thinking mode must be passed back to the API."
+            Profile(fields="reasoning_content", always="reasoning_content"): "deepseek moonshot",
+            Profile(fields="reasoning_content"): "xai llama.cpp fireworks",
+            Profile(fields="reasoning"): "groq ollama together",
+            Profile(fields="reasoning reasoning_content"): "vllm",
+            Profile(fields="reasoning reasoning_details annotations images"): "openrouter",
+            Profile(fields="", short_call_ids=True): "mistral",
+        }
+    )
 )
 """By name of the provider."""

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator
-from typing import Any, Unpack
+from typing import Any
 
 from assistant_events.adapters import json_fields as json
-from assistant_events.adapters.base import DecoderBase, DecoderOptions, StepFacts
+from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.json_fields import Fields, flag, mapping, mappings, said, string
@@ -52,13 +52,9 @@ class OpenAIResponsesDecoder(DecoderBase):
         unique="sequence_number",
     )
 
-    def __init__(self, message_id: str, **options: Unpack[DecoderOptions]) -> None:
-        super().__init__(message_id, **options)
-        self.on_rejoin()
-
     # -- the shape that DecoderBase asks for
 
-    def on_rejoin(self) -> None:
+    def on_begin(self) -> None:
         """Forget what was read: the response begins again."""
         self._items: list[OpenItem] = []
         self._by_index: dict[int, OpenItem] = {}

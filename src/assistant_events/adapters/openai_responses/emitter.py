@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import attrs
 
 from assistant_events import messages as msg
-from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.emitter import EmitterBase, is_lost
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import number_of
@@ -28,9 +27,9 @@ _EMPTY: Final[dict[str, Any]] = {"parallel_tool_calls": True, "tool_choice": "au
 class OpenAIResponsesEmitter(EmitterBase):
     """Writes one answer as a stream."""
 
-    decoder: ClassVar[type[DecoderBase]] = OpenAIResponsesDecoder
+    decoder = OpenAIResponsesDecoder
 
-    name_field: ClassVar[str | None] = "type"
+    name_field = "type"
 
     def __init__(self, *, delta_chars: int | None = None) -> None:
         super().__init__(delta_chars=delta_chars)

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.compaction import since_compaction
 from assistant_events.adapters.data_urls import data_url
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import number_of
@@ -50,12 +49,6 @@ class OpenAIResponsesEncoder(EncoderBase):
     stored_key: ClassVar[str] = "response_id"
     stored_field: ClassVar[str] = "previous_response_id"
     not_in_call_ids: ClassVar[re.Pattern[str] | None] = re.compile(r"[^!-~]")
-
-    def __init__(self, messages: tuple[msg.Message, ...], body: dict[str, Any], **options: Any) -> None:
-        # Any: the options of `EncoderBase`.
-        super().__init__(messages, body, **options)
-        if not self.strip:
-            self.messages = since_compaction(messages, self.target, self._policy, _is_summary)
 
     # -- the request
 
@@ -127,6 +120,10 @@ class OpenAIResponsesEncoder(EncoderBase):
             and not any(isinstance(each, MediaContent) and each.media_type in _IMAGES for each in part.output)
         ]
 
+    def is_summary(self, part: msg.Part) -> bool:
+        """Return whether a part is a compaction."""
+        return string(mapping(part.state, "item"), "type") == "compaction"
+
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no item: an empty text, a call of the provider without the result in its item."""
         match part:
@@ -148,7 +145,7 @@ class OpenAIResponsesEncoder(EncoderBase):
         """
         sent = {number_of(part.state, "i") for _, part in parts if self.unsendable(part) is None}
         items = output_items.items_with_parts(message)
-        summaries = [place for place, part in parts if _is_summary(part)]
+        summaries = [place for place, part in parts if self.is_summary(part)]
         calls = [place for place, part in parts if isinstance(part, msg.ToolPart) and not part.provider_executed]
         first = min([summaries[-1], *calls]) if summaries else 0
         found: dict[int, DropReason | str] = {place: SUMMED_UP for place, _ in parts if place < first}
@@ -170,10 +167,6 @@ class OpenAIResponsesEncoder(EncoderBase):
 
 
 encode = OpenAIResponsesEncoder.encode
-
-
-def _is_summary(part: msg.Part) -> bool:
-    return string(mapping(part.state, "item"), "type") == "compaction"
 
 
 def _for_request(item: Item) -> Item:
