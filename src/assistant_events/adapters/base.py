@@ -20,7 +20,7 @@ from assistant_events.adapters.frame_reader import FrameReader, Note
 from assistant_events.adapters.framing import Framing
 from assistant_events.adapters.hops import Hops, Prior
 from assistant_events.adapters.items import last_number
-from assistant_events.adapters.json_fields import Fields, plain_json, said
+from assistant_events.adapters.json_fields import Fields, mapping, plain_json, said
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
@@ -268,6 +268,11 @@ class DecoderBase(FrameReader):
 
         Without an *error* the body ended: on a wire without a last frame, finish the step here. With one it was cut.
         """
+
+    def on_skipped(self, counted: Fields) -> None:
+        """Take the counted fields of the last of the frames on the fast path: by default `usage`, if it is read."""
+        if self.usage_table is not None:
+            self.note_usage(mapping(counted, "usage"))
 
     def on_failing(self) -> None:
         """Give the recorder what is known of open items (`keep`), before the step fails. Nothing by default."""

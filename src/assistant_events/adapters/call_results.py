@@ -9,6 +9,7 @@ import attrs
 from assistant_events import messages as msg
 from assistant_events import values as v
 from assistant_events.history import DropReason
+from assistant_events.recorder.calls import parse_input
 
 NO_ANSWER: Final = "No result is available for this call."
 """What is sent as the result of a call that has none."""
@@ -31,10 +32,10 @@ def repairs(call: msg.ToolPart) -> list[DropReason]:
 
 
 def with_input(part: msg.Part) -> msg.Part:
-    """Return a call whose input is not an object with an empty one; its result has the fault."""
-    if isinstance(part, msg.ToolPart) and part.input is None:
-        return attrs.evolve(part, input=v.JsonObject())
-    return part
+    """Return a call whose input is not an object with an empty one, and without that text; its result has the fault."""
+    if not isinstance(part, msg.ToolPart) or (part.input is not None and parse_input(part.raw_input)[0] is not None):
+        return part
+    return attrs.evolve(part, input=part.input or v.JsonObject(), raw_input="")
 
 
 def result_content(call: msg.ToolPart) -> tuple[v.Content, ...]:

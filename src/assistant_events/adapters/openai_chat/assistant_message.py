@@ -12,19 +12,16 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable
-from typing import Any, Final, assert_never
+from typing import Any, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.data_urls import media_url
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.openai_chat.reasoning_details import joined_details, write_details
+from assistant_events.adapters.openai_chat.vocabulary import REASONING, joined_details
 from assistant_events.history import has_result
 from assistant_events.values import JsonContent, TextContent, thaw, write_json
 from assistant_events.values.validators import NO_FIELDS
-
-_REASONING_FIELD: Final = "reasoning_content"
-"""Where reasoning is written that came in no field of this wire."""
 
 
 def write_message(parts: Iterable[msg.Part]) -> Item:
@@ -39,7 +36,7 @@ def write_message(parts: Iterable[msg.Part]) -> Item:
     return {"role": "assistant", **fields, "content": _content(fields["content"])}
 
 
-def write_part(part: msg.Part) -> dict[str, Any]:
+def write_part(part: msg.Part) -> dict[str, Any]:  # noqa: C901 - one arm for each form
     """Return the fields of a part alone; of a call without an index."""
     # Any: plain JSON.
     state = thaw(part.state)
@@ -51,16 +48,22 @@ def write_part(part: msg.Part) -> dict[str, Any]:
         case msg.ReasoningPart() if field == "thinking":
             return {"content": [{"type": "thinking", "thinking": [_text(part.text)], **state}]}
         case msg.ReasoningPart():
-            details = write_details(part)
-            text = {field or _REASONING_FIELD: part.text} if part.text and "detail" not in state else {}
-            return {**text, **({"reasoning_details": details} if details else {})}
+            details = [*state.get("details", ())]
+            if "detail" in state:
+                named = "summary" if state["detail"].get("type") == "reasoning.summary" else "text"
+                details.insert(0, {**state["detail"], **({named: part.text} if part.text else {})})
+            text = {field or REASONING[0]: part.text} if part.text and "detail" not in state else {}
+            return {**text, **({"reasoning_details": joined_details(details)} if details else {})}
         case msg.ToolPart() if part.provider_executed:
             return {"executed_tools": [_write_executed(part)]}
         case msg.ToolPart():
             written = _write_call(part, state)
             return {"function_call": written["function"]} if "type" not in written else {"tool_calls": [written]}
+        case msg.MediaPart() if part.media_type.startswith("audio/"):
+            return {"audio": {**state, **({"data": b64encode(part.data).decode()} if part.data else {})}}
         case msg.MediaPart():
-            return _write_media(part)
+            url = media_url(part)
+            return {"images": [{"type": "image_url", "image_url": {"url": url}}]} if url else {}
         case msg.OpaquePart() if "arguments" in state:  # a call without a name
             function = {"arguments": state.pop("arguments"), **state.pop("function", {})}
             return {"tool_calls": [{"type": "function", **state, "function": function}]}
@@ -97,14 +100,6 @@ def _arguments(call: msg.ToolPart) -> str:
     return call.raw_input or write_json(call.input or NO_FIELDS).decode()
 
 
-def _write_media(part: msg.MediaPart) -> dict[str, Any]:
-    if part.media_type.startswith("audio/"):
-        data = {} if part.data is None else {"data": b64encode(part.data).decode()}
-        return {"audio": {**thaw(part.state), **data}}
-    url = media_url(part)
-    return {"images": [{"type": "image_url", "image_url": {"url": url}}]} if url else {}
-
-
 def _text(text: str) -> Item:
     return {"type": "text", "text": text}
 
@@ -121,6 +116,3 @@ def _content(items: list[Item]) -> str | list[Item] | None:
             return text
         case _:
             return joined or None
-
-
-__all__ = ["write_message", "write_part"]

@@ -29,7 +29,6 @@ from assistant_events.adapters.json_fields import (
     string,
 )
 from assistant_events.adapters.openai_chat import vocabulary as words
-from assistant_events.adapters.openai_chat.reasoning_details import ReasoningDetails, text_of
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.tables import names
 from assistant_events.recorder.calls import OpenCall
@@ -37,6 +36,7 @@ from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextCo
 
 _DELTA: Final[Path] = ("choices", 0, "delta")
 _ARGUMENTS: Final[Path] = (*_DELTA, "tool_calls", 0, "function", "arguments")
+_OF_CALL: Final = ("id", "index", "custom")
 
 
 @attrs.define(eq=False)
@@ -60,7 +60,7 @@ class OpenAIChatDecoder(DecoderBase):
         ),
         number=(*_DELTA, "tool_calls", 0, "index"),
         loose={"created", "obfuscation", "p"},
-        counted={"usage"},
+        counted={"usage"},  # vLLM sends the counts so far with each delta
     )
 
     # -- the shape that DecoderBase asks for
@@ -69,7 +69,9 @@ class OpenAIChatDecoder(DecoderBase):
         """Forget what was read: the answer begins again."""
         self._calls: list[_Call] = []
         self._at: dict[int | None, _Call] = {}
-        self._details = ReasoningDetails(self.recorder)
+        self._detail: dict[str, Any] | None = None
+        """The item of `reasoning_details` that is open, as a reasoning."""
+
         self._finish_reason: str | None = None
         self._is_document = self._has_refusal = False
         self._audio: dict[str, Any] = {}
@@ -106,10 +108,6 @@ class OpenAIChatDecoder(DecoderBase):
         if error is None and (self._finish_reason is not None or self._is_document):
             self.on_done()
 
-    def on_skipped(self, counted: Fields) -> None:
-        """Take the counts so far, which vLLM sends with each delta."""
-        self.note_usage(mapping(counted, "usage"))
-
     # -- the answer
 
     def _learn(self, event: Fields) -> None:
@@ -124,11 +122,7 @@ class OpenAIChatDecoder(DecoderBase):
         self._learn_facts("", event, words.CHUNK)
 
     def _learn_facts(self, level: str, fields: Fields, own: Collection[str]) -> None:
-        """
-        Remember fields that are not *own*, as details under the name of their level.
-
-        New ones make the learned frames useless: they have the old ones, which would count again.
-        """
+        """Remember facts; new ones make learned frames useless, as these have the old ones, which would count again."""
         facts: dict[str, Any] = self.step_details.get(level, {}) if level else self.step_details
         if learn(facts, fields, own):
             self.step_details |= {level: facts} if level else {}
@@ -136,9 +130,7 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _on_choice(self, event: Fields, choice: Fields) -> None:
         self._is_document = "delta" not in choice and "message" in choice
-        delta = mapping(choice, "message" if self._is_document else "delta")
-        if not delta and string(choice, "text"):
-            delta = {"content": choice["text"]}
+        delta = mapping(choice, "message" if self._is_document else "delta") or {"content": choice.get("text")}
         self._learn_facts("choice", choice, words.CHOICE)
         self._learn_facts("message", delta, words.CONTENTS | {"role"})
         self.step_state |= {key: delta[key] for key in words.RETURNED if delta.get(key) is not None}
@@ -157,7 +149,7 @@ class OpenAIChatDecoder(DecoderBase):
 
     def _end_parts(self) -> None:
         """End what is open: no more of it comes after the reason to finish."""
-        self._details.end()
+        self._end_detail()
         for key in (None, "refusal", "audio"):
             self.recorder.end(key)
         for call in self._calls:
@@ -166,19 +158,12 @@ class OpenAIChatDecoder(DecoderBase):
     # -- fields of a delta
 
     def _on_delta(self, delta: Fields, frame: Fields | None) -> None:
-        """
-        Read the fields of a delta in the order of a message.
-
-        Args:
-            delta: The fields.
-
-            frame: The chunk, when others like it may take the fast path; `None` when there is more in it.
-        """
+        """Read the fields of a delta in the order of a message; *frame* is a chunk that may take the fast path."""
         details = mappings(delta, "reasoning_details")
         for item in details:
-            self._details.add(item)
+            self._on_detail(item)
         thought = next((field for field in words.REASONING if string(delta, field)), "")
-        for field in ("" if any(map(text_of, details)) else thought, "content", "refusal"):
+        for field in ("" if any(map(words.detail_text, details)) else thought, "content", "refusal"):
             if text := string(delta, field):
                 self._on_text(field, text, frame)
         for field, read in (
@@ -188,7 +173,7 @@ class OpenAIChatDecoder(DecoderBase):
             ("images", self._on_image),
         ):
             for item in mappings(delta, field):
-                self._details.end()
+                self._end_detail()
                 read(item)
         self._on_audio(mapping(delta, "audio"))
         for item in mappings(delta, "tool_calls"):
@@ -202,11 +187,42 @@ class OpenAIChatDecoder(DecoderBase):
         if frame is not None:
             self.offer_fast_path(frame, path, self.recorder.open_of(key), kind=(path, ident))
 
+    def _on_detail(self, piece: Fields) -> None:
+        """
+        Read a piece of an item of `reasoning_details`.
+
+        One with text is a reasoning, with its other fields as `detail` in the state. One without text, such as an
+        encrypted one, is among the `details` of the reasoning that is open, or a reasoning of its own.
+        """
+        text = words.detail_text(piece)
+        facts = {name: value for name, value in others(piece, words.DETAIL_TEXTS).items() if value != ""}
+        key, opened = words.detail_key(facts), None if self._detail is None else words.detail_key(self._detail)
+        if self._detail is not None and key == opened:
+            [known] = words.joined_details([self._detail, facts])
+            if known != self._detail:
+                self._detail = known
+                self.recorder.keep(key, {"detail": known})
+        elif text or facts.keys() - {"type", "index", "format"}:
+            shown = self.recorder.open_of(opened)
+            if not text and getattr(shown, "kind", None) == "reasoning":
+                self.recorder.keep(opened, {"details": [facts]})
+                return
+            self._end_detail()
+            self.recorder.begin(key, "reasoning", {"detail": facts})
+            self._detail = facts
+        self.recorder.reasoning(text, key=key)
+
+    def _end_detail(self) -> None:
+        """End the item that is open: other content begins, or the answer ends."""
+        if self._detail is not None:
+            self.recorder.end(words.detail_key(self._detail))
+            self._detail = None
+
     def _on_text(self, field: str, text: str, frame: Fields | None) -> None:
         """Read a piece of the text, of the reasoning or of a refusal."""
         key = "refusal" if field == "refusal" else None
         self._has_refusal = self._has_refusal or key is not None
-        self._details.end()
+        self._end_detail()
         add = self.recorder.reasoning if field in words.REASONING else self.recorder.text
         add(text, key=key, state={} if field == "content" else {"field": field})
         self._offer(frame, (*_DELTA, field), key)
@@ -245,7 +261,7 @@ class OpenAIChatDecoder(DecoderBase):
         self._audio |= {key: audio[key] for key in ("id",) if audio.get(key)}
         data = base64_bytes(string(audio, "data"))
         if data:
-            self._details.end()
+            self._end_detail()
             kind = string(mapping(self.request, "audio"), "format") or "pcm16"
             self.recorder.media(data, f"audio/{kind}", key="audio", state=self._audio)
 
@@ -263,16 +279,12 @@ class OpenAIChatDecoder(DecoderBase):
         function, kind = mapping(item, "function") or mapping(item, "custom"), string(item, "type")
         name = string(function, "name") or None
         call = self._call_of(item, name)
-        self._details.end()
+        self._end_detail()
         text = function.get("arguments", function.get("input"))
         if isinstance(text, Mapping):
             text = write_json(text).decode()
-        more = others(function, ("name", "arguments", "input"))
-        state = {
-            **others(item, ("id", "index", "type", "function", "custom")),
-            **({"type": kind} if kind not in (None, "function") else {}),
-            **({"function": more} if more else {}),
-        }
+        more = others(function, ("name", "arguments", "input")) or None
+        state = others({**item, "type": None if kind == "function" else kind, "function": more}, _OF_CALL)
         self.recorder.tool_input(call.id, name, text if isinstance(text, str) else "", key=call, state=state)
         return call
 

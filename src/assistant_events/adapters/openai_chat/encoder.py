@@ -12,8 +12,6 @@ from base64 import b64encode
 from itertools import groupby
 from typing import Any, ClassVar, Final
 
-import attrs
-
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import nine_characters, wire_id
 from assistant_events.adapters.data_urls import media_url
@@ -23,7 +21,6 @@ from assistant_events.adapters.openai_chat import vocabulary as words
 from assistant_events.adapters.openai_chat.assistant_message import write_message
 from assistant_events.adapters.openai_chat.policy import POLICY, PROFILES, Profile
 from assistant_events.history import DropReason, Policy
-from assistant_events.recorder.calls import parse_input
 from assistant_events.values import Content, MediaContent
 
 _SENT: Final = frozenset({"role", "content", "refusal", "audio", "tool_calls", "function_call", *words.RETURNED})
@@ -87,7 +84,7 @@ class OpenAIChatEncoder(EncoderBase):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the message of an answer, without fields that its server does not take back."""
-        item, taken = write_message(map(_with_valid_input, message.parts)), self._profile.fields
+        item, taken = write_message(message.parts), self._profile.fields
         if taken is not None:
             item = {key: value for key, value in item.items() if key in _SENT | taken}
         ident = string(mapping(item, "audio"), "id")
@@ -111,13 +108,10 @@ class OpenAIChatEncoder(EncoderBase):
 
     def unsendable(self, part: msg.Part) -> DropReason | None:
         """Return why a part has no place: an empty text, and what the server has run itself."""
-        match part:
-            case msg.TextPart(text="") if not part.state:
-                return DropReason.EMPTY
-            case msg.ToolPart(provider_executed=True):
-                return DropReason.UNPLACED
-            case _:
-                return super().unsendable(part)
+        if isinstance(part, msg.TextPart) and not part.text and not part.state:
+            return DropReason.EMPTY
+        is_hosted = isinstance(part, msg.ToolPart) and part.provider_executed
+        return DropReason.UNPLACED if is_hosted else super().unsendable(part)
 
     def has_place(self, part: msg.Part) -> bool:
         """Return whether all state of a part is sent."""
@@ -126,10 +120,3 @@ class OpenAIChatEncoder(EncoderBase):
 
 
 encode = OpenAIChatEncoder.encode
-
-
-def _with_valid_input(part: msg.Part) -> msg.Part:
-    """Return a call without the text of its input where that is not an object: servers parse it."""
-    if isinstance(part, msg.ToolPart) and part.raw_input and parse_input(part.raw_input)[0] is None:
-        return attrs.evolve(part, raw_input="")
-    return part

@@ -6,9 +6,9 @@ Fields and words: openai 3.52.0, `types/chat`; those of compatible servers: reco
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import Fields, mapping, string
@@ -45,6 +45,35 @@ USAGE: Final = UsageTable(
     total_decides=True,
 )
 
+DETAIL_TEXTS: Final = ("text", "summary")
+"""Fields with the text of an item of `reasoning_details`."""
+
+
+def joined_details(pieces: Iterable[Fields]) -> list[dict[str, Any]]:
+    """
+    Return the items of the array `reasoning_details` of OpenRouter, each once and in their order.
+
+    Pieces with the same type and index are one item: texts and data are joined, of other fields the last counts.
+    """
+    items: dict[object, dict[str, Any]] = {}
+    for piece in pieces:
+        item = items.setdefault(detail_key(piece), {})
+        for name, value in piece.items():
+            before = item.get(name) if name in (*DETAIL_TEXTS, "data") else None
+            item[name] = before + value if isinstance(before, str) and isinstance(value, str) else value
+    return list(items.values())
+
+
+def detail_key(piece: Fields) -> tuple[str | None, object]:
+    """Return what the pieces of one item have in common."""
+    return string(piece, "type"), piece.get("index")
+
+
+def detail_text(piece: Fields) -> str:
+    """Return the text of a piece; empty when it has none."""
+    return next((text for name in DETAIL_TEXTS if (text := string(piece, name))), "")
+
+
 LEVELS: Final = ("choice", "message", "audio", "logprobs")
 """Details of the step that have fields of other objects than chunks."""
 
@@ -58,7 +87,7 @@ RETURNED: Final = ("extra_content", "thought_signature")
 """Fields of a message that its server wants back: the signatures of Gemini."""
 
 REASONING: Final = ("reasoning_content", "reasoning", "reasoning_text")
-"""Fields with the text of the reasoning, the first of which counts; servers send it in several at once."""
+"""Fields with the text of the reasoning: of several in a delta the first counts; it is written for that of others."""
 
 CONTENTS: Final = names(
     "content refusal reasoning_details annotations executed_tools audio images tool_calls function_call token_id "

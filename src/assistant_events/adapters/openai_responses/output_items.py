@@ -151,7 +151,7 @@ def _call(call: msg.ToolPart) -> Item:
     if not tool.name:
         item["name"] = call.name
     arguments: dict[str, Any] = {} if call.input is None else thaw(call.input)
-    if call.input_status is msg.PartStatus.INCOMPLETE or call.input is None:
+    if call.input is None:
         item |= {first: call.raw_input} if tool.form != "fields" else {}
     elif tool.form == "fields":
         item |= {key: value for key, value in arguments.items() if key in tool.input}
