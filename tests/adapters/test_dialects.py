@@ -2,10 +2,13 @@
 What must hold for every adapter, on every shape of every wire: all samples of a dialect at once.
 """
 
+import json
+
 import pytest
 
+from assistant_events import Origin, fold
 from assistant_events.adapters import dialect_names, load_dialect
-from assistant_events.testing import check_adapter
+from assistant_events.testing import Call, answer, check_adapter
 from tests.fuzz.seeds import samples
 
 from .bedrock_converse.notation import REQUEST
@@ -25,3 +28,23 @@ def test_samples_hold_what_every_adapter_must(name):
     bodies = {each: sample.body for each, sample in samples(name).items()}
     every_position = 4096 if THOROUGH else SHORT.get(name, 600)
     check_adapter(load_dialect(name), bodies, request=REQUESTS.get(name), mutations=20, every_position=every_position)
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_a_document_has_no_state_of_another_dialect(name):
+    """
+    State is for its own provider: documents of an answer of another one have none of it, in no part.
+    """
+    state = {"seal": "sealed"}
+    events = answer(
+        "Hello",
+        reasoning="Hm",
+        calls=[Call("weather", {}, state=state)],
+        origin=Origin(provider="acme", model="acme-1", dialect="acme-chat"),
+        state=state,
+        text_state=state,
+        reasoning_state=state,
+    )
+    document = json.dumps(load_dialect(name).emit_resource(fold(events).last))
+    assert "weather" in document
+    assert "seal" not in document

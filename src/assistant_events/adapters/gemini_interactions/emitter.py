@@ -8,7 +8,7 @@ from typing import Any, get_args
 import attrs
 
 from assistant_events import messages as msg
-from assistant_events.adapters.emitter import EmitterBase, Frame
+from assistant_events.adapters.emitter import EmitterBase, Frame, own_message
 from assistant_events.adapters.gemini_interactions import wire_steps
 from assistant_events.adapters.gemini_interactions.citations import annotations_of
 from assistant_events.adapters.gemini_interactions.decoder import GeminiInteractionsDecoder
@@ -18,7 +18,6 @@ from assistant_events.adapters.gemini_interactions.vocabulary import CALLS, SAND
 from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import array, string
 from assistant_events.values import State
-from assistant_events.values.validators import NO_STATE
 
 _DIALECT = GeminiInteractionsDecoder.dialect
 
@@ -80,7 +79,7 @@ class GeminiInteractionsEmitter(EmitterBase):
         """Write `interaction.created`, and before it a continuation token that is known already."""
         self._written_items, self._open, self._has_end = {}, None, False
         self._id = _id_of(message)
-        token = string(_state_of(message), "continuation_token")
+        token = string(message.state, "continuation_token")
         if token:
             self._update(continuation_token=token)
         self._created(message)
@@ -92,7 +91,7 @@ class GeminiInteractionsEmitter(EmitterBase):
         self._stop_output()
         failure, usage = failure_of(message), usage_of(message)
         is_partial = usage.pop("partial", None) is True
-        token = string(_state_of(message), "continuation_token")
+        token = string(message.state, "continuation_token")
         is_event = failure.error is not None and (is_partial or not usage)
         is_whole = failure.status is not None and not is_event
         learned, self._id = _id_of(message) != self._id, _id_of(message)
@@ -207,13 +206,14 @@ def emit_resource(
     """
     if not isinstance(message, msg.AssistantMessage):
         raise TypeError(f"message: expected an AssistantMessage, got {type(message).__name__}")
+    message = own_message(message, _DIALECT)
     failure = failure_of(message)
     steps = wire_steps.wire_steps(attrs.evolve(message, parts=[_with_transcription(part) for part in message.parts]))
     if failure.output_error is not None:
         steps.append({"type": "model_output", "error": failure.output_error})
     ending = {
         "usage": None if message.usage is None else usage_of(message),
-        "continuation_token": string(_state_of(message), "continuation_token"),
+        "continuation_token": string(message.state, "continuation_token"),
     }
     document = _interaction(message, failure, agent=agent, fields=fields, steps=steps, **ending)
     if not document["id"]:
@@ -224,20 +224,15 @@ def emit_resource(
 def _interaction(
     message: msg.AssistantMessage, failure: Failure, *, agent: bool, fields: Mapping[str, Any] | None, **more: Any
 ) -> dict[str, Any]:
-    origin = message.origin
-    name = origin.served_model or (None if origin.dialect == _DIALECT else origin.model)
-    environment = string(_state_of(message), "environment_id")
+    environment = string(message.state, "environment_id")
     errors = None if failure.error is None else [failure.error]
     more |= {"errors": errors, "environment_id": environment}
-    return interaction(_id_of(message), failure.status or "in_progress", name, is_agent=agent, fields=fields, **more)
-
-
-def _state_of(message: msg.AssistantMessage) -> State:
-    return message.state if message.origin.dialect == _DIALECT else NO_STATE
+    status, name = failure.status or "in_progress", message.origin.served_model
+    return interaction(_id_of(message), status, name, is_agent=agent, fields=fields, **more)
 
 
 def _id_of(message: msg.AssistantMessage) -> str:
-    return string(_state_of(message), "interaction_id") or "" if message.run is None else message.run.id
+    return string(message.state, "interaction_id") or "" if message.run is None else message.run.id
 
 
 def _with_transcription(part: msg.Part) -> msg.Part:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import attrs
 
 from assistant_events import messages as msg
-from assistant_events.adapters.emitter import EmitterBase, is_lost
+from assistant_events.adapters.emitter import EmitterBase, is_lost, own_message
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import string
@@ -190,6 +190,7 @@ def _index(item: _Written) -> int:
 
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document, as `GET` and a `POST` without `stream` do."""
+    message = own_message(message, _DIALECT)
     items = [output_items.write_item(item.kind, item.parts) for item in output_items.items_with_parts(message)]
     status = _status(message) if message.status is not msg.MessageStatus.RUNNING else "in_progress"
     return {**_head(message), **_ending(message, status), "output": items}
@@ -199,11 +200,10 @@ def _head(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return the fields of a response that do not change."""
     origin, run = message.origin, message.run
     is_own = origin.dialect == _DIALECT
-    model = origin.served_model or (None if is_own else origin.model)
     stored = {} if run is None or not is_own or "response_id" in message.state else {"store": False}
     background = {"background": True} if is_own and run is not None and run.resumable else {}
     ident = run.id if is_own and run is not None else ""
-    head = {"id": ident, "object": "response", "created_at": 0, "model": model or ""}
+    head = {"id": ident, "object": "response", "created_at": 0, "model": origin.served_model or ""}
     return {**head, "error": None, "incomplete_details": None, **_EMPTY, **background, **stored}
 
 
@@ -211,7 +211,7 @@ def _ending(message: msg.AssistantMessage, status: str) -> dict[str, Any]:
     """Return the fields of the end of a response."""
     is_own = message.origin.dialect == _DIALECT
     usage = None if message.usage is None else words.USAGE.write(message.usage)
-    ending: dict[str, Any] = {"status": status, "usage": usage, **(thaw(message.details) if is_own else {})}
+    ending: dict[str, Any] = {"status": status, "usage": usage, **thaw(message.details)}
     if is_own and message.error is None and message.raw_finish_reason is None:
         del ending["status"]
     if message.error is not None and status == "failed":
