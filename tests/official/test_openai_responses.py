@@ -212,51 +212,6 @@ def test_an_answer_that_is_incomplete(client, responses):
         assert ("incomplete", "max_output_tokens") == (response["status"], response["incomplete_details"]["reason"])
 
 
-ERRORS = {
-    400: ("BadRequestError", "invalid_request_error"),
-    401: ("AuthenticationError", "invalid_request_error"),
-    429: ("RateLimitError", "rate_limit_error"),
-    500: ("InternalServerError", "server_error"),
-}
-
-
-@pytest.mark.parametrize("status", ERRORS)
-def test_http_errors(client, responses, status):
-    """
-    An HTTP error is the exception of its status, with the type that the service uses for it.
-    """
-    name, kind = ERRORS[status]
-    mock = responses({"Hello": {"http_error": {"status": status, "message": "later"}}})
-    with pytest.raises(OfficialError) as caught:
-        client(mock).create(model=MODEL, input="Hello")
-
-    assert (name, status) == (caught.value.classes[0], caught.value.status_code)
-    assert (kind, "later") == (caught.value.body["type"], caught.value.body["message"])
-    assert caught.value.request_id.startswith("req_")
-
-
-def test_an_error_inside_of_a_stream(client, responses):
-    """
-    An error event ends the stream with an exception.
-    """
-    error = {"stream_error": {"code": "server_is_overloaded", "message": "slow down", "after": 5}}
-    with pytest.raises(OfficialError) as caught:
-        client(responses({"Hello": {**HI, **error}})).raw(model=MODEL, input="Hello")
-
-    assert ("APIError", "server_is_overloaded") == (caught.value.classes[0], caught.value.body["code"])
-
-
-def test_a_retry(client, responses):
-    """
-    The client asks again after 500, and gets the answer.
-    """
-    mock = responses({"Hello": HI}, faults=("http-500",))
-    found = client(mock).create(model=MODEL, input="Hello", retries=1)
-
-    assert "Hi there, Zoë!" == found["output"][0]["content"][0]["text"]
-    assert 2 == len(mock.requests)
-
-
 def test_a_run_in_the_background(client, responses):
     """
     It is queued or in progress until its document has the answer.
