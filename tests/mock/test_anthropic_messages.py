@@ -141,21 +141,6 @@ def test_a_call_without_an_id():
     assert all(each.startswith("toolu_") for each in ids)
 
 
-def test_an_answer_in_events():
-    """
-    Events of one answer become its blocks and its stop reason.
-    """
-    events = [
-        {"type": "step.started", "message_id": "a1", "origin": {"provider": "p", "dialect": "d", "model": "m"}},
-        {"type": "text.started", "message_id": "a1", "ordinal": 0},
-        {"type": "text.ended", "message_id": "a1", "ordinal": 0, "text": "Hi"},
-        {"type": "step.ended", "message_id": "a1", "finish_reason": "length"},
-    ]
-    found = posted({"Hello": {"events": events}}, body()).document
-
-    assert ([TEXT], "max_tokens", MODEL) == (found["content"], found["stop_reason"], found["model"])
-
-
 # -- requests
 
 

@@ -1,12 +1,15 @@
 """
-What the mocks of several dialects do alike: faults of fixture files, and what is left of those of aimock.
+What the mocks of several dialects do alike: answers in events, faults of fixture files, and files of aimock.
 """
 
 import pytest
 
+from assistant_events import FinishReason
 from assistant_events.errors import FixtureError
 from assistant_events.mock import load_mock
 from assistant_events.mock.fixture_files import load_fixtures
+
+from .asgi import followed
 
 TOOL_USE = {"type": "tool_use", "id": "c1", "name": "rain", "input": {}}
 CONVERSE_CALL = {"toolUse": {"toolUseId": "c1", "name": "rain", "input": {}}}
@@ -133,3 +136,35 @@ def test_files_of_aimock(dialect, head, api):
 
     assert (head + 2, 2) == (answer.cut_after, answer.timing.delta_chars)
     assert [f"fixtures: fixtures[1]: match.endpoint 'image' is not an endpoint of {api}"] == list(found.left_out)
+
+
+PROMPT = [{"role": "user", "content": "Hello"}]
+REQUESTS = {
+    "anthropic-messages": {"model": "claude-opus-5-5", "max_tokens": 99, "messages": PROMPT},
+    "bedrock-converse": {"modelId": "m", "messages": [{"role": "user", "content": [{"text": "Hello"}]}]},
+    "gemini-generate-content": {
+        "model": "gemini-3.6-flash",
+        "contents": [{"role": "user", "parts": [{"text": "Hello"}]}],
+    },
+    "openai-chat": {"model": "gpt-5.6", "messages": PROMPT},
+    "openai-responses": {"model": "gpt-5.6", "input": "Hello"},
+}
+EVENTS = [
+    {"type": "step.started", "message_id": "a1", "origin": {"provider": "p", "dialect": "d", "model": "m"}},
+    {"type": "reasoning.started", "message_id": "a1", "ordinal": 0},
+    {"type": "reasoning.ended", "message_id": "a1", "ordinal": 0, "text": "of another model"},
+    {"type": "text.started", "message_id": "a1", "ordinal": 1},
+    {"type": "text.ended", "message_id": "a1", "ordinal": 1, "text": "Hi"},
+    {"type": "step.ended", "message_id": "a1", "finish_reason": "length"},
+]
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize(("dialect", "body"), REQUESTS.items(), ids=REQUESTS)
+def test_an_answer_in_events(dialect, body, stream):
+    """
+    Events of one answer, of any provider, become its content and its reason to finish.
+    """
+    found, _ = followed(dialect, {"events": EVENTS}, {**body, "stream": stream})
+
+    assert ("Hi", FinishReason.LENGTH, None) == (found.text, found.finish_reason, found.error)
