@@ -8,12 +8,18 @@ of aimock's fixtures from the Converse handler of `@copilotkit/aimock` 1.43.0.
 import asyncio
 import json
 
+import httpx2
 import pytest
 
-from assistant_events import ErrorKind, FinishReason
+from assistant_events import ErrorKind, FinishReason, fold
 from assistant_events.adapters.aws_event_stream import AwsEventStream
+from assistant_events.adapters.bedrock_converse import dialect
+from assistant_events.adapters.bedrock_converse.client import BedrockConverse
 from assistant_events.adapters.bedrock_converse.mock import Answer, MockProvider, mock, read_request
 from assistant_events.mock.fixture_files import load_fixtures
+from assistant_events.session import Session
+from assistant_events.stores import MemoryStore
+from assistant_events.testing import mock_provider
 
 from . import asgi
 from .asgi import JumpClock, ask, asked, message_of, recorded_and_replayed
@@ -618,6 +624,37 @@ def test_signed_reasoning_through_the_client():
     message, _ = followed({"thought": "Plan it", "text": "Hi"})
 
     assert ("Plan it", "Hi", True) == (message.reasoning, message.text, "signature" in message.parts[0].state)
+
+
+@pytest.mark.parametrize("signature_", [None, "c2lnbmVk"], ids=["as it was", "another signature"])
+def test_a_tool_loop_of_the_client(signature_):
+    """
+    The client sends reasoning back as it came, before the result of the call; a changed signature is refused.
+    """
+    answers = {"Rain?": [{"thought": "A tool knows.", "calls": [{"name": "rain"}]}, "It is sunny."]}
+
+    async def work():
+        session = await Session.open(MemoryStore(), "s1")
+        await session.prompt("Rain?")
+        async with (
+            mock_provider(answers, dialect="bedrock-converse") as provider,
+            httpx2.AsyncClient(transport=provider.transport()) as http,
+            BedrockConverse("key-of-a-test", http=http, base_url="http://mock") as client,
+        ):
+            async with session.respond(client, {"modelId": MODEL, **TOOLS}) as events:
+                _ = [event async for event in events]
+            await session.append(*[call.succeed("sunny") for call in session.transcript.pending_tool_calls])
+            request = dialect.encoder(session.transcript, {"modelId": MODEL, **TOOLS}).body
+            if signature_ is not None:
+                request["messages"][1]["content"][0]["reasoningContent"]["reasoningText"]["signature"] = signature_
+            return fold([event async for event in client.create(request, "a2")]).last
+
+    last = asyncio.run(work())
+
+    if signature_ is None:
+        assert ("It is sunny.", None) == (last.text, last.error)
+    else:
+        assert ("invalid-request", "validationException", 400) == (last.error.kind, last.error.code, last.error.status)
 
 
 # -- recordings
