@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import Origin, StepStarted, find_problems, fold
+from assistant_events import Origin, StepStarted, UnknownEvent, find_problems, fold
 from assistant_events.adapters import dialect_names, load_dialect
+from assistant_events.adapters.emitter import OTHER_MESSAGE
+from assistant_events.history import Drop
 from assistant_events.testing.strategies import loose_events, recut, sessions
 from tests.adapters.samples import SAMPLES
 from tests.corpus.bodies import RESOURCES, STREAMS, body_of, stream_of
@@ -184,6 +186,16 @@ def test_answers_of_others_are_written_as_far_as_possible(events, name, data):
     drops, _ = emitted(events, dialect, **data.draw(st.sampled_from(options_of(dialect))))
 
     assert drops or not durable(events)
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_an_event_of_a_newer_version_is_reported(name):
+    """
+    An event that this version does not know is not written, and is reported.
+    """
+    unknown = UnknownEvent(type="text.begun", version=2, data={"type": "text.begun", "v": 2})
+
+    assert (Drop(None, None, OTHER_MESSAGE),) == emitted([unknown], load_dialect(name))[0]
 
 
 @given(sessions(), st.sampled_from(dialect_names()))

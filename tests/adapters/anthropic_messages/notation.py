@@ -7,9 +7,10 @@ text, thinking, input, signature and citation, `X` content_block_stop, `K` messa
 # ruff: noqa: N802 - the letters are the notation
 
 import json
+from functools import partial
 
-from assistant_events import find_problems, fold
 from assistant_events.adapters import load_dialect
+from tests.adapters.reading import events_of, message_of
 
 DIALECT = load_dialect("anthropic-messages")
 MODEL = "claude-opus-5-5"
@@ -108,22 +109,8 @@ def answer(*events, stop_reason="end_turn"):
     return stream(M(), *events, K(stop_reason), END)
 
 
-def events(body, **options):
-    """
-    Return the events of a stream; they are legal, and the decoder has not failed inside.
-    """
-    decoder = DIALECT.decoder("a1", **options)
-    found = decoder.feed(body) + decoder.close()
-    assert decoder.failure is None
-    assert [] == find_problems(found)
-    return found
-
-
-def message(body, **options):
-    """
-    Return the message of a stream.
-    """
-    return fold(events(body, **options)).last
+events = partial(events_of, DIALECT)
+message = partial(message_of, DIALECT)
 
 
 def encoded(*messages, model=MODEL, **body):

@@ -7,8 +7,10 @@ metadata, `E` an exception.
 """
 # ruff: noqa: N802 - the letters are the notation
 
-from assistant_events import find_problems, fold
+from functools import partial
+
 from assistant_events.adapters import AwsEventStream, load_dialect
+from tests.adapters.reading import events_of, message_of
 
 DIALECT = load_dialect("bedrock-converse")
 MODEL = "us.anthropic.claude-opus-5-5-v1:0"
@@ -105,22 +107,8 @@ def answer(*events, reason="end_turn"):
     return stream(M, *events, K(reason), U())
 
 
-def events(body, **options):
-    """
-    Return the events of a stream; they are legal, and the decoder has not failed inside.
-    """
-    decoder = DIALECT.decoder("a1", **options)
-    found = decoder.feed(body) + decoder.close()
-    assert decoder.failure is None
-    assert [] == find_problems(found)
-    return found
-
-
-def message(body, **options):
-    """
-    Return the message of a stream.
-    """
-    return fold(events(body, **options)).last
+events = partial(events_of, DIALECT)
+message = partial(message_of, DIALECT)
 
 
 def encoded(*messages, model=MODEL, **body):

@@ -7,9 +7,10 @@ Streams of the generateContent wire in a few characters each.
 # ruff: noqa: N802 - the letters are the notation
 
 import json
+from functools import partial
 
-from assistant_events import find_problems, fold
 from assistant_events.adapters import load_dialect
+from tests.adapters.reading import events_of, message_of
 
 DIALECT = load_dialect("gemini-generate-content")
 MODEL = "gemini-3-pro"
@@ -83,22 +84,8 @@ def answer(*parts, end=END):
     return stream(*[C(*(part if isinstance(part, list) else [part])) for part in parts], end)
 
 
-def events(body, **options):
-    """
-    Return the events of a stream; they are legal, and the decoder has not failed inside.
-    """
-    decoder = DIALECT.decoder("a1", **options)
-    found = decoder.feed(body) + decoder.close()
-    assert decoder.failure is None
-    assert [] == find_problems(found)
-    return found
-
-
-def message(body, **options):
-    """
-    Return the message of a stream.
-    """
-    return fold(events(body, **options)).last
+events = partial(events_of, DIALECT)
+message = partial(message_of, DIALECT)
 
 
 def encoded(*messages, model=MODEL, **body):

@@ -7,10 +7,11 @@ one with the usage, `E` one with an error, `DONE` the mark of the end.
 # ruff: noqa: N802 - the letters are the notation
 
 import json
+from functools import partial
 
-from assistant_events import find_problems, fold
 from assistant_events.adapters import load_dialect
 from assistant_events.values import thaw
+from tests.adapters.reading import events_of, message_of
 
 DIALECT = load_dialect("openai-chat")
 MODEL = "gpt-5.5"
@@ -86,24 +87,8 @@ def document(finish_reason="stop", choice=None, usage=None, **message):
     return {**head, "choices": [{**written, **(choice or {})}], "usage": counts}
 
 
-def events(body, **options):
-    """
-    Return the events of a stream; they are legal, and the decoder has not failed inside.
-    """
-    decoder = DIALECT.decoder("a1", **options)
-    found = decoder.feed(body) + decoder.close()
-    assert decoder.failure is None
-    assert [] == find_problems(found)
-    return found
-
-
-def message(body, **options):
-    """
-    Return the message of a stream, or of a document.
-    """
-    if isinstance(body, dict):
-        return fold(DIALECT.decode_resource(body, "a1", **options)).last
-    return fold(events(body, **options)).last
+events = partial(events_of, DIALECT)
+message = partial(message_of, DIALECT)
 
 
 def parts(body, **options):
