@@ -68,7 +68,8 @@ from assistant_events.testing import (
     records,
     rewind,
 )
-from assistant_events.testing.strategies import recut, sessions
+from assistant_events.testing.strategies import recut
+from tests.drawn import sessions
 
 A = {"message_id": "a1"}
 C = {"message_id": "a1", "call_id": "c1"}

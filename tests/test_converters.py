@@ -76,6 +76,7 @@ from assistant_events.testing import strategies as made
 from assistant_events.upcasting import Upcasters
 from assistant_events.values import MAX_DEPTH
 from assistant_events.values.validators import NO_FIELDS, NO_STATE
+from tests.drawn import sessions
 from tests.everything import MESSAGES, NOON, PARTS, TRANSCRIPT, label
 
 # -- there and back
@@ -101,7 +102,7 @@ def test_records_come_back(record):
     assert (record, record) == both_ways(record, Record)
 
 
-@given(made.sessions())
+@given(sessions())
 def test_transcripts_come_back(events):
     """
     A transcript, and each of its messages and parts, is written and read as an equal one.

@@ -26,8 +26,8 @@ from assistant_events.adapters.gemini_interactions.policy import POLICY
 from assistant_events.errors import LocalProtocolError
 from assistant_events.history import REASONS, REPAIRS, DropReason
 from assistant_events.testing import Call, answer, compaction, error, prompt, records, rewind
-from assistant_events.testing.strategies import sessions
 from assistant_events.values import ErrorInfo, MediaContent, as_content
+from tests.drawn import sessions
 
 from .notation import C, D, K, S, X, delta, fc, mo, step, stream, th
 

@@ -15,7 +15,7 @@ from assistant_events.adapters.call_ids import wire_id
 from assistant_events.adapters.gemini_interactions import decode_resource, encode
 from assistant_events.errors import LocalProtocolError
 from assistant_events.testing import Call, answer, prompt
-from assistant_events.testing.strategies import broken_sessions, sessions
+from tests.drawn import broken_sessions, sessions
 
 from .notation import fc, mo, step, th
 from .test_encoder import BODY, CLAUDE, GEMINI, conversation, result, said, succeeded, user

@@ -17,9 +17,10 @@ from assistant_events import Origin, StepStarted, UnknownEvent, find_problems, f
 from assistant_events.adapters import dialect_names, load_dialect
 from assistant_events.adapters.emitter import OTHER_MESSAGE
 from assistant_events.history import Drop
-from assistant_events.testing.strategies import loose_events, recut, sessions
+from assistant_events.testing.strategies import loose_events, recut
 from tests.adapters.samples import SAMPLES
 from tests.corpus.bodies import RESOURCES, STREAMS, body_of, stream_of
+from tests.drawn import sessions
 from tests.fuzz.generated import stream as generated
 from tests.fuzz.seeds import INTERACTIONS, made_up, recorded
 

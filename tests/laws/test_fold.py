@@ -12,7 +12,8 @@ from assistant_events import Record, ToolPart, Transcript, find_problems, fold, 
 from assistant_events.messages import PartStatus
 from assistant_events.reducer import Builder
 from assistant_events.testing import durable, records
-from assistant_events.testing.strategies import broken_sessions, loose_events, recut, sessions
+from assistant_events.testing.strategies import loose_events, recut
+from tests.drawn import broken_sessions, sessions
 
 ANY_ORDER = st.one_of(sessions(), broken_sessions(), loose_events())
 

@@ -11,15 +11,8 @@ from assistant_events.errors import LocalProtocolError
 from assistant_events.messages import PartStatus
 from assistant_events.recorder import Recorder
 from assistant_events.testing import origin
-from assistant_events.testing.strategies import (
-    VERBS,
-    broken_sessions,
-    loose_events,
-    sessions,
-    states,
-    texts,
-    verbs,
-)
+from assistant_events.testing.strategies import VERBS, loose_events, states, texts, verbs
+from tests.drawn import broken_sessions, sessions
 
 ANY_VERBS = st.lists(st.one_of(verbs(), verbs(), VERBS["start"]), max_size=30)
 

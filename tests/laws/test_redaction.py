@@ -6,7 +6,7 @@ from hypothesis import given
 
 from assistant_events import fold, redact
 from assistant_events.testing import records
-from assistant_events.testing.strategies import broken_sessions, sessions
+from tests.drawn import broken_sessions, sessions
 
 
 @given(broken_sessions())

@@ -33,9 +33,10 @@ from assistant_events.errors import JsonError, StructureError
 from assistant_events.events import DURABLE_EVENTS
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import origin, records
-from assistant_events.testing.strategies import events, sessions, states
+from assistant_events.testing.strategies import events, states
 from assistant_events.testing.strategies import records as any_records
 from assistant_events.values import MAX_DEPTH, State, own, read_json, write_json
+from tests.drawn import sessions
 
 WITH_STATE = [cls for cls in DURABLE_EVENTS if "state" in {field.name for field in attrs.fields(cls)}]
 

@@ -10,7 +10,7 @@ from assistant_events.reducer import reconcile
 from assistant_events.session import SyncSession
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import durable, prompt
-from assistant_events.testing.strategies import sessions
+from tests.drawn import sessions
 
 
 @st.composite

@@ -12,8 +12,8 @@ from hypothesis import given
 from assistant_events import fold
 from assistant_events.messages import MessageStatus
 from assistant_events.testing import durable
-from assistant_events.testing.strategies import sessions
 from tests.adapters.reading import emitted_by
+from tests.drawn import sessions
 
 from .notation import DIALECT, END, B, C, K, M, S, T, X, events, message, stream
 from .samples import CITED, SAMPLES

@@ -14,8 +14,8 @@ from assistant_events.adapters import AwsEventStream
 from assistant_events.messages import MessageStatus
 from assistant_events.testing import answer as built
 from assistant_events.testing import durable
-from assistant_events.testing.strategies import sessions
 from tests.adapters.reading import emitted_by
+from tests.drawn import sessions
 
 from .notation import DIALECT, REQUEST, C, E, G, H, J, K, M, R, T, U, X, events, message, stream, text
 from .samples import FACTS, NOVA, RAN, SAMPLES, B, O

@@ -13,8 +13,8 @@ from assistant_events import ErrorInfo, ErrorKind, fold
 from assistant_events.messages import MessageStatus
 from assistant_events.testing import answer as built
 from assistant_events.testing import durable
-from assistant_events.testing.strategies import sessions
 from tests.adapters.reading import emitted_by
+from tests.drawn import sessions
 
 from .notation import DIALECT, HEAD, USAGE, C, F, H, O, T, X, answer, candidate, ended, events, message, stream
 from .samples import ERROR, SAMPLES, SIG

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from assistant_events import ErrorInfo, find_problems, fold
 from assistant_events.messages import MessageStatus
 from assistant_events.testing import durable
-from assistant_events.testing.strategies import loose_events, sessions
+from assistant_events.testing.strategies import loose_events
+from tests.drawn import sessions
 
 from .notation import DIALECT, body, call, created, events, message, numbered, reasoning, stream, text
 from .samples import OVERLAP, SAMPLES
