@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypedDict, Unpack, final
 import attrs
 
 from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.errors import ErrorTable, error_of_body
 from assistant_events.adapters.frame_reader import FrameReader, Note
 from assistant_events.adapters.framing import Framing
 from assistant_events.adapters.hops import Hops, Prior
@@ -97,6 +98,9 @@ class DecoderBase(FrameReader):
 
     usage_table: ClassVar[UsageTable | None] = None
     """Names of the counts in the wire's usage object, for `note_usage`."""
+
+    error_table: ClassVar[ErrorTable | None] = None
+    """Reads an error document that ends the body without being a frame; `None` when it means no more than a cut."""
 
     item_key: ClassVar[str | None] = None
     """State key under which the recorder numbers the provider's items, that of `Policy`; `None` for no numbers."""
@@ -280,9 +284,17 @@ class DecoderBase(FrameReader):
     def on_begin(self) -> None:
         """Forget what was read: the stream begins, when the decoder is made, or again. Nothing by default."""
 
+    def bare_error(self) -> ErrorInfo | None:
+        """Return the error of a document that is not a frame, as gateways end a broken stream; `None` without one."""
+        if self.error_table is None or '"error"' not in self.tail:
+            return None
+        fields = error_of_body(self.tail.encode(), self.error_table.beside)
+        return self.error_table.read(fields) if fields else None
+
     def interruption(self) -> ErrorInfo:
-        """Return the error of a stream that was cut."""
-        return ErrorInfo(kind=ErrorKind.INTERRUPTED, message="the stream stopped before its end", retryable=True)
+        """Return the error of a stream that was cut: of the document at its end, where there is one."""
+        text = "the stream stopped before its end"
+        return self.bare_error() or ErrorInfo(kind=ErrorKind.INTERRUPTED, message=text, retryable=True)
 
     def origin(self, *, served_model: str | None = None) -> Origin:
         """Return the origin of the step, with the reported model where the request names none."""

@@ -29,10 +29,10 @@ DONE: Final = b"[DONE]"
 _SETTLE_AT = 1 << 16
 """Length of an incomplete frame from which on the lines that are not part of a frame are removed from the buffer."""
 
-_LINE = re.compile(rb'^(?:(data|event)(?:: ?([^\n]*))?$|[\[\]{}"][^\n]*$)', re.MULTILINE)
+_LINE = re.compile(rb'^(?:(data|event)(?:: ?([^\n]*))?$|[ \t]*[\[\]{}"][^\n]*$)', re.MULTILINE)
 """A field of an event, or a line that may be a bare JSON error. Comments are neither."""
 
-_BEGUN = re.compile(rb'(data|event)(?::|$)|[\[\]{}"]')
+_BEGUN = re.compile(rb'(data|event)(?::|$)|[ \t]*[\[\]{}"]')
 """Start of such a line. A start shorter than `_UNDECIDED` is not decided yet."""
 
 _UNDECIDED = len(b"event:")

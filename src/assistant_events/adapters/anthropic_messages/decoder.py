@@ -34,6 +34,7 @@ class AnthropicMessagesDecoder(DecoderBase):
     dialect = "anthropic-messages"
     provider = "anthropic"
     item_key = "i"
+    error_table = words.ERRORS
     delta_frames = DeltaFrames(number="index")
 
     # -- the shape that DecoderBase asks for

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 from assistant_events.adapters.base import DecoderBase
-from assistant_events.adapters.errors import error_of_body
 from assistant_events.adapters.frame_templates import DeltaFrames
 from assistant_events.adapters.gemini_generate_content import vocabulary as words
 from assistant_events.adapters.gemini_generate_content.grounding import citations_of
@@ -48,6 +47,7 @@ class GeminiGenerateContentDecoder(DecoderBase):
     dialect = "gemini-generate-content"
     provider = "google"
     usage_table = words.USAGE
+    error_table = words.ERRORS
     delta_frames = DeltaFrames(
         constant=("role", "index", "thought", "modelVersion", "responseId", "turnToken", "createTime"),
         counted=("usageMetadata",),
@@ -98,10 +98,8 @@ class GeminiGenerateContentDecoder(DecoderBase):
 
     def on_close(self, error: ErrorInfo | None) -> None:
         """Finish the step when the body has ended and a chunk had a reason for it; a bare error at its end fails it."""
-        bare = error_of_body(self.tail.encode() if '"error"' in self.tail else b"")
-        if error is None and bare:
-            self.fail_step(words.ERRORS.read(bare))
-        elif error is None and (self._reason is not None or words.block_reason_of(self.step_details)):
+        is_ended = self._reason is not None or words.block_reason_of(self.step_details)
+        if error is None and is_ended and self.bare_error() is None:
             self._finish()
 
     def ensure_started(self, served_model: str | None = None) -> None:

@@ -52,6 +52,7 @@ class OpenAIChatDecoder(DecoderBase):
     dialect = "openai-chat"
     provider = "openai"
     usage_table = words.USAGE
+    error_table = ERRORS
     delta_frames = DeltaFrames(
         constant=names(
             "id object model system_fingerprint service_tier provider choices index delta role content refusal "

@@ -45,6 +45,7 @@ class OpenAIResponsesDecoder(DecoderBase):
     provider = "openai"
     item_key = "i"
     usage_table = words.USAGE
+    error_table = ERRORS
     delta_frames = DeltaFrames(
         constant=("type", "content_index", "summary_index", "logprobs"),
         number="output_index",

@@ -1,0 +1,63 @@
+"""
+An error document that ends a body without being a frame, as gateways write it: the answer fails with what it holds.
+"""
+
+import json
+
+import pytest
+
+from assistant_events import fold
+from assistant_events.adapters import load_dialect
+
+TEXTS = {
+    "anthropic-messages": [
+        {
+            "type": "message_start",
+            "message": {"id": "m", "role": "assistant", "model": "c", "content": [], "usage": {}},
+        },
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}},
+    ],
+    "openai-chat": [{"id": "c", "model": "g", "choices": [{"index": 0, "delta": {"content": "Hi"}}]}],
+    "openai-responses": [
+        {"type": "response.created", "response": {"id": "r", "model": "g", "output": []}},
+        {"type": "response.output_text.delta", "item_id": "i", "output_index": 0, "content_index": 0, "delta": "Hi"},
+    ],
+    "gemini-generate-content": [{"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]}],
+}
+ERRORS = {
+    "anthropic-messages": ({"type": "error", "error": {"type": "overloaded_error", "message": "Busy"}}, "overloaded"),
+    "openai-chat": ({"error": {"message": "Busy", "type": "x", "code": "rate_limit_exceeded"}}, "rate-limit"),
+    "openai-responses": ({"error": {"message": "Busy", "type": "x", "code": "rate_limit_exceeded"}}, "rate-limit"),
+    "gemini-generate-content": ({"error": {"code": 503, "message": "Busy", "status": "UNAVAILABLE"}}, "overloaded"),
+}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("begun", [True, False])
+@pytest.mark.parametrize("dialect", ERRORS)
+def test_an_error_at_the_end(dialect, begun, indent):
+    """
+    In one line or in several, behind a text or alone; what came before it is kept.
+    """
+    document, kind = ERRORS[dialect]
+    frames = b"".join([b"data: %b\n\n" % json.dumps(each).encode() for each in TEXTS[dialect] if begun])
+    made = load_dialect(dialect).decoder("m1")
+    found = made.feed(frames) + made.feed(json.dumps(document, indent=indent).encode()) + made.close()
+    message = fold(found).last
+
+    assert (kind, "Busy") == (message.error.kind, message.error.message)
+    assert ("Hi" if begun else "") == message.text
+    assert [] == made.notes
+
+
+@pytest.mark.parametrize("tail", [b'{"error": {"mess', b'{"error": 3}', b'{"detail": "error"}', b'["error"]'])
+@pytest.mark.parametrize("dialect", ERRORS)
+def test_what_is_not_an_error(dialect, tail):
+    """
+    Half a document, or one without an error object: the stream was cut.
+    """
+    made = load_dialect(dialect).decoder("m1")
+    message = fold(made.feed(tail) + made.close()).last
+
+    assert "interrupted" == message.error.kind
