@@ -592,3 +592,13 @@ def test_a_part_of_a_document():
     body = stream({**HEAD, "choices": [{"index": 0}]}, T("a"), F(), DONE)
 
     assert [("text", "a", {})] == parts(body)
+
+
+def test_an_error_without_an_object_of_its_own():
+    """
+    vLLM wrote errors whose fields are those of the frame.
+    """
+    error = {"object": "error", "message": "too long", "type": "BadRequestError", "param": None, "code": 400}
+    found = message(stream(T("a"), error))
+
+    assert ("a", "too long", 400) == (found.text, found.error.message, found.error.status)

@@ -84,6 +84,9 @@ class OpenAIChatDecoder(DecoderBase):
             self._learn(event)
             self.fail_step(ERRORS.read_document(event))
             return
+        if string(event, "object") == "error":  # vLLM until 2025, FastChat
+            self.fail_step(ERRORS.read({key: value for key, value in event.items() if key != "object"}))
+            return
         choices = mappings(event, "choices")
         if not choices and event.keys().isdisjoint(("choices", "usage", "id")):
             if string(event, "type") != "keepalive":
