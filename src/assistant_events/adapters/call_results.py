@@ -1,8 +1,9 @@
-"""What a request has of a call that it cannot send as it is: its fault, its result, or both in words."""
+"""What is written of a call: its output, and what a request has of one that it cannot send as it is."""
 
 from __future__ import annotations
 
-from typing import Final
+from base64 import b64encode
+from typing import Any, Final
 
 import attrs
 
@@ -61,6 +62,20 @@ def _fault(call: msg.ToolPart) -> str:
     return f"The call was not run: {fault}" if call.input is None else fault
 
 
+def output_value(call: msg.ToolPart) -> Any:
+    """Return the output of a call of the provider as its decoder has read it: a JSON value, a text, or nothing."""
+    # Any: plain JSON.
+    match call.output:
+        case ():
+            return None
+        case (v.JsonContent(value=value),):
+            return v.thaw(value)
+        case (v.MediaContent(data=bytes() as data),):
+            return b64encode(data).decode()
+        case output:
+            return "".join([item.text for item in output if isinstance(item, v.TextContent)])
+
+
 def in_words(call: msg.ToolPart) -> tuple[v.Content, ...]:
     """Return a call and its result as content of the user."""
     arguments = call.raw_input if call.input is None else v.write_json(call.input).decode()
@@ -74,4 +89,4 @@ def _text(item: v.TextContent | v.JsonContent) -> str:
     return item.text if isinstance(item, v.TextContent) else v.write_json(item.value).decode()
 
 
-__all__ = ["NO_ANSWER", "in_words", "is_failed", "repairs", "result_content", "with_input"]
+__all__ = ["NO_ANSWER", "in_words", "is_failed", "output_value", "repairs", "result_content", "with_input"]

@@ -15,11 +15,12 @@ from assistant_events import messages as msg
 from assistant_events.adapters import items
 from assistant_events.adapters.anthropic_messages import vocabulary as words
 from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_results import output_value
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import BlockKind, joined_state
 from assistant_events.adapters.json_fields import mapping
 from assistant_events.adapters.sealing import join_sealed
-from assistant_events.values import JsonContent, MediaContent, TextContent, thaw
+from assistant_events.values import MediaContent, thaw
 from assistant_events.values.validators import NO_FIELDS
 
 _IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
@@ -56,7 +57,7 @@ def write_block(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
                 **more,
             }
         case "result":
-            output = join_sealed(_output(first), mapping(state, "sealed"))
+            output = join_sealed(output_value(first), mapping(state, "sealed"))
             content = {} if output is None else {"content": output}
             kind_of = state.get("type", f"{first.name}_tool_result")
             return {"type": kind_of, "tool_use_id": wire_id(first) or first.call_id, **content, **more}
@@ -86,15 +87,3 @@ def _source(item: MediaContent) -> Item | None:
         except UnicodeDecodeError:
             return None
     return {"type": "base64", "media_type": item.media_type, "data": b64encode(item.data).decode()}
-
-
-def _output(call: msg.ToolPart) -> Any:
-    """Return the output of a result of the provider, as the decoder has read it."""
-    # Any: plain JSON.
-    match call.output:
-        case ():
-            return None
-        case (JsonContent(value=value),):
-            return thaw(value)
-        case output:
-            return "".join([item.text for item in output if isinstance(item, TextContent)])

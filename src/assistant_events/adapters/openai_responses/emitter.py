@@ -9,7 +9,7 @@ import attrs
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import EmitterBase, is_lost, own_message
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.items import number_of
+from assistant_events.adapters.items import BlockKind, block_kind, number_of
 from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import output_items
@@ -52,7 +52,7 @@ class OpenAIResponsesEmitter(EmitterBase):
             return
         if message.error is None:
             for item in self._items.values():
-                if item.kind in ("message", "reasoning") and item.whole is None:
+                if item.kind in ("text", "reasoning") and item.whole is None:
                     self._end_item(item)
         items = [item.whole for item in sorted(self._items.values(), key=_index) if item.whole is not None]
         status = _status(message)
@@ -62,10 +62,9 @@ class OpenAIResponsesEmitter(EmitterBase):
 
     def on_part(self, place: int, part: msg.Part) -> None:
         """Write the item of a part, or continue the one that it belongs to."""
-        kind = output_items.item_kind(part)
-        if kind is None:
+        item = self._item(part.state, block_kind(part), part)
+        if item is None:
             return
-        item = self._item(part.state, kind, part)
         if isinstance(part, (msg.TextPart, msg.ReasoningPart)):
             self._write_text(item, part)
             is_last = bool(part.state.keys() - {*words.RESERVED, "annotations", "type"}) or "i" not in part.state
@@ -82,15 +81,17 @@ class OpenAIResponsesEmitter(EmitterBase):
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the item of a result, or the end of that of the call."""
-        if output_items.has_result_item(call):
-            self._end_item(self._item(call.result_state, "result", call))
+        result = self._item(call.result_state, "result", call)
+        if result is not None:
+            self._end_item(result)
             return
         for item in self._items.values():
             if item.kind == "call" and item.parts[0].call_id == call.call_id and item.whole is None:
                 item.parts = [call]
                 self._end_item(item)
 
-    def _item(self, state: State, kind: output_items.ItemKind, part: Any) -> _Written:
+    def _item(self, state: State, kind: BlockKind, part: Any) -> _Written | None:
+        """Return the item of a part or a result; `None` when it has none."""
         # Any: see `_Written`.
         number = number_of(state, "i")
         index = max([each.index for each in self._items.values()], default=-1) + 1 if number is None else number
@@ -99,19 +100,18 @@ class OpenAIResponsesEmitter(EmitterBase):
         if item is not None:
             item.parts.append(part)
             return item
-        item = self._items[key] = _Written(kind, index, [part])
         start = output_items.write_item(kind, [part])
+        if start is None:
+            return None
+        item = self._items[key] = _Written(kind, index, [part])
         status = getattr(part, "input_status", None) or getattr(part, "status", None)
         if "status" in start and status is not msg.PartStatus.INCOMPLETE:
             start["status"] = "in_progress"
-        if kind in ("message", "reasoning"):
-            start |= {"content": []} if kind == "message" else {"summary": []}
-            start |= {"content": []} if "content" in start else {}
+        if kind in ("text", "reasoning"):
+            start |= {where: [] for where in words.INDEXES if where in start}
         elif kind == "call":
             tool = words.TOOLS[start["type"]]
             start |= {tool.input[0]: ""} if tool.form != "fields" else {}
-            start.pop(tool.output, None)
-            start.pop("error", None)
         item.id = string(start, "id") or ""
         self._frame("output_item.added", output_index=item.index, item=start)
         return item
@@ -152,7 +152,7 @@ class OpenAIResponsesEmitter(EmitterBase):
         if event is None:
             return
         field = words.WORDS[event].field
-        text = output_items.write_item("call", [call])[field]
+        text = (output_items.write_item("call", [call]) or {})[field]
         at: dict[str, Any] = {"item_id": item.id, "output_index": item.index}
         for piece in self.pieces(text):
             self._frame(f"{event}.delta", **at, delta=piece)
@@ -169,7 +169,7 @@ class _Written:
     """An item of the stream."""
 
     # Any: the class of the parts follows from the kind; plain JSON.
-    kind: output_items.ItemKind
+    kind: BlockKind
     index: int
     parts: list[Any]
     id: str = ""
@@ -191,7 +191,7 @@ def _index(item: _Written) -> int:
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document, as `GET` and a `POST` without `stream` do."""
     message = own_message(message, _DIALECT)
-    items = [output_items.write_item(item.kind, item.parts) for item in output_items.items_with_parts(message)]
+    items = output_items.output_items(message)
     status = _status(message) if message.status is not msg.MessageStatus.RUNNING else "in_progress"
     return {**_head(message), **_ending(message, status), "output": items}
 

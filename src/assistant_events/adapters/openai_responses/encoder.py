@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
-from assistant_events.adapters.data_urls import data_url
+from assistant_events.adapters.data_urls import media_url
 from assistant_events.adapters.encoder import EncoderBase, Item
 from assistant_events.adapters.items import number_of
 from assistant_events.adapters.json_fields import array, mapping, string
@@ -22,7 +22,7 @@ from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.policy import POLICY
 from assistant_events.errors import JsonError
 from assistant_events.history import DropReason, Policy, has_result
-from assistant_events.values import Content, JsonContent, MediaContent, TextContent, read_json, thaw, write_json
+from assistant_events.values import Content, MediaContent, TextContent, read_json, thaw
 
 _IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
@@ -58,15 +58,22 @@ class OpenAIResponsesEncoder(EncoderBase):
 
     # -- items
 
-    def content(self, content: Content) -> Item | None:
-        """Return a content block; audio, video and images of other types than the usual four have none."""
-        match content:
-            case TextContent():
-                return {"type": "input_text", "text": content.text}
-            case JsonContent():
-                return {"type": "input_text", "text": write_json(content.value).decode()}
-            case MediaContent():
-                return _media(content)
+    def text_block(self, text: str) -> Item:
+        """Return a text as a content block."""
+        return {"type": "input_text", "text": text}
+
+    def media_block(self, media: MediaContent) -> Item | None:
+        """Return an image or a file; audio, video and images of other types than the usual four have none."""
+        kind, url = media.media_type.partition("/")[0], media_url(media) or ""
+        if kind in ("audio", "video") or (kind == "image" and media.media_type not in _IMAGES):
+            return None
+        address = {"file_id": url} if media.data is None and url.startswith("file-") else {}
+        if kind == "image":
+            return {"type": "input_image", **(address or {"image_url": url, "detail": "auto"})}
+        if media.data is None:
+            return {"type": "input_file", **(address or {"file_url": url})}
+        extension = media.media_type.rpartition("/")[2].replace("plain", "txt")
+        return {"type": "input_file", "filename": f"file.{extension}", "file_data": url}
 
     def user_item(self, blocks: list[Item]) -> Item:
         """Return a message of the user."""
@@ -74,12 +81,11 @@ class OpenAIResponsesEncoder(EncoderBase):
 
     def answer_items(self, message: msg.AssistantMessage) -> list[Item]:
         """Return the items of an answer."""
-        items = [output_items.write_item(item.kind, item.parts) for item in output_items.items_with_parts(message)]
-        return [_for_request(item) for item in items]
+        return list(map(_for_request, output_items.output_items(message)))
 
     def is_sent(self, message: msg.AssistantMessage, part: msg.Part) -> bool:
         """Return whether a part has an item."""
-        return output_items.item_kind(part) is not None
+        return "item" in part.state if isinstance(part, msg.OpaquePart) else not isinstance(part, msg.MediaPart)
 
     def result_item(self, call: msg.ToolPart, content: tuple[Content, ...], *, failed: bool) -> Item:
         """Return the item of a result, whose type is that of the call."""
@@ -102,7 +108,7 @@ class OpenAIResponsesEncoder(EncoderBase):
             case "tool_search_output":
                 return {**item, "execution": "client", "status": "completed", "tools": _array(text)}
             case "computer_call_output":
-                [*_, image] = [_media(each) or {} for each in content if isinstance(each, MediaContent)]
+                [*_, image] = [self.content(each) or {} for each in content if isinstance(each, MediaContent)]
                 shown = {key: image[key] for key in ("image_url", "file_id") if key in image}
                 return {**item, "output": {"type": "computer_screenshot", **shown}}
             case _ if all(isinstance(each, TextContent) for each in content):
@@ -144,7 +150,7 @@ class OpenAIResponsesEncoder(EncoderBase):
         Calls of the app before a compaction stay, for their results are sent.
         """
         sent = {number_of(part.state, "i") for _, part in parts if self.unsendable(part) is None}
-        items = output_items.items_with_parts(message)
+        others = [number_of(part.state, "i") for part in message.parts if not isinstance(part, msg.ReasoningPart)]
         summaries = [place for place, part in parts if self.is_summary(part)]
         calls = [place for place, part in parts if isinstance(part, msg.ToolPart) and not part.provider_executed]
         first = min([summaries[-1], *calls]) if summaries else 0
@@ -153,8 +159,7 @@ class OpenAIResponsesEncoder(EncoderBase):
             number = number_of(part.state, "i")
             if not isinstance(part, msg.ReasoningPart) or number is None:
                 continue
-            after = [each.parts[0].state for each in items if each.kind not in ("reasoning", "result")]
-            following = min([n for state in after if (n := number_of(state, "i") or 0) > number], default=None)
+            following = min([other for other in others if other is not None and other > number], default=None)
             if following is None:
                 found[place] = ALONE
             elif following not in sent:
@@ -178,22 +183,6 @@ def _for_request(item: Item) -> Item:
         return {"status": "completed", **item, "content": content}
     texts = [{key: part[key] for key in ("type", "text", "refusal") if key in part} for part in content]
     return {**{key: item[key] for key in ("role", "phase") if key in item}, "content": texts}
-
-
-def _media(content: MediaContent) -> Item | None:
-    kind = content.media_type.partition("/")[0]
-    if kind in ("audio", "video") or (kind == "image" and content.media_type not in _IMAGES):
-        return None
-    uri = content.uri or ""
-    if content.data is not None:
-        uri = data_url(content.media_type, content.data)
-    is_id = uri.startswith("file-")
-    if kind == "image":
-        return {"type": "input_image", **({"file_id": uri} if is_id else {"image_url": uri, "detail": "auto"})}
-    if content.data is not None:
-        extension = content.media_type.rpartition("/")[2].replace("plain", "txt")
-        return {"type": "input_file", "filename": f"file.{extension}", "file_data": uri}
-    return {"type": "input_file", **({"file_id": uri} if is_id else {"file_url": uri})}
 
 
 def _array(text: str) -> list[Any]:

@@ -7,48 +7,27 @@ it or not: that is decided by the caller.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeAlias, assert_never
+from typing import Any, Final, assert_never
 
 from assistant_events import messages as msg
 from assistant_events.adapters.call_ids import wire_id
+from assistant_events.adapters.call_results import output_value
 from assistant_events.adapters.encoder import Item
-from assistant_events.adapters.items import ItemParts, items_of
-from assistant_events.adapters.json_fields import mapping, string
+from assistant_events.adapters.items import BlockKind, content_blocks, joined_state
+from assistant_events.adapters.json_fields import mapping, others, string
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.history import has_result
 from assistant_events.recorder.calls import parse_input
-from assistant_events.values import Content, JsonContent, MediaContent, State, TextContent, thaw, write_json
-
-ItemKind: TypeAlias = Literal["message", "reasoning", "call", "result", "opaque"]
-"""Kinds of items that are written alike."""
+from assistant_events.values import thaw, write_json
 
 _OF_PARTS: Final = words.RESERVED | {"type", "annotations", "stored"}
 """Keys of state that are not fields of an item."""
 
 
-def item_kind(part: msg.Part) -> ItemKind | None:
-    """Return the kind of the item of a part; `None` when it has none."""
-    match part:
-        case msg.TextPart():
-            return "message"
-        case msg.ReasoningPart():
-            return "reasoning"
-        case msg.ToolPart():
-            return "call"
-        case msg.OpaquePart():
-            return "opaque" if mapping(part.state, "item") else None
-        case msg.MediaPart():
-            return None  # images come as results of calls
-        case _ as never:
-            assert_never(never)
-
-
-def items_with_parts(message: msg.AssistantMessage) -> list[ItemParts[ItemKind]]:
-    """Return the items of an answer with their parts. Results of the app are input, and not among them."""
-    items: list[ItemParts[ItemKind]] = items_of(message, "i", item_kind, "result")
-    return [item for item in items if item.kind != "result" or has_result_item(item.parts[0])]
+def output_items(message: msg.AssistantMessage) -> list[Item]:
+    """Return the items of an answer, as a document lists them. Results of the app are input, and not among them."""
+    return content_blocks(message, "i", write_item)
 
 
 def has_result_item(call: msg.ToolPart) -> bool:
@@ -56,30 +35,32 @@ def has_result_item(call: msg.ToolPart) -> bool:
     return string(call.result_state, "type") in words.ANSWERS
 
 
-def write_item(kind: ItemKind, parts: Sequence[Any]) -> Item:
-    """Return the item of *parts*, which are all of *kind*: of a call or a result one."""
+def write_item(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
+    """Return the item of *parts*, which are all of *kind*, of a call or a result one; `None` when they have none."""
     # Any: the kind determines the class of the parts.
+    state = joined_state([part.result_state if kind == "result" else part.state for part in parts])
+    fields = {**({"id": state["item_id"]} if state.get("item_id") else {}), **others(state, _OF_PARTS)}
     match kind:
-        case "message":
-            state = _fields(parts)
-            content = [*_texts(parts, "content"), *state.pop("content", ())]
-            return {"type": "message", "role": "assistant", **state, "content": content}
+        case "text":
+            content = [*_texts(parts, "content"), *fields.get("content", ())]
+            return {"type": "message", "role": "assistant", **fields, "content": content}
         case "reasoning":
-            state = _fields(parts)
-            raw = [*_texts(parts, "content"), *state.pop("content", ())]
-            summary = [*_texts(parts, "summary"), *state.pop("summary", ())]
-            return {"type": "reasoning", **state, "summary": summary, **({"content": raw} if raw else {})}
+            content = [*_texts(parts, "content"), *fields.pop("content", ())]
+            summary = [*_texts(parts, "summary"), *fields.get("summary", ())]
+            return {"type": "reasoning", **fields, "summary": summary, **({"content": content} if content else {})}
         case "call":
             [call] = parts
-            return _call(call)
+            return _call(call, fields)
         case "result":
             [call] = parts
-            kind_of = string(call.result_state, "type") or ""
-            fields = _fields([call], of_result=True)
-            return {"type": kind_of, **_call_id(call), **fields, words.ANSWERS[kind_of]: _output(call.output)}
+            if not has_result_item(call):
+                return None
+            output = {words.ANSWERS[state["type"]]: output_value(call)}
+            return {"type": state["type"], **_call_id(call), **fields, **output}
+        case "media":
+            return None  # images come as results of calls
         case "opaque":
-            item: Item = thaw(parts[0].state["item"])
-            return item
+            return state.get("item") or None
         case _ as never:
             assert_never(never)
 
@@ -131,23 +112,11 @@ def _index_of(part: msg.Part) -> object:
     return next((part.state[key] for key in words.INDEXES.values() if key in part.state), None)
 
 
-def _fields(parts: Sequence[Any], *, of_result: bool = False) -> dict[str, Any]:
-    """Return the fields of an item from the states of its parts, of which later ones count."""
-    # Any: see `write_item`; plain JSON.
-    fields: dict[str, Any] = {}
-    for part in parts:
-        state: State = part.result_state if of_result else part.state
-        item_id = string(state, "item_id")
-        fields |= {"id": item_id} if item_id else {}
-        fields |= {key: value for key, value in thaw(state).items() if key not in _OF_PARTS}
-    return fields
-
-
-def _call(call: msg.ToolPart) -> Item:
+def _call(call: msg.ToolPart, fields: dict[str, Any]) -> Item:
     kind = kind_of_call(call)
     tool = words.TOOLS[kind]
     [first, *_] = tool.input
-    item: Item = {"type": kind, **_call_id(call), **_fields([call])}
+    item: Item = {"type": kind, **_call_id(call), **fields}
     if not tool.name:
         item["name"] = call.name
     arguments: dict[str, Any] = {} if call.input is None else thaw(call.input)
@@ -161,7 +130,7 @@ def _call(call: msg.ToolPart) -> Item:
         as_it_came = call.raw_input and parse_input(call.raw_input)[0] == call.input
         item[first] = call.raw_input if as_it_came else write_json(call.input).decode()
     if tool.output and call.output and has_result(call):
-        item[tool.output] = _output(call.output)
+        item[tool.output] = output_value(call)
     if call.provider_executed and call.error is not None and has_result(call) and "error" not in item:
         item["error"] = call.error.message
     return item
@@ -181,29 +150,3 @@ def _call_id(call: msg.ToolPart) -> dict[str, str]:
     if own is None and call.provider_executed and not words.TOOLS[kind_of_call(call)].answer:
         return {"id": call_id}
     return {} if own == call_id else {"call_id": call_id}
-
-
-def _output(output: Sequence[Content]) -> Any:
-    """Return the output of a result of the provider, as the decoder has read it."""
-    # Any: plain JSON.
-    match output:
-        case ():
-            return None
-        case (JsonContent(value=value),):
-            return thaw(value)
-        case (MediaContent(data=bytes() as data),):
-            return b64encode(data).decode()
-        case _:
-            return "".join([item.text for item in output if isinstance(item, TextContent)])
-
-
-__all__ = [
-    "ItemKind",
-    "has_place",
-    "has_result_item",
-    "item_kind",
-    "items_with_parts",
-    "kind_of_call",
-    "write_item",
-    "write_part",
-]
