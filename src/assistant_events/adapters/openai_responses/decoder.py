@@ -81,18 +81,13 @@ class OpenAIResponsesDecoder(DecoderBase):
         if self._is_repeated(event, kind):
             return
         name, _, verb = kind.removeprefix("response.").partition(".")
-        about = words.WORDS.get(name)
         match verb:
-            case "delta" if about is not None:
-                self._on_delta(event, kind, about)
-            case "done" if about is not None:
-                self._on_whole(event, about)
+            case "delta" | "done" if name in words.INPUT_EVENTS:
+                self._on_input(event, words.INPUT_EVENTS[name], verb)
+            case "added" | "delta" | "done" | "annotation.added" if name in (*words.TEXT_EVENTS, *words.PART_EVENTS):
+                self._on_text(event, name, verb)
             case "added" | "done" if name == "output_item":
                 self._on_item(_index(event, "output_index"), mapping(event, "item"), is_done=verb == "done")
-            case "added" | "done" if name in words.PART_EVENTS:
-                self._on_part(event, mapping(event, "part"), is_done=verb == "done")
-            case "annotation.added":
-                self._on_annotation(event)
             case "":
                 self._on_response_event(event, name)
             case _ if name not in words.WITHOUT_NEWS:
@@ -309,7 +304,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         item.ended = True
         if item.kind in words.TOOLS:
             self._end_call(item, is_done=is_done, is_cut=is_cut or string(item.fields, "status") == "incomplete")
-        elif item.kind in words.WITH_PARTS:
+        elif item.kind in words.WITH_TEXTS:
             self._read_parts(item)
             self._keep(item)
             for key in (*[part.key for part in item.parts], item):
@@ -321,7 +316,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         """Give the recorder the state of an item that ends: that of a message or reasoning is in its last part."""
         if item.kind in words.TOOLS:
             self.recorder.keep(item, item.state())
-        elif item.kind in words.WITH_PARTS:
+        elif item.kind in words.WITH_TEXTS:
             if item.kind == "message" and not item.parts:
                 self.recorder.begin(item, "text", {"i": item.number})
             for part in item.parts:
@@ -337,7 +332,7 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     def _part(self, item: OpenItem, kind: str, index: int | None) -> OpenPart:
         """Return a part of a message or reasoning; it begins unless it has."""
-        parts = item.parts_in(words.PARTS[kind][1])
+        parts = item.parts_in(words.TEXTS[kind].where)
         if index is None:
             index = parts[-1].index if parts else 0
         for part in parts:
@@ -350,11 +345,8 @@ class OpenAIResponsesDecoder(DecoderBase):
         part = OpenPart(item, kind, index, len(parts))
         item.parts.append(part)
         if part.key is part:
-            self.recorder.begin(part.key, part.fragment, part.state())
+            self.recorder.begin(part.key, "text" if item.kind == "message" else "reasoning", part.state())
         return part
-
-    def _part_of(self, event: Fields, item: OpenItem, kind: str) -> OpenPart:
-        return self._part(item, kind, _index(event, words.INDEXES[words.PARTS[kind][1]]))
 
     def _read_parts(self, item: OpenItem) -> None:
         """Read the parts of a whole item. Their places are not always the indexes of the events (Bedrock)."""
@@ -375,7 +367,7 @@ class OpenAIResponsesDecoder(DecoderBase):
             if key not in words.OF_HELPERS
             and not (isinstance(value, list) and len(value) < len(json.array(part.fields, key)))
         }
-        text = string(fields, part.field)
+        text = string(fields, part.about.field)
         if text is not None:
             part.whole = True
             if part.has_text:
@@ -394,53 +386,50 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     def _say(self, part: OpenPart, text: str) -> None:
         part.has_text = part.has_text or bool(text)
-        add = self.recorder.text if part.fragment == "text" else self.recorder.reasoning
+        add = self.recorder.text if part.item.kind == "message" else self.recorder.reasoning
         add(text, key=part.key, state=part.state())
 
     # -- events about items
 
-    def _on_delta(self, event: Fields, kind: str, about: words.Words) -> None:
-        item, delta = self._find(event, about.item), string(event, "delta") or ""
-        if item is None:
+    def _on_text(self, event: Fields, name: str, verb: str) -> None:
+        """Read an event about a text, or about a part with one: the item has the parts of unknown types."""
+        fields = mapping(event, "part")
+        kind = words.TEXT_EVENTS.get(name) or string(fields, "type") or ""
+        about = words.TEXTS.get(kind)
+        item = None if about is None else self._find(event, about.item)
+        if about is None or item is None:
             return
-        part = self._part_of(event, item, about.part) if about.part else None
-        if item.whole if part is None else part.whole:
+        part = self._part(item, kind, _index(event, words.INDEXES[about.where]))
+        if verb == "delta":
+            self._on_delta(event, part)
+        elif verb == "annotation.added":
+            part.fields["annotations"] = [*json.array(part.fields, "annotations"), mapping(event, "annotation")]
+        elif verb == "done":
+            part.done = part.done or bool(fields)
+            self._take(part, fields or {key: event[key] for key in (about.field, "logprobs") if key in event})
+
+    def _on_input(self, event: Fields, kind: str, verb: str) -> None:
+        """Read an event about the input of a call."""
+        item, field = self._find(event, kind), words.TOOLS[kind].input[0]
+        text = string(event, field)
+        if item is not None and verb == "delta":
+            self._on_delta(event, item)
+        elif item is not None and text is not None:
+            item.fields[field], item.whole = text, True
+
+    def _on_delta(self, event: Fields, target: OpenItem | OpenPart) -> None:
+        delta, logprobs = string(event, "delta") or "", json.array(event, "logprobs")
+        if target.whole:
             self.note("late-event", "a delta after the whole text was left out")
             return
-        if part is None:
-            self.recorder.tool_input(None, None, delta, key=item)
+        if isinstance(target, OpenPart):
+            self._say(target, delta)
         else:
-            self._say(part, delta)
-        logprobs = json.array(event, "logprobs")
-        if logprobs and part is not None:
-            part.fields["logprobs"] = [*json.array(part.fields, "logprobs"), *logprobs]
+            self.recorder.tool_input(None, None, delta, key=target)
+        if logprobs:
+            target.fields["logprobs"] = [*json.array(target.fields, "logprobs"), *logprobs]
         else:
-            open_ = self.recorder.open_of(item if part is None else part.key)
-            self.offer_fast_path(event, ("delta",), open_, kind=(kind, part and part.index))
-
-    def _on_whole(self, event: Fields, about: words.Words) -> None:
-        item, text = self._find(event, about.item), string(event, about.field)
-        if item is not None and about.part:
-            part = self._part_of(event, item, about.part)
-            self._take(part, {key: event[key] for key in (part.field, "logprobs") if key in event})
-        elif item is not None and text is not None:
-            item.fields[about.field] = text
-            item.whole = True
-
-    def _on_part(self, event: Fields, fields: Fields, *, is_done: bool) -> None:
-        kind = string(fields, "type") or ""
-        item = self._find(event, words.PARTS[kind][0]) if kind in words.PARTS else None
-        if item is not None:  # the item has the parts of unknown types
-            part = self._part_of(event, item, kind)
-            if is_done:
-                self._take(part, fields)
-                part.done = True
-
-    def _on_annotation(self, event: Fields) -> None:
-        item = self._find(event, "message")
-        if item is not None:
-            part = self._part_of(event, item, "output_text")
-            part.fields["annotations"] = [*json.array(part.fields, "annotations"), mapping(event, "annotation")]
+            self.offer_fast_path(event, ("delta",), self.recorder.open_of(target.key), kind=(target.kind, target.index))
 
     # -- calls
 

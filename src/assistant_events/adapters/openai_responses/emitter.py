@@ -124,7 +124,7 @@ class OpenAIResponsesEmitter(EmitterBase):
         if not output_items.has_place(part):
             return
         written = output_items.write_part(part)
-        _, where, field = words.PARTS[written["type"]]
+        _, where, field, event = words.TEXTS[written["type"]]
         text, index_key = written[field], words.INDEXES[where]
         index = part.state.get(index_key, item.next_index(where))
         at: dict[str, Any] = {"item_id": item.id, "output_index": item.index, index_key: index}
@@ -134,7 +134,6 @@ class OpenAIResponsesEmitter(EmitterBase):
             empty = {**written, field: ""}
             empty |= {key: [] for key in ("annotations", "logprobs") if key in empty}
             self._frame(f"{name}.added", **at, part=empty)
-        event = next(key for key, about in words.WORDS.items() if about.part == written["type"])
         logprobs: dict[str, Any] = {"logprobs": []} if event == "output_text" else {}
         for piece in self.pieces(text):
             self._frame(f"{event}.delta", **at, delta=piece, **logprobs)
@@ -148,10 +147,10 @@ class OpenAIResponsesEmitter(EmitterBase):
 
     def _write_input(self, item: _Written, call: msg.ToolPart) -> None:
         kind = output_items.kind_of_call(call)
-        event = next((key for key, about in words.WORDS.items() if about.item == kind and not about.part), None)
-        if event is None:
+        field = words.TOOLS[kind].input[0]
+        event = f"{kind}_{field}"
+        if event not in words.INPUT_EVENTS:
             return
-        field = words.WORDS[event].field
         text = (output_items.write_item("call", [call]) or {})[field]
         at: dict[str, Any] = {"item_id": item.id, "output_index": item.index}
         for piece in self.pieces(text):

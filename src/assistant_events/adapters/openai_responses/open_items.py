@@ -20,6 +20,9 @@ class OpenItem:
     """What the last event with the item has of it."""
 
     parts: list[OpenPart] = attrs.Factory(list["OpenPart"])
+    index: None = None
+    """Events about its input have no index but its number."""
+
     whole: bool = False
     """Whether all of the input of a call has come."""
 
@@ -27,13 +30,19 @@ class OpenItem:
     answered: bool = False
     """Whether the result of a call has come as another item."""
 
+    @property
+    def key(self) -> OpenItem:
+        """Its key in the recorder."""
+        return self
+
     def parts_in(self, where: words.PartList) -> list[OpenPart]:
         """Return the parts in an array of the item."""
-        return [part for part in self.parts if words.PARTS[part.kind][1] == where]
+        return [part for part in self.parts if part.about.where == where]
 
     def knows(self, where: words.PartList, part: Fields) -> bool:
         """Return whether a part of the item is of a type that such an item has there."""
-        return words.PARTS.get(string(part, "type") or "", ("", "", ""))[:2] == (self.kind, where)
+        about = words.TEXTS.get(string(part, "type") or "")
+        return about is not None and (about.item, about.where) == (self.kind, where)
 
     def state(self) -> dict[str, Any]:
         """Return the state of an item, call or result: the fields that events have no words for."""
@@ -88,22 +97,17 @@ class OpenPart:
         self.key = self.item if self.item.kind == "reasoning" and not self.item.parts else self
 
     @property
-    def field(self) -> str:
-        """The field of its text."""
-        return words.PARTS[self.kind][2]
-
-    @property
-    def fragment(self) -> str:
-        """The kind of its fragments."""
-        return "text" if self.item.kind == "message" else "reasoning"
+    def about(self) -> words.Text:
+        """What its type is."""
+        return words.TEXTS[self.kind]
 
     def state(self) -> dict[str, Any]:
         """Return the state of all fragments of the part."""
-        return {"i": self.item.number, words.INDEXES[words.PARTS[self.kind][1]]: self.place}
+        return {"i": self.item.number, words.INDEXES[self.about.where]: self.place}
 
     def final_state(self) -> dict[str, Any]:
         """Return the state of the last fragment."""
-        own = {"type", self.field, "annotations", "logprobs"}
+        own = {"type", self.about.field, "annotations", "logprobs"}
         more = {key: value for key, value in self.fields.items() if key not in own}
         annotations = self.fields.get("annotations")
         return {

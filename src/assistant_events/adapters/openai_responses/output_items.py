@@ -81,7 +81,7 @@ def write_part(part: msg.TextPart | msg.ReasoningPart) -> Item:
 
 def has_place(part: msg.TextPart | msg.ReasoningPart) -> bool:
     """Return whether an item holds the text of a part: not of an empty one that has no place in it."""
-    return bool(part.text) or not words.INDEXES_OF_STATE.isdisjoint(part.state)
+    return bool(part.text) or not set(words.INDEXES.values()).isdisjoint(part.state)
 
 
 def _texts(parts: Sequence[msg.TextPart | msg.ReasoningPart], where: words.PartList) -> list[Item]:
@@ -96,7 +96,7 @@ def _texts(parts: Sequence[msg.TextPart | msg.ReasoningPart], where: words.PartL
             index = 0 if isinstance(part, msg.ReasoningPart) else (place,)
         written, known = write_part(part), texts.get(index)
         if known is not None:
-            field = words.PARTS[written["type"]][2]
+            field = words.TEXTS[written["type"]].field
             written[field] = f"{known.get(field, '')}{written[field]}"
             if "annotations" in written:
                 written["annotations"] = [*known.get("annotations", ()), *written["annotations"]]

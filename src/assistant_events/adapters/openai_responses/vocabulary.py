@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from assistant_events.adapters.json_fields import Fields, mapping, string
-from assistant_events.adapters.tables import by_word
+from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.text_places import cited_place
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
@@ -83,7 +83,7 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Fields that the decoder does not keep."""
 
-ENDS: Final = frozenset({"completed", "incomplete", "failed", "cancelled"})
+ENDS: Final = names("completed incomplete failed cancelled")
 """Statuses of a response that has ended."""
 
 UNFINISHED: Final = frozenset({"queued", "in_progress"})
@@ -92,50 +92,39 @@ UNFINISHED: Final = frozenset({"queued", "in_progress"})
 PartList: TypeAlias = Literal["content", "summary"]
 """The two arrays of an item that hold texts."""
 
-PARTS: Final[dict[str, tuple[str, PartList, str]]] = {
-    "output_text": ("message", "content", "text"),
-    "refusal": ("message", "content", "refusal"),
-    "reasoning_text": ("reasoning", "content", "text"),
-    "summary_text": ("reasoning", "summary", "text"),
-}
-"""By type of a text part: the type of its item, the array that it is in, and the field of its text."""
-
 INDEXES: Final[dict[PartList, str]] = {"content": "content_index", "summary": "summary_index"}
 """By array, the field of the index, in events and in state."""
 
-INDEXES_OF_STATE: Final = frozenset(INDEXES.values())
 
-WITH_PARTS: Final = ("message", "reasoning")
+class Text(NamedTuple):
+    """A type of text parts."""
+
+    item: str
+    """Type of the item that has them."""
+
+    where: PartList
+    field: str
+    """The field of the text, in the part and in the `done` event."""
+
+    event: str
+    """Name of the events about the text, without `response.` and what happens."""
+
+
+TEXTS: Final[dict[str, Text]] = {
+    "output_text": Text("message", "content", "text", "output_text"),
+    "refusal": Text("message", "content", "refusal", "refusal"),
+    "reasoning_text": Text("reasoning", "content", "text", "reasoning_text"),
+    "summary_text": Text("reasoning", "summary", "text", "reasoning_summary_text"),
+}
+"""By type of a part."""
+
+TEXT_EVENTS: Final = {text.event: kind for kind, text in TEXTS.items()}
+
+WITH_TEXTS: Final = frozenset({text.item for text in TEXTS.values()})
 """Types of items that have texts."""
 
 PART_EVENTS: Final = ("content_part", "reasoning_part", "reasoning_summary_part")
 """First words of events about a whole part."""
-
-
-class Words(NamedTuple):
-    """What the events of one kind of text are about."""
-
-    item: str
-    """Type of the item."""
-
-    part: str
-    """Type of the text part; empty for the input of a call."""
-
-    field: str
-    """Field of the whole text in the `done` event."""
-
-
-WORDS: Final[dict[str, Words]] = {
-    "output_text": Words("message", "output_text", "text"),
-    "refusal": Words("message", "refusal", "refusal"),
-    "reasoning_text": Words("reasoning", "reasoning_text", "text"),
-    "reasoning_summary_text": Words("reasoning", "summary_text", "text"),
-    "function_call_arguments": Words("function_call", "", "arguments"),
-    "custom_tool_call_input": Words("custom_tool_call", "", "input"),
-    "mcp_call_arguments": Words("mcp_call", "", "arguments"),
-    "code_interpreter_call_code": Words("code_interpreter_call", "", "code"),
-}
-"""By the name of an event without `response.` and `.delta` or `.done`."""
 
 
 class Tool(NamedTuple):
@@ -179,36 +168,40 @@ TOOLS: Final[dict[str, Tool]] = {
 }
 """By type of an item that is a call."""
 
-ANSWERS: Final[dict[str, str]] = {
-    "function_call_output": "output",
-    "custom_tool_call_output": "output",
-    "shell_call_output": "output",
-    "apply_patch_call_output": "output",
-    "computer_call_output": "output",
-    "tool_search_output": "tools",
-    "program_output": "result",
+INPUT_EVENTS: Final = {
+    f"{kind}_{TOOLS[kind].input[0]}": kind
+    for kind in ("function_call", "custom_tool_call", "mcp_call", "code_interpreter_call")
 }
+"""By the name of events about the input of a call, the type of the call."""
+
+ANSWERS: Final = by_word(
+    {
+        "output": "function_call_output custom_tool_call_output shell_call_output apply_patch_call_output"
+        " computer_call_output",
+        "tools": "tool_search_output",
+        "result": "program_output",
+    }
+)
 """By type of an item with the result of a call, the field of the result."""
 
 WITH_OUTPUT_ITEM: Final = frozenset({"shell_call", "tool_search_call", "program"})
 """Types of calls of which the provider sends the result as an item of its own, when it ran them."""
 
-OF_APP: Final = frozenset(
-    {"function_call", "custom_tool_call", "computer_call", "local_shell_call", "apply_patch_call"}
-    | {"mcp_approval_request"}
+OF_APP: Final = names(
+    "function_call custom_tool_call computer_call local_shell_call apply_patch_call mcp_approval_request"
 )
 """Types of calls that the app runs, or answers. `is_hosted` knows the exceptions."""
 
-WITHOUT_NEWS: Final = frozenset(
-    {*TOOLS, "mcp_list_tools", "compaction", "shell_call_command", "shell_call_output_content"}
-    | {"apply_patch_call_operation_diff", "keepalive", "steer", "rate_limits", "codex"}
-)
+WITHOUT_NEWS: Final = names(
+    "mcp_list_tools compaction shell_call_command shell_call_output_content apply_patch_call_operation_diff keepalive "
+    "steer rate_limits codex"
+).union(TOOLS)
 """First words of events of which the item, when it is done, has all."""
 
-RESERVED: Final = frozenset({"i", "id", "orphan", "item_id", "part", "content_index", "summary_index"})
+RESERVED: Final = names("i id orphan item_id part").union(INDEXES.values())
 """Keys of state that no field of an item may take."""
 
-OF_HELPERS: Final = frozenset({"parsed", "parsed_arguments"})
+OF_HELPERS: Final = names("parsed parsed_arguments")
 """Fields that the official client derives from others."""
 
 
