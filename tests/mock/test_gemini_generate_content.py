@@ -539,12 +539,12 @@ AIMOCK = {
     "reasoning and a call without an id": (
         {"reasoning": "Hm", "toolCalls": [{"name": "rain", "arguments": '{"at": 1}'}]},
         [{"text": "Hm", "thought": True}, {"functionCall": {"name": "rain", "args": {"at": 1}, "id": None}}],
-        "FUNCTION_CALL",
+        "STOP",
     ),
     "a text before a call": (
         {"content": "Hi", "toolCalls": [{"name": "rain", "id": "c1", "arguments": {"at": 1}}]},
         [{"text": "Hi"}, CALL],
-        "FUNCTION_CALL",
+        "STOP",
     ),
     "a reason of another API": ({"content": "Hi", "finishReason": "length"}, [{"text": "Hi"}], "MAX_TOKENS"),
     "a reason of its own": ({"content": "Hi", "finishReason": "SPII"}, [{"text": "Hi"}], "SPII"),
@@ -554,7 +554,7 @@ AIMOCK = {
 @pytest.mark.parametrize(("response", "parts", "reason"), AIMOCK.values(), ids=AIMOCK)
 def test_fixtures_of_aimock(response, parts, reason):
     """
-    An answer is what aimock sends for it; without counts they are 0.
+    An answer is what aimock sends for it, with the service's own reason for calls; without counts they are 0.
     """
     usage = {"promptTokenCount": 0, "candidatesTokenCount": 0, "totalTokenCount": 0}
 

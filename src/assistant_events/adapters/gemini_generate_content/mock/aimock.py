@@ -11,30 +11,23 @@ from assistant_events.mock.aimock import AimockApi, AimockResponse, AimockText
 from assistant_events.mock.answers import Item
 from assistant_events.mock.matching import Match
 
-_REASONS: Final = {
-    "stop": "STOP",
-    "tool_calls": "FUNCTION_CALL",
-    "length": "MAX_TOKENS",
-    "content_filter": "SAFETY",
-}
-"""The service does not have `FUNCTION_CALL`; aimock sends it for answers with calls."""
+_REASONS: Final = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
+"""For calls aimock sends `FUNCTION_CALL`, which the service does not have: clients run no tools then."""
 
 
 def _answer(response: AimockResponse) -> Answer:
     parts: list[Item] = [{"text": response.reasoning, "thought": True}] if response.reasoning else []
-    has_calls = False
     for part in response.parts:
         if isinstance(part, AimockText):
             parts.append({"text": part.text})
         else:
-            has_calls = True
             call = call_part(part.name, part.arguments, part.id or None)["functionCall"]
             parts.append({"functionCall": {**call, "id": part.id or None}})
     given = response.finishReason
     read, written, total = response.usage
     return Answer(
         parts=parts,
-        finish_reason=_REASONS.get(given, given) if given else "FUNCTION_CALL" if has_calls else "STOP",
+        finish_reason=_REASONS.get(given, given) if given else "STOP",
         usage={"promptTokenCount": read, "candidatesTokenCount": written, "totalTokenCount": total},
     )
 
