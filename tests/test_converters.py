@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import attrs
 import cattrs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant_events import (
@@ -823,7 +823,9 @@ def test_what_is_read_is_complete():
 # -- what can be asked for
 
 
+# The values of all fields are those of `test_events_come_back`; here it matters which converter is asked.
 @pytest.mark.parametrize("cls", [*DURABLE_EVENTS, *LIVE_EVENTS], ids=lambda cls: cls.type)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(data=st.data())
 def test_classes_can_be_asked_for(cls, data):
     """

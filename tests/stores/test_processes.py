@@ -15,7 +15,7 @@ from assistant_events.stores import SqliteStore
 from tests.children import Child
 
 APPENDER = Path(__file__).with_name("appender.py")
-KILLS = 25
+KILLS = 25 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 10
 
 
 def start(*arguments: object) -> Child:
