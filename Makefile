@@ -18,6 +18,9 @@ MUTANTS ?=
 # Keeps the environment of this clone apart from one that happens to be active
 unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH
 
+# Each process begins with a block of neighbouring tests, which share what their modules and folders prepare
+SPREAD = -n $(JOBS) --dist worksteal
+
 PY := .venv/bin/python
 READY := .venv/project.stamp
 CLIENTS := .venv/clients.stamp
@@ -31,17 +34,17 @@ demo: $(READY) ## play an agent's run that is cut, killed, resumed and recovered
 	@$(PY) examples/demo.py
 
 test: $(READY) $(CLIENTS) ## run every test
-	@$(PY) -m pytest -n $(JOBS) $(ARGS)
+	@$(PY) -m pytest $(SPREAD) $(ARGS)
 
 coverage: $(READY) $(CLIENTS) ## run every test and show what is not covered; takes three times as long
-	@$(PY) -m pytest --cov -n $(JOBS) $(ARGS)
+	@$(PY) -m pytest --cov $(SPREAD) $(ARGS)
 
 test-thorough: $(READY) $(CLIENTS) ## run every test with more examples by chance, and cut recordings at every byte
-	@HYPOTHESIS_PROFILE=thorough $(PY) -m pytest -o timeout=3600 -o faulthandler_timeout=4000 -n $(JOBS) $(ARGS)
+	@HYPOTHESIS_PROFILE=thorough $(PY) -m pytest -o timeout=3600 -o faulthandler_timeout=4000 $(SPREAD) $(ARGS)
 
 test-clients: $(READY) ## run the official JavaScript clients against the mock provider; needs node
 	@$(PY) scripts/clients.py javascript
-	@$(PY) -m pytest -n $(JOBS) tests/official -k javascript $(ARGS)
+	@$(PY) -m pytest $(SPREAD) tests/official -k javascript $(ARGS)
 
 mutants: $(READY) ## put small faults into copies of the core and name those that no test notices
 	@$(PY) scripts/mutants.py --jobs $(JOBS) $(MUTANTS)
