@@ -80,12 +80,11 @@ class OpenAIChatDecoder(DecoderBase):
 
     def on_event(self, event: Fields) -> None:
         """Read one chunk, or a whole answer."""
+        if string(event, "object") == "error":  # vLLM until 2025, FastChat
+            event = {"error": {key: value for key, value in event.items() if key != "object"}}
         if event.get("error") is not None:
             self._learn(event)
             self.fail_step(ERRORS.read_document(event))
-            return
-        if string(event, "object") == "error":  # vLLM until 2025, FastChat
-            self.fail_step(ERRORS.read({key: value for key, value in event.items() if key != "object"}))
             return
         choices = mappings(event, "choices")
         if not choices and event.keys().isdisjoint(("choices", "usage", "id")):
