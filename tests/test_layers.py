@@ -8,6 +8,7 @@ A module may be a file or a package, and a row whose module does not exist yet d
 import ast
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -176,6 +177,7 @@ def unit_of(name: str) -> str:
     return package or ROOT
 
 
+@cache
 def modules(package: Path) -> list[Module]:
     """
     Read every source file below *package*.

@@ -10,6 +10,9 @@ from assistant_events.testing.adapters import Trial, check_adapter
 from .notation import DIALECT, THOROUGH, D, S, X, answer, decoder, frame, mo, stream, text
 from .samples import SAMPLES, hops
 
+EVERY = 4096 if THOROUGH else 600
+"""Size up to which a stream is cut at every byte, otherwise at the ends of frames and at random."""
+
 IN_BACKGROUND = {"background": True, "model": "gemini-3.6-flash"}
 
 
@@ -23,7 +26,7 @@ def test_runs_that_can_be_resumed_are_rejoined_too(name):
         {name: SAMPLES[name]},
         request=IN_BACKGROUND,
         mutations=20,
-        every_position=4096 if THOROUGH else 600,
+        every_position=EVERY,
     )
 
 
@@ -32,7 +35,7 @@ def test_hops_that_come_again_with_more():
     A second run of the hops adds to what has ended: it is legal wherever it is cut, and the first hop stays.
     """
     body = stream(*hops((), ())[:-2], *hops([S(0, mo("x")), X(0)], [S(0, mo("y")), X(0)]))
-    trial = Trial(DIALECT, "other hops", body)
+    trial = Trial(DIALECT, "other hops", body, every_position=EVERY)
     trial.check_whole()
     trial.check_splits()
     trial.check_cutting()
@@ -53,7 +56,9 @@ def raw(body, at):
     return fold(found)
 
 
-STEP = 1 if THOROUGH else 3
+STEP = 1 if THOROUGH else 7
+"""How far apart cuts are: frames are longer, and of other lengths."""
+
 RAW = ["plain", "overlap", "overlap of one kind", "parallel calls", "tools of the provider", "media and citations"]
 
 
@@ -81,7 +86,7 @@ def test_a_replay_that_is_cut_into_other_deltas(pieces):
     """
     body = recut("Hel", "lo wor", "ld")
     whole = Trial(DIALECT, "recut", body).transcript
-    for at in range(len(body)):
+    for at in range(0, len(body), STEP):
         made = decoder("a1")
         before = made.feed(body[:at])
         if made.terminal:
