@@ -6,12 +6,9 @@ import json
 from functools import partial
 
 import httpx2
-import pytest
 
-from assistant_events import fold
 from assistant_events.adapters.anthropic_messages.client import AnthropicMessages, SyncAnthropicMessages
 from assistant_events.clients import Situation, load_client
-from assistant_events.errors import LocalProtocolError
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
 from tests.clients.canned import answered, served, streamed
@@ -93,109 +90,6 @@ def test_credentials_in_headers_are_removed():
     message, _, _ = asked(echo, headers={"authorization": "Bearer my-own-token-1"})
 
     assert "my-own-token-1" not in message.error.message
-
-
-AGAIN = {
-    "overloaded": (529, "overloaded_error"),
-    "rate limit": (429, "rate_limit_error"),
-    "server error": (500, "api_error"),
-    "gateway": (503, "api_error"),
-}
-
-
-@pytest.mark.parametrize("refusal", AGAIN.values(), ids=AGAIN)
-def test_a_refusal_that_passes(refusal):
-    """
-    The request is made again when the provider could not take it.
-    """
-    message, _, requests = asked(refused(*refusal, **{"retry-after": "3"}), refused(*refusal), streamed(HELLO))
-
-    assert ("Hello", None, 3) == (message.text, message.error, len(requests))
-
-
-def test_a_provider_that_stays_overloaded():
-    """
-    After four tries the message fails with the provider's error.
-    """
-    message, situation, requests = asked(*[refused(529, "overloaded_error")] * 9)
-
-    assert ("overloaded", 529, True, 4) == (
-        message.error.kind,
-        message.error.status,
-        message.error.retryable,
-        len(requests),
-    )
-    assert Situation.LOST is situation
-
-
-def test_a_long_retry_after():
-    """
-    The client does not wait for minutes; the error has the time after which to ask again.
-    """
-    message, _, requests = asked(refused(429, "rate_limit_error", **{"retry-after": "60"}), streamed(HELLO))
-
-    assert ("rate-limit", 60.0, 1) == (message.error.kind, message.error.retry_after_s, len(requests))
-
-
-FINAL = {"invalid": (400, "invalid_request_error"), "key": (401, "authentication_error"), "size": (413, "x")}
-
-
-@pytest.mark.parametrize("refusal", FINAL.values(), ids=FINAL)
-def test_a_refusal_that_stays(refusal):
-    """
-    A request that would be refused again is made once.
-    """
-    message, _, requests = asked(refused(*refusal), streamed(HELLO))
-
-    assert (refusal[0], "failed", 1) == (message.error.status, message.status, len(requests))
-
-
-def test_a_request_without_an_answer():
-    """
-    A request that was sent and got no response may have been billed: it is not made again.
-    """
-    requests = []
-
-    def respond(request):
-        requests.append(request)
-        raise httpx2.ReadError("reset")
-
-    async def work():
-        http = httpx2.AsyncClient(transport=httpx2.MockTransport(respond))
-        async with AnthropicMessages(KEY, http=http) as client, client.create(BODY, "a1") as stream:
-            return fold([event async for event in stream]).last
-
-    assert ("network", 1) == (run(work()).error.kind, len(requests))
-
-
-def test_a_stream_that_is_cut():
-    """
-    The answer ends with its connection: the message fails with what has come, and only one request was sent.
-    """
-    message, situation, requests = asked(streamed(HELLO[: HELLO.index(b"message_delta")]))
-
-    assert ("Hello", "interrupted", 1, Situation.LOST) == (message.text, message.error.kind, len(requests), situation)
-
-
-def test_an_answer_without_a_run():
-    """
-    Nothing can be followed, fetched or stopped, and nothing is sent for it.
-    """
-    http, requests = served(streamed(HELLO[: HELLO.index(b"message_delta")]))
-
-    async def work():
-        async with AnthropicMessages(KEY, http=http) as client:
-            async with client.create(BODY, "a1") as stream:
-                message = fold([event async for event in stream]).last
-            for call in (client.resume, client.recover):
-                with pytest.raises(LocalProtocolError, match="has no run"):
-                    call(message)
-            with pytest.raises(LocalProtocolError, match="no id"):
-                await client.status("msg_1")
-            return await client.stop("msg_1")
-
-    assert (None, False, False) == ((stopped := run(work())).run_id, stopped.cancelled, stopped.deleted)
-    assert 1 == len(requests)
 
 
 def test_a_paused_answer_in_a_session():

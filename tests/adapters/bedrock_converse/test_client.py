@@ -3,15 +3,15 @@ The client of Converse: its addresses, its streams and documents, and errors who
 """
 
 import json
+from functools import partial
 
 import httpx2
 import pytest
 
-from assistant_events import fold
 from assistant_events.adapters.bedrock_converse.client import BedrockConverse, SyncBedrockConverse
 from assistant_events.clients import Situation, load_client
 from assistant_events.errors import LocalProtocolError
-from tests.clients.virtual import run
+from tests.clients.canned import answered
 
 from .notation import MODEL, E, K, M, T, U, X, answer, stream, text
 
@@ -38,21 +38,7 @@ def asked(*responses, body=BODY, **options):
     """
     Return the message, the situation, and the requests.
     """
-    left, requests = list(responses), []
-
-    def respond(request):
-        requests.append(request)
-        return left.pop(0)
-
-    http = httpx2.AsyncClient(transport=httpx2.MockTransport(respond))
-
-    async def work():
-        async with BedrockConverse(KEY, http=http, **options) as client, client.create(body, "a1") as found:
-            events = [event async for event in found]
-            return fold(events).last, found.report.situation
-
-    message, situation = run(work())
-    return message, situation, requests
+    return answered(partial(BedrockConverse, KEY), body, *responses, **options)
 
 
 def test_a_stream():
@@ -112,16 +98,6 @@ def test_a_refusal():
         message.error.details["requestId"],
     )
     assert 1 == len(requests)
-
-
-@pytest.mark.parametrize(("status", "kind"), [(429, "ThrottlingException"), (503, "ServiceUnavailableException")])
-def test_what_is_asked_again(status, kind):
-    """
-    A request that was one too many is made again.
-    """
-    message, _, requests = asked(refused(status, kind), streamed(HELLO))
-
-    assert ("Hello", 2) == (message.text, len(requests))
 
 
 def test_an_exception_in_the_stream():

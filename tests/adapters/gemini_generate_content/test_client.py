@@ -3,16 +3,17 @@ The client of generateContent: its requests, what is asked again, and answers th
 """
 
 import json
+from functools import partial
 
 import httpx2
 import pytest
 
-from assistant_events import fold
 from assistant_events.adapters.gemini_generate_content.client import GeminiGenerateContent, SyncGeminiGenerateContent
 from assistant_events.clients import Situation, load_client
 from assistant_events.errors import LocalProtocolError
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
+from tests.clients.canned import answered, served, streamed
 from tests.clients.virtual import run
 
 from .notation import HEAD, MODEL, USAGE, C, T, answer, candidate, ended, stream
@@ -24,39 +25,15 @@ DOCUMENT = {"candidates": [candidate(T("Hello"), finish="STOP")], "usageMetadata
 HOST = "https://generativelanguage.googleapis.com/v1beta"
 
 
-def streamed(body):
-    return httpx2.Response(200, content=body, headers={"content-type": "text/event-stream"})
-
-
 def refused(status, word, **headers):
     return httpx2.Response(status, json={"error": {"code": status, "status": word, "message": "no"}}, headers=headers)
 
 
-def served(*responses):
-    """
-    Return an HTTP client with these responses, and the list of its requests.
-    """
-    left, requests = list(responses), []
-
-    def respond(request):
-        requests.append(request)
-        return left.pop(0)
-
-    return httpx2.AsyncClient(transport=httpx2.MockTransport(respond)), requests
-
-
 def asked(*responses, body=BODY, **options):
     """
-    Return the message, the situation, the requests, and the seconds that it took.
+    Return the message, the situation, and the requests.
     """
-    http, requests = served(*responses)
-
-    async def work():
-        async with GeminiGenerateContent(KEY, http=http, **options) as client, client.create(body, "a1") as stream:
-            events = [event async for event in stream]
-            return fold(events).last, stream.report.situation
-
-    return *run(work()), requests
+    return answered(partial(GeminiGenerateContent, KEY), body, *responses, **options)
 
 
 def test_a_stream():
@@ -117,109 +94,6 @@ def test_a_body_without_a_model():
     """
     with pytest.raises(LocalProtocolError, match="expected a model"):
         asked(streamed(HELLO), body={"contents": []})
-
-
-AGAIN = {
-    "overloaded": (503, "UNAVAILABLE"),
-    "rate limit": (429, "RESOURCE_EXHAUSTED"),
-    "server error": (500, "INTERNAL"),
-    "deadline": (504, "DEADLINE_EXCEEDED"),
-}
-
-
-@pytest.mark.parametrize("refusal", AGAIN.values(), ids=AGAIN)
-def test_a_refusal_that_passes(refusal):
-    """
-    The request is made again when the provider could not take it.
-    """
-    message, _, requests = asked(refused(*refusal, **{"retry-after": "3"}), refused(*refusal), streamed(HELLO))
-
-    assert ("Hello", None, 3) == (message.text, message.error, len(requests))
-
-
-def test_a_provider_that_stays_overloaded():
-    """
-    After four tries the message fails with the provider's error.
-    """
-    message, situation, requests = asked(*[refused(503, "UNAVAILABLE")] * 9)
-
-    assert ("overloaded", 503, True, 4) == (
-        message.error.kind,
-        message.error.status,
-        message.error.retryable,
-        len(requests),
-    )
-    assert Situation.LOST is situation
-
-
-def test_a_long_retry_after():
-    """
-    The client does not wait for minutes; the error has the time after which to ask again.
-    """
-    message, _, requests = asked(refused(429, "RESOURCE_EXHAUSTED", **{"retry-after": "60"}), streamed(HELLO))
-
-    assert ("rate-limit", 60.0, 1) == (message.error.kind, message.error.retry_after_s, len(requests))
-
-
-FINAL = {"invalid": (400, "INVALID_ARGUMENT"), "key": (403, "PERMISSION_DENIED"), "model": (404, "NOT_FOUND")}
-
-
-@pytest.mark.parametrize("refusal", FINAL.values(), ids=FINAL)
-def test_a_refusal_that_stays(refusal):
-    """
-    A request that would be refused again is made once.
-    """
-    message, _, requests = asked(refused(*refusal), streamed(HELLO))
-
-    assert (refusal[0], "failed", 1) == (message.error.status, message.status, len(requests))
-
-
-def test_a_request_without_an_answer():
-    """
-    A request that was sent and got no response may have been billed: it is not made again.
-    """
-    requests = []
-
-    def respond(request):
-        requests.append(request)
-        raise httpx2.ReadError("reset")
-
-    async def work():
-        http = httpx2.AsyncClient(transport=httpx2.MockTransport(respond))
-        async with GeminiGenerateContent(KEY, http=http) as client, client.create(BODY, "a1") as stream:
-            return fold([event async for event in stream]).last
-
-    assert ("network", 1) == (run(work()).error.kind, len(requests))
-
-
-def test_a_stream_that_is_cut():
-    """
-    The answer ends with its connection: the message fails with what has come, and only one request was sent.
-    """
-    message, situation, requests = asked(streamed(stream(C(T("Hello")))))
-
-    assert ("Hello", "interrupted", 1, Situation.LOST) == (message.text, message.error.kind, len(requests), situation)
-
-
-def test_an_answer_without_a_run():
-    """
-    Nothing can be followed, fetched or stopped, and nothing is sent for it.
-    """
-    http, requests = served(streamed(stream(C(T("Hello")))))
-
-    async def work():
-        async with GeminiGenerateContent(KEY, http=http) as client:
-            async with client.create(BODY, "a1") as stream:
-                message = fold([event async for event in stream]).last
-            for call in (client.resume, client.recover):
-                with pytest.raises(LocalProtocolError, match="has no run"):
-                    call(message)
-            with pytest.raises(LocalProtocolError, match="no id"):
-                await client.status("r1")
-            return await client.stop("r1")
-
-    assert (None, False, False) == ((stopped := run(work())).run_id, stopped.cancelled, stopped.deleted)
-    assert 1 == len(requests)
 
 
 def test_a_connection_that_is_lost_behind_the_reason():

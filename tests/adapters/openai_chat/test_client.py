@@ -132,19 +132,6 @@ def test_a_server_without_a_key():
     assert "authorization" not in requests[0].headers
 
 
-AGAIN = {"rate limit": (429, "rate_limit_exceeded"), "server error": (500, None), "overloaded": (503, None)}
-
-
-@pytest.mark.parametrize("refusal", AGAIN.values(), ids=AGAIN)
-def test_a_refusal_that_passes(refusal):
-    """
-    The request is made again when the provider could not take it.
-    """
-    message, _, requests = asked(refused(*refusal, **{"retry-after": "3"}), refused(*refusal), streamed(HELLO))
-
-    assert ("Hello", None, 3) == (message.text, message.error, len(requests))
-
-
 FINAL = {
     "invalid": (400, "invalid_value", "invalid-request"),
     "too long": (400, "context_length_exceeded", "context-length"),
@@ -161,15 +148,6 @@ def test_a_refusal_that_stays(status, code, kind):
     message, _, requests = asked(refused(status, code), streamed(HELLO))
 
     assert (status, kind, "failed", 1) == (message.error.status, message.error.kind, message.status, len(requests))
-
-
-def test_a_stream_that_is_cut():
-    """
-    The answer ends with its connection: the message fails with what has come, and only one request was sent.
-    """
-    message, situation, requests = asked(streamed(HELLO[: HELLO.index(b'"stop"')]))
-
-    assert ("Hello", "interrupted", 1, Situation.LOST) == (message.text, message.error.kind, len(requests), situation)
 
 
 def test_an_error_in_a_stream():

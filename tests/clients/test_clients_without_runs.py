@@ -1,0 +1,170 @@
+"""
+Clients of dialects whose answers have no run: what is asked again and what is not, and answers that end with their
+connection.
+"""
+
+from types import ModuleType
+
+import httpx2
+import pytest
+
+from assistant_events import fold
+from assistant_events.clients import Situation, load_client
+from assistant_events.errors import LocalProtocolError
+from tests.adapters.anthropic_messages import test_client as anthropic
+from tests.adapters.bedrock_converse import test_client as bedrock
+from tests.adapters.gemini_generate_content import test_client as google
+from tests.adapters.openai_chat import test_client as openai
+
+from .canned import served
+from .virtual import run
+
+DIALECTS = {
+    "anthropic-messages": anthropic,
+    "bedrock-converse": bedrock,
+    "gemini-generate-content": google,
+    "openai-chat": openai,
+}
+"""What each test of a client has: `BODY`, `KEY`, `HELLO`, `asked`, `refused` and, in another framing, `streamed`."""
+
+AGAIN = {
+    anthropic: [(529, "overloaded_error"), (429, "rate_limit_error"), (500, "api_error"), (503, "api_error")],
+    bedrock: [(503, "ServiceUnavailableException"), (429, "ThrottlingException")],
+    google: [(503, "UNAVAILABLE"), (429, "RESOURCE_EXHAUSTED"), (500, "INTERNAL"), (504, "DEADLINE_EXCEEDED")],
+    openai: [(503, "server_is_overloaded"), (429, "rate_limit_exceeded"), (500, None)],
+}
+"""Refusals that pass: the first is that of an overloaded provider, the second that of a rate limit."""
+
+FINAL = {
+    anthropic: [(400, "invalid_request_error"), (401, "authentication_error"), (413, "x")],
+    bedrock: [(400, "ValidationException"), (403, "AccessDeniedException")],
+    google: [(400, "INVALID_ARGUMENT"), (403, "PERMISSION_DENIED"), (404, "NOT_FOUND")],
+    openai: [(400, "invalid_value"), (401, "invalid_api_key"), (404, "model_not_found")],
+}
+"""Refusals that stay."""
+
+ENDS = {anthropic: b"message_delta", bedrock: b"messageStop", google: b'"finishReason"', openai: b'"stop"'}
+"""What is in the frame with the reason to finish, and in none before it."""
+
+
+def begun(dialect: ModuleType) -> httpx2.Response:
+    """
+    Return the response with an answer that is cut in the frame with its reason to finish.
+    """
+    return dialect.streamed(dialect.HELLO[: dialect.HELLO.index(ENDS[dialect])])
+
+
+def client_of(dialect: ModuleType, http: httpx2.AsyncClient):
+    [name] = [name for name, module in DIALECTS.items() if module is dialect]
+    return load_client(name)(dialect.KEY, http=http)
+
+
+def each(refusals):
+    """
+    Parametrize with a dialect and one of its refusals.
+    """
+    rows = [
+        pytest.param(dialect, refusal, id=f"{name}-{refusal[0]}")
+        for name, dialect in DIALECTS.items()
+        for refusal in refusals[dialect]
+    ]
+    return pytest.mark.parametrize(("dialect", "refusal"), rows)
+
+
+every = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+
+
+@each(AGAIN)
+def test_a_refusal_that_passes(dialect, refusal):
+    """
+    The request is made again when the provider could not take it.
+    """
+    refused = [dialect.refused(*refusal, **{"retry-after": "3"}), dialect.refused(*refusal)]
+    message, _, requests = dialect.asked(*refused, dialect.streamed(dialect.HELLO))
+
+    assert ("Hello", None, 3) == (message.text, message.error, len(requests))
+
+
+@each(FINAL)
+def test_a_refusal_that_stays(dialect, refusal):
+    """
+    A request that would be refused again is made once.
+    """
+    message, _, requests = dialect.asked(dialect.refused(*refusal), dialect.streamed(dialect.HELLO))
+
+    assert (refusal[0], "failed", 1) == (message.error.status, message.status, len(requests))
+
+
+@every
+def test_a_provider_that_stays_overloaded(dialect):
+    """
+    After four tries the message fails with the provider's error.
+    """
+    overloaded = AGAIN[dialect][0]
+    message, situation, requests = dialect.asked(*[dialect.refused(*overloaded)] * 9)
+    error = message.error
+
+    assert ("overloaded", overloaded[0], True, 4) == (error.kind, error.status, error.retryable, len(requests))
+    assert Situation.LOST is situation
+
+
+@every
+def test_a_long_retry_after(dialect):
+    """
+    The client does not wait for minutes; the error has the time after which to ask again.
+    """
+    refused = dialect.refused(*AGAIN[dialect][1], **{"retry-after": "60"})
+    message, _, requests = dialect.asked(refused, dialect.streamed(dialect.HELLO))
+
+    assert ("rate-limit", 60.0, 1) == (message.error.kind, message.error.retry_after_s, len(requests))
+
+
+@every
+def test_a_request_without_an_answer(dialect):
+    """
+    A request that was sent and got no response may have been billed: it is not made again.
+    """
+    requests = []
+
+    def respond(request):
+        requests.append(request)
+        raise httpx2.ReadError("reset")
+
+    async def work():
+        http = httpx2.AsyncClient(transport=httpx2.MockTransport(respond))
+        async with client_of(dialect, http) as client, client.create(dialect.BODY, "a1") as stream:
+            return fold([event async for event in stream]).last
+
+    assert ("network", 1) == (run(work()).error.kind, len(requests))
+
+
+@every
+def test_a_stream_that_is_cut(dialect):
+    """
+    The answer ends with its connection: the message fails with what has come, and only one request was sent.
+    """
+    message, situation, requests = dialect.asked(begun(dialect))
+
+    assert ("Hello", "interrupted", 1, Situation.LOST) == (message.text, message.error.kind, len(requests), situation)
+
+
+@every
+def test_an_answer_without_a_run(dialect):
+    """
+    Nothing can be followed, fetched or stopped, and nothing is sent for it.
+    """
+    http, requests = served(begun(dialect))
+
+    async def work():
+        async with client_of(dialect, http) as client:
+            async with client.create(dialect.BODY, "a1") as stream:
+                message = fold([event async for event in stream]).last
+            for call in (client.resume, client.recover):
+                with pytest.raises(LocalProtocolError, match="has no run"):
+                    call(message)
+            with pytest.raises(LocalProtocolError, match="no id"):
+                await client.status("r1")
+            return await client.stop("r1")
+
+    assert (None, False, False) == ((stopped := run(work())).run_id, stopped.cancelled, stopped.deleted)
+    assert 1 == len(requests)
