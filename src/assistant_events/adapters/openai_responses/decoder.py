@@ -18,12 +18,20 @@ from assistant_events.adapters import json_fields as json
 from assistant_events.adapters.base import DecoderBase, StepFacts
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
-from assistant_events.adapters.json_fields import Fields, flag, mapping, mappings, said, string
+from assistant_events.adapters.json_fields import Fields, flag, mapping, mappings, others, said, string
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import vocabulary as words
 from assistant_events.adapters.openai_responses.open_items import OpenItem, OpenPart
 from assistant_events.recorder.fragments import OpenFragment
-from assistant_events.values import ErrorInfo, ErrorKind, JsonContent, MediaContent, RemoteRun, TextContent
+from assistant_events.values import (
+    ErrorInfo,
+    ErrorKind,
+    FinishReason,
+    JsonContent,
+    MediaContent,
+    RemoteRun,
+    TextContent,
+)
 from assistant_events.values.content import ContentInput
 
 _LIMIT = 1 << 31
@@ -166,10 +174,9 @@ class OpenAIResponsesDecoder(DecoderBase):
         self._learn(response)
 
     def _learn(self, response: Fields) -> None:
-        own = {*words.OWN, *words.REPEATED}.difference(_KEPT)
         # The first id counts: Copilot changes it with every event.
         known = {"id": self._response["id"]} if "id" in self._response else {}
-        self._response |= {key: value for key, value in said(response).items() if key not in own} | known
+        self._response |= others(response, {*words.OWN, *words.REPEATED}.difference(_KEPT)) | known
         self.note_usage(mapping(response, "usage"))
         if not self.recorder.started:
             served = string(response, "model") or None
@@ -206,12 +213,13 @@ class OpenAIResponsesDecoder(DecoderBase):
             if not item.ended:
                 self._end(item, is_cut=status != "completed" and not item.whole)
         reason = string(mapping(self._response, "incomplete_details"), "reason")
-        calls = bool(self.recorder.unanswered(provider_executed=False))
+        given = FinishReason.STOP if status == "completed" else words.INCOMPLETE.get(reason or "")
+        given = None if given is FinishReason.OTHER else given
         refused = any(part.kind == "refusal" for item in self._items for part in item.parts)
-        self.finish_step(words.finish_of(status, reason, calls=calls, refused=refused), raw)
+        self.finish_step(self.finish_reason_of(given, refused=refused), raw)
 
     def _on_error(self, event: Fields) -> None:
-        fields = error_of(event) or {key: event[key] for key in ("code", "message", "param") if key in event}
+        fields = error_of(event) or others(event, event.keys() - {"code", "message", "param"})
         if said(fields):
             self.fail_step(ERRORS.read(fields))
         else:
@@ -255,10 +263,8 @@ class OpenAIResponsesDecoder(DecoderBase):
         elif item_id:
             self._by_id[item_id] = item
         # What changes until its end is not taken over from its start.
-        item.fields = {key: value for key, value in item.fields.items() if key not in ("status", "encrypted_content")}
-        item.fields |= {key: value for key, value in said(fields).items() if key not in words.OF_HELPERS}
-        if not is_done:
-            item.fields.pop("encrypted_content", None)
+        item.fields = others(item.fields, ("status", "encrypted_content"))
+        item.fields |= others(fields, words.OF_HELPERS, () if is_done else ("encrypted_content",))
         self._begin(item)
         if is_done:
             self._end(item, is_done=True)
@@ -361,12 +367,8 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     def _take(self, part: OpenPart, fields: Fields) -> None:
         """Take what is known of the whole part. Its text wins over its deltas."""
-        part.fields |= {
-            key: value
-            for key, value in said(fields).items()
-            if key not in words.OF_HELPERS
-            and not (isinstance(value, list) and len(value) < len(json.array(part.fields, key)))
-        }
+        shorter = [key for key in fields if len(json.array(fields, key)) < len(json.array(part.fields, key))]
+        part.fields |= others(fields, words.OF_HELPERS, shorter)
         text = string(fields, part.about.field)
         if text is not None:
             part.whole = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, Final
 
 import attrs
@@ -31,16 +32,12 @@ class OpenAIResponsesEmitter(EmitterBase):
 
     name_field = "type"
 
-    def __init__(self, *, delta_chars: int | None = None) -> None:
-        super().__init__(delta_chars=delta_chars)
-        self._sequence_number = 0
-        self._items: dict[object, _Written] = {}
-
     # -- the response
 
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `response.created` and `response.in_progress`."""
-        self._sequence_number, self._items = 0, {}
+        self._sequence_number = 0
+        self._items: dict[object, _Written] = {}
         for verb in ("created", "in_progress"):
             self._frame(verb, response={**_head(message), "status": "in_progress", "output": [], "usage": None})
 
@@ -54,7 +51,7 @@ class OpenAIResponsesEmitter(EmitterBase):
             for item in self._items.values():
                 if item.kind in ("text", "reasoning") and item.whole is None:
                     self._end_item(item)
-        items = [item.whole for item in sorted(self._items.values(), key=_index) if item.whole is not None]
+        items = [item.whole for item in sorted(self._items.values(), key=attrgetter("index")) if item.whole is not None]
         status = _status(message)
         self._frame(status, response={**_head(message), **_ending(message, status), "output": items})
 
@@ -181,10 +178,6 @@ class _Written:
     def next_index(self, where: str) -> int:
         """Return the index of one more text."""
         return sum(array == where for array, _ in self.texts)
-
-
-def _index(item: _Written) -> int:
-    return item.index
 
 
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from assistant_events.adapters.json_fields import Fields, mappings, string
+from assistant_events.adapters.json_fields import Fields, mappings, others, string
 from assistant_events.adapters.openai_responses import vocabulary as words
 
 
@@ -61,7 +61,7 @@ class OpenItem:
             state |= {where: parts for where, parts in unread.items() if parts}
         item_id = string(self.fields, "id")
         state |= {"item_id": item_id} if item_id else {}
-        return state | {key: value for key, value in self.fields.items() if key not in own}
+        return state | others(self.fields, own)
 
     def _unread(self, where: words.PartList) -> list[Fields]:
         return [part for part in mappings(self.fields, where) if self.ended and not self.knows(where, part)]
@@ -108,7 +108,7 @@ class OpenPart:
     def final_state(self) -> dict[str, Any]:
         """Return the state of the last fragment."""
         own = {"type", self.about.field, "annotations", "logprobs"}
-        more = {key: value for key, value in self.fields.items() if key not in own}
+        more = others(self.fields, own)
         annotations = self.fields.get("annotations")
         return {
             **self.state(),

@@ -248,26 +248,6 @@ def annotation_of(citation: Citation) -> dict[str, Any]:
     return {"type": "url_citation", **fields, "start_index": citation.start or 0, "end_index": citation.end or 0}
 
 
-def finish_of(status: str, reason: str | None, *, calls: bool, refused: bool) -> FinishReason:
-    """
-    Return why a response ended.
-
-    Args:
-        status: Its status.
-
-        reason: Why it is incomplete.
-
-        calls: Whether calls of the app wait for results.
-
-        refused: Whether a part of it is a refusal.
-    """
-    if status == "completed":
-        otherwise = FinishReason.CONTENT_FILTER if refused else FinishReason.STOP
-    else:
-        otherwise = INCOMPLETE.get(reason or "", FinishReason.OTHER)
-    return FinishReason.TOOL_CALLS if calls and otherwise in (FinishReason.STOP, FinishReason.OTHER) else otherwise
-
-
 def detect(document: Fields) -> bool:
     """Return whether *document*, the first frame of a stream or a whole answer, is of this wire."""
     kind = string(document, "type")
