@@ -92,7 +92,8 @@ def said(fields: Fields) -> Fields:
 
 def others(fields: Fields, *own: Collection[str]) -> dict[str, Any]:
     """Return the fields that have a value, but for those that are in one of *own*."""
-    return {key: value for key, value in fields.items() if value is not None and not any(key in each for each in own)}
+    hidden = own[0] if len(own) == 1 else frozenset[str]().union(*own)
+    return {key: value for key, value in fields.items() if value is not None and key not in hidden}
 
 
 def learn(facts: dict[str, Any], fields: Fields, *own: Collection[str]) -> bool:
@@ -102,10 +103,11 @@ def learn(facts: dict[str, Any], fields: Fields, *own: Collection[str]) -> bool:
     Returns:
         Whether something is new.
     """
-    found = others(fields, *own).items()
-    new = {key: {**mapping(facts, key), **value} if isinstance(value, dict) else value for key, value in found}
-    has_news = any(facts.get(key) != value for key, value in new.items())
-    facts |= new
+    has_news = False
+    for key, value in others(fields, *own).items():
+        merged = {**mapping(facts, key), **value} if isinstance(value, dict) else value
+        if facts.get(key) != merged:
+            facts[key], has_news = merged, True
     return has_news
 
 

@@ -81,7 +81,7 @@ class OpenAIChatDecoder(DecoderBase):
     def on_event(self, event: Fields) -> None:
         """Read one chunk, or a whole answer."""
         if string(event, "object") == "error":  # vLLM until 2025, FastChat
-            event = {"error": {key: value for key, value in event.items() if key != "object"}}
+            event = {"error": others(event, ("object",))}
         if event.get("error") is not None:
             self._learn(event)
             self.fail_step(ERRORS.read_document(event))

@@ -92,7 +92,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         match verb:
             case "delta" | "done" if name in words.INPUT_EVENTS:
                 self._on_input(event, words.INPUT_EVENTS[name], verb)
-            case "added" | "delta" | "done" | "annotation.added" if name in (*words.TEXT_EVENTS, *words.PART_EVENTS):
+            case "added" | "delta" | "done" | "annotation.added" if name in words.TEXT_EVENTS:
                 self._on_text(event, name, verb)
             case "added" | "done" if name == "output_item":
                 self._on_item(_index(event, "output_index"), mapping(event, "item"), is_done=verb == "done")
@@ -396,7 +396,7 @@ class OpenAIResponsesDecoder(DecoderBase):
     def _on_text(self, event: Fields, name: str, verb: str) -> None:
         """Read an event about a text, or about a part with one: the item has the parts of unknown types."""
         fields = mapping(event, "part")
-        kind = words.TEXT_EVENTS.get(name) or string(fields, "type") or ""
+        kind = words.TEXT_EVENTS[name] or string(fields, "type") or ""
         about = words.TEXTS.get(kind)
         item = None if about is None else self._find(event, about.item)
         if about is None or item is None:

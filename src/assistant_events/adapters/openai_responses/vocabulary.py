@@ -118,13 +118,13 @@ TEXTS: Final[dict[str, Text]] = {
 }
 """By type of a part."""
 
-TEXT_EVENTS: Final = {text.event: kind for kind, text in TEXTS.items()}
+TEXT_EVENTS: Final = {text.event: kind for kind, text in TEXTS.items()} | dict.fromkeys(
+    ("content_part", "reasoning_part", "reasoning_summary_part"), ""
+)
+"""By the name of an event about a text, its type; empty for events about a part, which has its own."""
 
 WITH_TEXTS: Final = frozenset({text.item for text in TEXTS.values()})
 """Types of items that have texts."""
-
-PART_EVENTS: Final = ("content_part", "reasoning_part", "reasoning_summary_part")
-"""First words of events about a whole part."""
 
 
 class Tool(NamedTuple):
