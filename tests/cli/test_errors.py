@@ -336,6 +336,7 @@ def test_module(monkeypatch, capsys, name):
     The command is a module, too.
     """
     monkeypatch.setattr(sys, "argv", ["assistant-events", "--version"])
+    monkeypatch.delitem(sys.modules, f"{name}.__main__", raising=False)
     with pytest.raises(SystemExit) as stopped:
         runpy.run_module(name, run_name="__main__")
 
