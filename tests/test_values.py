@@ -491,6 +491,18 @@ def test_buffers(count, start):
     assert COMPACT_AT > len(buffer.pieces)
 
 
+def test_a_buffer_that_is_replaced():
+    """
+    It knows what was shown before the first replacement.
+    """
+    buffer = Buffer("", "a")
+    buffer.append("b")
+    buffer.replace("x")
+    buffer.replace("yz")
+
+    assert ("yz", 2, "ab") == (buffer.value(), buffer.length, buffer.shown())
+
+
 def test_buffers_keep_one_copy():
     """
     A long text that is read is not kept in pieces beside it.

@@ -169,10 +169,10 @@ class Calls:
         return self.phase(call) is _SETTLED and call.call_id not in self.answered_before
 
     def open_deltas(self) -> Iterator[ev.Event]:
-        """Yield the text of each open input as one delta."""
+        """Yield the text that each open input has shown as one delta."""
         for call in self.by_id.values():
-            if self.is_open(call) and call.buffer.length:
-                yield self._delta(call, 0, call.buffer.value())
+            if self.is_open(call) and (shown := call.buffer.shown()):
+                yield self._delta(call, 0, shown)
 
     # -- input
 

@@ -167,10 +167,10 @@ class Fragments:
         self._items.clear()
 
     def open_deltas(self) -> Iterator[ev.Event]:
-        """Yield the content of each open fragment as one delta."""
+        """Yield the content that each open fragment has shown as one delta."""
         for fragment in self.open.values():
-            if fragment.buffer.length:
-                yield fragment.delta(self.message_id, 0, fragment.buffer.value())
+            if shown := fragment.buffer.shown():
+                yield fragment.delta(self.message_id, 0, shown)
 
     def collects(self, kind: str, key: Hashable) -> bool:
         """Whether content of this kind and key has a fragment that is open, or one that ended early."""

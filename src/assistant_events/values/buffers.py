@@ -16,7 +16,7 @@ class Buffer(Generic[AnyStr]):
     A hot loop appends to `pieces`, adds to `length`, and calls `compact` when `pieces` has `COMPACT_AT` items.
     """
 
-    __slots__ = ("_blocks", "_join", "length", "pieces")
+    __slots__ = ("_blocks", "_join", "_shown", "length", "pieces")
 
     def __init__(self, empty: AnyStr, start: AnyStr | None = None) -> None:
         # The common type of `str.join` and `bytes.join`, which their stubs do not have.
@@ -24,6 +24,7 @@ class Buffer(Generic[AnyStr]):
         self._blocks: list[AnyStr] = []
         self.pieces: list[AnyStr] = []
         self.length = 0
+        self._shown: AnyStr | None = None
         if start:
             self.append(start)
 
@@ -40,11 +41,16 @@ class Buffer(Generic[AnyStr]):
         self.pieces.clear()
 
     def replace(self, whole: AnyStr) -> None:
-        """Put *whole* in place of all of it."""
+        """Put *whole* in place of all of it; `shown` stays what it was."""
+        self._shown = self.shown()
         self._blocks.clear()
         self.pieces.clear()
         self.length = 0
         self.append(whole)
+
+    def shown(self) -> AnyStr:
+        """Return what its pieces were before all of it was replaced."""
+        return self.value() if self._shown is None else self._shown
 
     def value(self) -> AnyStr:
         """Return all of it, which is then kept in place of what it was joined from."""

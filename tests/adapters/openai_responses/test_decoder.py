@@ -741,6 +741,20 @@ class TestResumption:
         assert "Hi there" == message(body(*frames)).text
         assert message(body(*frames)) == message(body(*frames[:4], *frames))
 
+    def test_a_whole_text_that_is_shorter(self):
+        """
+        The replay is compared with the deltas that have been shown, not with the text that has replaced them.
+        """
+        shown = [delta("output_text", 0, "So.", content_index=0)] * 2
+        short = [created(), *shown, whole("output_text", 0, text="So", content_index=0)]
+        called = [created(), added(0, type="function_call", name="f", call_id="c", arguments="")]
+        called += [delta("function_call_arguments", 0, '{"a": 1}')]
+        called += [frame("output_item.done", output_index=0, item={**called[1]["item"], "arguments": "{}"})]
+
+        assert "So" == message(body(*short, *short, completed())).text
+        assert 2 == sum(event.type == "text.delta" for event in events(body(*short, *short, completed())))
+        assert {} == thaw(message(body(*called, *called, completed())).tool_calls[0].input)
+
     def test_a_new_process(self):
         """
         With what was stored, the stream from its start gives what is new.
