@@ -462,7 +462,7 @@ CUT = {
     "cut@3": ErrorKind.INTERRUPTED,
     "drop@3": ErrorKind.NETWORK,
     "no-completed": ErrorKind.INTERRUPTED,
-    "ten-minute-cut@3": ErrorKind.INTERRUPTED,
+    "ten-minute-cut@3": ErrorKind.PROVIDER,
     "error@3": ErrorKind.OVERLOADED,
     "empty-errors": ErrorKind.PROVIDER,
     "http-400": ErrorKind.INVALID_REQUEST,
