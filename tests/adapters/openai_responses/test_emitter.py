@@ -15,7 +15,7 @@ from assistant_events.testing import durable
 from assistant_events.testing.strategies import loose_events
 from tests.drawn import sessions
 
-from .notation import DIALECT, body, call, created, events, message, numbered, reasoning, stream, text
+from .notation import DIALECT, body, call, created, done, events, message, numbered, reasoning, stream, text
 from .samples import OVERLAP, SAMPLES
 
 NO_DOCUMENT = {"lists of tools"}
@@ -114,6 +114,21 @@ def test_the_order_of_frames():
     ] == [frame["type"].removeprefix("response.") for frame in frames]
     assert list(range(len(frames))) == [frame["sequence_number"] for frame in frames]
     assert ["reasoning", "message", "function_call"] == [item["type"] for item in frames[-1]["response"]["output"]]
+
+
+def test_two_calls_at_one_place():
+    """
+    A damaged stream may have them, with a message between; each is an item, and the one that moved is a drop.
+    """
+    item = {"id": "lsh_1", "type": "local_shell_call", "call_id": "call_1", "action": {"command": ["ls"]}}
+    shell = [done(0, **item)]
+    given = events(stream(shell, text(0, "Hi"), shell, text(0, "Hi"), shell))
+    drops, frames, found = emitted(given)
+
+    kinds = [each["type"] for each in frames[-1]["response"]["output"]]
+    assert ("local_shell_call", 3) == (kinds[0], kinds.count("local_shell_call"))
+    assert [{"action": item["action"]}] * 3 == [each.arguments for each in fold(found).last.tool_calls]
+    assert drops
 
 
 @pytest.mark.parametrize("cut", range(3, 12))

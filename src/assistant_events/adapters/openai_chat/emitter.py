@@ -55,8 +55,10 @@ class OpenAIChatEmitter(EmitterBase):
             elif name == "tool_calls":
                 [call], index = value, {"index": self.index_of(place)}
                 of, key = ("custom", "input") if "custom" in call else ("function", "arguments")
-                self._write({name: [{**index, **call, of: {**call[of], key: ""}}]})
-                for piece in self.pieces(call[of].get(key, "")):
+                given = call[of].get(key, "")
+                text = given if isinstance(given, str) else ""  # only an item kept raw has something else
+                self._write({name: [{**index, **call, of: {**call[of], key: "" if text else given}}]})
+                for piece in self.pieces(text):
                     self._write({name: [{**index, of: {key: piece}}]})
             elif name == "executed_tools":
                 self._write({name: [{"index": self.index_of(place), **value[0]}]})

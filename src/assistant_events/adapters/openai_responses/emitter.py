@@ -90,17 +90,17 @@ class OpenAIResponsesEmitter(EmitterBase):
     def _item(self, state: State, kind: BlockKind, part: Any) -> _Written | None:
         """Return the item of a part or a result; `None` when it has none."""
         # Any: see `_Written`.
-        number = number_of(state, "i")
-        index = max([each.index for each in self._items.values()], default=-1) + 1 if number is None else number
-        key = (kind, index)
-        item = self._items.get(key)
-        if item is not None:
+        index = number_of(state, "i")
+        item = self._items.get((kind, index))
+        if item is not None and kind in ("text", "reasoning"):
             item.parts.append(part)
             return item
+        if index is None or item is not None:  # an item of its own; two calls at one place come of a damaged stream
+            index = max([each.index for each in self._items.values()], default=-1) + 1
         start = output_items.write_item(kind, [part])
         if start is None:
             return None
-        item = self._items[key] = _Written(kind, index, [part])
+        item = self._items[kind, index] = _Written(kind, index, [part])
         status = getattr(part, "input_status", None) or getattr(part, "status", None)
         if "status" in start and status is not msg.PartStatus.INCOMPLETE:
             start["status"] = "in_progress"

@@ -1,0 +1,37 @@
+"""
+What the emitter of Chat Completions writes of parts that are kept raw.
+"""
+
+import json
+
+import pytest
+
+from assistant_events import OpaqueReceived, StepEnded, StepStarted, fold
+from assistant_events.values import Origin
+
+from .notation import DIALECT, events
+
+
+@pytest.mark.parametrize("arguments", ["{}", None, {"city": "Oslo"}, [1], 1], ids=json.dumps)
+def test_a_call_without_a_name_comes_back(arguments):
+    """
+    It is written as it came, whatever its arguments are.
+    """
+    state = {"id": "call_1", "arguments": arguments}
+    given = [
+        StepStarted(message_id="a1", origin=Origin(provider="openai", dialect="openai-chat")),
+        OpaqueReceived(message_id="a1", state=state),
+        StepEnded(message_id="a1", finish_reason="stop"),
+    ]
+    emitter = DIALECT.emitter()
+    frames = [frame for event in given for frame in emitter.emit(event)] + emitter.close()
+    calls = [
+        call for frame in frames if frame != "[DONE]" for call in frame["choices"][0]["delta"].get("tool_calls", ())
+    ]
+    pieces = [call["function"]["arguments"] for call in calls]
+
+    assert ["call_1"] == [call["id"] for call in calls if "id" in call]
+    assert arguments == ("".join(pieces) if isinstance(arguments, str) else pieces[0])
+    if isinstance(arguments, str):
+        [part] = fold(events(b"".join(map(emitter.to_bytes, frames)))).last.parts
+        assert state == part.state
