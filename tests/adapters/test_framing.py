@@ -303,6 +303,13 @@ LINES = st.sampled_from(
 )
 
 
+def with_names(made, payloads):
+    """
+    Return payloads with their names, which those under two bytes do not have for certain.
+    """
+    return [(payload, made.name(payload) if len(payload) > 1 else None) for payload in payloads]
+
+
 @given(st.lists(LINES), st.sampled_from([b"\n", b"\r\n", b"\r"]), st.lists(st.integers(0, 200)))
 def test_the_quick_way_equals_the_careful_one(lines, end, places):
     """
@@ -316,9 +323,9 @@ def test_the_quick_way_equals_the_careful_one(lines, end, places):
     made, found = Sse(), []
     cuts = sorted({min(place, len(body)) for place in places})
     for start, stop in itertools.pairwise([0, *cuts, len(body)]):
-        found += [(payload, made.name(payload)) for payload in made.feed(body[start:stop])]
+        found += with_names(made, made.feed(body[start:stop]))
     closed = made.close()
-    expected = list(zip(careful._payloads, careful._names, strict=True))
+    expected = with_names(careful, careful._payloads)
 
     assert expected[: len(found)] == found
     assert len(found) + len(closed) <= len(expected)
@@ -384,6 +391,7 @@ LENGTHS = {
     "comments": (Sse, b": 1234567890\ndata: 1\n: 1234567890\nid: 1234567890\n\n", [b"1"], False),
     "a long line of no field": (Sse, b"database: 1234567890123456\ndata: 1\n\n", [b"1"], False),
     "what is no event": (Sse, b"{1234567890123456789\ndata: 1\n\n", [b"1"], False),
+    "an error document before it": (Sse, b"{\nevent: a\ndata: 2345678\n\n", [], True),
     "without an end": (Sse, b"data: 0\n\ndata: 12345678901234567890", [b"0"], True),
     "a line as long as it may be": (JsonLines, b"12345678901234567890\n1\n", [b"12345678901234567890", b"1"], False),
     "a line that is longer": (JsonLines, b"0\n123456789012345678901\n1\n", [b"0"], True),
@@ -404,7 +412,7 @@ def test_how_long_a_frame_may_be(made, body, payloads, too_long, piece):
 
     assert payloads == found
     assert too_long is reader.too_long
-    assert not (too_long and reader.idle)
+    assert not (too_long and (reader.idle or reader.tail))
 
 
 @given(st.lists(LINES), st.lists(st.integers(0, 200)), st.integers(1, 40))
@@ -419,8 +427,8 @@ def test_what_waits_is_made_short_without_loss(lines, places, limit):
         with patch.object(framing, "_SETTLE_AT", settle_at):
             made, found = Sse(limit), []
             for start, stop in itertools.pairwise([0, *cuts, len(body)]):
-                found += [(payload, made.name(payload)) for payload in made.feed(body[start:stop])]
-            return found + [(payload, made.name(payload)) for payload in made.close()], made.tail, made.too_long
+                found += with_names(made, made.feed(body[start:stop]))
+            return found + with_names(made, made.close()), made.tail, made.too_long
 
     assert read(1 << 16) == read(0)
 

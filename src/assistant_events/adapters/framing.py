@@ -99,7 +99,11 @@ class Framing(Protocol):
         ...
 
     def name(self, payload: bytes) -> str | None:
-        """Return the name beside a payload of the last `feed` or `close`; `None` when it has none."""
+        """
+        Return the name beside a payload of the last `feed` or `close`; `None` when it has none.
+
+        Payloads are compared as objects, so those under two bytes, which no document has, may get each other's name.
+        """
         ...
 
     @staticmethod
@@ -226,6 +230,7 @@ class Sse:
         if size > self._max:
             self.too_long = True
             self._hold(b"")
+            self._tail.clear()  # how much of it was seen before depends on how the bytes were cut
         return self.too_long
 
     def around(self, payload: bytes, name: str | None = None) -> tuple[bytes, bytes] | None:
