@@ -70,6 +70,23 @@ def test_what_varies_inside_of_an_object():
     assert {"usage": 1} == fields.counted_in({"delta": {"usage": 1}, "usage": 2})
 
 
+def test_a_text_that_comes_twice():
+    """
+    Both places have the same text, whichever is first; where they differ, the frame is another one.
+    """
+    fields = DeltaFrames(constant=("plain", "items"), copies=(("plain",), ("other",)))
+    for payload, rest in (
+        (b'{"plain":"a","items":[{"text":"a"}]}', b'%b,"items":[{"text":%b}]}'),
+        (b'{"items":[{"text":"a"}],"plain":"a"}', b'%b}],"plain":%b}'),
+    ):
+        made = learned(payload, ("items", 0, "text"), fields)
+
+        assert not made.exact
+        assert b'"b"' == made.pattern.fullmatch(rest % (b'"b"', b'"b"'))["text"]
+        assert made.pattern.fullmatch(rest % (b'"b"', b'"c"'))["text"] is None
+    assert learned(b'{"plain":"b","items":[{"text":"a"}]}', ("items", 0, "text"), fields).exact
+
+
 def test_lists_in_the_path():
     """
     A path may lead through a list of one item.

@@ -61,6 +61,7 @@ _UNIQUE = {"str": "unique", "int": "serial"}
 
 _GAPS = {
     "text": rb'(?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+")',
+    "copy": rb"(?P=text)",
     "number": rb"(?P<number>0|[1-9]\d{0,9})",
     "unique": rb'"(?P<unique>[ !#-\[\]-~]{1,256}+)"',
     "serial": rb"(?P<unique>0|[1-9]\d{0,17})",
@@ -106,6 +107,9 @@ class DeltaFrames:
     counted: frozenset[str] = attrs.field(default=frozenset[str](), converter=_keys)
     """Keys whose last value counts, such as usage: `DecoderBase.on_skipped` gets it."""
 
+    copies: tuple[Path, ...] = ()
+    """Paths to strings that repeat the text of a frame, each beside some path to a text."""
+
     unique: str = ""
     """Key of the frame's id or number, counted too. One in `DecoderBase.frame_ids` makes a frame a repeated one."""
 
@@ -127,6 +131,9 @@ class DeltaFrames:
     def gaps(self, event: Fields, path: Path) -> Iterator[tuple[Path, str]]:
         """Yield the path and the kind of every value of *event* that varies."""
         yield path, "text"
+        for copy in self.copies:
+            if copy != path and _value_at(event, copy) == _value_at(event, path):
+                yield copy, "text"
         if self.number_in(event) is not None:
             yield self.number, "number"
         for key in self._varying:
@@ -186,6 +193,9 @@ class FrameTemplate:
                 return None
             found.append((*span, gap))
         found.sort()
+        texts = [at for at, (_, _, gap) in enumerate(found) if gap == "text"]
+        for at in texts[1:]:
+            found[at] = (*found[at][:2], "copy")
         starts = [*(start for start, _, _ in found), len(payload)]
         ends = [0, *(end for _, end, _ in found)]
         return cls(
@@ -282,10 +292,7 @@ def _scalars(value: object, path: Path) -> Iterator[tuple[Path, object]]:
 
 def _find(payload: bytes, event: Fields, path: Path) -> tuple[int, int] | None:
     """Return where the value at *path* is in the payload; `None` when no occurrence of its key proves right."""
-    value: Any = event
-    for step in path:
-        value = value[step]
-    token, probe, written = _PROBES[type(value)]
+    token, probe, written = _PROBES[type(_value_at(event, path))]
     expected = _replaced(event, path, probe)
     key = re.escape(str(path[-1]).encode("utf-8", "replace"))
     for place in islice(re.finditer(rb'"' + key + rb'"\s*:\s*', payload), _MAX_TRIES):
@@ -298,6 +305,16 @@ def _find(payload: bytes, event: Fields, path: Path) -> tuple[int, int] | None:
             except JsonError:
                 pass
     return None
+
+
+def _value_at(value: Any, path: Path) -> Any:
+    """Return the value at *path*; `None` when there is none."""
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
 
 
 def _replaced(value: Any, path: Path, new: object) -> Any:

@@ -7,6 +7,16 @@ from .notation import DONE, HEAD, D, E, F, J, R, T, U, answer, chunk, stream
 ENCRYPTED = {"type": "reasoning.encrypted", "data": "gAAAAABsecret", "format": "openai-responses-v1", "index": 1}
 PIXEL = "iVBORw0KGgo="
 
+
+def twice(text, index, reasoning=None, **more):
+    """
+    Return a chunk of OpenRouter, with the same words in two fields.
+    """
+    detail = {"type": "reasoning.text", "text": text, "format": "unknown", "index": index, **more}
+    words = text if reasoning is None else reasoning
+    return D(role="assistant", content="", reasoning=words, reasoning_details=[detail])
+
+
 SAMPLES = {
     "plain text": answer(T("Hel"), T("lo"), T(" world")),
     "without a mark": stream(
@@ -39,6 +49,24 @@ SAMPLES = {
         ),
         T("Yes."),
         D(reasoning="", reasoning_details=[{**ENCRYPTED, "id": "rs_0123456789"}]),
+    ),
+    "reasoning in two fields": answer(
+        *[twice(text, 0) for text in ("1", " 2", ' "3"\n', " 4", " 5", " 6", " 7", " 8")],
+        twice(" 9", 0, "and so on"),
+        twice(" 10", 0),
+        *[twice(text, 1) for text in ("a", "b", "c", "d", "e")],
+        twice("", 1, signature="EqQBCkgIChABGAI"),
+        *[twice(text, 0, signature=None) for text in ("11", "12", "13", "14", "15", "16")],
+        *[T(text) for text in ("Y", "e", "s", ".")],
+    ),
+    "thinking in arrays": answer(
+        *[
+            D(content=[{"type": "thinking", "thinking": [{"type": "text", "text": text}], **more}])
+            for text, more in [(text, {}) for text in "abcdefg"]
+            + [(text, {"closed": False}) for text in "hijklmn"]
+            + [(text, {"closed": True}) for text in "opqrstu"]
+        ],
+        *[D(content=[{"type": "text", "text": text}]) for text in "Yes.!"],
     ),
     "content in arrays": answer(
         D(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}], "closed": True}]),

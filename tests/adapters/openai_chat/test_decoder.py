@@ -28,6 +28,7 @@ def made_up(input=None, **state):
 YES = ("text", "Yes.", {})
 FIELD = {"field": "reasoning_content"}
 TEXT_DETAIL = {"type": "reasoning.text", "format": "anthropic-claude-v1", "index": 0}
+UNKNOWN_DETAIL = {"type": "reasoning.text", "format": "unknown", "index": 0}
 SUMMARY_DETAIL = {"type": "reasoning.summary", "format": "openai-responses-v1", "index": 0}
 
 PARTS = {
@@ -48,6 +49,16 @@ PARTS = {
         ("reasoning", "So", {"detail": SUMMARY_DETAIL}),
         YES,
         ("reasoning", "", {"detail": {**ENCRYPTED, "id": "rs_0123456789"}}),
+    ],
+    "reasoning in two fields": [
+        ("reasoning", '1 2 "3"\n 4 5 6 7 8 9 10', {"detail": UNKNOWN_DETAIL}),
+        ("reasoning", "abcde", {"detail": {**UNKNOWN_DETAIL, "index": 1, "signature": "EqQBCkgIChABGAI"}}),
+        ("reasoning", "111213141516", {"detail": UNKNOWN_DETAIL}),
+        YES,
+    ],
+    "thinking in arrays": [
+        ("reasoning", "abcdefghijklmnopqrstu", {"field": "thinking", "closed": True}),
+        ("text", "Yes.!", {}),
     ],
     "content in arrays": [
         ("reasoning", "Hm", {"field": "thinking", "closed": True}),

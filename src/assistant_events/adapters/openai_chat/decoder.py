@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-import attrs
-
 from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.data_urls import read_data_url
 from assistant_events.adapters.frame_templates import DeltaFrames, Path
@@ -36,14 +34,6 @@ from assistant_events.values import ErrorInfo, FinishReason, JsonContent, TextCo
 
 _DELTA: Final[Path] = ("choices", 0, "delta")
 _ARGUMENTS: Final[Path] = (*_DELTA, "tool_calls", 0, "function", "arguments")
-_OF_CALL: Final = ("id", "index", "custom")
-
-
-@attrs.define(eq=False)
-class _Call:
-    """A call of the answer, and the key of its input."""
-
-    id: str | None
 
 
 class OpenAIChatDecoder(DecoderBase):
@@ -57,24 +47,27 @@ class OpenAIChatDecoder(DecoderBase):
         constant=names(
             "id object model system_fingerprint service_tier provider choices index delta role content refusal "
             "tool_calls function_call reasoning reasoning_content function type name finish_reason "
-            "native_finish_reason stop_reason logprobs channel token_ids content_filter_results"
+            "native_finish_reason stop_reason logprobs channel token_ids content_filter_results reasoning_details "
+            "format text summary signature thinking closed"
         ),
         number=(*_DELTA, "tool_calls", 0, "index"),
         loose={"created", "obfuscation", "p"},
         counted={"usage"},  # vLLM sends the counts so far with each delta
+        copies=tuple([(*_DELTA, field) for field in words.REASONING]),  # OpenRouter sends reasoning twice
     )
 
     # -- the shape that DecoderBase asks for
 
     def on_begin(self) -> None:
         """Forget what was read: the answer begins again."""
-        self._calls: list[_Call] = []
-        self._at: dict[int | None, _Call] = {}
+        self._calls: list[str | None] = []  # their ids; the number of a call is the key of its input
+        self._at: dict[int | None, int] = {}
         self._detail: dict[str, Any] | None = None
         """The item of `reasoning_details` that is open, as a reasoning."""
 
         self._finish_reason: str | None = None
         self._is_document = self._has_refusal = False
+        self._frame: Fields | None = None  # the chunk, when frames like it may take the fast path
         self._audio: dict[str, Any] = {}
         """The state of the audio."""
 
@@ -142,8 +135,8 @@ class OpenAIChatDecoder(DecoderBase):
         for kind, entries in logprobs.items():
             if entries and isinstance(entries, list):
                 self.step_details.setdefault("logprobs", {}).setdefault(kind, []).extend(entries)
-        is_plain = not logprobs and not reason and len([key for key in words.CONTENTS if delta.get(key)]) == 1
-        self._on_delta(delta, event if is_plain else None)
+        self._frame = None if logprobs or reason else event
+        self._on_delta(delta)
         if reason in words.FAILURES:
             self.fail_step(ERRORS.read({"code": reason}))
         elif reason and self._finish_reason is None:
@@ -155,20 +148,25 @@ class OpenAIChatDecoder(DecoderBase):
         self._end_detail()
         for key in (None, "refusal", "audio"):
             self.recorder.end(key)
-        for call in self._calls:
+        for call in range(len(self._calls)):
             self._end_call(call)
 
     # -- fields of a delta
 
-    def _on_delta(self, delta: Fields, frame: Fields | None) -> None:
-        """Read the fields of a delta in the order of a message; *frame* is a chunk that may take the fast path."""
-        details = mappings(delta, "reasoning_details")
+    def _on_delta(self, delta: Fields) -> None:
+        """Read the fields of a delta in the order of a message."""
+        details, thought = mappings(delta, "reasoning_details"), next(filter(delta.get, words.REASONING), "")
+        shown = "".join(map(words.detail_text, details))
+        if shown and thought and delta[thought] != shown:
+            self.note("other-reasoning", "the text beside other details of the reasoning was left out")
+        contents = [key for key in words.CONTENTS if delta.get(key) and not (key in words.REASONING and shown)]
+        if len(contents) != 1 or len(details) > 1:
+            self._frame = None
         for item in details:
             self._on_detail(item)
-        thought = next((field for field in words.REASONING if string(delta, field)), "")
-        for field in ("" if any(map(words.detail_text, details)) else thought, "content", "refusal"):
+        for field in ("" if shown else thought, "content", "refusal"):
             if text := string(delta, field):
-                self._on_text(field, text, frame)
+                self._on_text(field, text)
         for field, read in (
             ("content", self._on_content),
             ("annotations", self._on_annotation),
@@ -180,15 +178,14 @@ class OpenAIChatDecoder(DecoderBase):
                 read(item)
         self._on_audio(mapping(delta, "audio"))
         for item in mappings(delta, "tool_calls"):
-            call = self._on_call(item)
-            self._offer(frame, _ARGUMENTS, call, string(item, "id"))
+            self._offer(_ARGUMENTS, self._on_call(item), string(item, "id"))
         if mapping(delta, "function_call"):
             self._on_call({"type": "function_call", "function": delta["function_call"]})
 
-    def _offer(self, frame: Fields | None, path: Path, key: object, ident: str | None = None) -> None:
-        """Offer the fast path to frames like *frame*; those with an *ident* are of the call of that id alone."""
-        if frame is not None:
-            self.offer_fast_path(frame, path, self.recorder.open_of(key), kind=(path, ident))
+    def _offer(self, path: Path, key: object, ident: str | None = None) -> None:
+        """Offer the fast path to frames like this one: those with the same *ident*, such as the id of a call."""
+        if self._frame is not None:
+            self.offer_fast_path(self._frame, path, self.recorder.open_of(key), kind=(path, ident))
 
     def _on_detail(self, piece: Fields) -> None:
         """
@@ -203,7 +200,7 @@ class OpenAIChatDecoder(DecoderBase):
         if self._detail is not None and key == opened:
             [known] = words.joined_details([self._detail, facts])
             if known != self._detail:
-                self._detail = known
+                self._detail, self._frame = known, None
                 self.recorder.keep(key, {"detail": known})
         elif text or facts.keys() - {"type", "index", "format"}:
             shown = self.recorder.open_of(opened)
@@ -214,6 +211,7 @@ class OpenAIChatDecoder(DecoderBase):
             self.recorder.begin(key, "reasoning", {"detail": facts})
             self._detail = facts
         self.recorder.reasoning(text, key=key)
+        self._offer((*_DELTA, "reasoning_details", 0, "text" if "text" in piece else "summary"), key, repr(facts))
 
     def _end_detail(self) -> None:
         """End the item that is open: other content begins, or the answer ends."""
@@ -221,14 +219,14 @@ class OpenAIChatDecoder(DecoderBase):
             self.recorder.end(words.detail_key(self._detail))
             self._detail = None
 
-    def _on_text(self, field: str, text: str, frame: Fields | None) -> None:
+    def _on_text(self, field: str, text: str) -> None:
         """Read a piece of the text, of the reasoning or of a refusal."""
         key = "refusal" if field == "refusal" else None
         self._has_refusal = self._has_refusal or key is not None
         self._end_detail()
         add = self.recorder.reasoning if field in words.REASONING else self.recorder.text
         add(text, key=key, state={} if field == "content" else {"field": field})
-        self._offer(frame, (*_DELTA, field), key)
+        self._offer((*_DELTA, field), key)
 
     def _on_annotation(self, annotation: Fields) -> None:
         """Read a source of the text, or a file that the server has parsed."""
@@ -240,7 +238,10 @@ class OpenAIChatDecoder(DecoderBase):
         text, kind = string(item, "text"), string(item, "type")
         if kind == "thinking":
             texts = "".join([string(each, "text") or "" for each in mappings(item, "thinking")])
-            self.recorder.reasoning(texts, state={"field": "thinking", **others(item, ("type", "thinking"))})
+            self.recorder.begin(None, "reasoning", {"field": "thinking"})
+            self.recorder.keep(None, more := others(item, ("type", "thinking")))
+            self.recorder.reasoning(texts)
+            self._offer((*_DELTA, "content", 0, "thinking", 0, "text"), None, repr(more))
         elif kind == "text" and text is not None:
             self.recorder.text(text)
         else:
@@ -277,41 +278,39 @@ class OpenAIChatDecoder(DecoderBase):
 
     # -- calls
 
-    def _on_call(self, item: Fields) -> _Call:
-        """Read a piece of a call, and return the call."""
+    def _on_call(self, item: Fields) -> int:
+        """Read a piece of a call, and return the number of the call."""
         function, kind = mapping(item, "function") or mapping(item, "custom"), string(item, "type")
         name = string(function, "name") or None
         call = self._call_of(item, name)
         self._end_detail()
-        text = function.get("arguments", function.get("input"))
-        if isinstance(text, Mapping):
-            text = write_json(text).decode()
+        given = function.get("arguments", function.get("input"))
+        text = write_json(given).decode() if isinstance(given, Mapping) else given if isinstance(given, str) else ""
         more = others(function, ("name", "arguments", "input")) or None
-        state = others({**item, "type": None if kind == "function" else kind, "function": more}, _OF_CALL)
-        self.recorder.tool_input(call.id, name, text if isinstance(text, str) else "", key=call, state=state)
+        item = {**item, "type": None if kind == "function" else kind, "function": more}
+        self.recorder.tool_input(self._calls[call], name, text, key=call, state=others(item, ("id", "index", "custom")))
         return call
 
-    def _call_of(self, item: Fields, name: str | None) -> _Call:
+    def _call_of(self, item: Fields, name: str | None) -> int:
         """
-        Return the call of a piece: that of its index, or the last one where it has none.
+        Return the number of the call of a piece: that of its index, or the last one where it has none.
 
         Another id at the same index is another call: Ollama and others number all calls 0.
         """
         index, ident = integer(item, "index"), string(item, "id") or None
         call = self._at.get(index)
-        has_name = self.recorder.open_of(call) is not None
-        is_other = ident not in (None, call.id) if call and call.id else index is None and bool(name) and has_name
+        known, has_name = None if call is None else self._calls[call], self.recorder.open_of(call) is not None
+        is_other = ident not in (None, known) if known else index is None and bool(name) and has_name
         if call is None or is_other:
-            call = _Call(ident)
-            self._calls.append(call)
-            self._at[index] = self._at[None] = call
-        elif ident is not None and call.id is None:
-            call.id = ident
+            call = self._at[index] = self._at[None] = len(self._calls)
+            self._calls.append(ident)
+        elif ident is not None and known is None:
+            self._calls[call] = ident
             if has_name:
                 self.recorder.keep(call, {"id": ident})
         return call
 
-    def _end_call(self, call: _Call) -> None:
+    def _end_call(self, call: int) -> None:
         """End the input of a call. A null counts as none; that of a custom tool is free text."""
         opened = self.recorder.open_of(call)
         if not isinstance(opened, OpenCall):

@@ -55,9 +55,8 @@ class OpenAIChatEmitter(EmitterBase):
             elif name == "tool_calls":
                 [call], index = value, {"index": self.index_of(place)}
                 of, key = ("custom", "input") if "custom" in call else ("function", "arguments")
-                given = call[of].get(key, "")
-                text = given if isinstance(given, str) else ""  # only an item kept raw has something else
-                self._write({name: [{**index, **call, of: {**call[of], key: "" if text else given}}]})
+                text = string(call[of], key) or ""  # only an item kept raw has something else
+                self._write({name: [{**index, **call, of: {**call[of], **({key: ""} if text else {})}}]})
                 for piece in self.pieces(text):
                     self._write({name: [{**index, of: {key: piece}}]})
             elif name == "executed_tools":
