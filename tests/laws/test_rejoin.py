@@ -115,6 +115,8 @@ def test_a_replay_that_is_cut_leaves_no_less(chosen, data):
     if any(verb.name == "media" for verb in chosen):
         said_anew |= {"data", "uri"}
     chosen = [verb for verb in chosen if all(verb.arguments.get(name) is None for name in said_anew)]
+    # An object wins over the text of an input that came in pieces.
+    chosen = [verb for verb in chosen if verb.name != "tool_input" or verb.arguments.get("input") is None]
     events = performed(chosen)
     stop = data.draw(st.integers(1, len(chosen)))
     ends = data.draw(st.sampled_from([[], [Verb("close", {})], [Verb("fail", {"error": error()})]]))

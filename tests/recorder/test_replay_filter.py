@@ -179,6 +179,36 @@ def test_a_restart_brings_origin_run_and_state_of_the_replay():
     assert (served, run("run-2"), {"s": 2}) == (restarted.origin, restarted.run, restarted.state)
 
 
+def test_an_input_that_was_recorded_whole_comes_in_pieces():
+    """
+    The pieces are not recorded again; the call is compared, and another input restarts the message.
+    """
+    before = record([start(), verb("tool_call", call_id="c1", name="add", input={"a": 1})])
+    begin = verb("tool_input", call_id="c1", name="add", delta='{"a":')
+
+    def found(rest):
+        replay = [start(), begin, verb("tool_input", call_id="c1", delta=rest), verb("end_tool_input", call_id="c1")]
+        return rejoin(before, [*replay, text("Hi")])
+
+    assert [[], [], [], [], [TextStarted(**A), TextDelta(**A, offset=0, delta="Hi")]] == found("1}")
+    assert DIFFERS == found("2}")[3][0]
+
+
+@pytest.mark.parametrize("state", [{}, {"s": 2}])
+def test_a_replay_that_restarts_is_compared_from_there(state):
+    """
+    What came before its restart is void; what comes after it goes on where the recorded text ends, or differs.
+    """
+    before = record([start(), text("Hello")])
+    again = [start(), text("Hel"), verb("restart", reason="again", state=state)]
+    same = rejoin(before, [*again, text("Hel"), text("lo!")])
+    other = rejoin(before, [*again, text("Good")])
+
+    assert [[], [], [], [], [TextDelta(**A, offset=5, delta="!")]] == same
+    assert [[], [], []] == other[:3]
+    assert [attrs.evolve(DIFFERS, state=state), TextStarted(**A), TextDelta(**A, offset=0, delta="Good")] == other[3]
+
+
 def test_a_message_that_was_cut_before_its_model_was_known_learns_it_from_the_replay():
     """
     A step that failed without a model has the model of the replay afterwards.

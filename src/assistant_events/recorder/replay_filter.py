@@ -10,6 +10,7 @@ as it was recorded, and only new events are returned:
   holds when the closing itself was cut.
 - A message that completed needs nothing.
 - A message with a call that the app has started or answered is never restarted.
+- A replay that restarts is compared from there: what came before is void.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class ReplayFilter:
             return []
         if self._status is msg.MessageStatus.FAILED and self.acted:
             return self._contradict()
-        self._history.append(event)
+        event = self._remember(event)
         if not self._contradicted:
             try:
                 self._compare(event)
@@ -118,6 +119,16 @@ class ReplayFilter:
             return self._contradict()
         self.over = True
         return self._fresh
+
+    def _remember(self, event: ev.Event) -> ev.Event:
+        """Add an event to the history; after a restart this begins anew, with what the rest starts with."""
+        if isinstance(event, ev.StepRestarted):
+            first = self._history[0]
+            assert isinstance(first, ev.StepStarted)  # the lifecycle allows nothing before it
+            self._begin()
+            event = attrs.evolve(first, origin=event.origin or first.origin, run=event.run, state=event.state)
+        self._history.append(event)
+        return event
 
     def _contradict(self) -> list[ev.Event]:
         if not self.acted:
@@ -191,7 +202,7 @@ class ReplayFilter:
                 raise _ContradictionError
             if isinstance(event, ev.ToolCalled) and part.input_status is msg.PartStatus.STREAMING:
                 raise _ContradictionError  # an input that was recorded in pieces now comes whole, and would stay open
-        return not (_content(part) or self._is_final(part) or _status(part) is None)
+        return not (_content(part) or self._is_final(part))
 
     def _compare_delta(self, event: _Delta, part: _WithContent) -> bool:
         if self._is_final(part):
@@ -243,7 +254,7 @@ class ReplayFilter:
         """Whether the provider ended the content of this part. In a failed message, a cut ended what is incomplete."""
         status = _status(part)
         if status is not msg.PartStatus.INCOMPLETE:
-            return status is msg.PartStatus.COMPLETED
+            return status is not msg.PartStatus.STREAMING
         if isinstance(part, msg.ToolPart):
             return part.settled and not _was_cut(part)
         return self._status is msg.MessageStatus.RUNNING
@@ -281,7 +292,7 @@ def _was_cut(call: msg.ToolPart) -> bool:
 def _same_end(part: _WithContent, event: _End) -> bool:
     match part, event:
         case msg.ToolPart(), ev.ToolInputEnded():
-            return part.raw_input == event.text
+            return part.input_status is None or part.raw_input == event.text  # one that came whole: see the call
         case msg.TextPart(), ev.TextEnded():
             same = (part.text, part.citations, part.details) == (event.text, event.citations, event.details)
         case msg.ReasoningPart(), ev.ReasoningEnded():
