@@ -305,15 +305,19 @@ class DecoderBase(FrameReader):
             served_model=served_model,
         )
 
+    def remote_run(self) -> RemoteRun | None:
+        """Return the run of the step, as far as it is known; `None` where the provider keeps none, as by default."""
+        return None
+
     def requested_model(self) -> str | None:
         """Return the model that the request names; `None` when it is not known."""
         model = self.request.get("model")
         return model if isinstance(model, str) and model else None
 
     def ensure_started(self, served_model: str | None = None) -> None:
-        """Begin the step if nothing has, with `step_state`."""
+        """Begin the step if nothing has, with `remote_run` and `step_state`."""
         if not self.recorder.started:
-            self.recorder.start(self.origin(served_model=served_model), state=self.step_state)
+            self.recorder.start(self.origin(served_model=served_model), self.remote_run(), self.step_state)
 
     def end_answer(self) -> None:
         """End the answer. `finish_step` and `fail_step` do it too."""
@@ -407,8 +411,8 @@ class DecoderBase(FrameReader):
             self._usage = {**fields, "partial": True} if partial else fields
 
     def facts(self) -> StepFacts:
-        """Return the facts that each end of the step has: usage of `note_usage`, `step_state` and `step_details`."""
-        facts: StepFacts = {"state": self.step_state, "details": self.step_details}
+        """Return the facts that each end of the step has: usage, `remote_run`, `step_state` and `step_details`."""
+        facts: StepFacts = {"run": self.remote_run(), "state": self.step_state, "details": self.step_details}
         if self._usage is not None and self.usage_table is not None:
             facts["usage"] = self.usage_table.read(self._usage)
         return facts

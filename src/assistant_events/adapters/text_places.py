@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assistant_events.adapters.json_fields import Fields, integer
+from assistant_events.adapters.json_fields import Fields, integer, string
+from assistant_events.values import Citation
 
 
-def cited_place(annotation: Fields, length: int | None = None) -> tuple[int, int] | tuple[None, None]:
-    """Return the code points that an annotation is about; nothing when it has no part of a text of this length."""
+def citation_of(annotation: Fields, length: int | None = None) -> Citation:
+    """Return the source of an annotation; without a place when it is not about a part of a text of this length."""
     start, end = integer(annotation, "start_index"), integer(annotation, "end_index")
     if start is None or end is None or not 0 <= start < end or (length is not None and end > length):
-        return None, None
-    return start, end
+        start = end = None
+    title = string(annotation, "title") or string(annotation, "filename")
+    return Citation(url=string(annotation, "url"), title=title, start=start, end=end)
 
 
 def byte_offsets(text: str, places: Iterable[int]) -> dict[int, int]:

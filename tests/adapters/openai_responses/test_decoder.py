@@ -485,6 +485,20 @@ class TestTexts:
 
         assert [("text", "Hi")] == kinds(message(data))
 
+    def test_a_text_behind_a_part_of_an_unknown_type(self):
+        """
+        The text is not doubled, and the other part is state.
+        """
+        unknown, at = {"type": "hologram", "data": "x"}, {"content_index": 1}
+        data = stream(
+            added(0, **MESSAGE, content=[]),
+            delta("output_text", 0, "Hi", **at),
+            done(0, **MESSAGE, content=[unknown, output_text("Hi")]),
+        )
+
+        assert [("text", "Hi")] == kinds(message(data))
+        assert [unknown] == thaw(message(data).parts[0].state["content"])
+
     def test_deltas_of_nothing(self):
         """
         A null is an empty text.

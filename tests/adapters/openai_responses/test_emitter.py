@@ -5,6 +5,7 @@ Laws 11 and 12 on the Responses wire: what is written is decoded to what it was,
 import json
 from collections import Counter
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,11 +119,14 @@ def test_the_order_of_frames():
 
 def test_two_calls_at_one_place():
     """
-    A damaged stream may have them, with a message between; each is an item, and the one that moved is a drop.
+    A log of a damaged stream may have them, with messages between; each is an item, and the one that moved is a drop.
     """
     item = {"id": "lsh_1", "type": "local_shell_call", "call_id": "call_1", "action": {"command": ["ls"]}}
     shell = [done(0, **item)]
-    given = events(stream(shell, text(0, "Hi"), shell, text(0, "Hi"), shell))
+    given = [
+        attrs.evolve(each, state={**each.state, "i": 0}) if each.type == "tool.input.ended" else each
+        for each in events(stream(shell, text(0, "Hi"), shell, text(0, "Hi"), shell))
+    ]
     drops, frames, found = emitted(given)
 
     kinds = [each["type"] for each in frames[-1]["response"]["output"]]
@@ -144,6 +148,26 @@ def test_an_answer_that_was_cut(cut):
     assert not {"response.completed", "response.failed"} & {frame["type"] for frame in written}
     assert [part.type for part in fold(given_events).last.parts] == [part.type for part in fold(found).last.parts]
     assert fold(given_events).last.text == fold(found).last.text
+
+
+def test_calls_at_one_place():
+    """
+    The decoder gives calls at one place of a damaged stream numbers of their own, which a call behind them has not.
+    """
+    frames = [call(index, f'{{"x": {at}}}', id=f"fc_{at}", call_id=f"c{at}") for at, index in enumerate([0, 0, 1])]
+    found = message(stream(*frames))
+    arguments = [item["arguments"] for item in DIALECT.emit_resource(found)["output"]]
+
+    assert ['{"x": 0}', '{"x": 1}', '{"x": 2}'] == arguments
+
+
+def test_reasoning_and_text_are_ended_in_turn():
+    """
+    An item is ended as soon as all of it is written, also one that has no field but its id.
+    """
+    _, frames, _ = emitted(events(stream(reasoning(0, encrypted=None), text(1, "Hi"), start=created(store=False))))
+
+    assert ["reasoning", "message"] == [each["item"]["type"] for each in frames if each["type"].endswith("item.done")]
 
 
 @given(st.data())

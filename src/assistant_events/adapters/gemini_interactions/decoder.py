@@ -153,7 +153,7 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def facts(self) -> StepFacts:
         """Return usage, run and state of the interaction, for each end of its step."""
-        return {**super().facts(), "run": self._run(), "state": dict(self._state)}
+        return {**super().facts(), "state": dict(self._state)}
 
     def requested_model(self) -> str | None:
         """Return the model or the agent of the request."""
@@ -209,7 +209,7 @@ class GeminiInteractionsDecoder(DecoderBase):
 
     def _start(self, interaction: Fields) -> None:
         served = string(interaction, "model") or string(interaction, "agent")
-        self.recorder.start(self.origin(served_model=served or None), self._run(), self._state)
+        self.recorder.start(self.origin(served_model=served or None), self.remote_run(), self._state)
 
     def _learn_ids(self, interaction: Fields) -> None:
         self._learn({"interaction_id": string(interaction, "id")}, "interaction_id")
@@ -220,7 +220,8 @@ class GeminiInteractionsDecoder(DecoderBase):
         if value:
             self._state[key] = value
 
-    def _run(self) -> RemoteRun | None:
+    def remote_run(self) -> RemoteRun | None:
+        """Return the interaction as a run."""
         run_id = self._state.get("interaction_id")
         resumable = vocabulary.is_resumable(self.request)
         return None if run_id is None else RemoteRun(id=run_id, resumable=resumable, kind="interaction")

@@ -13,7 +13,7 @@ from typing import Any, Final
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.adapters.tables import by_word, names
-from assistant_events.adapters.text_places import cited_place
+from assistant_events.adapters.text_places import citation_of
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import Citation, FinishReason
 
@@ -121,8 +121,7 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
 def citations_of(annotation: Fields) -> list[Citation]:
     """Return the source that an annotation names; none of one such as the text of a file."""
     source = mapping(annotation, "url_citation")
-    url, (start, end) = string(source, "url"), cited_place(source)
-    return [] if url is None else [Citation(url=url, title=string(source, "title"), start=start, end=end)]
+    return [citation_of(source)] if string(source, "url") is not None else []
 
 
 def detect(document: Fields) -> bool:

@@ -14,15 +14,16 @@ from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
+
 from assistant_events.adapters import json_fields as json
-from assistant_events.adapters.base import DecoderBase, StepFacts
+from assistant_events.adapters.base import DecoderBase
 from assistant_events.adapters.errors import error_of
 from assistant_events.adapters.frame_templates import DeltaFrames
-from assistant_events.adapters.json_fields import Fields, flag, mapping, mappings, others, said, string
+from assistant_events.adapters.json_fields import Fields, array, flag, mapping, mappings, others, said, string
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import vocabulary as words
-from assistant_events.adapters.openai_responses.open_items import OpenItem, OpenPart
-from assistant_events.recorder.fragments import OpenFragment
+from assistant_events.adapters.text_places import citation_of
 from assistant_events.values import (
     ErrorInfo,
     ErrorKind,
@@ -37,8 +38,7 @@ from assistant_events.values.content import ContentInput
 _LIMIT = 1 << 31
 """No service counts its items and events up to here."""
 
-_KEPT = ("id", "background", "store")
-"""Fields of a response that are remembered beside its details."""
+_FLAGS = ("background", "store")
 
 
 class OpenAIResponsesDecoder(DecoderBase):
@@ -65,11 +65,17 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     def on_begin(self) -> None:
         """Forget what was read: the response begins again."""
-        self._items: list[OpenItem] = []
-        self._by_index: dict[int, OpenItem] = {}
-        self._by_id: dict[str, OpenItem] = {}
-        self._response: dict[str, Any] = {}
-        self._sequence: dict[int, str] | None = {}
+        self._items: dict[int, _Open] = {}
+        """The items by their numbers, in the order in which they began."""
+
+        self._at: dict[int | str | None, _Open] = {}
+        """The items by their last index and by each of their ids."""
+
+        self._run_id: str | None = None
+        self._flags = {key: self.request.get(key) for key in _FLAGS}
+        self._kinds: dict[int, str] | None = {}
+        """By number, the types of the events; `None` when the numbers are wrong."""
+
         self._last_number = -1
         self.frame_ids.clear()
 
@@ -90,14 +96,17 @@ class OpenAIResponsesDecoder(DecoderBase):
             return
         name, _, verb = kind.removeprefix("response.").partition(".")
         match verb:
-            case "delta" | "done" if name in words.INPUT_EVENTS:
-                self._on_input(event, words.INPUT_EVENTS[name], verb)
             case "added" | "delta" | "done" | "annotation.added" if name in words.TEXT_EVENTS:
-                self._on_text(event, name, verb)
+                self._on_text(event, words.TEXT_EVENTS[name], verb)
             case "added" | "done" if name == "output_item":
                 self._on_item(_index(event, "output_index"), mapping(event, "item"), is_done=verb == "done")
-            case "":
-                self._on_response_event(event, name)
+            case "" if name in words.ENDS:
+                beside = others(event, ("type", "sequence_number", "response"))
+                self._on_end({**beside, **mapping(event, "response")}, name)
+            case "" if name == "created" or name in words.UNFINISHED:
+                self._on_start(mapping(event, "response"), is_first=name == "created")
+            case "" if name == "error" or (not name and "error" in event):
+                self._on_error(event)
             case _ if name not in words.WITHOUT_NEWS:
                 self.note("unknown-event", "an event of an unknown type was left out")
             case _:
@@ -105,14 +114,14 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     def on_failing(self) -> None:
         """Give the recorder what is known of open items."""
-        for item in self._items:
+        for item in self._items.values():
             if not item.ended:
                 self._keep(item)
 
-    def facts(self) -> StepFacts:
-        """Return usage, run, state and details of the response, for each end of its step."""
-        details = {key: value for key, value in self._response.items() if key not in _KEPT and value not in ({}, [])}
-        return {**super().facts(), "run": self._run(), "state": self._state(), "details": details}
+    def remote_run(self) -> RemoteRun | None:
+        """Return the response as a run; one in the background can be resumed."""
+        resumable = self.response_flag("background") is True
+        return RemoteRun(id=self._run_id, resumable=resumable, kind="response") if self._run_id else None
 
     def resource_events(self, resource: Fields) -> Iterator[Fields]:
         """Yield the events of a stream with the content of a response, or of an error document."""
@@ -130,18 +139,6 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     # -- the response
 
-    def _on_response_event(self, event: Fields, name: str) -> None:
-        response = mapping(event, "response")
-        if name in words.ENDS:
-            beside = {key: event[key] for key in event.keys() - {"type", "sequence_number", "response"}}
-            self._on_end({**beside, **response}, name)
-        elif name in ("created", "queued", "in_progress"):
-            self._on_start(response, is_first=name == "created")
-        elif name == "error" or (not name and "error" in event):
-            self._on_error(event)
-        elif name not in words.WITHOUT_NEWS:
-            self.note("unknown-event", "an event of an unknown type was left out")
-
     def _is_repeated(self, event: Fields, kind: str) -> bool:
         """
         Return whether an event came before, as after a resumption that began too early.
@@ -149,24 +146,25 @@ class OpenAIResponsesDecoder(DecoderBase):
         Behind proxies the numbers may be wrong: one that belonged to an event of another type ends the trust in them.
         """
         number = _index(event, "sequence_number")
-        if number is None or self._sequence is None:
+        if number is None or self._kinds is None:
             return False
-        is_delta = kind.endswith(".delta")
-        serial = b"%d" % number
+        serial, kind = b"%d" % number, "delta" if kind.endswith(".delta") else kind
         if serial not in self.frame_ids:
             self.frame_ids.add(serial)
+            self._kinds[number] = kind
             self._last_number = max(self._last_number, number)
-            if not is_delta:
-                self._sequence[number] = kind
             return False
-        if self._sequence.get(number, kind if is_delta else None) == kind:
-            return True
-        self._sequence = None
-        return False
+        is_same = self._kinds.get(number, "delta") == kind
+        self._kinds = self._kinds if is_same else None
+        return is_same
+
+    def response_flag(self, key: str) -> bool | None:
+        """Return a flag of the response, or of the request where the response does not repeat it."""
+        return flag(self._flags, key)
 
     def _on_start(self, response: Fields, *, is_first: bool) -> None:
         if is_first and self._items:
-            if string(response, "id") != string(self._response, "id"):
+            if string(response, "id") != self._run_id:
                 text = "another response began before the first had ended"
                 self.fail_step(ErrorInfo(kind=ErrorKind.PROTOCOL, message=text))
                 return
@@ -175,26 +173,13 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     def _learn(self, response: Fields) -> None:
         # The first id counts: Copilot changes it with every event.
-        known = {"id": self._response["id"]} if "id" in self._response else {}
-        self._response |= others(response, {*words.OWN, *words.REPEATED}.difference(_KEPT)) | known
+        self._run_id = self._run_id or string(response, "id")
+        self._flags |= {key: response[key] for key in _FLAGS if response.get(key) is not None}
+        is_stored = bool(self._run_id) and self.response_flag("store") is not False  # else it cannot be continued
+        self.step_state = {"response_id": self._run_id} if is_stored else {}
+        self.step_details |= {key: value for key, value in others(response, words.OWN).items() if value not in ({}, [])}
         self.note_usage(mapping(response, "usage"))
-        if not self.recorder.started:
-            served = string(response, "model") or None
-            self.recorder.start(self.origin(served_model=served), self._run(), self._state())
-
-    def response_flag(self, key: str) -> bool | None:
-        """Return a flag of the response, or of the request where the response does not repeat it."""
-        return flag({**self.request, **self._response}, key)
-
-    def _run(self) -> RemoteRun | None:
-        run_id = string(self._response, "id")
-        resumable = self.response_flag("background") is True
-        return RemoteRun(id=run_id, resumable=resumable, kind="response") if run_id else None
-
-    def _state(self) -> dict[str, str]:
-        """Return the id of a response that the provider stores: one that is not stored cannot be continued."""
-        run_id = string(self._response, "id")
-        return {"response_id": run_id} if run_id and self.response_flag("store") is not False else {}
+        self.ensure_started(string(response, "model") or None)
 
     def _on_end(self, response: Fields, name: str) -> None:
         self._learn(response)
@@ -209,13 +194,13 @@ class OpenAIResponsesDecoder(DecoderBase):
             self._finish(status, raw)
 
     def _finish(self, status: str, raw: str | None) -> None:
-        for item in self._items:
+        for item in self._items.values():
             if not item.ended:
-                self._end(item, is_cut=status != "completed" and not item.whole)
-        reason = string(mapping(self._response, "incomplete_details"), "reason")
+                self._end(item, is_done=False, is_cut=status != "completed" and not item.whole)
+        reason = string(mapping(self.step_details, "incomplete_details"), "reason")
         given = FinishReason.STOP if status == "completed" else words.INCOMPLETE.get(reason or "")
         given = None if given is FinishReason.OTHER else given
-        refused = any(part.kind == "refusal" for item in self._items for part in item.parts)
+        refused = any(part.kind == "refusal" for item in self._items.values() for part in item.parts)
         self.finish_step(self.finish_reason_of(given, refused=refused), raw)
 
     def _on_error(self, event: Fields) -> None:
@@ -227,250 +212,260 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     # -- items
 
-    def _find(self, event: Fields, kind: str) -> OpenItem | None:
+    def _on_item(self, index: int | None, fields: Fields, *, is_done: bool) -> _Open:
+        """Read an item, and return it. Not by its id first: Copilot changes it with every event."""
+        kind, item_id = string(fields, "type") or "", string(fields, "id")
+        item = self._at.get(item_id if index is None else index)
+        if item is not None and item.ended and item.kind == kind and item.fields.get("id") == item_id:
+            return item  # the same again
+        if item is None or item.ended or item.kind != kind:
+            self.ensure_started()
+            number = max(self._items, default=-1) + 1 if index is None or index in self._items else index
+            item = self._items[number] = self._at[number if index is None else index] = _Open(kind, {"i": number})
+        if item_id:
+            self._at[item_id] = item
+        # What changes until its end is not taken over from its start.
+        item.fields = others(item.fields, ("status", "encrypted_content"))
+        item.fields |= others(fields, words.OF_HELPERS, () if is_done else ("encrypted_content",))
+        if kind == "reasoning" and not item.parts:
+            # At once: its end may come after the items that follow it (OpenRouter).
+            self.recorder.begin(item, kind, item.state)
+        elif kind in words.TOOLS:
+            self.recorder.tool_input(
+                string(item.fields, "call_id") or string(item.fields, "id") or None,
+                words.TOOLS[kind].name or string(item.fields, "name"),
+                key=item,
+                provider_executed=words.is_hosted(kind, item.fields),
+                state=item.state,
+            )
+        if is_done:
+            self._end(item)
+        return item
+
+    def _item_of(self, event: Fields, kind: str) -> _Open | None:
         """Return the open item of an event about an item of this type; a late event has none."""
         index, item_id = _index(event, "output_index"), string(event, "item_id")
-        # Not by the id first: Copilot changes it with every event.
-        item = self._by_id.get(item_id or "") if index is None else self._by_index.get(index)
+        item = self._at.get(item_id if index is None else index)
         if item is None and index is None:
-            item = next((each for each in reversed(self._items) if each.kind == kind and not each.ended), None)
+            item = next((each for each in reversed(self._items.values()) if each.kind == kind and not each.ended), None)
         if item is None or item.kind != kind:
-            item = self._open(kind, index, item_id)
-            item.fields = {"id": item_id} if item_id else {}
-            self._begin(item)
+            item = self._on_item(index, {"type": kind, "id": item_id}, is_done=False)
         elif item.ended:
             self.note("late-event", "an event about an item that had ended was left out")
             return None
         return item
 
-    def _open(self, kind: str, index: int | None, item_id: str | None) -> OpenItem:
-        self.ensure_started()
-        number = index if index is not None and index not in self._by_index else max(self._by_index, default=-1) + 1
-        item = OpenItem(kind, number)
-        self._items.append(item)
-        self._by_index[number if index is None else index] = item
-        if item_id:
-            self._by_id[item_id] = item
-        return item
-
-    def _on_item(self, index: int | None, fields: Fields, *, is_done: bool) -> None:
-        kind, item_id = string(fields, "type") or "", string(fields, "id")
-        item = self._by_id.get(item_id or "") if index is None else self._by_index.get(index)
-        if item is not None and item.ended and item.kind == kind and item.fields.get("id") == item_id:
-            return  # the same again
-        if item is None or item.ended or item.kind != kind:
-            item = self._open(kind, index, item_id)
-        elif item_id:
-            self._by_id[item_id] = item
-        # What changes until its end is not taken over from its start.
-        item.fields = others(item.fields, ("status", "encrypted_content"))
-        item.fields |= others(fields, words.OF_HELPERS, () if is_done else ("encrypted_content",))
-        self._begin(item)
-        if is_done:
-            self._end(item, is_done=True)
-
     def _read_output(self, output: list[Fields], *, is_whole: bool) -> None:
         """Read the items of the last response, which count where the stream has not ended them."""
-        ids = {string(fields, "id"): fields for fields in output}
-        found: list[tuple[int, Fields]] = []
-        for item in self._items:
-            fields = ids.get(string(item.fields, "id")) or (output[item.number] if item.number < len(output) else {})
-            is_other = string(fields, "id") in self._by_id and string(fields, "id") != string(item.fields, "id")
-            if not item.ended and string(fields, "type") == item.kind and not is_other:
-                found.append((item.number, fields))
-        more = enumerate(output[len(self._items) :], len(self._items))
-        found += [(index, fields) for index, fields in more if string(fields, "id") not in self._by_id]
-        for index, fields in found:
-            self._on_item(index, fields, is_done=is_whole or string(fields, "status") != "in_progress")
+        count = len(self._items)
+        for index, fields in enumerate(output):
+            named = self._at.get(string(fields, "id"))
+            item = named or (self._at.get(index) if index < count else None)
+            is_open = item is not None and not item.ended and item.kind == string(fields, "type")
+            if is_open or (item is None and index >= count):
+                is_done = is_whole or string(fields, "status") != "in_progress"
+                self._on_item(index if named is None else None, fields, is_done=is_done)
 
-    def _begin(self, item: OpenItem) -> None:
-        if item.kind == "reasoning" and not item.parts:
-            # At once: its end may come after the items that follow it (OpenRouter).
-            self.recorder.begin(item, "reasoning", {"i": item.number})
-        elif item.kind in words.TOOLS:
-            self.recorder.tool_input(
-                string(item.fields, "call_id") or string(item.fields, "id") or None,
-                words.TOOLS[item.kind].name or string(item.fields, "name"),
-                key=item,
-                provider_executed=words.is_hosted(item.kind, item.fields),
-                state={"i": item.number},
-            )
-
-    def _end(self, item: OpenItem, *, is_done: bool = False, is_cut: bool = False) -> None:
-        """
-        End an item.
-
-        Args:
-            item: The item.
-
-            is_done: Whether the provider has ended it, with all its fields.
-
-            is_cut: Whether the rest of its input did not come.
-        """
+    def _end(self, item: _Open, *, is_done: bool = True, is_cut: bool = False) -> None:
+        """End an item; not *is_done* without its end from the provider, *is_cut* without the rest of its input."""
         item.ended = True
         if item.kind in words.TOOLS:
-            self._end_call(item, is_done=is_done, is_cut=is_cut or string(item.fields, "status") == "incomplete")
+            self._take_text(item, string(item.fields, item.field))
+            is_cut = is_cut or string(item.fields, "status") == "incomplete"
+            self.recorder.end_tool_input(None, item.final_state(), self._input(item), complete=not is_cut, key=item)
+            if is_done and not is_cut:
+                self._on_ran(item)
         elif item.kind in words.WITH_TEXTS:
             self._read_parts(item)
             self._keep(item)
-            for key in (*[part.key for part in item.parts], item):
+            for key in (item, *item.parts):
                 self.recorder.end(key)
         elif item.kind not in words.ANSWERS or not self._answer(item):
             self._keep(item)
 
-    def _keep(self, item: OpenItem) -> None:
+    def _keep(self, item: _Open) -> None:
         """Give the recorder the state of an item that ends: that of a message or reasoning is in its last part."""
         if item.kind in words.TOOLS:
-            self.recorder.keep(item, item.state())
+            self.recorder.keep(item, item.final_state())
         elif item.kind in words.WITH_TEXTS:
-            if item.kind == "message" and not item.parts:
-                self.recorder.begin(item, "text", {"i": item.number})
+            if not item.parts:
+                self.recorder.begin(item, words.WITH_TEXTS[item.kind], item.state)
             for part in item.parts:
                 self._keep_part(part)
-            state = item.state()
-            if item.kind == "reasoning" and not state.get("encrypted_content") and self._state():
-                state["stored"] = True  # it can be looked up by its id
-            self.recorder.keep(item.parts[-1].key if item.parts else item, state)
+            # A reasoning without encrypted content can be looked up by its id.
+            is_known = item.kind == "message" or "encrypted_content" in item.fields or not self.step_state
+            state = {**item.final_state(), **({} if is_known else {"stored": True})}
+            self.recorder.keep([item, *item.parts][-1].key, state)
         else:
-            self.recorder.opaque({"i": item.number, "item": item.fields}, item)
+            self.recorder.opaque({**item.state, "item": item.fields}, item)
 
-    # -- the texts of messages and reasonings
+    # -- texts: those of messages and reasonings, and inputs
 
-    def _part(self, item: OpenItem, kind: str, index: int | None) -> OpenPart:
-        """Return a part of a message or reasoning; it begins unless it has."""
-        parts = item.parts_in(words.TEXTS[kind].where)
-        if index is None:
-            index = parts[-1].index if parts else 0
-        for part in parts:
-            if part.index == index:
-                return part
-        for before in item.parts:
-            if before.done and not before.ended:
-                self._keep_part(before)
-                self.recorder.end(before.key)
-        part = OpenPart(item, kind, index, len(parts))
-        item.parts.append(part)
-        if part.key is part:
-            self.recorder.begin(part.key, "text" if item.kind == "message" else "reasoning", part.state())
-        return part
-
-    def _read_parts(self, item: OpenItem) -> None:
-        """Read the parts of a whole item. Their places are not always the indexes of the events (Bedrock)."""
-        for where in words.INDEXES:
-            known = item.parts_in(where)
-            for place, fields in enumerate(mappings(item.fields, where)):
-                if item.knows(where, fields):
-                    index = max([part.index for part in item.parts_in(where)], default=-1) + 1
-                    part = known[place] if place < len(known) else self._part(item, fields["type"], index)
-                    self._take(part, fields)
-                    part.done = True
-
-    def _take(self, part: OpenPart, fields: Fields) -> None:
-        """Take what is known of the whole part. Its text wins over its deltas."""
-        shorter = [key for key in fields if len(json.array(fields, key)) < len(json.array(part.fields, key))]
-        part.fields |= others(fields, words.OF_HELPERS, shorter)
-        text = string(fields, part.about.field)
-        if text is not None:
-            part.whole = True
-            if part.has_text:
-                self.replace_text(part.key, text)
-            elif text:
-                self._say(part, text)
-
-    def _keep_part(self, part: OpenPart) -> None:
-        if not part.ended:
-            part.ended = True
-            fragment = self.recorder.open_of(part.key)
-            length = fragment.buffer.length if isinstance(fragment, OpenFragment) else 0
-            cited = words.citations_of(mappings(part.fields, "annotations"), length)
-            logprobs = json.array(part.fields, "logprobs")
-            self.recorder.keep(part.key, part.final_state(), cited, {"logprobs": logprobs} if logprobs else {})
-
-    def _say(self, part: OpenPart, text: str) -> None:
-        part.has_text = part.has_text or bool(text)
-        add = self.recorder.text if part.item.kind == "message" else self.recorder.reasoning
-        add(text, key=part.key, state=part.state())
-
-    # -- events about items
-
-    def _on_text(self, event: Fields, name: str, verb: str) -> None:
-        """Read an event about a text, or about a part with one: the item has the parts of unknown types."""
+    def _on_text(self, event: Fields, kind: str, verb: str) -> None:
+        """Read an event about a text, about a part with one, or about an input."""
         fields = mapping(event, "part")
-        kind = words.TEXT_EVENTS[name] or string(fields, "type") or ""
+        kind = kind or string(fields, "type") or ""
         about = words.TEXTS.get(kind)
-        item = None if about is None else self._find(event, about.item)
-        if about is None or item is None:
+        if about is None and kind not in words.TOOLS:
+            return  # the item has the parts of unknown types
+        item = self._item_of(event, kind if about is None else about.item)
+        if item is None:
             return
-        part = self._part(item, kind, _index(event, words.INDEXES[about.where]))
+        text = item if about is None else self._part(item, about, _index(event, words.INDEXES[about.where]))
         if verb == "delta":
-            self._on_delta(event, part)
+            self._on_delta(event, text)
         elif verb == "annotation.added":
-            part.fields["annotations"] = [*json.array(part.fields, "annotations"), mapping(event, "annotation")]
+            text.fields["annotations"] = [*array(text.fields, "annotations"), mapping(event, "annotation")]
         elif verb == "done":
-            part.done = part.done or bool(fields)
-            self._take(part, fields or {key: event[key] for key in (about.field, "logprobs") if key in event})
+            self._take(text, fields or {key: event[key] for key in (text.field, "logprobs") if key in event})
 
-    def _on_input(self, event: Fields, kind: str, verb: str) -> None:
-        """Read an event about the input of a call."""
-        item, field = self._find(event, kind), words.TOOLS[kind].input[0]
-        text = string(event, field)
-        if item is not None and verb == "delta":
-            self._on_delta(event, item)
-        elif item is not None and text is not None:
-            item.fields[field], item.whole = text, True
-
-    def _on_delta(self, event: Fields, target: OpenItem | OpenPart) -> None:
-        delta, logprobs = string(event, "delta") or "", json.array(event, "logprobs")
-        if target.whole:
+    def _on_delta(self, event: Fields, text: _Open) -> None:
+        if text.whole:
             self.note("late-event", "a delta after the whole text was left out")
             return
-        if isinstance(target, OpenPart):
-            self._say(target, delta)
-        else:
-            self.recorder.tool_input(None, None, delta, key=target)
+        self._add(text, string(event, "delta") or "")
+        logprobs = array(event, "logprobs")
         if logprobs:
-            target.fields["logprobs"] = [*json.array(target.fields, "logprobs"), *logprobs]
+            text.fields["logprobs"] = [*array(text.fields, "logprobs"), *logprobs]
         else:
-            self.offer_fast_path(event, ("delta",), self.recorder.open_of(target.key), kind=(target.kind, target.index))
+            self.offer_fast_path(event, ("delta",), self.recorder.open_of(text.key), kind=(text.kind, text.index))
+
+    def _add(self, text: _Open, delta: str) -> None:
+        text.has_text = text.has_text or bool(delta)
+        if text.index is None:
+            self.recorder.tool_input(None, None, delta, key=text)
+        else:
+            add = self.recorder.text if words.TEXTS[text.kind].item == "message" else self.recorder.reasoning
+            add(delta, key=text.key, state=text.state)
+
+    def _take(self, text: _Open, fields: Fields) -> None:
+        """Take what is known of the whole of a part or an input."""
+        shorter = [key for key in fields if len(array(fields, key)) < len(array(text.fields, key))]
+        text.fields |= others(fields, words.OF_HELPERS, shorter)
+        self._take_text(text, string(fields, text.field))
+
+    def _take_text(self, text: _Open, whole: str | None) -> None:
+        """Take the whole of a text, which wins over its deltas; an empty input does not."""
+        if whole is not None:
+            text.whole = True
+            if not text.has_text:
+                self._add(text, whole)
+            elif whole or text.index is not None:
+                self.replace_text(text.key, whole)
+
+    def _part(self, item: _Open, about: words.Text, index: int | None, place: int = -1) -> _Open:
+        """Return the part with an index, or without one that at a place; it begins unless it has."""
+        parts = [part for part in item.parts if words.TEXTS[part.kind].where == about.where]
+        found = parts[place:][:1] if index is None else [part for part in parts if part.index == index]
+        if found:
+            return found[0]
+        for before in item.parts:
+            if "type" in before.fields and not before.ended:  # all of it has come
+                self._keep_part(before)
+                self.recorder.end(before.key)
+        state = {**item.state, words.INDEXES[about.where]: len(parts)}
+        part = _Open(about.type, state, len(parts) if index is None else index)
+        part.key = part if item.parts else item
+        item.parts.append(part)
+        self.recorder.begin(part.key, words.WITH_TEXTS[item.kind], state)
+        return part
+
+    def _read_parts(self, item: _Open) -> None:
+        """Read the parts of a whole item. Their places are not always the indexes of the events (Bedrock)."""
+        for where in words.INDEXES:
+            known = [
+                (about, fields) for fields in mappings(item.fields, where) if (about := item.text_in(where, fields))
+            ]
+            for place, (about, fields) in enumerate(known):
+                self._take(self._part(item, about, None, place), fields)
+
+    def _keep_part(self, part: _Open) -> None:
+        if not part.ended:
+            part.ended = True
+            opened = self.recorder.open_of(part.key)
+            length = 0 if opened is None else opened.buffer.length
+            annotations = [each for each in mappings(part.fields, "annotations") if string(each, "type") != "file_path"]
+            cited = [citation_of(each, length) for each in annotations]
+            logprobs = array(part.fields, "logprobs")
+            self.recorder.keep(part.key, part.final_state(), cited, {"logprobs": logprobs} if logprobs else {})
 
     # -- calls
 
-    def _end_call(self, item: OpenItem, *, is_done: bool, is_cut: bool) -> None:
-        """End the input of a call, and record the result that is in the item of a call of the provider."""
-        fields, tool = item.fields, words.TOOLS[item.kind]
-        self.recorder.end_tool_input(None, item.state(), self._input(item), complete=not is_cut, key=item)
-        if not is_done or is_cut or not words.is_hosted(item.kind, fields):
-            return
-        error = words.tool_error(fields)
-        if error is not None or item.kind not in words.WITH_OUTPUT_ITEM:
-            output = _output(item.kind, fields, fields.get(tool.output))
-            self.recorder.result(None, output, error, state={"i": item.number}, key=item)
-
-    def _input(self, item: OpenItem) -> dict[str, Any] | None:
-        """Return the input of a call where it is not JSON text; that is streamed, or repeated in the item."""
-        tool = words.TOOLS[item.kind]
+    def _input(self, call: _Open) -> dict[str, Any] | None:
+        """Return the input of a call where it is not JSON text."""
+        tool, opened = words.TOOLS[call.kind], self.recorder.open_of(call)
         if tool.form == "fields":
-            return {key: item.fields[key] for key in tool.input if key in item.fields}
-        text, call = string(item.fields, tool.input[0]) or "", self.recorder.open_of(item)
-        streamed = "" if call is None else call.buffer.value()
-        if not streamed:
-            self.recorder.tool_input(None, None, text, key=item)
-        elif text:
-            self.replace_text(item, text)
-        return {tool.input[0]: text or streamed} if tool.form == "text" else None
+            return {key: call.fields[key] for key in tool.input if key in call.fields}
+        return {call.field: "" if opened is None else opened.buffer.value()} if tool.form == "text" else None
 
-    def _answer(self, item: OpenItem) -> bool:
+    def _on_ran(self, call: _Open) -> None:
+        """Record the result that is in the item of a call of the provider."""
+        error, tool = words.tool_error(call.fields), words.TOOLS[call.kind]
+        if words.is_hosted(call.kind, call.fields) and (error or call.kind not in words.WITH_OUTPUT_ITEM):
+            output = () if tool.answer else _output(call, tool.output)
+            self.recorder.result(None, output, error, state=call.state, key=call)
+
+    def _answer(self, item: _Open) -> bool:
         """Record the result of a call of the provider that is an item; return whether the call is known."""
-        for call in self._items:
-            tool = words.TOOLS.get(call.kind)
-            is_its = tool is not None and tool.answer == item.kind and not call.answered
+        for call in self._items.values():
+            is_its = call.kind in words.TOOLS and words.TOOLS[call.kind].answer == item.kind and not call.answered
             same = string(call.fields, "call_id") == string(item.fields, "call_id")
             if is_its and same and words.is_hosted(call.kind, call.fields):
                 call.answered = True
-                output = _output(item.kind, item.fields, item.fields.get(words.ANSWERS[item.kind]))
-                self.recorder.result(None, output, words.tool_error(item.fields), state=item.state(), key=call)
+                output, error = _output(item, words.ANSWERS[item.kind]), words.tool_error(item.fields)
+                self.recorder.result(None, output, error, state=item.final_state(), key=call)
                 return True
         return False
+
+
+@attrs.define(eq=False)
+class _Open:
+    """What is known of an item, or of a text in a message or reasoning: its part."""
+
+    kind: str
+    state: dict[str, Any]  # Any: plain JSON, as below
+    """State of all its fragments."""
+
+    index: int | None = None
+    """Index of a part in events, which is not always its place; `None` for an item."""
+
+    fields: dict[str, Any] = attrs.Factory(dict[str, Any])
+    """What the last event with the whole of it had, or is known by itself."""
+
+    key: object = attrs.Factory(lambda self: self, takes_self=True)
+    """Its key in the recorder: that of a first part is its item, which may begin before it."""
+
+    parts: list[_Open] = attrs.Factory(list["_Open"])
+    has_text: bool = False
+    whole: bool = False
+    """Whether all of its text or input has come; `has_text`: whether any has."""
+
+    ended: bool = False
+    answered: bool = False
+    """Whether the result of a call has come as another item."""
+
+    @property
+    def field(self) -> str:
+        """The field of its text or input."""
+        return words.FIELDS.get(self.kind, "")
+
+    def text_in(self, where: words.PartList, part: Fields) -> words.Text | None:
+        """Return what a part of an item is; `None` when such an item has no texts of its type there."""
+        about = words.TEXTS.get(string(part, "type") or "")
+        return about if about is not None and (about.item, about.where) == (self.kind, where) else None
+
+    def final_state(self) -> dict[str, Any]:
+        """Return the state of a part, item or result at its end, with the fields that events have no words for."""
+        facts: dict[str, Any] = {"type": None if self.kind in words.WITHOUT_TYPE else self.kind}
+        own = words.OWN_FIELDS[self.kind]
+        if self.index is not None:
+            more = {"annotations": self.fields.get("annotations"), "part": others(self.fields, own)}
+            return {**self.state, **{key: value for key, value in {**facts, **more}.items() if value}}
+        facts["item_id"] = string(self.fields, "id")
+        for where in words.INDEXES if self.kind in words.WITH_TEXTS else ():
+            facts[where] = [part for part in mappings(self.fields, where) if not self.text_in(where, part)]
+        known = {key: value for key, value in facts.items() if value}
+        return {**self.state, **known, **others(self.fields, own)}
 
 
 def _index(event: Fields, key: str) -> int | None:
@@ -479,12 +474,13 @@ def _index(event: Fields, key: str) -> int | None:
     return number if number is not None and 0 <= number < _LIMIT else None
 
 
-def _output(kind: str, fields: Fields, output: object) -> ContentInput:
+def _output(item: _Open, field: str) -> ContentInput:
     """Return the result of a call of the provider as content."""
+    output = item.fields.get(field)
     if output is None:
         return ()
-    if kind == "image_generation_call" and isinstance(output, str):
+    if item.kind == "image_generation_call" and isinstance(output, str):
         data = json.base64_bytes(output)
         if data and b64encode(data).decode() == output:
-            return MediaContent(data=data, media_type=f"image/{string(fields, 'output_format') or 'png'}")
+            return MediaContent(data=data, media_type=f"image/{string(item.fields, 'output_format') or 'png'}")
     return TextContent(output) if isinstance(output, str) else JsonContent(output)

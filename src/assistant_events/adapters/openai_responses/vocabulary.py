@@ -6,13 +6,12 @@ Types of events and items: openai 3.54.0, `types/responses` (seen 2026-11), and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.adapters.tables import by_word, names
-from assistant_events.adapters.text_places import cited_place
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
 
@@ -36,18 +35,15 @@ USAGE: Final = UsageTable(
 )
 
 REPEATED: Final = (
-    *("background", "billing", "context_management", "conversation", "frequency_penalty", "include", "input"),
-    *("instructions", "max_messages", "max_output_tokens", "max_tool_calls", "metadata", "parallel_tool_calls"),
-    *("presence_penalty", "previous_response_id", "prompt", "prompt_cache_key", "prompt_cache_options"),
-    *("prompt_cache_retention", "reasoning", "safety_identifier", "store", "stream", "temperature", "text"),
-    *("tool_choice", "tools", "top_k", "top_logprobs", "top_p", "truncation", "user"),
+    "background billing context_management conversation frequency_penalty include input instructions max_messages "
+    "max_output_tokens max_tool_calls metadata parallel_tool_calls presence_penalty previous_response_id prompt "
+    "prompt_cache_key prompt_cache_options prompt_cache_retention reasoning safety_identifier store stream temperature "
+    "text tool_choice tools top_k top_logprobs top_p truncation user"
 )
 """Fields of a response that repeat the request."""
 
-OWN: Final = (
-    *("id", "object", "model", "status", "output", "output_text", "usage", "error", "created_at", "completed_at"),
-)
-"""Fields of a response that events have words for, or that mean nothing. All others are details of the step."""
+OWN: Final = names(f"id object model status output output_text usage error created_at completed_at {REPEATED}")
+"""Those, and fields that events have words for, or that mean nothing. All others are details of the step."""
 
 DROPPED: Final[Mapping[str, str]] = MappingProxyType(
     by_word(
@@ -77,7 +73,7 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
             "The error before it counts, where there is one.": "response.failed/response.error",
             "The item has the commands when it ends.": "shell_call_command",
             "The item has the whole image when it ends.": "partial_image_b64",
-            "It repeats the request.": " ".join([f"response.{field}" for field in REPEATED]),
+            "It repeats the request.": " ".join([f"response.{field}" for field in REPEATED.split()]),
         }
     )
 )
@@ -99,6 +95,7 @@ INDEXES: Final[dict[PartList, str]] = {"content": "content_index", "summary": "s
 class Text(NamedTuple):
     """A type of text parts."""
 
+    type: str
     item: str
     """Type of the item that has them."""
 
@@ -110,25 +107,26 @@ class Text(NamedTuple):
     """Name of the events about the text, without `response.` and what happens."""
 
 
-TEXTS: Final[dict[str, Text]] = {
-    "output_text": Text("message", "content", "text", "output_text"),
-    "refusal": Text("message", "content", "refusal", "refusal"),
-    "reasoning_text": Text("reasoning", "content", "text", "reasoning_text"),
-    "summary_text": Text("reasoning", "summary", "text", "reasoning_summary_text"),
+TEXTS: Final = {
+    text.type: text
+    for text in (
+        Text("output_text", "message", "content", "text", "output_text"),
+        Text("refusal", "message", "content", "refusal", "refusal"),
+        Text("reasoning_text", "reasoning", "content", "text", "reasoning_text"),
+        Text("summary_text", "reasoning", "summary", "text", "reasoning_summary_text"),
+    )
 }
 """By type of a part."""
 
-TEXT_EVENTS: Final = {text.event: kind for kind, text in TEXTS.items()} | dict.fromkeys(
-    ("content_part", "reasoning_part", "reasoning_summary_part"), ""
-)
-"""By the name of an event about a text, its type; empty for events about a part, which has its own."""
-
-WITH_TEXTS: Final = frozenset({text.item for text in TEXTS.values()})
-"""Types of items that have texts."""
+WITH_TEXTS: Final = {"message": "text", "reasoning": "reasoning"}
+"""Types of items that have texts, and what the recorder calls these."""
 
 
 class Tool(NamedTuple):
-    """How a call is written."""
+    """How a call is written, and who runs it."""
+
+    host: Literal["app", "provider"]
+    """Who runs or answers the call. `is_hosted` knows the exceptions."""
 
     name: str
     """Name of the tool; empty where the item has a `name`."""
@@ -139,34 +137,40 @@ class Tool(NamedTuple):
     input: tuple[str, ...]
     """Fields of the input."""
 
-    output: str = ""
-    """Field of the result in the same item; empty when it has none."""
-
     answer: str = ""
-    """Type of the item with the result, the app's or the provider's; empty when no item has it."""
+    """Type of the item with the result, the app's or the provider's; empty when the same item has it."""
+
+    output: str = "output"
+    """Field of the result in the item that has it; empty where none has one."""
 
 
-TOOLS: Final[dict[str, Tool]] = {
-    "function_call": Tool("", "json", ("arguments",), answer="function_call_output"),
-    "custom_tool_call": Tool("", "text", ("input",), answer="custom_tool_call_output"),
+TOOLS: Final = {
+    "function_call": Tool("app", "", "json", ("arguments",), "function_call_output"),
+    "custom_tool_call": Tool("app", "", "text", ("input",), "custom_tool_call_output"),
     "computer_call": Tool(
-        "computer", "fields", ("action", "actions", "pending_safety_checks"), answer="computer_call_output"
+        "app", "computer", "fields", ("action", "actions", "pending_safety_checks"), "computer_call_output"
     ),
-    "local_shell_call": Tool("local_shell", "fields", ("action",), answer="local_shell_call_output"),
-    "shell_call": Tool("shell", "fields", ("action",), answer="shell_call_output"),
-    "apply_patch_call": Tool("apply_patch", "fields", ("operation",), answer="apply_patch_call_output"),
-    "tool_search_call": Tool("tool_search", "fields", ("arguments",), answer="tool_search_output"),
+    "local_shell_call": Tool("app", "local_shell", "fields", ("action",), "local_shell_call_output"),
+    "shell_call": Tool("provider", "shell", "fields", ("action",), "shell_call_output"),
+    "apply_patch_call": Tool("app", "apply_patch", "fields", ("operation",), "apply_patch_call_output"),
+    "tool_search_call": Tool("provider", "tool_search", "fields", ("arguments",), "tool_search_output", "tools"),
     "mcp_approval_request": Tool(
-        "mcp_approval", "fields", ("server_label", "name", "arguments"), answer="mcp_approval_response"
+        "app", "mcp_approval", "fields", ("server_label", "name", "arguments"), "mcp_approval_response"
     ),
-    "program": Tool("program", "text", ("code",), answer="program_output"),
-    "mcp_call": Tool("", "json", ("arguments",), "output"),
-    "web_search_call": Tool("web_search", "fields", ("action", "arguments")),
-    "file_search_call": Tool("file_search", "fields", ("queries",), "results"),
-    "code_interpreter_call": Tool("code_interpreter", "text", ("code",), "outputs"),
-    "image_generation_call": Tool("image_generation", "fields", ("revised_prompt",), "result"),
+    "program": Tool("provider", "program", "text", ("code",), "program_output", "result"),
+    "mcp_call": Tool("provider", "", "json", ("arguments",)),
+    "web_search_call": Tool("provider", "web_search", "fields", ("action", "arguments"), output=""),
+    "file_search_call": Tool("provider", "file_search", "fields", ("queries",), output="results"),
+    "code_interpreter_call": Tool("provider", "code_interpreter", "text", ("code",), output="outputs"),
+    "image_generation_call": Tool("provider", "image_generation", "fields", ("revised_prompt",), output="result"),
 }
 """By type of an item that is a call."""
+
+ANSWERS: Final = {tool.answer: tool.output for tool in TOOLS.values() if tool.answer}
+"""By type of an item with the result of a call, the field of the result."""
+
+WITH_OUTPUT_ITEM: Final = {kind for kind, tool in TOOLS.items() if tool.host == "provider" and tool.answer}
+"""Types of calls of which the provider sends the result as an item of its own, when it ran them."""
 
 INPUT_EVENTS: Final = {
     f"{kind}_{TOOLS[kind].input[0]}": kind
@@ -174,23 +178,18 @@ INPUT_EVENTS: Final = {
 }
 """By the name of events about the input of a call, the type of the call."""
 
-ANSWERS: Final = by_word(
-    {
-        "output": "function_call_output custom_tool_call_output shell_call_output apply_patch_call_output"
-        " computer_call_output",
-        "tools": "tool_search_output",
-        "result": "program_output",
-    }
-)
-"""By type of an item with the result of a call, the field of the result."""
+TEXT_EVENTS: Final = {
+    **{text.event: kind for kind, text in TEXTS.items()},
+    **INPUT_EVENTS,
+    **dict.fromkeys(("content_part", "reasoning_part", "reasoning_summary_part"), ""),
+}
+"""By the name of events about a text or an input, its type; empty for those about a part, which has its own."""
 
-WITH_OUTPUT_ITEM: Final = frozenset({"shell_call", "tool_search_call", "program"})
-"""Types of calls of which the provider sends the result as an item of its own, when it ran them."""
-
-OF_APP: Final = names(
-    "function_call custom_tool_call computer_call local_shell_call apply_patch_call mcp_approval_request"
-)
-"""Types of calls that the app runs, or answers. `is_hosted` knows the exceptions."""
+FIELDS: Final = {
+    **{kind: text.field for kind, text in TEXTS.items()},
+    **{kind: tool.input[0] for kind, tool in TOOLS.items() if tool.form != "fields"},
+}
+"""By type of a part or a call, the field of its text or input."""
 
 WITHOUT_NEWS: Final = names(
     "mcp_list_tools compaction shell_call_command shell_call_output_content apply_patch_call_operation_diff keepalive "
@@ -198,8 +197,22 @@ WITHOUT_NEWS: Final = names(
 ).union(TOOLS)
 """First words of events of which the item, when it is done, has all."""
 
-RESERVED: Final = names("i id orphan item_id part").union(INDEXES.values())
+RESERVED: Final = names("type i id call_id orphan item_id part content_index summary_index")
 """Keys of state that no field of an item may take."""
+
+OWN_FIELDS: Final[dict[str, Collection[str]]] = {
+    **{kind: {"type", text.field, "annotations", "logprobs"} for kind, text in TEXTS.items()},
+    **dict.fromkeys(WITH_TEXTS, RESERVED | {"content", "summary", "role"}),
+    **{
+        kind: RESERVED.union(tool.input, ("" if tool.answer else tool.output, tool.name or "name"))
+        for kind, tool in TOOLS.items()
+    },
+    **{kind: RESERVED | {field} for kind, field in ANSWERS.items()},
+}
+"""By type of a part or an item, fields that events have words for. All others are its state, under their own names."""
+
+WITHOUT_TYPE: Final = {*WITH_TEXTS, *TEXTS, "function_call"} - {"refusal"}
+"""Types that follow from the class of a part, so its state leaves them out."""
 
 OF_HELPERS: Final = names("parsed parsed_arguments")
 """Fields that the official client derives from others."""
@@ -216,7 +229,7 @@ def is_hosted(kind: str, item: Fields) -> bool:
         case "tool_search_call":
             return string(item, "execution") != "client"
         case _:
-            return kind not in OF_APP
+            return TOOLS[kind].host == "provider"
 
 
 def tool_error(item: Fields) -> ErrorInfo | None:
@@ -227,18 +240,6 @@ def tool_error(item: Fields) -> ErrorInfo | None:
     fields = mapping(item, "error")
     message = error if isinstance(error, str) else string(fields, "message")
     return ErrorInfo(kind=ErrorKind.TOOL, message=message or "the tool failed", code=string(fields, "code"))
-
-
-def citations_of(annotations: Sequence[Fields], length: int) -> list[Citation]:
-    """Return the sources among the annotations of a text of *length* code points. Paths of files are none."""
-    found: list[Citation] = []
-    for each in annotations:
-        if string(each, "type") == "file_path":
-            continue
-        start, end = cited_place(each, length)
-        title = string(each, "title") or string(each, "filename")
-        found.append(Citation(url=string(each, "url"), title=title, start=start, end=end))
-    return found
 
 
 def annotation_of(citation: Citation) -> dict[str, Any]:
