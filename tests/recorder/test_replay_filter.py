@@ -197,7 +197,7 @@ def test_an_input_that_was_recorded_whole_comes_in_pieces():
 @pytest.mark.parametrize("state", [{}, {"s": 2}])
 def test_a_replay_that_restarts_is_compared_from_there(state):
     """
-    What came before its restart is void; what comes after it goes on where the recorded text ends, or differs.
+    What came before its restart is void; what comes after it continues the recorded text, or differs.
     """
     before = record([start(), text("Hello")])
     again = [start(), text("Hel"), verb("restart", reason="again", state=state)]
