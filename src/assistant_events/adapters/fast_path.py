@@ -214,7 +214,7 @@ class DeltaFastPath:
             How many there were: none when there are less than two.
         """
         some = payloads[start : start + self.learner.window // _SHORT_FRAME]
-        if len(some) < 2 or not some[1].startswith(self.bare[0]):
+        if len(some) < 2 or self.bare is _NO_FORM or not some[1].startswith(self.bare[0]):
             return 0
         lines = b"%b\n" % b"\n".join(some)
         is_lines = lines.count(b"\n") == len(some)

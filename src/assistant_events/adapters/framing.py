@@ -194,9 +194,6 @@ class Sse:
         self._ends_line = rest[-1:] == b"\n"
         return self._split(whole[:end])
 
-    def whole(self, data: bytes) -> None:
-        """Return `None`: the bytes around a payload are known."""
-
     def _hold(self, rest: bytes) -> None:
         """Buffer the start of a frame."""
         self._pending = [rest] if rest else []
@@ -232,6 +229,9 @@ class Sse:
             self._hold(b"")
             self._tail.clear()  # how much of it was seen before depends on how the bytes were cut
         return self.too_long
+
+    def whole(self, data: bytes) -> None:
+        """Return `None`: the bytes around a payload are known."""
 
     def around(self, payload: bytes, name: str | None = None) -> tuple[bytes, bytes] | None:
         """Return the `event` and `data` fields before a payload of the last `feed`, and the blank line after it."""

@@ -72,6 +72,19 @@ class RecordedApi(ABC):
 
     framing: ClassVar[type[Framing]] = Sse
 
+    code_field: ClassVar[str] = "code"
+    """The field of an error that has its code."""
+
+    @staticmethod
+    @abstractmethod
+    def facts_of(body: Mapping[str, Any]) -> RequestFacts:
+        """Return what fixtures are compared with in a create request."""
+
+    @staticmethod
+    @abstractmethod
+    def error_response(error: ApiError) -> Response:
+        """Return an HTTP error of the proxy itself, in the shape of the provider."""
+
     def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
         """Return the request to record; `None` for another one."""
         found = self.path.search(path)
@@ -79,10 +92,6 @@ class RecordedApi(ABC):
         if found is None or method != ("POST" if run_id is None else "GET"):
             return None
         return RecordedRequest(run_id=run_id, after=query.get(self.after))
-
-    @abstractmethod
-    def facts_of(self, body: Mapping[str, Any]) -> RequestFacts:
-        """Return what fixtures are compared with in a create request."""
 
     def match_of(self, body: Mapping[str, Any]) -> Match:
         """Return what matches a create request, and no other of its conversation."""
@@ -108,13 +117,9 @@ class RecordedApi(ABC):
     def answer_of(self, messages: Sequence[AssistantMessage], error: StreamError | None) -> Answer:
         """Return the answer of a fixture that gives the same; *error* has ended its stream."""
 
-    @abstractmethod
-    def error_response(self, error: ApiError) -> Response:
-        """Return an HTTP error of the proxy itself, in the shape of the provider."""
-
     def code_of(self, error: Mapping[str, Any]) -> str | int | None:
         """Return the code of the error of a body."""
-        return string(error, "code")
+        return string(error, self.code_field)
 
     def error_of(self, status: int, headers: Mapping[str, str], data: bytes) -> HttpError:
         """Return the HTTP error of a fixture that gives the same."""

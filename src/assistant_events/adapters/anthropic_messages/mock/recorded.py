@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
-from starlette.responses import Response
 from typing_extensions import override
 
 from assistant_events.adapters.anthropic_messages import dialect, emit_resource, vocabulary
@@ -17,8 +16,6 @@ from assistant_events.adapters.anthropic_messages.mock.request_facts import read
 from assistant_events.adapters.json_fields import mapping, string
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
-from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.requests import ApiError
 from assistant_events.mock.tape import FrameFacts, RecordedApi
 
 _OF_STREAM: Final = RESERVED | {"model"}
@@ -32,10 +29,9 @@ class RecordedMessages(RecordedApi):
     form = FORM
     errors = vocabulary.ERRORS
     path = re.compile(r"/v1/messages/?$")
-
-    @override
-    def facts_of(self, body: Mapping[str, Any]) -> RequestFacts:
-        return read_request(body)
+    code_field = "type"
+    facts_of = staticmethod(read_request)
+    error_response = staticmethod(error_response)
 
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
@@ -57,11 +53,3 @@ class RecordedMessages(RecordedApi):
             more={key: value for key, value in resource.items() if key not in _OF_STREAM | {"error"}},
             stream_error=error,
         )
-
-    @override
-    def error_response(self, error: ApiError) -> Response:
-        return error_response(error)
-
-    @override
-    def code_of(self, error: Mapping[str, Any]) -> str | None:
-        return string(error, "type")

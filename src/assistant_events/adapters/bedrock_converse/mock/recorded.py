@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import attrs
-from starlette.responses import Response
 from typing_extensions import override
 
 from assistant_events.adapters.aws import AWS_ERRORS, error_in, read_http
@@ -20,8 +19,6 @@ from assistant_events.adapters.bedrock_converse.mock.request_facts import path_f
 from assistant_events.adapters.json_fields import string
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import HttpError, StreamError
-from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.requests import ApiError
 from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
 
 
@@ -34,15 +31,13 @@ class RecordedConverse(RecordedApi):
     errors = AWS_ERRORS
     framing = AwsEventStream
     path = re.compile(r"/model/.+/converse(?:-stream)?$")
+    facts_of = staticmethod(read_request)
+    error_response = staticmethod(error_response)
 
     @override
     def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
         recorded = super().request_of(method, path, query)
         return None if recorded is None else recorded._replace(fields=path_fields(path))
-
-    @override
-    def facts_of(self, body: Mapping[str, Any]) -> RequestFacts:
-        return read_request(body)
 
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
@@ -58,10 +53,6 @@ class RecordedConverse(RecordedApi):
         fields = answer_fields(messages[-1] if error is None else attrs.evolve(messages[-1], error=None))
         more = {key: fields.pop(key) for key in fields.keys() - {"content", "stop_reason", "usage"}}
         return Answer(**fields, more=more, stream_error=error)
-
-    @override
-    def error_response(self, error: ApiError) -> Response:
-        return error_response(error)
 
     @override
     def error_of(self, status: int, headers: Mapping[str, str], data: bytes) -> HttpError:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, final
 from urllib.parse import unquote
 
-from starlette.responses import Response
 from typing_extensions import override
 
 from assistant_events.adapters.errors import error_of
@@ -21,7 +20,6 @@ from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
 from assistant_events.mock.google_api import error_response
 from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.requests import ApiError
 from assistant_events.mock.tape import FrameFacts, RecordedApi, RecordedRequest
 
 
@@ -33,16 +31,19 @@ class RecordedGenerateContent(RecordedApi):
     form = FORM
     errors = ERRORS
     path = re.compile(r":(?:generateContent|streamGenerateContent)$")
+    code_field = "status"
+    error_response = staticmethod(error_response)
+
+    @staticmethod
+    @override
+    def facts_of(body: Mapping[str, Any]) -> RequestFacts:
+        return read_request(camel_keys(body))
 
     @override
     def request_of(self, method: str, path: str, query: Mapping[str, str]) -> RecordedRequest | None:
         request = super().request_of(method, path, query)
         model = unquote(path.rpartition("/")[2].partition(":")[0])
         return None if request is None else request._replace(fields={"model": model})
-
-    @override
-    def facts_of(self, body: Mapping[str, Any]) -> RequestFacts:
-        return read_request(camel_keys(body))
 
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
@@ -63,11 +64,3 @@ class RecordedGenerateContent(RecordedApi):
             more={key: value for key, value in fields.items() if key not in RESERVED | {"modelVersion"}},
             stream_error=error,
         )
-
-    @override
-    def error_response(self, error: ApiError) -> Response:
-        return error_response(error)
-
-    @override
-    def code_of(self, error: Mapping[str, Any]) -> str | None:
-        return string(error, "status")

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast, final
 
 import attrs
-from starlette.responses import Response
 from typing_extensions import override
 
 from assistant_events.adapters.gemini_interactions import dialect, emit_resource, vocabulary
@@ -20,8 +19,6 @@ from assistant_events.adapters.gemini_interactions.mock.routes import error_resp
 from assistant_events.adapters.json_fields import is_object
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
-from assistant_events.mock.matching import RequestFacts
-from assistant_events.mock.requests import ApiError
 from assistant_events.mock.tape import FrameFacts, RecordedApi
 
 _KEPT_FIELDS: Final = ("environment_id", "errors")
@@ -37,10 +34,8 @@ class RecordedInteractions(RecordedApi):
     path = re.compile(r"/interactions(?:/([^/:]+))?/?$")
     after = "last_event_id"
     previous = "previous_interaction_id"
-
-    @override
-    def facts_of(self, body: Mapping[str, Any]) -> RequestFacts:
-        return read_request(body)
+    facts_of = staticmethod(read_request)
+    error_response = staticmethod(error_response)
 
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
@@ -73,10 +68,6 @@ class RecordedInteractions(RecordedApi):
         )
         status = last.get("status")
         return answer if error is not None or status == default_status(answer) else attrs.evolve(answer, status=status)
-
-    @override
-    def error_response(self, error: ApiError) -> Response:
-        return error_response(error)
 
     @override
     def match_of(self, body: Mapping[str, Any]) -> Match:

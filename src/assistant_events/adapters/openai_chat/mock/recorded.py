@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
-from starlette.responses import Response
 from typing_extensions import override
 
 from assistant_events.adapters.errors import error_of
@@ -18,9 +17,7 @@ from assistant_events.adapters.openai_chat.mock.request_facts import read_reques
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
-from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.openai_errors import error_response
-from assistant_events.mock.requests import ApiError
 from assistant_events.mock.tape import FrameFacts, RecordedApi
 
 
@@ -32,10 +29,8 @@ class RecordedChat(RecordedApi):
     form = FORM
     errors = ERRORS
     path = re.compile(r"/chat/completions/?$")
-
-    @override
-    def facts_of(self, body: Mapping[str, Any]) -> RequestFacts:
-        return read_request(body)
+    facts_of = staticmethod(read_request)
+    error_response = staticmethod(error_response)
 
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
@@ -56,7 +51,3 @@ class RecordedChat(RecordedApi):
             more={key: value for key, value in fields.items() if key not in RESERVED | {"model"}},
             stream_error=error,
         )
-
-    @override
-    def error_response(self, error: ApiError) -> Response:
-        return error_response(error)

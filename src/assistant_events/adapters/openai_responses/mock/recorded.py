@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
-from starlette.responses import Response
 from typing_extensions import override
 
 from assistant_events.adapters.errors import error_of
@@ -18,9 +17,7 @@ from assistant_events.adapters.openai_responses.mock.form import FORM
 from assistant_events.adapters.openai_responses.mock.request_facts import read_request
 from assistant_events.messages import AssistantMessage
 from assistant_events.mock.fixtures import StreamError
-from assistant_events.mock.matching import RequestFacts
 from assistant_events.mock.openai_errors import error_response
-from assistant_events.mock.requests import ApiError
 from assistant_events.mock.tape import FrameFacts, RecordedApi
 
 
@@ -34,10 +31,8 @@ class RecordedResponses(RecordedApi):
     path = re.compile(r"/v1/responses(?:/([^/]+))?/?$")
     after = "starting_after"
     previous = "previous_response_id"
-
-    @override
-    def facts_of(self, body: Mapping[str, Any]) -> RequestFacts:
-        return read_request(body)
+    facts_of = staticmethod(read_request)
+    error_response = staticmethod(error_response)
 
     @override
     def frame_facts(self, name: str | None, payload: Mapping[str, Any]) -> FrameFacts:
@@ -66,7 +61,3 @@ class RecordedResponses(RecordedApi):
             more={key: value for key, value in resource.items() if key not in repeated and value is not None},
             stream_error=error,
         )
-
-    @override
-    def error_response(self, error: ApiError) -> Response:
-        return error_response(error)
