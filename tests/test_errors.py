@@ -9,7 +9,9 @@ import pytest
 from assistant_events import AssistantEventsError
 from assistant_events.errors import (
     AdapterError,
+    ClaimedError,
     ConflictError,
+    FencedError,
     FixtureError,
     JsonError,
     LocalProtocolError,
@@ -49,6 +51,14 @@ TEXTS = {
     "pruned": (
         PrunedError("s1", 2, 7),
         "session 's1': records up to seq 7 are pruned, cannot read after 2; start from the snapshot",
+    ),
+    "claimed": (
+        ClaimedError("s1", "w2"),
+        "session 's1' is claimed by worker 'w2'; it can be claimed once it is released, or its worker dead",
+    ),
+    "fenced": (
+        FencedError("s1", 3),
+        "session 's1': token 3 is not that of the current claim; the claim was released, or another worker has taken the session over",  # noqa: E501 - one text
     ),
 }
 

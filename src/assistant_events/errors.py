@@ -169,3 +169,39 @@ class PrunedError(StoreError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.session_id, self.after, self.pruned_to))
+
+
+class ClaimedError(StoreError):
+    """Another living worker holds the claim of the session."""
+
+    def __init__(self, session_id: str, worker: str) -> None:
+        super().__init__("claimed")
+        self.session_id = session_id
+        self.worker = worker
+
+    def __str__(self) -> str:
+        return (
+            f"session {self.session_id!r} is claimed by worker {self.worker!r}; "
+            "it can be claimed once it is released, or its worker dead"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.session_id, self.worker))
+
+
+class FencedError(StoreError):
+    """The writer does not hold the claim of the session any more: its token is refused, now and later."""
+
+    def __init__(self, session_id: str, token: int) -> None:
+        super().__init__("fenced")
+        self.session_id = session_id
+        self.token = token
+
+    def __str__(self) -> str:
+        return (
+            f"session {self.session_id!r}: token {self.token} is not that of the current claim; "
+            "the claim was released, or another worker has taken the session over"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.session_id, self.token))

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from assistant_events.errors import ConflictError, StoreError
+from assistant_events.errors import ConflictError, FencedError, StoreError
 from assistant_events.events import TextEnded
 from assistant_events.reducer import fold
 from assistant_events.stores import AsyncStore, MemoryStore, SqliteStore, Store
@@ -78,6 +78,13 @@ def test_the_verbs_do_what_they_do(make_store):
             assert transcript == await store.load_snapshot("s")
             await store.prune("s", 2)
             assert len(TURN) == await store.fork("s", "t")
+            claim = await store.claim("s", "w1")
+            await store.append("s", texts(1), token=claim.token)
+            await store.beat("w1")
+            assert ["t"] == [taken.session_id for taken in await store.take_over("w2")]
+            await store.release(claim)
+            with pytest.raises(FencedError):
+                await store.append("s", texts(1), token=claim.token)
             await store.delete("s")
             assert ["t"] == [info.session_id for info in await store.sessions()]
 

@@ -8,7 +8,15 @@ from datetime import UTC, datetime
 import attrs
 import pytest
 
-from assistant_events.errors import AssistantEventsError, ConflictError, LocalProtocolError, PrunedError, StoreError
+from assistant_events.errors import (
+    AssistantEventsError,
+    ClaimedError,
+    ConflictError,
+    FencedError,
+    LocalProtocolError,
+    PrunedError,
+    StoreError,
+)
 from assistant_events.events import Record, TextDelta, TextEnded, UnknownEvent
 from assistant_events.messages import Transcript
 from assistant_events.reducer import fold
@@ -104,6 +112,39 @@ REFUSALS = [
         TypeError,
         "unfinished[0]: expected an Unfinished, got str",
     ),
+    (
+        lambda store: store.append("s", [EVENT], token=7),
+        FencedError,
+        "session 's': token 7 is not that of the current claim; the claim was released, or another worker has taken the session over",  # noqa: E501 - one text
+    ),
+    (
+        lambda store: store.append("s", [EVENT], owner="u2"),
+        StoreError,
+        "session 's': it was created with another owner, or without one; the owner never changes",
+    ),
+    (lambda store: store.append("s", [EVENT], owner=""), ValueError, "owner: expected a non-empty string"),
+    (lambda store: store.sessions(owner=5), TypeError, "owner: expected str, got int"),
+    (lambda store: store.sessions(limit="5"), TypeError, "limit: expected int, got str"),
+    (lambda store: store.sessions(after="s"), ValueError, "after: expected the cursor of a session, got 's'"),
+    (
+        lambda store: store.claim("claimed", "w2"),
+        ClaimedError,
+        "session 'claimed' is claimed by worker 'w1'; it can be claimed once it is released, or its worker dead",
+    ),
+    (lambda store: store.claim("s", ""), ValueError, "worker: expected a non-empty string"),
+    (
+        lambda store: store.claim("s", "w1", dead_after_s="15"),
+        TypeError,
+        "dead_after_s: expected seconds, got str",
+    ),
+    (
+        lambda store: store.take_over("w1", dead_after_s=float("nan")),
+        ValueError,
+        "dead_after_s: expected 0 or more, got nan",
+    ),
+    (lambda store: store.take_over("w1", limit=-1), ValueError, "limit: expected 0 or more, got -1"),
+    (lambda store: store.release("s"), TypeError, "claim: expected Claim, got str"),
+    (lambda store: store.beat(None), TypeError, "worker: expected str, got NoneType"),
     (lambda store: store.read("s", "1"), TypeError, "after: expected int, got str"),
     (lambda store: store.read("s", limit=-1), ValueError, "limit: expected 0 or more, got -1"),
     (lambda store: store.read(None), TypeError, "session_id: expected str, got NoneType"),
@@ -174,6 +215,7 @@ def test_errors_say_what_was_wrong(store, attempt, kind, text):
         store.append(session, [EVENT, EVENT])
     store.snapshot("pruned", fold(store.read("pruned")))
     store.prune("pruned", 1)
+    store.claim("claimed", "w1")
     before = store.sessions()
 
     with pytest.raises(kind) as caught:
@@ -202,15 +244,15 @@ def test_stores_are_recognised(make_store):
     assert not isinstance(object(), Store)
 
 
-def test_equal_times_are_listed_in_the_order_of_making(store):
+def test_equal_times_are_listed_in_the_order_of_ids(store):
     """
-    Sessions with the same time of their last batch are in the order of their creation.
+    Sessions with the same time of their last batch are in the order of their ids, by code points.
     """
     at = datetime(2026, 1, 1, tzinfo=UTC)
-    for name in "cab":
+    for name in ("c", "\ud800", "\uffff", "a", "b"):
         store.append(name, [EVENT], at=at)
 
-    assert ["c", "a", "b"] == [info.session_id for info in store.sessions()]
+    assert ["a", "b", "c", "\ud800", "\uffff"] == [info.session_id for info in store.sessions()]
 
 
 def test_a_memory_store_with_a_wrong_clock_writes_nothing():

@@ -40,12 +40,14 @@ ODD = [None, 0, -1, 2**62, 2**63 - 1, 1.5, float("inf"), "", "text", b"\xff\xfe"
 COLUMNS = [
     f"{table}.{column}"
     for table, columns in {
-        "sessions": ["number", "id", "created", "pruned", "pruned_at"],
+        "sessions": ["number", "id", "created", "pruned", "pruned_at", "owner"],
         "records": ["at", "meta", "with_media", "body"],
         "snapshots": ["session", "seq", "with_media", "body"],
         "media": ["digest", "data"],
         "media_refs": ["session", "seq", "digest"],
         "unfinished": ["session", "body"],
+        "claims": ["token", "session", "worker", "held"],
+        "workers": ["name", "beat"],
     }.items()
     for column in columns
 ]
@@ -61,6 +63,12 @@ VERBS = {
     "fork": lambda store: store.fork("s", "t"),
     "fork inside": lambda store: store.fork("s", "t", at=3),
     "prune": lambda store: store.prune("s", 1),
+    "sessions of an owner": lambda store: store.sessions(owner="u1", after="2026-01-01T00:00:00Z_s", limit=5),
+    "append of an owner": lambda store: store.append("owned", texts(1), owner="u1"),
+    "append with a token": lambda store: store.append("s", [], token=store.claim("s", "w2").token),
+    "release": lambda store: store.release(store.claim("s", "w2")),
+    "beat": lambda store: store.beat("w1"),
+    "take_over": lambda store: store.take_over("w2", dead_after_s=0),
     "delete": lambda store: store.delete("s"),
 }
 
@@ -586,9 +594,10 @@ class TestDamage:
         table, _, name = column.partition(".")
         for value in ODD:
             with SqliteStore(":memory:") as store:
-                store.append("s", [started("m1"), called("c1", "m1"), *with_media("m2")], meta={"a": 1})
+                store.append("s", [started("m1"), called("c1", "m1"), *with_media("m2")], meta={"a": 1}, owner="u1")
                 store.snapshot("s", fold(store.read("s", limit=2)))
                 store.append("s", texts(1), expected_seq=10, unfinished=[RUNNING])
+                store.claim("s", "w1")
                 with suppress(sqlite3.IntegrityError):
                     store._writer.execute(f"UPDATE OR IGNORE {table} SET {name} = ?", (value,))
 

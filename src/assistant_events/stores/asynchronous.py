@@ -59,6 +59,10 @@ class AsyncStore:
     fork = _in_thread(Store.fork)
     delete = _in_thread(Store.delete)
     unfinished = _in_thread(Store.unfinished)
+    claim = _in_thread(Store.claim)
+    release = _in_thread(Store.release)
+    beat = _in_thread(Store.beat)
+    take_over = _in_thread(Store.take_over)
 
     async def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> AsyncIterator[Record]:
         """See `Store.read`. Errors are raised by the first iteration."""

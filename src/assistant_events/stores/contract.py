@@ -20,8 +20,8 @@ The contract of a store: a log of durable events for each session, shared by sev
 9.  **Pruning needs a snapshot.** `prune` removes records up to a `seq` that a snapshot covers. The `seq` of later
     records does not change; reading from before the pruned `seq` raises `PrunedError`.
 10. **A fork is independent.** It starts with the same records up to a `seq`, under a new id without records.
-11. **Deleting is complete.** Records, snapshot, unfinished work and media that no other session references are removed.
-    The id may be used again.
+11. **Deleting is complete.** Records, snapshot, owner, claim, unfinished work, and media that no other session
+    references are removed. The id may be used again.
 12. **Media are deduplicated.** Equal bytes in any number of events and snapshots are stored once, as long as one
     references them.
 13. **Unfinished work is indexed.** A batch with `unfinished` replaces the unfinished work of its session, in the same
@@ -32,6 +32,14 @@ The contract of a store: a log of durable events for each session, shared by sev
 15. **Calls are not reentrant.** A finalizer or a signal handler may call the store during another call of the same
     thread. Either both calls are carried out, or the inner one raises `StoreError` without effect. The outer call is
     never affected.
+16. **A session has one owner.** The first batch may name it; it never changes. A batch with another owner is refused. A
+    fork has the owner of its source. `sessions` returns the last updated first, in pages, of one owner if asked.
+17. **A token is for one claim.** `claim` makes a worker the only one that runs the steps of a session. Every claim has
+    a higher token than all earlier ones of its session, also after that was deleted. A batch with a token that is not
+    that of the current claim raises `FencedError`, wherever the log ends. A batch without a token is accepted.
+18. **Sessions of dead workers are taken over once.** A worker is alive for a time after its last sign of life: `beat`,
+    `claim` or `take_over`, by the clock of the store. `take_over` claims sessions with unfinished work whose last
+    claim, also a released one, is not that of a living worker. Of several workers at once, one gets a session.
 
 `assistant_events.testing.check_store` tries each promise on any implementation. `MemoryStore` is the reference.
 """
@@ -39,18 +47,16 @@ The contract of a store: a log of durable events for each session, shared by sev
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeAlias, cast, final, runtime_checkable
+from typing import Any, Final, Protocol, Self, TypeAlias, final, runtime_checkable
 
 import attrs
 
-from assistant_events.errors import ConflictError, LocalProtocolError, StoreError
-from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS, DurableEvent, Event, Record, UnknownEvent
+from assistant_events.events import DurableEvent, Event, Record, UnknownEvent
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.values import JsonObject
 from assistant_events.values.construct import draft_of
-from assistant_events.values.validators import NO_FIELDS, tuple_of
 
 StoredEvent: TypeAlias = DurableEvent | UnknownEvent
 """An event that a log can contain."""
@@ -75,6 +81,34 @@ class SessionInfo:
     updated: datetime
     """When the last batch was appended."""
 
+    owner: str | None = None
+    """The owner that the first batch named; `None` without one."""
+
+    @property
+    def cursor(self) -> str:
+        """The place of this session in the list of `Store.sessions`, which continues after it."""
+        return f"{self.updated.isoformat().replace('+00:00', 'Z')}_{self.session_id}"
+
+
+@final
+@attrs.frozen(kw_only=True)
+class Claim:
+    """The right of a worker to run the steps of a session, until it is released or another claim is made."""
+
+    session_id: str
+
+    worker: str
+
+    token: int
+    """Fencing token: higher than those of all earlier claims of the session. Append the batches of a step with it."""
+
+    seq: int
+    """`seq` of the last record when the claim was made; 0 without records."""
+
+
+DEAD_AFTER_S: Final = 15.0
+"""Seconds after its last sign of life in which a worker counts as alive."""
+
 
 @runtime_checkable
 class Store(Protocol):
@@ -93,6 +127,8 @@ class Store(Protocol):
         expected_seq: int | None = None,
         meta: Mapping[str, object] | None = None,
         at: datetime | None = None,
+        owner: str | None = None,
+        token: int | None = None,
         unfinished: Iterable[Unfinished] | None = None,
     ) -> tuple[Record, ...]:
         """
@@ -111,13 +147,22 @@ class Store(Protocol):
 
             at: Time of the batch in UTC; by default the time of the store's clock.
 
+            owner: The owner of the session, any non-empty string: a user, a tenant. The first batch stores it; with a
+                later one it is compared. `None` names none, and skips the comparison.
+
+            token: That of the claim with which the writer runs a step. `None` for batches of others, such as prompts
+                and results of calls, and where no worker claims sessions.
+
             unfinished: `transcript.unfinished()` after the batch, from a writer that knows all records up to
                 *expected_seq*. Without it the store folds the log when `unfinished()` is called next.
 
         Raises:
+            FencedError: *token* is not that of the current claim. Nothing was written, and a later try is refused too.
+
             ConflictError: The log is longer than *expected_seq*. Nothing was written.
 
-            StoreError: The log is shorter than *expected_seq*. Nothing was written.
+            StoreError: The log is shorter than *expected_seq*, or the session was created without *owner*. Nothing was
+                written.
 
             LocalProtocolError: An event is live. Nothing was written.
 
@@ -140,8 +185,20 @@ class Store(Protocol):
         """Return the `seq` of the last record; 0 for an unknown session."""
         ...
 
-    def sessions(self) -> tuple[SessionInfo, ...]:
-        """Return all sessions, the last updated first."""
+    def sessions(
+        self, *, owner: str | None = None, after: str | None = None, limit: int | None = None
+    ) -> tuple[SessionInfo, ...]:
+        """
+        Return sessions, the last updated first, then by id.
+
+        Args:
+            owner: Only the sessions of this owner. `None` returns those of all owners, and those without one.
+
+            after: `SessionInfo.cursor` of the last session of the page before. A session that has been updated since
+                then is not in the following pages.
+
+            limit: At most this many.
+        """
         ...
 
     def snapshot(self, session_id: str, transcript: Transcript) -> None:
@@ -191,6 +248,53 @@ class Store(Protocol):
         """
         ...
 
+    def claim(self, session_id: str, worker: str, *, dead_after_s: float = DEAD_AFTER_S) -> Claim:
+        """
+        Make *worker* the only one that runs the steps of a session, and return its claim.
+
+        The claim is a sign of life. A worker that claims a session again gets a new token; its old one is refused then.
+        An app of one process need not claim anything.
+
+        Args:
+            session_id: Any non-empty string; the session may have no records yet, and the claim does not create it.
+
+            worker: Any non-empty string that belongs to one process, and to another one after a restart.
+
+            dead_after_s: Seconds after its last sign of life in which the holder of the claim counts as alive.
+
+        Raises:
+            ClaimedError: Another living worker holds the session.
+        """
+        ...
+
+    def release(self, claim: Claim) -> None:
+        """
+        End a claim, so that any worker can claim the session. Does nothing when it is not the current one.
+
+        `take_over` leaves the session to its worker as long as that is alive: it may be running the calls of the app.
+        """
+        ...
+
+    def beat(self, worker: str) -> None:
+        """Record a sign of life. Call it every five seconds or so as long as the worker runs."""
+        ...
+
+    def take_over(self, worker: str, *, dead_after_s: float = DEAD_AFTER_S, limit: int = 100) -> tuple[Claim, ...]:
+        """
+        Claim sessions whose worker has died, and return the claims, in the order of the creation of the sessions.
+
+        These are the sessions with unfinished work that were never claimed, or claimed last by a worker that is not
+        alive. Each is returned to one worker, which settles it, for example by `Session.reconcile`, and releases it.
+
+        Args:
+            worker: As for `claim`. This is a sign of life, too.
+
+            dead_after_s: Seconds after its last sign of life in which a worker counts as alive; with 0 none does.
+
+            limit: At most this many sessions.
+        """
+        ...
+
     def close(self) -> None:
         """Release the storage. Closing again does nothing."""
         ...
@@ -205,137 +309,6 @@ class Store(Protocol):
 def utc_now() -> datetime:
     """Return the current time: the default clock of a store."""
     return datetime.now(UTC)
-
-
-def check_session_id(session_id: object) -> None:
-    """Raise unless it is a non-empty string."""
-    if not isinstance(session_id, str):
-        raise TypeError(f"session_id: expected str, got {type(session_id).__name__}")
-    if not session_id:
-        raise ValueError("session_id: expected a non-empty string")
-
-
-def check_seq(name: str, value: object) -> None:
-    """Raise unless it is an int of 0 or more."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name}: expected int, got {type(value).__name__}")
-    if value < 0:
-        raise ValueError(f"{name}: expected 0 or more, got {value}")
-
-
-def check_read(session_id: object, after: object, limit: object) -> None:
-    """Check the arguments of `read`."""
-    check_session_id(session_id)
-    check_seq("after", after)
-    if limit is not None:
-        check_seq("limit", limit)
-
-
-def check_append(
-    session_id: object, events: object, expected_seq: int | None, unfinished: object
-) -> tuple[tuple[StoredEvent, ...], tuple[Unfinished, ...] | None]:
-    """
-    Check the arguments of `append` and return *events* and *unfinished* as tuples.
-
-    Raises:
-        LocalProtocolError: An event is live.
-
-        TypeError: An item is not an event.
-    """
-    check_session_id(session_id)
-    if expected_seq is not None:
-        check_seq("expected_seq", expected_seq)
-    elif unfinished is not None:
-        raise ValueError("unfinished: expected_seq is required with it; other writers may have appended")
-    if not isinstance(events, Iterable):
-        raise TypeError(f"events: expected an iterable of events, got {type(events).__name__}")
-    # The casts are checked: by the next lines, and by `tuple_of`.
-    kept = tuple(cast("Iterable[StoredEvent]", events))
-    if not _STORED.issuperset(map(type, kept)):
-        raise next(_refusal(event) for event in kept if type(event) not in _STORED)
-    if unfinished is None:
-        return kept, None
-    return kept, tuple_of(cast("Iterable[Unfinished]", unfinished), Unfinished, "unfinished", "an Unfinished")
-
-
-def check_expected_seq(session_id: str, expected_seq: int | None, seq: int) -> None:
-    """Raise unless the log ends at *expected_seq*, or *expected_seq* is `None`."""
-    if expected_seq is None or expected_seq == seq:
-        return
-    if expected_seq < seq:
-        raise ConflictError(session_id, expected_seq, seq)
-    raise StoreError(
-        f"session {session_id!r}: expected seq {expected_seq}, but the log ends at {seq}; "
-        "it was deleted or restored from an older copy"
-    )
-
-
-def check_time(at: object) -> datetime:
-    """Return *at*; raise unless it is in UTC."""
-    if not isinstance(at, datetime):
-        raise TypeError(f"at: expected datetime, got {type(at).__name__}")
-    if at.utcoffset() != timedelta(0):
-        raise ValueError(f"at: expected a datetime in UTC, got {at.isoformat()}")
-    return at
-
-
-def check_fork_ids(session_id: object, new_session_id: object, at: object) -> None:
-    """Check the arguments of `fork`."""
-    check_session_id(session_id)
-    check_session_id(new_session_id)
-    if at is not None:
-        check_seq("at", at)
-
-
-def check_meta(meta: Mapping[str, object] | None) -> JsonObject:
-    """Return *meta* frozen; raise unless it is a JSON object or `None`."""
-    if meta is None or type(meta) is JsonObject:
-        return meta or NO_FIELDS
-    try:
-        return JsonObject(meta)
-    except TypeError as error:
-        raise TypeError(f"meta: {error}") from None
-
-
-def check_transcript(transcript: object) -> None:
-    """Raise unless it is a transcript that was folded from records."""
-    if not isinstance(transcript, Transcript):
-        raise TypeError(f"transcript: expected Transcript, got {type(transcript).__name__}")
-    if transcript.seq == 0:
-        raise StoreError("a snapshot needs a seq: fold records, not events")
-
-
-def check_snapshot(session_id: str, snapshot_seq: int, *, seq: int, held: int | None) -> None:
-    """Raise unless a snapshot at *snapshot_seq* may replace the one at *held*."""
-    if snapshot_seq > seq:
-        raise StoreError(f"session {session_id!r}: snapshot at seq {snapshot_seq}, but the log ends at {seq}")
-    if held is not None and snapshot_seq < held:
-        raise StoreError(f"session {session_id!r}: snapshot at seq {snapshot_seq}, but there is a newer one at {held}")
-
-
-def check_prune(session_id: str, through_seq: int, *, held: int | None) -> None:
-    """Raise unless the snapshot at *held* covers the records up to *through_seq*."""
-    if held is None or held < through_seq:
-        found = "there is none" if held is None else f"the current one is at {held}"
-        raise StoreError(
-            f"session {session_id!r}: pruning up to seq {through_seq} needs a snapshot there or after it, {found}; "
-            "store one first"
-        )
-
-
-def check_fork(session_id: str, at: int | None, *, seq: int, pruned: int, held: int | None) -> int:
-    """Return the `seq` to fork at; raise unless the records and the snapshot give the transcript there."""
-    chosen = seq if at is None else at
-    if seq == 0:
-        raise StoreError(f"session {session_id!r} has no records to fork")
-    if chosen > seq:
-        raise StoreError(f"session {session_id!r}: cannot fork at seq {chosen}, the log ends at {seq}")
-    if pruned and (held is None or chosen < held):
-        raise StoreError(
-            f"session {session_id!r}: cannot fork at seq {chosen}, records up to {pruned} are pruned; "
-            f"from {held} on it can be forked"
-        )
-    return chosen
 
 
 def make_record(session_id: str, seq: int, at: datetime, event: StoredEvent, meta: JsonObject) -> Record:
@@ -361,14 +334,5 @@ def make_records(
         record.__class__ = Record
         yield record
 
-
-def _refusal(event: object) -> Exception:
-    name = type(event).__name__
-    if isinstance(event, LIVE_EVENTS):
-        return LocalProtocolError(f"{name} is a live event and cannot be stored; append durable events only")
-    return TypeError(f"events: expected durable events, got {name}")
-
-
-_STORED = frozenset[type]((*DURABLE_EVENTS, UnknownEvent))
 
 _RecordDraft: Any = draft_of(Record)  # Any: see `draft_of`

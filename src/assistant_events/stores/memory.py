@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import count
 from typing import Self, final
 
 import attrs
 
 from assistant_events.converters import dumps
-from assistant_events.errors import ConflictError, PrunedError, StoreError
+from assistant_events.errors import ClaimedError, ConflictError, PrunedError, StoreError
 from assistant_events.events import Event, Record
 from assistant_events.messages import Transcript, Unfinished
-from assistant_events.stores import contract
+from assistant_events.stores import checks, contract
 from assistant_events.stores.call_lock import CallLock
-from assistant_events.stores.contract import SessionInfo
-from assistant_events.stores.unfinished import resolve_unfinished
+from assistant_events.stores.contract import DEAD_AFTER_S, Claim, SessionInfo
+from assistant_events.stores.unfinished import recover_unfinished, resolve_unfinished
 
 
 @final
@@ -30,6 +31,9 @@ class MemoryStore:
         self._clock = clock
         self._lock = CallLock()
         self._logs: dict[str, _Log] | None = {}
+        self._claims: dict[str, _LastClaim] = {}
+        self._beats: dict[str, datetime] = {}
+        self._tokens = count(1)
 
     def append(
         self,
@@ -39,26 +43,33 @@ class MemoryStore:
         expected_seq: int | None = None,
         meta: Mapping[str, object] | None = None,
         at: datetime | None = None,
+        owner: str | None = None,
+        token: int | None = None,
         unfinished: Iterable[Unfinished] | None = None,
     ) -> tuple[Record, ...]:
         """See `Store.append`."""
-        kept, left = contract.check_append(session_id, events, expected_seq, unfinished)
+        kept, left = checks.check_append(
+            session_id, events, expected_seq, owner=owner, token=token, unfinished=unfinished
+        )
         for event in kept:
             dumps(event)  # an event that cannot be serialized is refused by every store
-        frozen = contract.check_meta(meta)
+        frozen = checks.check_meta(meta)
 
         def work() -> tuple[Record, ...]:
             log = self._log(session_id)
             seq = log.seq
-            contract.check_expected_seq(session_id, expected_seq, seq)
-            time = contract.check_time(self._clock() if at is None else at)
+            checks.check_token(session_id, token, current=self._current_token(session_id))
+            checks.check_expected_seq(session_id, expected_seq, seq)
+            if seq:
+                checks.check_owner(session_id, owner, stored=log.owner)
+            time = checks.check_time(self._clock() if at is None else at)
             records = tuple(contract.make_records(session_id, seq + 1, time, kept, frozen))
             if records:
                 log.unfinished = None  # before the records: true also when Ctrl-C ends the batch here
                 log.records += records
                 log.updated = time
                 if seq == 0:
-                    log.created = time
+                    log.created, log.owner = time, owner
                     self._open()[session_id] = log
             if left is not None:
                 log.unfinished = left
@@ -68,7 +79,7 @@ class MemoryStore:
 
     def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> Iterator[Record]:
         """See `Store.read`."""
-        contract.check_read(session_id, after, limit)
+        checks.check_read(session_id, after, limit)
 
         def work() -> Iterator[Record]:
             log = self._log(session_id)
@@ -81,40 +92,49 @@ class MemoryStore:
 
     def seq(self, session_id: str) -> int:
         """See `Store.seq`."""
-        contract.check_session_id(session_id)
+        checks.check_session_id(session_id)
         return self._lock.run(lambda: self._log(session_id).seq)
 
-    def sessions(self) -> tuple[SessionInfo, ...]:
+    def sessions(
+        self, *, owner: str | None = None, after: str | None = None, limit: int | None = None
+    ) -> tuple[SessionInfo, ...]:
         """See `Store.sessions`."""
+        cursor = checks.check_sessions(owner, after, limit)
         found = self._lock.run(lambda: [log.info(session_id) for session_id, log in self._open().items()])
-        return tuple(sorted(found, key=lambda info: info.updated, reverse=True))
+        kept = [info for info in found if owner is None or info.owner == owner]
+        kept.sort(key=lambda info: info.session_id)
+        kept.sort(key=lambda info: info.updated, reverse=True)
+        if cursor is not None:
+            time, session_id = cursor
+            kept = [i for i in kept if i.updated < time or (i.updated == time and i.session_id > session_id)]
+        return tuple(kept[:limit])
 
     def snapshot(self, session_id: str, transcript: Transcript) -> None:
         """See `Store.snapshot`."""
-        contract.check_session_id(session_id)
-        contract.check_transcript(transcript)
+        checks.check_session_id(session_id)
+        checks.check_transcript(transcript)
 
         def work() -> None:
             log = self._log(session_id)
-            contract.check_snapshot(session_id, transcript.seq, seq=log.seq, held=log.held)
+            checks.check_snapshot(session_id, transcript.seq, seq=log.seq, held=log.held)
             log.snapshot = transcript
 
         self._lock.run(work)
 
     def load_snapshot(self, session_id: str) -> Transcript | None:
         """See `Store.load_snapshot`."""
-        contract.check_session_id(session_id)
+        checks.check_session_id(session_id)
         return self._lock.run(lambda: self._log(session_id).snapshot)
 
     def prune(self, session_id: str, through_seq: int) -> None:
         """See `Store.prune`."""
-        contract.check_session_id(session_id)
-        contract.check_seq("through_seq", through_seq)
+        checks.check_session_id(session_id)
+        checks.check_seq("through_seq", through_seq)
 
         def work() -> None:
             log = self._log(session_id)
             if through_seq > log.pruned:
-                contract.check_prune(session_id, through_seq, held=log.held)
+                checks.check_prune(session_id, through_seq, held=log.held)
                 log.records = log.records[through_seq - log.pruned :]
                 log.pruned = through_seq
 
@@ -122,17 +142,17 @@ class MemoryStore:
 
     def fork(self, session_id: str, new_session_id: str, *, at: int | None = None) -> int:
         """See `Store.fork`."""
-        contract.check_fork_ids(session_id, new_session_id, at)
+        checks.check_fork_ids(session_id, new_session_id, at)
 
         def work() -> int:
             log = self._log(session_id)
-            chosen = contract.check_fork(session_id, at, seq=log.seq, pruned=log.pruned, held=log.held)
+            chosen = checks.check_fork(session_id, at, seq=log.seq, pruned=log.pruned, held=log.held)
             existing = self._log(new_session_id).seq
             if existing:
                 raise ConflictError(new_session_id, 0, existing)
             if chosen:
                 forked = log.forked(new_session_id, chosen)
-                forked.created = forked.updated = contract.check_time(self._clock())
+                forked.created = forked.updated = self._now()
                 self._open()[new_session_id] = forked
             return chosen
 
@@ -140,13 +160,81 @@ class MemoryStore:
 
     def delete(self, session_id: str) -> None:
         """See `Store.delete`."""
-        contract.check_session_id(session_id)
-        self._lock.run(lambda: self._open().pop(session_id, None))
+        checks.check_session_id(session_id)
+
+        def work() -> None:
+            self._open().pop(session_id, None)
+            self._claims.pop(session_id, None)
+
+        self._lock.run(work)
 
     def unfinished(self) -> dict[str, tuple[Unfinished, ...]]:
         """See `Store.unfinished`."""
         rows = self._lock.run(lambda: [(name, log.unfinished) for name, log in self._open().items()])
         return resolve_unfinished(self, rows)
+
+    def claim(self, session_id: str, worker: str, *, dead_after_s: float = DEAD_AFTER_S) -> Claim:
+        """See `Store.claim`."""
+        checks.check_session_id(session_id)
+        checks.check_worker(worker, dead_after_s)
+
+        def work() -> Claim:
+            self._open()
+            now, last = self._now(), self._claims.get(session_id)
+            is_free = last is None or not last.held or last.worker == worker
+            if last is not None and not is_free and self._is_alive(last.worker, now, dead_after_s):
+                raise ClaimedError(session_id, last.worker)
+            self._beats[worker] = now
+            return self._claimed(session_id, worker)
+
+        return self._lock.run(work)
+
+    def release(self, claim: Claim) -> None:
+        """See `Store.release`."""
+        checks.check_claim(claim)
+
+        def work() -> None:
+            self._open()
+            if self._current_token(claim.session_id) == claim.token:
+                self._claims[claim.session_id].held = False
+
+        self._lock.run(work)
+
+    def beat(self, worker: str) -> None:
+        """See `Store.beat`."""
+        checks.check_name("worker", worker)
+
+        def work() -> None:
+            self._open()
+            self._beats[worker] = self._now()
+
+        self._lock.run(work)
+
+    def take_over(self, worker: str, *, dead_after_s: float = DEAD_AFTER_S, limit: int = 100) -> tuple[Claim, ...]:
+        """See `Store.take_over`."""
+        checks.check_worker(worker, dead_after_s)
+        checks.check_seq("limit", limit)
+
+        def abandoned(now: datetime) -> list[tuple[str, _Log]]:
+            last = self._claims
+            return [
+                (name, log)
+                for name, log in self._open().items()
+                if log.unfinished != () and not (name in last and self._is_alive(last[name].worker, now, dead_after_s))
+            ]
+
+        def unknown() -> list[str]:
+            return [name for name, log in abandoned(self._now()) if log.unfinished is None]
+
+        def work() -> tuple[Claim, ...]:
+            self._open()
+            self._beats[worker] = now = self._now()
+            known = [name for name, log in abandoned(now) if log.unfinished]
+            return tuple([self._claimed(name, worker) for name in known[:limit]])
+
+        for session_id in self._lock.run(unknown):
+            recover_unfinished(self, session_id)
+        return self._lock.run(work)
 
     def close(self) -> None:
         """See `Store.close`."""
@@ -172,6 +260,30 @@ class MemoryStore:
         """Return the log of a session; a new one, which is not in `_logs` yet, for an unknown session."""
         return self._open().get(session_id) or _Log()
 
+    def _current_token(self, session_id: str) -> int | None:
+        last = self._claims.get(session_id)
+        return last.token if last is not None and last.held else None
+
+    def _now(self) -> datetime:
+        return checks.check_time(self._clock())
+
+    def _is_alive(self, worker: str, now: datetime, dead_after_s: float) -> bool:
+        return (now - self._beats[worker]).total_seconds() < dead_after_s
+
+    def _claimed(self, session_id: str, worker: str) -> Claim:
+        token = next(self._tokens)
+        self._claims[session_id] = _LastClaim(token=token, worker=worker)
+        return Claim(session_id=session_id, worker=worker, token=token, seq=self._log(session_id).seq)
+
+
+@final
+@attrs.define(kw_only=True, eq=False)
+class _LastClaim:
+    token: int
+    worker: str
+    held: bool = True
+    """Whether it was not released."""
+
 
 @final
 @attrs.define(kw_only=True, eq=False)
@@ -181,6 +293,7 @@ class _Log:
     pruned: int = 0
     records: list[Record] = attrs.Factory(list[Record])
     snapshot: Transcript | None = None
+    owner: str | None = None
 
     unfinished: tuple[Unfinished, ...] | None = None
     """`None` when it is unknown."""
@@ -196,7 +309,12 @@ class _Log:
 
     def info(self, session_id: str) -> SessionInfo:
         return SessionInfo(
-            session_id=session_id, seq=self.seq, pruned_to=self.pruned, created=self.created, updated=self.updated
+            session_id=session_id,
+            seq=self.seq,
+            pruned_to=self.pruned,
+            created=self.created,
+            updated=self.updated,
+            owner=self.owner,
         )
 
     def forked(self, session_id: str, chosen: int) -> _Log:
@@ -205,4 +323,5 @@ class _Log:
             for record in self.records[: chosen - self.pruned]
         ]
         has_snapshot = self.held is not None and self.held <= chosen
-        return _Log(pruned=self.pruned, records=records, snapshot=self.snapshot if has_snapshot else None)
+        snapshot = self.snapshot if has_snapshot else None
+        return _Log(pruned=self.pruned, records=records, snapshot=snapshot, owner=self.owner)

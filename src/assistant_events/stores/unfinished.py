@@ -25,13 +25,14 @@ def resolve_unfinished(
     """
     found: dict[str, tuple[Unfinished, ...]] = {}
     for session_id, known in rows:
-        unfinished = _recover(store, session_id) if known is None else known
+        unfinished = recover_unfinished(store, session_id) if known is None else known
         if unfinished:
             found[session_id] = unfinished
     return found
 
 
-def _recover(store: Store, session_id: str) -> tuple[Unfinished, ...]:
+def recover_unfinished(store: Store, session_id: str) -> tuple[Unfinished, ...]:
+    """Fold the log of a session and return its unfinished work, which is stored unless the log has moved since."""
     transcript = _folded(store, session_id)
     unfinished = transcript.unfinished()
     # Without it the result is right too, and the next call folds again: the log may have moved, or the disk be full.

@@ -6,6 +6,7 @@ from typing import Final
 
 from assistant_events import events as ev
 from assistant_events import values as v
+from assistant_events.messages import Unfinished
 from assistant_events.testing.builders import Call, answer, compaction, durable, error, origin, prompt, rewind, run
 
 SIGNATURE: Final = "ab+/cd==" * 12_800
@@ -46,6 +47,11 @@ def started(message_id: str = "m1") -> ev.StepStarted:
 def called(call_id: str = "c1", message_id: str = "m1") -> ev.ToolCalled:
     """Return a call of the app."""
     return ev.ToolCalled(message_id=message_id, call_id=call_id, name="look", input=v.JsonObject())
+
+
+OPEN: Final = (started("open"), called("c1", "open"))
+RUNNING: Final = (Unfinished(message_id="open", awaits="provider", run=run()),)
+"""What `OPEN` leaves unfinished."""
 
 
 def with_media(message_id: str) -> list[ev.Event]:

@@ -7,11 +7,11 @@ Not covered, because the methods do not show it: a killed process, the size of f
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from threading import Barrier, Thread
+from threading import Barrier
 from typing import Final, TypeAlias, TypeVar
 
 import attrs
@@ -21,18 +21,12 @@ from assistant_events.events import Event, OpaqueReceived, PromptSubmitted, Reco
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.reducer import fold
 from assistant_events.stores.contract import Store
-from assistant_events.testing.builders import run
-from assistant_events.testing.store_samples import LIVE, ODD, TURN, UNKNOWN, called, started, with_media
+from assistant_events.testing import store_claims as claims
+from assistant_events.testing.store_expectations import at_once, events_of, refuse, require, same, texts
+from assistant_events.testing.store_samples import LIVE, ODD, OPEN, RUNNING, TURN, UNKNOWN, called, started, with_media
 
 _Store = TypeVar("_Store", bound=Store)
 _Try: TypeAlias = Callable[[Store], None]
-
-_OPEN: Final = (started("open"), called("c1", "open"))
-_RUNNING: Final = (Unfinished(message_id="open", awaits="provider", run=run()),)
-"""What `_OPEN` leaves unfinished."""
-
-_SECONDS: Final = 30.0
-"""Limit for calls that must not block."""
 
 _FINALIZERS: Final = 1000
 """How many run one after another while a store writes."""
@@ -72,118 +66,91 @@ def _named(promise: str) -> Generator[None]:
         raise AssertionError(f"{promise}: unexpected {type(error).__name__}: {error}") from error
 
 
-def _require(condition: bool, sentence: str) -> None:
-    if not condition:
-        raise AssertionError(sentence)
-
-
-def _same(expected: object, got: object, what: str) -> None:
-    _require(expected == got, f"{what}: expected {expected!r}, got {got!r}")
-
-
-def _refuse(kind: type[Exception], attempt: Callable[[], object], what: str) -> Exception:
-    try:
-        attempt()
-    except kind as error:
-        return error
-    except Exception as error:
-        raise AssertionError(f"{what}: expected {kind.__name__}, got {type(error).__name__}: {error}") from error
-    raise AssertionError(f"{what}: expected {kind.__name__}, nothing was raised")
-
-
-def _events_of(records: Iterable[Record]) -> list[Event]:
-    return [record.event for record in records]
-
-
-def _texts(count: int, message_id: str = "m1") -> list[Event]:
-    return [TextEnded(message_id=message_id, text=f"text {number}") for number in range(count)]
-
-
 # 1 to 5: appending
 
 
 def _batches_are_atomic(store: Store) -> None:
-    written = store.append("s", _texts(3))
-    _same(list(written), list(store.read("s")), "returned and read records")
+    written = store.append("s", texts(3))
+    same(list(written), list(store.read("s")), "returned and read records")
 
     def broken() -> Iterator[Event]:
-        yield _texts(1)[0]
+        yield texts(1)[0]
         raise RuntimeError("the caller's own")
 
-    _refuse(RuntimeError, lambda: store.append("s", broken()), "a batch whose iterator fails")
-    _same(3, store.seq("s"), "seq after a batch whose iterator failed")
-    _same(((), ()), (store.append("s", []), store.append("empty", [])), "empty batches")
-    _same(["s"], [info.session_id for info in store.sessions()], "sessions after an empty batch for another one")
+    refuse(RuntimeError, lambda: store.append("s", broken()), "a batch whose iterator fails")
+    same(3, store.seq("s"), "seq after a batch whose iterator failed")
+    same(((), ()), (store.append("s", []), store.append("empty", [])), "empty batches")
+    same(["s"], [info.session_id for info in store.sessions()], "sessions after an empty batch for another one")
 
 
 def _seq_has_no_gaps(store: Store) -> None:
     for size in (1, 3, 2):
-        store.append("a", _texts(size))
-        store.append("b", _texts(1))
-    _same([1, 2, 3, 4, 5, 6], [record.seq for record in store.read("a")], "seq of one session")
-    _same([1, 2, 3], [record.seq for record in store.read("b")], "seq of another session")
-    _same({"a"}, {record.session_id for record in store.read("a")}, "session of the records")
-    _same((6, 3, 0), (store.seq("a"), store.seq("b"), store.seq("c")), "seq of two sessions and of an unknown one")
+        store.append("a", texts(size))
+        store.append("b", texts(1))
+    same([1, 2, 3, 4, 5, 6], [record.seq for record in store.read("a")], "seq of one session")
+    same([1, 2, 3], [record.seq for record in store.read("b")], "seq of another session")
+    same({"a"}, {record.session_id for record in store.read("a")}, "session of the records")
+    same((6, 3, 0), (store.seq("a"), store.seq("b"), store.seq("c")), "seq of two sessions and of an unknown one")
 
 
 def _expected_seq_is_checked(store: Store) -> None:
-    store.append("s", _texts(2), expected_seq=0)
+    store.append("s", texts(2), expected_seq=0)
     for expected in (0, 1):
-        outdated = partial(store.append, "s", _texts(1), expected_seq=expected)
-        error = _refuse(ConflictError, outdated, f"a batch that expects seq {expected} of a log that ends at 2")
+        outdated = partial(store.append, "s", texts(1), expected_seq=expected)
+        error = refuse(ConflictError, outdated, f"a batch that expects seq {expected} of a log that ends at 2")
         found = [getattr(error, name, None) for name in ("session_id", "expected_seq", "actual_seq")]
-        _same(["s", expected, 2], found, "session_id, expected_seq and actual_seq of the ConflictError")
-    _refuse(ConflictError, lambda: store.append("s", [], expected_seq=1), "an empty batch that expects another seq")
+        same(["s", expected, 2], found, "session_id, expected_seq and actual_seq of the ConflictError")
+    refuse(ConflictError, lambda: store.append("s", [], expected_seq=1), "an empty batch that expects another seq")
     for name, expected in (("s", 3), ("unknown", 1)):
-        ahead = partial(store.append, name, _texts(1), expected_seq=expected)
-        error = _refuse(StoreError, ahead, f"a batch that expects seq {expected} of a shorter log")
-        _require(not isinstance(error, ConflictError), f"a ConflictError for a log that is too short: {error}")
-    _same((2, 0), (store.seq("s"), store.seq("unknown")), "seq after refused batches")
-    store.append("s", _texts(1), expected_seq=2)
-    store.append("s", _texts(1))
-    _same(4, store.seq("s"), "seq after a batch with expected_seq and one without")
+        ahead = partial(store.append, name, texts(1), expected_seq=expected)
+        error = refuse(StoreError, ahead, f"a batch that expects seq {expected} of a shorter log")
+        require(not isinstance(error, ConflictError), f"a ConflictError for a log that is too short: {error}")
+    same((2, 0), (store.seq("s"), store.seq("unknown")), "seq after refused batches")
+    store.append("s", texts(1), expected_seq=2)
+    store.append("s", texts(1))
+    same(4, store.seq("s"), "seq after a batch with expected_seq and one without")
 
 
 def _one_of_two_writers_wins(store: Store) -> None:
-    _same(["conflict", "won"], sorted(_race(store, store)), "two concurrent batches with the same expected_seq")
-    _same(2, store.seq("s"), "seq after two concurrent batches of 2, one of which is refused")
+    same(["conflict", "won"], sorted(_race(store, store)), "two concurrent batches with the same expected_seq")
+    same(2, store.seq("s"), "seq after two concurrent batches of 2, one of which is refused")
 
 
 def _only_durable_events_are_stored(store: Store) -> None:
     for live in LIVE:
         name = type(live).__name__
-        batch = partial(store.append, "s", [*_texts(2), live])
-        error = _refuse(LocalProtocolError, batch, f"a batch that ends with {name}")
-        _require(name in str(error), f"the error for {name} does not name it: {error}")
-    _refuse(TypeError, lambda: store.append("s", [*_texts(2), "text"]), "a batch with a str")  # type: ignore[list-item]
+        batch = partial(store.append, "s", [*texts(2), live])
+        error = refuse(LocalProtocolError, batch, f"a batch that ends with {name}")
+        require(name in str(error), f"the error for {name} does not name it: {error}")
+    refuse(TypeError, lambda: store.append("s", [*texts(2), "text"]), "a batch with a str")  # type: ignore[list-item]
     other = attrs.evolve(UNKNOWN, type="another.event")
-    _refuse(ValueError, lambda: store.append("s", [*_texts(2), other]), "an UnknownEvent with the data of another type")
-    _same(0, store.seq("s"), "seq after batches that were refused for one of their events")
+    refuse(ValueError, lambda: store.append("s", [*texts(2), other]), "an UnknownEvent with the data of another type")
+    same(0, store.seq("s"), "seq after batches that were refused for one of their events")
     store.append("s", [UNKNOWN])
-    _same([UNKNOWN], _events_of(store.read("s")), "an UnknownEvent")
+    same([UNKNOWN], events_of(store.read("s")), "an UnknownEvent")
 
 
 def _a_batch_has_one_time(store: Store) -> None:
     at = datetime(2001, 2, 3, 4, 5, 6, 789012, tzinfo=UTC)
-    written = (*store.append("s", _texts(2)), *store.append("s", _texts(2), at=at))
-    _same(list(written), list(store.read("s")), "records with their times")
-    _same([at, at], [record.at for record in store.read("s")][2:], "the given time")
+    written = (*store.append("s", texts(2)), *store.append("s", texts(2), at=at))
+    same(list(written), list(store.read("s")), "records with their times")
+    same([at, at], [record.at for record in store.read("s")][2:], "the given time")
     times = {record.at for record in list(store.read("s"))[:2]}
-    _same(1, len(times), "number of different times in one batch")
-    _require(all(each.utcoffset() == timedelta(0) for each in times), f"a time that is not in UTC: {times}")
-    _refuse(ValueError, lambda: store.append("s", _texts(1), at=datetime(2001, 2, 3)), "a time without a zone")  # noqa: DTZ001
-    _same(4, store.seq("s"), "seq after a batch with an invalid time")
+    same(1, len(times), "number of different times in one batch")
+    require(all(each.utcoffset() == timedelta(0) for each in times), f"a time that is not in UTC: {times}")
+    refuse(ValueError, lambda: store.append("s", texts(1), at=datetime(2001, 2, 3)), "a time without a zone")  # noqa: DTZ001
+    same(4, store.seq("s"), "seq after a batch with an invalid time")
 
 
 def _meta_round_trips(store: Store) -> None:
     meta = {"user": "ü\ud800", "n": 10**30, "deep": [{"x": None, "a": 1.5}]}
-    store.append("s", _texts(2), meta=meta)
-    store.append("s", _texts(1))
-    store.append("s", _texts(1), meta={"other": True})
-    _same([meta, meta, {}, {"other": True}], [record.meta for record in store.read("s")], "meta of the records")
-    _same(["user", "n", "deep"], list(next(store.read("s")).meta), "keys of meta, in order")
-    _refuse(TypeError, lambda: store.append("s", _texts(1), meta={"at": object()}), "meta that is not JSON")
-    _same(4, store.seq("s"), "seq after a batch whose meta is not JSON")
+    store.append("s", texts(2), meta=meta)
+    store.append("s", texts(1))
+    store.append("s", texts(1), meta={"other": True})
+    same([meta, meta, {}, {"other": True}], [record.meta for record in store.read("s")], "meta of the records")
+    same(["user", "n", "deep"], list(next(store.read("s")).meta), "keys of meta, in order")
+    refuse(TypeError, lambda: store.append("s", texts(1), meta={"at": object()}), "meta that is not JSON")
+    same(4, store.seq("s"), "seq after a batch whose meta is not JSON")
 
 
 # 6 and 7: reading
@@ -193,24 +160,24 @@ def _events_round_trip(store: Store) -> None:
     events = [*TURN, *ODD]
     store.append("s", events)
     for given, record in zip(events, store.read("s"), strict=True):
-        _same(given, record.event, f"{type(given).__name__} at seq {record.seq}")
-        _same(type(given), type(record.event), f"class of the event at seq {record.seq}")
+        same(given, record.event, f"{type(given).__name__} at seq {record.seq}")
+        same(type(given), type(record.event), f"class of the event at seq {record.seq}")
         if isinstance(given, OpaqueReceived) and isinstance(record.event, OpaqueReceived):
-            _same(list(given.state), list(record.event.state), "keys of a state, in order")
+            same(list(given.state), list(record.event.state), "keys of a state, in order")
 
 
 def _the_cursor_is_exclusive(store: Store) -> None:
-    store.append("s", _texts(3))
-    store.append("s", _texts(4))
+    store.append("s", texts(3))
+    store.append("s", texts(4))
     for after in range(9):
-        _same(list(range(after + 1, 8)), [record.seq for record in store.read("s", after)], f"seq after {after}")
+        same(list(range(after + 1, 8)), [record.seq for record in store.read("s", after)], f"seq after {after}")
         for limit in (0, 1, 2, 4, 9):
             expected = list(range(after + 1, 8))[:limit]
             got = [record.seq for record in store.read("s", after, limit=limit)]
-            _same(expected, got, f"at most {limit} records after {after}")
-    _same([], list(store.read("unknown", 5)), "records of an unknown session")
-    _refuse(ValueError, lambda: list(store.read("s", -1)), "a negative cursor")
-    _refuse(ValueError, lambda: list(store.read("s", limit=-1)), "a negative limit")
+            same(expected, got, f"at most {limit} records after {after}")
+    same([], list(store.read("unknown", 5)), "records of an unknown session")
+    refuse(ValueError, lambda: list(store.read("s", -1)), "a negative cursor")
+    refuse(ValueError, lambda: list(store.read("s", limit=-1)), "a negative limit")
 
 
 def _ids_are_any_strings(store: Store) -> None:
@@ -220,26 +187,26 @@ def _ids_are_any_strings(store: Store) -> None:
         events: list[Event] = [PromptSubmitted(message_id=name, content=name), called(name, f"{name}!")]
         store.append(name, events, expected_seq=0, unfinished=[left])
     for name in ids:
-        _same([1, 2], [record.seq for record in store.read(name)], f"seq of session {name!r}")
-        _same(name, next(store.read(name)).event.message_id, f"message of session {name!r}")
+        same([1, 2], [record.seq for record in store.read(name)], f"seq of session {name!r}")
+        same(name, next(store.read(name)).event.message_id, f"message of session {name!r}")
         left = Unfinished(message_id=name, awaits="tools", call_id=name)
-        _same((left,), store.unfinished().get(name), f"unfinished work of session {name!r}")
-    _same(set(ids), {info.session_id for info in store.sessions()}, "ids of the sessions")
+        same((left,), store.unfinished().get(name), f"unfinished work of session {name!r}")
+    same(set(ids), {info.session_id for info in store.sessions()}, "ids of the sessions")
     for wrong, kind in (("", ValueError), (None, TypeError), (1, TypeError), (b"a", TypeError)):
-        _refuse(kind, lambda: store.append(wrong, _texts(1)), f"session id {wrong!r}")  # type: ignore[arg-type]  # noqa: B023
-        _refuse(kind, lambda: list(store.read(wrong)), f"session id {wrong!r}")  # type: ignore[arg-type]  # noqa: B023
+        refuse(kind, lambda: store.append(wrong, texts(1)), f"session id {wrong!r}")  # type: ignore[arg-type]  # noqa: B023
+        refuse(kind, lambda: list(store.read(wrong)), f"session id {wrong!r}")  # type: ignore[arg-type]  # noqa: B023
 
 
 def _readers_do_not_block(store: Store) -> None:
-    store.append("s", _texts(600))
+    store.append("s", texts(600))
     reader = store.read("s")
     first = [next(reader) for _ in range(3)]
     other = store.read("s", 1)
-    _at_once([lambda: store.append("s", _texts(2))], "a writer beside a suspended reader")
-    _same(602, store.seq("s"), "seq after a batch during a read")
-    _same(2, next(other).seq, "seq of the first record of a second reader")
+    at_once([lambda: store.append("s", texts(2))], "a writer beside a suspended reader")
+    same(602, store.seq("s"), "seq after a batch during a read")
+    same(2, next(other).seq, "seq of the first record of a second reader")
     rest = [record.seq for record in (*first, *reader)]
-    _same(list(range(1, 601)), rest[:600], "records of a reader that was suspended")
+    same(list(range(1, 601)), rest[:600], "records of a reader that was suspended")
 
 
 # 8 to 11: snapshots, pruning, forks, deletion
@@ -249,23 +216,23 @@ def _one_snapshot_per_session(store: Store) -> None:
     store.append("s", TURN)
     whole = fold(store.read("s"))
     early = fold(store.read("s", limit=4))
-    _same([None] * 2, [store.load_snapshot(name) for name in ("s", "unknown")], "snapshots of sessions without one")
+    same([None] * 2, [store.load_snapshot(name) for name in ("s", "unknown")], "snapshots of sessions without one")
     store.snapshot("s", early)
-    _same(early, store.load_snapshot("s"), "a snapshot")
+    same(early, store.load_snapshot("s"), "a snapshot")
     store.snapshot("s", whole)
     loaded = store.load_snapshot("s")
-    _same(whole, loaded, "a snapshot that replaced an older one")
-    _same([each.times for each in whole], [each.times for each in loaded or ()], "times of the messages of a snapshot")
-    _same(whole, fold(store.read("s", whole.seq), start=loaded), "a snapshot at the end, and the records after it")
+    same(whole, loaded, "a snapshot that replaced an older one")
+    same([each.times for each in whole], [each.times for each in loaded or ()], "times of the messages of a snapshot")
+    same(whole, fold(store.read("s", whole.seq), start=loaded), "a snapshot at the end, and the records after it")
     store.snapshot("s", whole)
-    _refuse(StoreError, lambda: store.snapshot("s", early), "a snapshot before the current one")
+    refuse(StoreError, lambda: store.snapshot("s", early), "a snapshot before the current one")
     beyond = attrs.evolve(whole, seq=whole.seq + 1)
-    _refuse(StoreError, lambda: store.snapshot("s", beyond), "a snapshot beyond the end of the log")
-    _refuse(StoreError, lambda: store.snapshot("s", Transcript()), "an empty snapshot")
-    _refuse(StoreError, lambda: store.snapshot("unknown", whole), "a snapshot of an unknown session")
-    _same(whole, store.load_snapshot("s"), "the snapshot after refused ones")
+    refuse(StoreError, lambda: store.snapshot("s", beyond), "a snapshot beyond the end of the log")
+    refuse(StoreError, lambda: store.snapshot("s", Transcript()), "an empty snapshot")
+    refuse(StoreError, lambda: store.snapshot("unknown", whole), "a snapshot of an unknown session")
+    same(whole, store.load_snapshot("s"), "the snapshot after refused ones")
     store.fork("s", "fork", at=early.seq)
-    _same(None, store.load_snapshot("fork"), "snapshot of a fork at a seq before it")
+    same(None, store.load_snapshot("fork"), "snapshot of a fork at a seq before it")
 
 
 def _pruning_needs_a_snapshot(store: Store) -> None:
@@ -273,29 +240,29 @@ def _pruning_needs_a_snapshot(store: Store) -> None:
         store.append("s", TURN[at : at + 5])
     records = list(store.read("s"))
     whole = fold(records)
-    error = _refuse(StoreError, lambda: store.prune("s", 7), "pruning without a snapshot")
-    _require("snapshot" in str(error), f"the error does not mention the missing snapshot: {error}")
+    error = refuse(StoreError, lambda: store.prune("s", 7), "pruning without a snapshot")
+    require("snapshot" in str(error), f"the error does not mention the missing snapshot: {error}")
     store.snapshot("s", fold(records[:8]))
-    _refuse(StoreError, lambda: store.prune("s", 9), "pruning beyond the snapshot")
-    _refuse(StoreError, lambda: store.prune("unknown", 1), "pruning an unknown session")
-    _same(records, list(store.read("s")), "records after refused pruning")
+    refuse(StoreError, lambda: store.prune("s", 9), "pruning beyond the snapshot")
+    refuse(StoreError, lambda: store.prune("unknown", 1), "pruning an unknown session")
+    same(records, list(store.read("s")), "records after refused pruning")
     for through, kept in ((0, 0), (3, 3), (7, 7), (7, 7), (2, 7)):
         store.prune("s", through)
-        _same(records[kept:], list(store.read("s", kept)), f"records after {kept} of a log pruned up to there")
+        same(records[kept:], list(store.read("s", kept)), f"records after {kept} of a log pruned up to there")
         info = next(info for info in store.sessions() if info.session_id == "s")
-        _same((len(records), kept), (info.seq, info.pruned_to), "seq and pruned_to of the session")
+        same((len(records), kept), (info.seq, info.pruned_to), "seq and pruned_to of the session")
     for after in (0, 6):
-        _refuse(PrunedError, lambda: list(store.read("s", after)), f"reading after {after} a log pruned up to 7")  # noqa: B023
+        refuse(PrunedError, lambda: list(store.read("s", after)), f"reading after {after} a log pruned up to 7")  # noqa: B023
     start = store.load_snapshot("s")
-    _same(whole, fold(store.read("s", 8), start=start), "the snapshot, and the records after it")
-    (record,) = store.append("s", _texts(1))
-    _same(len(records) + 1, record.seq, "seq of the record after a pruned log")
-    rest = store.append("s", _texts(1), expected_seq=len(records) + 1)
+    same(whole, fold(store.read("s", 8), start=start), "the snapshot, and the records after it")
+    (record,) = store.append("s", texts(1))
+    same(len(records) + 1, record.seq, "seq of the record after a pruned log")
+    rest = store.append("s", texts(1), expected_seq=len(records) + 1)
     store.snapshot("s", attrs.evolve(whole, seq=rest[-1].seq))
     store.prune("s", rest[-1].seq)
-    _same([], list(store.read("s", rest[-1].seq)), "records of a log pruned to its end")
-    _same(rest[-1].seq, store.seq("s"), "seq of a log pruned to its end")
-    _refuse(ConflictError, lambda: store.append("s", _texts(1), expected_seq=0), "a writer that expects it to be empty")
+    same([], list(store.read("s", rest[-1].seq)), "records of a log pruned to its end")
+    same(rest[-1].seq, store.seq("s"), "seq of a log pruned to its end")
+    refuse(ConflictError, lambda: store.append("s", texts(1), expected_seq=0), "a writer that expects it to be empty")
 
 
 def _a_fork_is_independent(store: Store) -> None:
@@ -304,22 +271,22 @@ def _a_fork_is_independent(store: Store) -> None:
     records = list(store.read("s"))
     for seq in range(1, len(records) + 1):
         name = f"fork {seq}"
-        _same(seq, store.fork("s", name, at=seq), "result of fork")
+        same(seq, store.fork("s", name, at=seq), "result of fork")
         expected = [attrs.evolve(record, session_id=name) for record in records[:seq]]
-        _same(expected, list(store.read(name)), f"records of a fork at {seq}")
-        _same(_folded(store, name), _unfinished(store, name), f"unfinished work of a fork at {seq}")
-    store.append("fork 7", _texts(1), expected_seq=7)
-    _same(records, list(store.read("s")), "records of a session after appending to its fork")
-    _same(len(records), store.fork("s", "whole"), "result of fork without a seq")
-    store.append("whole", _texts(1), expected_seq=len(records))
-    _same(records, list(store.read("s")), "records of a session after appending to a fork of all of it")
-    _same(0, store.fork("s", "none", at=0), "result of a fork before the first record")
-    _same(0, store.seq("none"), "seq of a fork before the first record")
-    _refuse(ConflictError, lambda: store.fork("s", "fork 3"), "a fork to a session with records")
-    _refuse(ConflictError, lambda: store.fork("s", "s"), "a fork to itself")
-    _refuse(StoreError, lambda: store.fork("unknown", "new"), "a fork of an unknown session")
-    _refuse(StoreError, lambda: store.fork("s", "new", at=len(records) + 1), "a fork beyond the end")
-    _same(0, store.seq("new"), "seq of a refused fork")
+        same(expected, list(store.read(name)), f"records of a fork at {seq}")
+        same(_folded(store, name), _unfinished(store, name), f"unfinished work of a fork at {seq}")
+    store.append("fork 7", texts(1), expected_seq=7)
+    same(records, list(store.read("s")), "records of a session after appending to its fork")
+    same(len(records), store.fork("s", "whole"), "result of fork without a seq")
+    store.append("whole", texts(1), expected_seq=len(records))
+    same(records, list(store.read("s")), "records of a session after appending to a fork of all of it")
+    same(0, store.fork("s", "none", at=0), "result of a fork before the first record")
+    same(0, store.seq("none"), "seq of a fork before the first record")
+    refuse(ConflictError, lambda: store.fork("s", "fork 3"), "a fork to a session with records")
+    refuse(ConflictError, lambda: store.fork("s", "s"), "a fork to itself")
+    refuse(StoreError, lambda: store.fork("unknown", "new"), "a fork of an unknown session")
+    refuse(StoreError, lambda: store.fork("s", "new", at=len(records) + 1), "a fork beyond the end")
+    same(0, store.seq("new"), "seq of a refused fork")
 
 
 def _a_fork_of_a_pruned_log(store: Store) -> None:
@@ -330,46 +297,46 @@ def _a_fork_of_a_pruned_log(store: Store) -> None:
     store.snapshot("s", fold(records[:held]))
     store.prune("s", 6)
     for seq in (5, 7):
-        _refuse(StoreError, lambda: store.fork("s", "early", at=seq), f"a fork at {seq}, before the snapshot")  # noqa: B023
+        refuse(StoreError, lambda: store.fork("s", "early", at=seq), f"a fork at {seq}, before the snapshot")  # noqa: B023
     for seq in range(held, len(records) + 1):
         name = f"fork {seq}"
         store.fork("s", name, at=seq)
         start = store.load_snapshot(name)
-        _same(fold(records[:held]), start, f"snapshot of a fork at {seq}")
-        _same(fold(records[:seq]), fold(store.read(name, held), start=start), f"transcript of a fork at {seq}")
-        _refuse(PrunedError, lambda: list(store.read(name)), "reading a fork of a pruned log from the start")  # noqa: B023
-        _same(_folded(store, name), _unfinished(store, name), f"unfinished work of a fork at {seq}")
+        same(fold(records[:held]), start, f"snapshot of a fork at {seq}")
+        same(fold(records[:seq]), fold(store.read(name, held), start=start), f"transcript of a fork at {seq}")
+        refuse(PrunedError, lambda: list(store.read(name)), "reading a fork of a pruned log from the start")  # noqa: B023
+        same(_folded(store, name), _unfinished(store, name), f"unfinished work of a fork at {seq}")
 
 
 def _deleting_is_complete(store: Store) -> None:
     for name in ("s", "other"):
-        store.append(name, [*TURN, *_OPEN], expected_seq=0, unfinished=_RUNNING)
+        store.append(name, [*TURN, *OPEN], expected_seq=0, unfinished=RUNNING)
     kept = list(store.read("other"))
     store.snapshot("s", fold(store.read("s")))
     store.delete("s")
     store.delete("s")
-    _same([], list(store.read("s")), "records of a deleted session")
-    _same((0, None), (store.seq("s"), store.load_snapshot("s")), "seq and snapshot of a deleted session")
-    _same(["other"], [info.session_id for info in store.sessions()], "sessions after one was deleted")
-    _same({"other": _RUNNING}, store.unfinished(), "unfinished work after a session was deleted")
-    _same(kept, list(store.read("other")), "records of another session")
-    store.append("s", _texts(1), expected_seq=0)
-    _same([1], [record.seq for record in store.read("s")], "seq of a session created again")
-    _same({"other": _RUNNING}, store.unfinished(), "unfinished work after a session was created again")
+    same([], list(store.read("s")), "records of a deleted session")
+    same((0, None), (store.seq("s"), store.load_snapshot("s")), "seq and snapshot of a deleted session")
+    same(["other"], [info.session_id for info in store.sessions()], "sessions after one was deleted")
+    same({"other": RUNNING}, store.unfinished(), "unfinished work after a session was deleted")
+    same(kept, list(store.read("other")), "records of another session")
+    store.append("s", texts(1), expected_seq=0)
+    same([1], [record.seq for record in store.read("s")], "seq of a session created again")
+    same({"other": RUNNING}, store.unfinished(), "unfinished work after a session was created again")
 
 
 def _sessions_are_listed(store: Store) -> None:
     times = [datetime(2020, 1, day, tzinfo=UTC) for day in (1, 2, 3, 4)]
-    store.append("a", _texts(1), at=times[0])
-    store.append("b", _texts(2), at=times[1])
-    store.append("c", _texts(1), at=times[2])
-    store.append("a", _texts(2), at=times[3])
+    store.append("a", texts(1), at=times[0])
+    store.append("b", texts(2), at=times[1])
+    store.append("c", texts(1), at=times[2])
+    store.append("a", texts(2), at=times[3])
     found = [(info.session_id, info.seq, info.pruned_to, info.created, info.updated) for info in store.sessions()]
     expected = [("a", 3, 0, times[0], times[3]), ("c", 1, 0, times[2], times[2]), ("b", 2, 0, times[1], times[1])]
-    _same(expected, found, "id, seq, pruned_to, created and updated of the sessions, newest first")
+    same(expected, found, "id, seq, pruned_to, created and updated of the sessions, newest first")
     store.snapshot("a", fold(store.read("a")))
     store.prune("a", 3)
-    _same(expected[0][3:], (store.sessions()[0].created, store.sessions()[0].updated), "times of a pruned session")
+    same(expected[0][3:], (store.sessions()[0].created, store.sessions()[0].updated), "times of a pruned session")
 
 
 # 12: media
@@ -382,16 +349,16 @@ def _media_outlive_other_references(store: Store) -> None:
     transcript = fold(store.read("a"))
     store.snapshot("a", fold(store.read("a", limit=2)))
     store.snapshot("a", transcript)
-    events = _events_of(store.read("a"))
-    _same([*with_media("m"), *with_media("n")], events, "events with media")
+    events = events_of(store.read("a"))
+    same([*with_media("m"), *with_media("n")], events, "events with media")
     store.delete("b")
-    _same(events, _events_of(store.read("a")), "events with media after another session with them was deleted")
+    same(events, events_of(store.read("a")), "events with media after another session with them was deleted")
     store.prune("a", 3)
-    _same(events[3:], _events_of(store.read("a", 3)), "events with media after others were pruned")
+    same(events[3:], events_of(store.read("a", 3)), "events with media after others were pruned")
     store.fork("a", "c")
     store.delete("a")
-    _same(events[3:], _events_of(store.read("c", 3)), "events with media of a fork whose source was deleted")
-    _same(transcript, store.load_snapshot("c"), "a snapshot with media of a fork whose source was deleted")
+    same(events[3:], events_of(store.read("c", 3)), "events with media of a fork whose source was deleted")
+    same(transcript, store.load_snapshot("c"), "a snapshot with media of a fork whose source was deleted")
 
 
 # 13: unfinished work
@@ -400,31 +367,31 @@ def _media_outlive_other_references(store: Store) -> None:
 def _unfinished_work_is_indexed(store: Store) -> None:
     call = Unfinished(message_id="m1", awaits="tools", call_id="c1")
     prompt = Unfinished(message_id="u1", awaits="model")
-    store.append("b", _texts(1), expected_seq=0, unfinished=[call, *_RUNNING])
-    store.append("a", _texts(1), expected_seq=0, unfinished=iter([prompt]))
-    store.append("settled", _OPEN, expected_seq=0, unfinished=())
-    expected = {"b": (call, *_RUNNING), "a": (prompt,)}
-    _same(list(expected.items()), list(store.unfinished().items()), "unfinished work in the order of the sessions")
-    _refuse(ConflictError, lambda: store.append("a", [], expected_seq=0, unfinished=()), "an outdated empty batch")
-    _refuse(ConflictError, lambda: store.append("a", _texts(1), expected_seq=0, unfinished=()), "an outdated batch")
-    _refuse(ValueError, lambda: store.append("a", _texts(1), unfinished=()), "unfinished without expected_seq")
+    store.append("b", texts(1), expected_seq=0, unfinished=[call, *RUNNING])
+    store.append("a", texts(1), expected_seq=0, unfinished=iter([prompt]))
+    store.append("settled", OPEN, expected_seq=0, unfinished=())
+    expected = {"b": (call, *RUNNING), "a": (prompt,)}
+    same(list(expected.items()), list(store.unfinished().items()), "unfinished work in the order of the sessions")
+    refuse(ConflictError, lambda: store.append("a", [], expected_seq=0, unfinished=()), "an outdated empty batch")
+    refuse(ConflictError, lambda: store.append("a", texts(1), expected_seq=0, unfinished=()), "an outdated batch")
+    refuse(ValueError, lambda: store.append("a", texts(1), unfinished=()), "unfinished without expected_seq")
     wrong: list[Unfinished] = ["u1"]  # type: ignore[list-item]
-    _refuse(TypeError, lambda: store.append("a", _texts(1), expected_seq=1, unfinished=wrong), "a str as unfinished")
-    _same(expected, store.unfinished(), "unfinished work after refused batches")
-    store.append("a", [], expected_seq=1, unfinished=_RUNNING)
-    store.append("b", _texts(1), expected_seq=1, unfinished=())
-    _same({"a": _RUNNING}, store.unfinished(), "unfinished work after it was replaced, by an empty batch too")
-    _same(1, store.seq("a"), "seq after an empty batch with unfinished work")
+    refuse(TypeError, lambda: store.append("a", texts(1), expected_seq=1, unfinished=wrong), "a str as unfinished")
+    same(expected, store.unfinished(), "unfinished work after refused batches")
+    store.append("a", [], expected_seq=1, unfinished=RUNNING)
+    store.append("b", texts(1), expected_seq=1, unfinished=())
+    same({"a": RUNNING}, store.unfinished(), "unfinished work after it was replaced, by an empty batch too")
+    same(1, store.seq("a"), "seq after an empty batch with unfinished work")
 
 
 def _unknown_unfinished_work_is_folded(store: Store) -> None:
     for at in range(0, len(TURN), 3):
         store.append("s", TURN[at : at + 3])
-        _same(_folded(store, "s"), _unfinished(store, "s"), f"unfinished work after {TURN[: at + 3]!r}")
-        _same(_folded(store, "s"), _unfinished(store, "s"), "unfinished work, asked for again")
+        same(_folded(store, "s"), _unfinished(store, "s"), f"unfinished work after {TURN[: at + 3]!r}")
+        same(_folded(store, "s"), _unfinished(store, "s"), "unfinished work, asked for again")
     store.append("s", [], expected_seq=len(TURN), unfinished=())
-    store.append("s", _OPEN)
-    _same({"s": _folded(store, "s")}, store.unfinished(), "unfinished work after a batch without it")
+    store.append("s", OPEN)
+    same({"s": _folded(store, "s")}, store.unfinished(), "unfinished work after a batch without it")
 
 
 def _unfinished(store: Store, session_id: str) -> tuple[Unfinished, ...]:
@@ -445,25 +412,25 @@ def _threads_may_share_a_store(store: Store) -> None:
             store.append("s", [TextEnded(message_id=name, text=f"{number} {part}") for part in range(3)])
             list(store.read("s", limit=5))
 
-    _at_once([partial(write, f"thread {number}") for number in range(4)], "one of four writing threads")
+    at_once([partial(write, f"thread {number}") for number in range(4)], "one of four writing threads")
     records = list(store.read("s"))
-    _same(list(range(1, 121)), [record.seq for record in records], "seq of the records of four threads")
+    same(list(range(1, 121)), [record.seq for record in records], "seq of the records of four threads")
     for at in range(0, 120, 3):
         batch = {record.event.message_id for record in records[at : at + 3]}
-        _same(1, len(batch), f"number of threads in the batch at seq {at + 1}")
+        same(1, len(batch), f"number of threads in the batch at seq {at + 1}")
     for number in range(4):
         own = [record.event for record in records if record.event.message_id == f"thread {number}"]
         texts = [getattr(event, "text", "") for event in own]
-        _same(sorted(texts), texts, "batches of one thread, in its order")
+        same(sorted(texts), texts, "batches of one thread, in its order")
 
 
 def _closed_stores_refuse_calls(store: Store) -> None:
-    store.append("s", _texts(2))
-    transcript = fold(store.read("s"))
+    store.append("s", texts(2))
+    transcript, claim = fold(store.read("s")), store.claim("s", "w1")
     store.close()
     store.close()
     verbs: dict[str, Callable[[], object]] = {
-        "append": lambda: store.append("s", _texts(1)),
+        "append": lambda: store.append("s", texts(1)),
         "read": lambda: list(store.read("s")),
         "seq": lambda: store.seq("s"),
         "sessions": store.sessions,
@@ -473,10 +440,14 @@ def _closed_stores_refuse_calls(store: Store) -> None:
         "fork": lambda: store.fork("s", "t"),
         "delete": lambda: store.delete("s"),
         "unfinished": store.unfinished,
+        "claim": lambda: store.claim("s", "w1"),
+        "release": lambda: store.release(claim),
+        "beat": lambda: store.beat("w1"),
+        "take_over": lambda: store.take_over("w1"),
         "with": store.__enter__,
     }
     for name, verb in verbs.items():
-        _refuse(StoreError, verb, f"{name} after close")
+        refuse(StoreError, verb, f"{name} after close")
 
 
 # 15: reentrant calls
@@ -509,39 +480,20 @@ def _reentrant_calls_are_harmless(store: Store) -> None:
         gc.set_threshold(1)  # the collector runs as often as possible, also during calls of the store
         try:
             for number in range(20):
-                batches.append(store.append("s", [started(f"m{number}"), *_texts(3, f"m{number}")]))
+                batches.append(store.append("s", [started(f"m{number}"), *texts(3, f"m{number}")]))
                 store.unfinished()
         finally:
             gc.set_threshold(*before)
 
-    _at_once([write], "a writer that is interrupted by finalizers which append")
+    at_once([write], "a writer that is interrupted by finalizers which append")
     gc.collect()
     records = list(store.read("s"))
-    _same(list(range(1, len(records) + 1)), [record.seq for record in records], "seq after reentrant calls")
+    same(list(range(1, len(records) + 1)), [record.seq for record in records], "seq after reentrant calls")
     inner = [record.seq for record in records if record.event.message_id == "finalizer"]
-    _same(sorted(written), inner, "seq of the records of reentrant calls")
+    same(sorted(written), inner, "seq of the records of reentrant calls")
     for batch in batches:
-        _same(list(batch), records[batch[0].seq - 1 :][: len(batch)], "a batch that was interrupted by reentrant calls")
-    _same(_folded(store, "s"), _unfinished(store, "s"), "unfinished work after reentrant calls")
-
-
-def _at_once(work: Sequence[Callable[[], object]], what: str) -> None:
-    """Run each in a thread of its own; none may fail or block."""
-    faults: list[Exception] = []
-
-    def run(each: Callable[[], object]) -> None:
-        try:
-            each()
-        except Exception as error:  # noqa: BLE001 - reported by the main thread
-            faults.append(error)
-
-    threads = [Thread(target=run, args=(each,), daemon=True) for each in work]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(_SECONDS)
-        _require(not thread.is_alive(), f"{what} did not end within {_SECONDS:.0f} s")
-    _require(not faults, f"{what} failed: {faults!r}")
+        same(list(batch), records[batch[0].seq - 1 :][: len(batch)], "a batch that was interrupted by reentrant calls")
+    same(_folded(store, "s"), _unfinished(store, "s"), "unfinished work after reentrant calls")
 
 
 def _race(one: Store, two: Store) -> list[str]:
@@ -552,13 +504,13 @@ def _race(one: Store, two: Store) -> list[str]:
     def write(store: Store) -> None:
         start.wait()
         try:
-            store.append("s", _texts(2), expected_seq=0)
+            store.append("s", texts(2), expected_seq=0)
         except ConflictError:
             results.append("conflict")
         else:
             results.append("won")
 
-    _at_once([partial(write, one), partial(write, two)], "one of two writers")
+    at_once([partial(write, one), partial(write, two)], "one of two writers")
     return results
 
 
@@ -566,18 +518,18 @@ def _race(one: Store, two: Store) -> list[str]:
 
 
 def _both_see_all(one: Store, two: Store) -> None:
-    one.append("s", [*TURN, *_OPEN], expected_seq=0, unfinished=_RUNNING)
-    two.append("s", _texts(1))
-    _same(list(one.read("s")), list(two.read("s")), "records seen from two stores")
-    _same(one.unfinished(), two.unfinished(), "unfinished work, seen from two stores")
+    one.append("s", [*TURN, *OPEN], expected_seq=0, unfinished=RUNNING)
+    two.append("s", texts(1))
+    same(list(one.read("s")), list(two.read("s")), "records seen from two stores")
+    same(one.unfinished(), two.unfinished(), "unfinished work, seen from two stores")
     one.snapshot("s", fold(one.read("s")))
-    _same(one.load_snapshot("s"), two.load_snapshot("s"), "a snapshot seen from two stores")
+    same(one.load_snapshot("s"), two.load_snapshot("s"), "a snapshot seen from two stores")
     one.close()
-    _same(len(TURN) + 3, two.seq("s"), "seq after the other store was closed")
+    same(len(TURN) + 3, two.seq("s"), "seq after the other store was closed")
 
 
 def _one_of_both_wins(one: Store, two: Store) -> None:
-    _same(["conflict", "won"], sorted(_race(one, two)), "two concurrent batches with the same expected_seq")
+    same(["conflict", "won"], sorted(_race(one, two)), "two concurrent batches with the same expected_seq")
 
 
 _PROMISES: Final[dict[str, tuple[_Try, ...]]] = {
@@ -596,5 +548,12 @@ _PROMISES: Final[dict[str, tuple[_Try, ...]]] = {
     "13, unfinished work is indexed": (_unfinished_work_is_indexed, _unknown_unfinished_work_is_folded),
     "14, threads may share a store": (_threads_may_share_a_store, _closed_stores_refuse_calls),
     "15, calls are not reentrant": (_reentrant_calls_are_harmless,),
+    "16, a session has one owner": (claims.a_session_has_one_owner, claims.sessions_are_listed_in_pages),
+    "17, a token is for one claim": (claims.a_session_has_one_claim, claims.tokens_fence),
+    "18, sessions of dead workers are taken over once": (
+        claims.sessions_of_dead_workers_are_taken_over,
+        claims.a_sign_of_life_lasts,
+        claims.one_of_several_takes_over,
+    ),
 }
-_OF_TWO: Final = (_both_see_all, _one_of_both_wins)
+_OF_TWO: Final = (_both_see_all, _one_of_both_wins, claims.one_of_both_takes_over)

@@ -7,7 +7,7 @@ from typing import Final
 APPLICATION_ID: Final = 0x41734576
 """`AsEv`."""
 
-VERSION: Final = 3
+VERSION: Final = 4
 
 SEQ_BITS: Final = 32
 """The key of a record is `session << SEQ_BITS | seq`."""
@@ -19,9 +19,11 @@ _LOG: Final = (
         id NOT NULL UNIQUE,
         created INTEGER NOT NULL,
         pruned INTEGER NOT NULL,
-        pruned_at INTEGER NOT NULL
+        pruned_at INTEGER NOT NULL,
+        owner
     )
     """,
+    "CREATE INDEX sessions_by_owner ON sessions (owner)",
     """
     CREATE TABLE records (
         key INTEGER PRIMARY KEY,
@@ -52,7 +54,7 @@ Records and snapshots.
 
 A row of `records` is a batch or a chunk of it: `body` is a JSON array of events, `key` belongs to the last of them. The
 end of a session is read from its last row, so an append updates no other row. `with_media` lists the `seq` of records
-whose media are in `media`. Times are microseconds since 1970; ids that are not valid Unicode are bytes.
+whose media are in `media`. Times are microseconds since 1970; ids and other names that are not valid Unicode are bytes.
 """
 
 _MEDIA: Final = (
@@ -78,4 +80,20 @@ _MEDIA: Final = (
 _UNFINISHED: Final = ("CREATE TABLE unfinished (session INTEGER PRIMARY KEY, body BLOB)",)
 """Unfinished work of a session as JSON. `NULL` when it is unknown; without a row the session awaits its user."""
 
-SCHEMA: Final = (*_LOG, *_MEDIA, *_UNFINISHED)
+_CLAIMS: Final = (
+    """
+    CREATE TABLE claims (
+        token INTEGER PRIMARY KEY AUTOINCREMENT,
+        session NOT NULL UNIQUE,
+        worker NOT NULL,
+        held INTEGER NOT NULL
+    )
+    """,
+    "CREATE TABLE workers (name NOT NULL PRIMARY KEY, beat INTEGER NOT NULL) WITHOUT ROWID",
+)
+"""
+The last claim of each session by the id of the session, which may have no records yet; `held` is 0 after its release.
+`AUTOINCREMENT`: no token is used twice. A worker has a row as long as it may be alive.
+"""
+
+SCHEMA: Final = (*_LOG, *_MEDIA, *_UNFINISHED, *_CLAIMS)

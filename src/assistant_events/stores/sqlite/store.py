@@ -6,19 +6,20 @@ import os
 import sqlite3
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final, Self, TypeVar, final
 
 from assistant_events.converters import dumps
 from assistant_events.errors import ConflictError, PrunedError, StoreError
 from assistant_events.events import Event, Record
 from assistant_events.messages import Transcript, Unfinished
-from assistant_events.stores import contract
+from assistant_events.stores import checks, contract
 from assistant_events.stores.call_lock import CallLock
-from assistant_events.stores.contract import SessionInfo
+from assistant_events.stores.contract import DEAD_AFTER_S, Claim, SessionInfo
 from assistant_events.stores.media import Media, extract_media, restore_media
-from assistant_events.stores.sqlite import columns, record_rows
+from assistant_events.stores.sqlite import claim_rows, columns, record_rows
 from assistant_events.stores.sqlite.connection import MEMORY, Synchronous, name_of_file, open_file, transact, translated
-from assistant_events.stores.unfinished import dump_unfinished, load_unfinished, resolve_unfinished
+from assistant_events.stores.unfinished import dump_unfinished, load_unfinished, recover_unfinished, resolve_unfinished
 from assistant_events.values import write_json
 from assistant_events.values.validators import NO_FIELDS
 
@@ -79,21 +80,29 @@ class SqliteStore:
         expected_seq: int | None = None,
         meta: Mapping[str, object] | None = None,
         at: datetime | None = None,
+        owner: str | None = None,
+        token: int | None = None,
         unfinished: Iterable[Unfinished] | None = None,
     ) -> tuple[Record, ...]:
         """See `Store.append`."""
-        kept, left = contract.check_append(session_id, events, expected_seq, unfinished)
-        frozen = contract.check_meta(meta)
+        kept, left = checks.check_append(
+            session_id, events, expected_seq, owner=owner, token=token, unfinished=unfinished
+        )
+        frozen = checks.check_meta(meta)
         written_meta = write_json(frozen) if frozen else None
         encoded = record_rows.encode(kept)
 
         def work(db: sqlite3.Connection) -> tuple[Record, ...]:
             number, seq, _ = _session(db, session_id)
-            contract.check_expected_seq(session_id, expected_seq, seq)
-            time = contract.check_time(self._clock() if at is None else at)
+            if token is not None:
+                checks.check_token(session_id, token, current=claim_rows.current_token(db, session_id))
+            checks.check_expected_seq(session_id, expected_seq, seq)
+            if owner is not None and number:
+                checks.check_owner(session_id, owner, stored=_owner(db, number))
+            time = checks.check_time(self._clock() if at is None else at)
             if kept:
                 micros = columns.micros_of(time)
-                number = number or _begin(db, session_id, micros)
+                number = number or _begin(db, session_id, micros, owner)
                 record_rows.write(db, number, seq, encoded, at=micros, meta=written_meta)
             if number and (kept or left is not None):
                 _save_unfinished(db, number, left)
@@ -103,7 +112,7 @@ class SqliteStore:
 
     def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> Iterator[Record]:
         """See `Store.read`."""
-        contract.check_read(session_id, after, limit)
+        checks.check_read(session_id, after, limit)
         number, _, pruned = self._reading(lambda db: _session(db, session_id))
         if number and after < pruned:
             raise PrunedError(session_id, after, pruned)
@@ -111,17 +120,30 @@ class SqliteStore:
 
     def seq(self, session_id: str) -> int:
         """See `Store.seq`."""
-        contract.check_session_id(session_id)
+        checks.check_session_id(session_id)
         return self._reading(lambda db: _session(db, session_id)[1])
 
-    def sessions(self) -> tuple[SessionInfo, ...]:
+    def sessions(
+        self, *, owner: str | None = None, after: str | None = None, limit: int | None = None
+    ) -> tuple[SessionInfo, ...]:
         """See `Store.sessions`."""
+        cursor = checks.check_sessions(owner, after, limit)
+        conditions, values = ["1"], list[object]()
+        if owner is not None:
+            conditions.append("owner = ?")
+            values.append(columns.key_of(owner))
+        if cursor is not None:
+            conditions.append("(updated < ? OR (updated = ? AND CAST(id AS BLOB) > CAST(? AS BLOB)))")
+            micros = columns.micros_of(cursor[0])
+            values += [micros, micros, columns.key_of(cursor[1])]
 
         def work(db: sqlite3.Connection) -> tuple[SessionInfo, ...]:
             rows = db.execute(
-                "SELECT id, last, pruned, created, "
+                "SELECT id, last, pruned, created, owner, "  # noqa: S608 - of constants
                 "coalesce((SELECT at FROM records WHERE key = last), pruned_at) AS updated "
-                "FROM logs ORDER BY updated DESC, number"
+                f"FROM logs WHERE {' AND '.join(conditions)} "
+                "ORDER BY updated DESC, CAST(id AS BLOB) LIMIT ?",  # as BLOB: text would be before bytes
+                (*values, -1 if limit is None else min(limit, columns.MAX_SEQ)),
             ).fetchall()
             return tuple(
                 [
@@ -131,8 +153,9 @@ class SqliteStore:
                         pruned_to=columns.number_of(pruned),
                         created=columns.time_of(created),
                         updated=columns.time_of(updated),
+                        owner=None if its_owner is None else columns.name_of(its_owner),
                     )
-                    for key, last, pruned, created, updated in rows
+                    for key, last, pruned, created, its_owner, updated in rows
                 ]
             )
 
@@ -140,14 +163,14 @@ class SqliteStore:
 
     def snapshot(self, session_id: str, transcript: Transcript) -> None:
         """See `Store.snapshot`."""
-        contract.check_session_id(session_id)
-        contract.check_transcript(transcript)
+        checks.check_session_id(session_id)
+        checks.check_transcript(transcript)
         kept, media = extract_media(transcript)
         body = dumps(kept)
 
         def work(db: sqlite3.Connection) -> None:
             number, seq, _ = _session(db, session_id)
-            contract.check_snapshot(session_id, transcript.seq, seq=seq, held=_held(db, number))
+            checks.check_snapshot(session_id, transcript.seq, seq=seq, held=_held(db, number))
             columns.release_media(db, number, columns.SNAPSHOT, columns.SNAPSHOT)
             columns.add_media(db, number, columns.SNAPSHOT, media)
             db.execute(
@@ -159,7 +182,7 @@ class SqliteStore:
 
     def load_snapshot(self, session_id: str) -> Transcript | None:
         """See `Store.load_snapshot`."""
-        contract.check_session_id(session_id)
+        checks.check_session_id(session_id)
 
         def work(db: sqlite3.Connection) -> tuple[Transcript | None, bool, Media]:
             number, _, _ = _session(db, session_id)
@@ -170,13 +193,13 @@ class SqliteStore:
 
     def prune(self, session_id: str, through_seq: int) -> None:
         """See `Store.prune`."""
-        contract.check_session_id(session_id)
-        contract.check_seq("through_seq", through_seq)
+        checks.check_session_id(session_id)
+        checks.check_seq("through_seq", through_seq)
 
         def work(db: sqlite3.Connection) -> None:
             number, _, pruned = _session(db, session_id)
             if through_seq > pruned:
-                contract.check_prune(session_id, through_seq, held=_held(db, number))
+                checks.check_prune(session_id, through_seq, held=_held(db, number))
                 record_rows.cut_off(db, number, through_seq)
                 columns.release_media(db, number, pruned + 1, through_seq)
 
@@ -184,17 +207,17 @@ class SqliteStore:
 
     def fork(self, session_id: str, new_session_id: str, *, at: int | None = None) -> int:
         """See `Store.fork`."""
-        contract.check_fork_ids(session_id, new_session_id, at)
+        checks.check_fork_ids(session_id, new_session_id, at)
 
         def work(db: sqlite3.Connection) -> int:
             number, seq, pruned = _session(db, session_id)
             held = _held(db, number)
-            chosen = contract.check_fork(session_id, at, seq=seq, pruned=pruned, held=held)
+            chosen = checks.check_fork(session_id, at, seq=seq, pruned=pruned, held=held)
             existing = _session(db, new_session_id)[1]
             if existing:
                 raise ConflictError(new_session_id, 0, existing)
             if chosen:
-                made = _begin(db, new_session_id, columns.micros_of(contract.check_time(self._clock())))
+                made = _begin(db, new_session_id, self._now(), _owner(db, number))
                 _copy(db, number, made, chosen, with_snapshot=held is not None and held <= chosen)
                 _save_unfinished(db, made, None)
             return chosen
@@ -203,7 +226,7 @@ class SqliteStore:
 
     def delete(self, session_id: str) -> None:
         """See `Store.delete`."""
-        contract.check_session_id(session_id)
+        checks.check_session_id(session_id)
 
         def work(db: sqlite3.Connection) -> None:
             number, seq, _ = _session(db, session_id)
@@ -212,6 +235,7 @@ class SqliteStore:
             record_rows.delete_rows(db, number, seq)
             db.execute("DELETE FROM snapshots WHERE session = ?", (number,))
             db.execute("DELETE FROM sessions WHERE number = ?", (number,))
+            claim_rows.delete(db, session_id)
 
         self._writing(work)
 
@@ -228,6 +252,48 @@ class SqliteStore:
                 for key, body in rows
             ]
         return resolve_unfinished(self, known)
+
+    def claim(self, session_id: str, worker: str, *, dead_after_s: float = DEAD_AFTER_S) -> Claim:
+        """See `Store.claim`."""
+        checks.check_session_id(session_id)
+        checks.check_worker(worker, dead_after_s)
+
+        def work(db: sqlite3.Connection) -> Claim:
+            now = self._now()
+            claim_rows.check_free(db, session_id, worker, now=now, dead_after_s=dead_after_s)
+            claim_rows.beat(db, worker, now)
+            return _claimed(db, session_id, worker)
+
+        return self._writing(work)
+
+    def release(self, claim: Claim) -> None:
+        """See `Store.release`."""
+        checks.check_claim(claim)
+        self._writing(lambda db: claim_rows.release(db, claim.session_id, claim.token))
+
+    def beat(self, worker: str) -> None:
+        """See `Store.beat`."""
+        checks.check_name("worker", worker)
+        self._writing(lambda db: claim_rows.beat(db, worker, self._now()))
+
+    def take_over(self, worker: str, *, dead_after_s: float = DEAD_AFTER_S, limit: int = 100) -> tuple[Claim, ...]:
+        """See `Store.take_over`."""
+        checks.check_worker(worker, dead_after_s)
+        checks.check_seq("limit", limit)
+
+        def unknown(db: sqlite3.Connection) -> list[str]:
+            return list(claim_rows.abandoned(db, now=self._now(), dead_after_s=dead_after_s, known=False))
+
+        def work(db: sqlite3.Connection) -> tuple[Claim, ...]:
+            now = self._now()
+            claim_rows.beat(db, worker, now)
+            claim_rows.forget_dead(db, now=now, dead_after_s=dead_after_s)
+            found = claim_rows.abandoned(db, now=now, dead_after_s=dead_after_s, known=True)
+            return tuple([_claimed(db, session_id, worker) for session_id in islice(found, limit)])
+
+        for session_id in self._reading(unknown):
+            recover_unfinished(self, session_id)
+        return self._writing(work)
 
     def close(self) -> None:
         """See `Store.close`."""
@@ -258,6 +324,10 @@ class SqliteStore:
             raise StoreError(f"{self._path}: opened in another process; a forked process needs its own store")
         if self._closed:
             raise StoreError(f"{self._path}: the store is closed")
+
+    def _now(self) -> int:
+        """Return the time of the clock in microseconds since 1970."""
+        return columns.micros_of(checks.check_time(self._clock()))
 
     def _writing(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
         return self._transaction(self._write_lock, self._writer, "BEGIN IMMEDIATE", work)
@@ -379,13 +449,23 @@ def _held(db: sqlite3.Connection, number: int) -> int | None:
     return None if row is None else columns.number_of(row[0])
 
 
-def _begin(db: sqlite3.Connection, session_id: str, micros: int) -> int:
+def _begin(db: sqlite3.Connection, session_id: str, micros: int, owner: str | None) -> int:
     number = db.execute(
-        "INSERT INTO sessions (id, created, pruned, pruned_at) VALUES (?, ?, 0, 0)",
-        (columns.key_of(session_id), micros),
+        "INSERT INTO sessions (id, created, pruned, pruned_at, owner) VALUES (?, ?, 0, 0, ?)",
+        (columns.key_of(session_id), micros, None if owner is None else columns.key_of(owner)),
     ).lastrowid
     assert number is not None
     return number
+
+
+def _owner(db: sqlite3.Connection, number: int) -> str | None:
+    (owner,) = db.execute("SELECT owner FROM sessions WHERE number = ?", (number,)).fetchone()
+    return None if owner is None else columns.name_of(owner)
+
+
+def _claimed(db: sqlite3.Connection, session_id: str, worker: str) -> Claim:
+    token = claim_rows.insert(db, session_id, worker)
+    return Claim(session_id=session_id, worker=worker, token=token, seq=_session(db, session_id)[1])
 
 
 def _save_unfinished(db: sqlite3.Connection, session: int, unfinished: tuple[Unfinished, ...] | None) -> None:

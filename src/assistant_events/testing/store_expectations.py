@@ -1,0 +1,63 @@
+"""What the checks of stores share: expectations with a sentence each, and threads that may not block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from threading import Thread
+from typing import Final
+
+from assistant_events.events import Event, Record, TextEnded
+
+SECONDS: Final = 30.0
+"""Limit for calls that must not block."""
+
+
+def require(condition: bool, sentence: str) -> None:
+    """Raise with *sentence* unless *condition* is true."""
+    if not condition:
+        raise AssertionError(sentence)
+
+
+def same(expected: object, got: object, what: str) -> None:
+    """Raise unless both are equal."""
+    require(expected == got, f"{what}: expected {expected!r}, got {got!r}")
+
+
+def refuse(kind: type[Exception], attempt: Callable[[], object], what: str) -> Exception:
+    """Return the error of *attempt*; raise unless it is of this *kind*."""
+    try:
+        attempt()
+    except kind as error:
+        return error
+    except Exception as error:
+        raise AssertionError(f"{what}: expected {kind.__name__}, got {type(error).__name__}: {error}") from error
+    raise AssertionError(f"{what}: expected {kind.__name__}, nothing was raised")
+
+
+def events_of(records: Iterable[Record]) -> list[Event]:
+    """Return the events of records."""
+    return [record.event for record in records]
+
+
+def texts(count: int, message_id: str = "m1") -> list[Event]:
+    """Return as many events of one message."""
+    return [TextEnded(message_id=message_id, text=f"text {number}") for number in range(count)]
+
+
+def at_once(work: Sequence[Callable[[], object]], what: str) -> None:
+    """Run each in a thread of its own; none may fail or block."""
+    faults: list[Exception] = []
+
+    def run(each: Callable[[], object]) -> None:
+        try:
+            each()
+        except Exception as error:  # noqa: BLE001 - reported by the main thread
+            faults.append(error)
+
+    threads = [Thread(target=run, args=(each,), daemon=True) for each in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(SECONDS)
+        require(not thread.is_alive(), f"{what} did not end within {SECONDS:.0f} s")
+    require(not faults, f"{what} failed: {faults!r}")
