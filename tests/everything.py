@@ -18,6 +18,7 @@ from assistant_events import (
     ErrorKind,
     Event,
     FinishReason,
+    Frame,
     HistoryRewound,
     JsonContent,
     JsonObject,
@@ -309,9 +310,10 @@ VALUES = (
 )
 UNKNOWN = UnknownEvent(type="text.begun", version=3, data={"type": "text.begun", "v": 3, "state": {"a": [1]}})
 RECORD = Record(session_id="s1", seq=3, at=NOON, event=EVENTS[-1], meta={"user": [1]})
+FRAME = Frame(session_id="s1", after=3, events=[event for event in EVENTS if not event.durable])
 TURN = Turn(prompt=MESSAGES[0], messages=MESSAGES[1:3])
 
-EVERYTHING = (*VALUES, *EVENTS, UNKNOWN, RECORD, *PARTS, *MESSAGES, TURN, TRANSCRIPT)
+EVERYTHING = (*VALUES, *EVENTS, UNKNOWN, RECORD, FRAME, *PARTS, *MESSAGES, TURN, TRANSCRIPT)
 
 
 def label(value: object) -> str:

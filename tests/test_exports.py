@@ -12,7 +12,7 @@ from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS
 
 EVENTS = {cls.__name__ for cls in (*DURABLE_EVENTS, *LIVE_EVENTS)}
 NAMES = {
-    "events": "DurableEvent Event LiveEvent Record UnknownEvent is_durable",
+    "events": "DurableEvent Event Frame LiveEvent Record UnknownEvent is_durable",
     "messages": "AssistantMessage CompactionMessage Message Transcript UserMessage redact",
     "parts": "MediaPart OpaquePart Part PartStatus ReasoningPart TextPart ToolPart",
     "words": "ApprovalStatus Awaits CallStatus ErrorKind FinishReason MessageStatus",

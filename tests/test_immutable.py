@@ -36,7 +36,7 @@ from assistant_events.messages import Turn
 from assistant_events.testing import strategies as made
 from assistant_events.values import as_content, freeze
 from assistant_events.values.validators import Frozen
-from tests.everything import EVENTS, EVERYTHING, MESSAGES, NOON, PARTS, RECORD, TRANSCRIPT, UNKNOWN
+from tests.everything import EVENTS, EVERYTHING, FRAME, MESSAGES, NOON, PARTS, RECORD, TRANSCRIPT, UNKNOWN
 
 CLASSES = [value for value in EVERYTHING if attrs.has(type(value))]
 
@@ -304,7 +304,7 @@ def test_unknown_fields_are_not_shown():
     )
 
 
-REDACTABLE = [*EVENTS, UNKNOWN, RECORD, *PARTS, *MESSAGES, TRANSCRIPT]
+REDACTABLE = [*EVENTS, UNKNOWN, RECORD, FRAME, *PARTS, *MESSAGES, TRANSCRIPT]
 
 
 def test_redacted_is_of_the_same_class():

@@ -454,7 +454,7 @@ def test_what_cannot_be_redacted():
     """
     Anything else is a mistake.
     """
-    with pytest.raises(TypeError, match="expected an event, record, part, message or transcript, got dict"):
+    with pytest.raises(TypeError, match="expected an event, record, frame, part, message or transcript, got dict"):
         redact({})
 
 

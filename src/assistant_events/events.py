@@ -9,7 +9,7 @@ kind: a message has at most one of each open. Calls are addressed by `call_id`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, final
@@ -538,3 +538,25 @@ class Record(validators.Frozen):
 
     meta: JsonObject = attrs.field(default=NO_FIELDS, converter=validators.as_meta)
     """The app's own; never read by the library, never sent to a provider."""
+
+
+def _to_live_events(value: Iterable[LiveEvent]) -> tuple[LiveEvent, ...]:
+    return validators.tuple_of(value, LIVE_EVENTS, "events", "a live event")
+
+
+@final
+@attrs.frozen(kw_only=True, repr=False, eq=False)
+class Frame(validators.Frozen):
+    """
+    Live events of a session, with their place in its log.
+
+    `reduce` applies a frame only to a transcript with the same `seq`, so that one that arrives late never changes a
+    later fragment.
+    """
+
+    session_id: str = attrs.field(validator=validators.check_name)
+
+    after: int = attrs.field(validator=validators.check_count)
+    """`seq` of the record before the events; 0 before the first."""
+
+    events: tuple[LiveEvent, ...] = attrs.field(converter=_to_live_events)

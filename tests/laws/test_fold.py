@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import Record, ToolPart, Transcript, find_problems, fold, reduce
+from assistant_events import Frame, Record, ToolPart, Transcript, find_problems, fold, reduce
 from assistant_events.messages import PartStatus
 from assistant_events.reducer import Builder
 from assistant_events.testing import durable, records
@@ -250,3 +250,25 @@ def test_terminals_again_are_duplicates(events):
         terminal = event.durable and event.type.rpartition(".")[2] in {"ended", "success", "failed", "called"}
 
         assert not terminal or builder.apply(event) == "duplicate"
+
+
+@given(ANY_ORDER, st.data())
+def test_frames_again_change_nothing(events, data):
+    """
+    Deltas with their `after` change nothing when they come again, also in later fragments of the same kind.
+    """
+    builder, seq, seen = Builder(), 0, []
+    for item in as_log(events):
+        if isinstance(item, Record):
+            builder.apply(item)
+            seq = item.seq
+        else:
+            frame = Frame(session_id="s1", after=seq, events=[item])
+            if builder.apply(frame) == "applied" and item.type.endswith(".delta"):
+                seen.append(frame)
+        before = builder.transcript
+        again = data.draw(st.lists(st.sampled_from(seen), max_size=3)) if seen else []
+
+        assert "applied" not in {builder.apply(frame) for frame in again}
+        assert before == builder.transcript
+    assert_same(fold(as_log(events)), builder.transcript)

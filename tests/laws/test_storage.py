@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from assistant_events import (
     Event,
+    Frame,
     JsonContent,
     MediaEnded,
     MediaStarted,
@@ -33,7 +34,7 @@ from assistant_events.errors import JsonError, StructureError
 from assistant_events.events import DURABLE_EVENTS
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import origin, records
-from assistant_events.testing.strategies import events, states
+from assistant_events.testing.strategies import events, frames, states
 from assistant_events.testing.strategies import records as any_records
 from assistant_events.values import MAX_DEPTH, State, own, read_json, write_json
 from tests.drawn import sessions
@@ -82,6 +83,14 @@ def test_a_record_comes_back(record):
     A record keeps its place, its time, its event and the app's own.
     """
     assert record == loads(dumps(record), Record)
+
+
+@given(frames())
+def test_a_frame_comes_back(frame):
+    """
+    A frame keeps its session, its place and its events.
+    """
+    assert frame == loads(dumps(frame), Frame) == structure(unstructure(frame), Frame)
 
 
 @given(sessions())

@@ -412,7 +412,7 @@ def test_what_is_no_event_is_refused(item):
     """
     Anything but events and records is a mistake of the caller.
     """
-    with pytest.raises(TypeError, match=f"expected an event or record, got {type(item).__name__}"):
+    with pytest.raises(TypeError, match=f"expected an event, record or frame, got {type(item).__name__}"):
         fold([item])
 
 

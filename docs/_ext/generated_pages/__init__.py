@@ -40,6 +40,7 @@ GENERATORS: Final[dict[str, Callable[[], str]]] = {
     "outcomes": classes.outcomes,
     "parts": classes.parts,
     "record": catalogue.record,
+    "frame": catalogue.frame,
     "recovery-decisions": recovery.decisions,
     "recovery-modes": recovery.modes,
     "recovery-policy": recovery.policy,

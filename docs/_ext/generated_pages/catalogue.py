@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from assistant_events import Citation, ErrorInfo, Origin, Record, RemoteRun, Usage
+from assistant_events import Citation, ErrorInfo, Frame, Origin, Record, RemoteRun, Usage
 from assistant_events.converters import dumps
 from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS
 from generated_pages.reading import fields_of, one_line, paragraphs
@@ -94,6 +94,11 @@ def catalogue() -> str:
 def record() -> str:
     """Return the fields of a record."""
     return _table(Record, frozenset())
+
+
+def frame() -> str:
+    """The fields of a frame."""
+    return _table(Frame, frozenset())
 
 
 def sample(cls: type[Any]) -> Any:

@@ -43,7 +43,8 @@ _SUBSETS: Final[Mapping[Any, tuple[Any, Collection[type], str]]] = {
 """Parts of the unions: the union that a document is structured as, the classes that may come of it, and their name."""
 
 _VALUES: Final = {val.Usage, val.ErrorInfo, val.Origin, val.RemoteRun, val.Citation}
-_STORED: Final = frozenset[Any]({*_UNIONS, *_SUBSETS, *_VALUES, ev.Record, ms.Transcript, ms.Times, ms.Unfinished})
+_OTHERS: Final = {ev.Record, ev.Frame, ms.Transcript, ms.Times, ms.Unfinished}
+_STORED: Final = frozenset[Any]({*_UNIONS, *_SUBSETS, *_VALUES, *_OTHERS})
 
 
 def configure_converter(converter: cattrs.Converter) -> None:

@@ -1,4 +1,4 @@
-"""Copies of events, records, messages and transcripts without provider state."""
+"""Copies of events, records, frames, messages and transcripts without provider state."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
-from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS, DurableEvent, LiveEvent, Record, UnknownEvent
+from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS, DurableEvent, Frame, LiveEvent, Record, UnknownEvent
 from assistant_events.messages.messages import MESSAGE_CLASSES, PART_CLASSES, Message, Part
 from assistant_events.messages.transcript import Transcript
 from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
-_T = TypeVar("_T", bound=DurableEvent | LiveEvent | UnknownEvent | Record | Part | Message | Transcript)
+_T = TypeVar("_T", bound=DurableEvent | LiveEvent | UnknownEvent | Record | Frame | Part | Message | Transcript)
 
 _EMPTY: Final[dict[str, Any]] = {
     "state": NO_STATE,
@@ -23,7 +23,16 @@ _EMPTY: Final[dict[str, Any]] = {
 # Any: values of fields of all types.
 
 _KEPT_OF_UNKNOWN: Final = ("type", "v", "message_id")
-_ROOTS: Final = (*DURABLE_EVENTS, *LIVE_EVENTS, UnknownEvent, Record, *PART_CLASSES, *MESSAGE_CLASSES, Transcript)
+_ROOTS: Final = (
+    *DURABLE_EVENTS,
+    *LIVE_EVENTS,
+    UnknownEvent,
+    Record,
+    Frame,
+    *PART_CLASSES,
+    *MESSAGE_CLASSES,
+    Transcript,
+)
 
 
 def redact(value: _T) -> _T:
@@ -34,10 +43,10 @@ def redact(value: _T) -> _T:
     gives the redacted transcript: an opaque part stays, empty. An `UnknownEvent` keeps `type`, `v` and `message_id`.
 
     Args:
-        value: An event, a record, a part, a message or a transcript.
+        value: An event, a record, a frame, a part, a message or a transcript.
     """
     if not isinstance(value, _ROOTS):
-        raise TypeError(f"expected an event, record, part, message or transcript, got {type(value).__name__}")
+        raise TypeError(f"expected an event, record, frame, part, message or transcript, got {type(value).__name__}")
     redacted: _T = _redacted(value)
     return redacted
 

@@ -32,8 +32,8 @@ class Builder:
     """
     Folds events one after another into a transcript.
 
-    `apply` takes one event or record and returns its outcome, `extend` takes many, `transcript` returns the result so
-    far. The cost of `transcript` is that of the open text and of what has changed since the last call.
+    `apply` takes one event, record or frame and returns its outcome, `extend` takes many, `transcript` returns the
+    result so far. The cost of `transcript` is that of the open text and of what has changed since the last call.
     """
 
     def __init__(self, start: Transcript | None = None) -> None:
@@ -65,7 +65,7 @@ class Builder:
         """Place of the last record that was folded; 0 when there was none."""
         return self._seq
 
-    def extend(self, items: Iterable[ev.Event | ev.Record]) -> None:  # noqa: C901 - the hot path
+    def extend(self, items: Iterable[ev.Event | ev.Record | ev.Frame]) -> None:  # noqa: C901 - the hot path
         """Apply all of *items*; events that are out of place change nothing."""
         # Any: a delta is recognised by its class.
         item: Any
@@ -131,15 +131,16 @@ class Builder:
         buffer = current.buffers.get(delta.call_id if cls is ev.ToolInputDelta else cls)
         return buffer if buffer is not None and buffer.length == delta.offset else None
 
-    def apply(self, item: ev.Event | ev.Record) -> Outcome:
+    def apply(self, item: ev.Event | ev.Record | ev.Frame) -> Outcome:
         """
-        Apply one event or record.
+        Apply one event, record or frame.
 
         A record that is next in the log moves `seq`, whatever the outcome of its event. With every outcome but
-        `applied` the messages stay as they were.
+        `applied` the messages stay as they were. A frame after another `seq` is `late` or a `gap`; otherwise it is
+        `applied` when one of its events is, and else has the outcome of the first.
 
         Raises:
-            TypeError: For anything but an event or a record.
+            TypeError: For anything else.
         """
         # Any: recognised by its class, or refused below for what it lacks.
         event: Any = item
@@ -158,7 +159,7 @@ class Builder:
         try:
             message_id = event.message_id
         except AttributeError:
-            raise TypeError(f"expected an event or record, got {type(event).__name__}") from None
+            return self._apply_frame(event)
         current = self._current
         if current is None or current.id != message_id:
             found = self._find(message_id)
@@ -172,6 +173,14 @@ class Builder:
             return current.rejected(event, rejection)
         current.frozen = None
         return current.changes[cls](current, event, moment)
+
+    def _apply_frame(self, frame: object) -> Outcome:
+        if not isinstance(frame, ev.Frame):
+            raise TypeError(f"expected an event, record or frame, got {type(frame).__name__}") from None
+        if frame.after != self._seq:
+            return Outcome.LATE if frame.after < self._seq else Outcome.GAP
+        outcomes = [self.apply(event) for event in frame.events]
+        return _APPLIED if _APPLIED in outcomes else next(iter(outcomes), _IGNORED)
 
     def _find(self, message_id: str) -> Any:
         """Return the message, opened for change, or the phase of a message that is not there."""

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, final
 import attrs
 
 from assistant_events.errors import LocalProtocolError
-from assistant_events.events import Event, Record, UnknownEvent
+from assistant_events.events import Event, Frame, Record, UnknownEvent
 from assistant_events.lifecycle import Outcome
 from assistant_events.messages import Transcript
 from assistant_events.reducer.builder import Builder
@@ -37,9 +37,9 @@ class Problem(Frozen):
         return f"event {self.position}: {explain(self.item, self.outcome)}"
 
 
-def reduce(transcript: Transcript, item: Event | Record, *, strict: bool = False) -> Reduced:
+def reduce(transcript: Transcript, item: Event | Record | Frame, *, strict: bool = False) -> Reduced:
     """
-    Apply one event and return the new transcript with the outcome.
+    Apply one event, or the events of a frame, and return the new transcript with the outcome.
 
     *transcript* is not changed; with every outcome but `applied` the messages stay as they are. A record that is next
     in the log moves `seq` even then.
@@ -47,7 +47,9 @@ def reduce(transcript: Transcript, item: Event | Record, *, strict: bool = False
     Args:
         transcript: The transcript to continue from.
 
-        item: An event, or a record of one. Only records move `seq` and fill `times`.
+        item: An event, a record of one, or a frame. Only records move `seq` and fill `times`. A frame after another
+            `seq` is `late` or a `gap`; otherwise it is `applied` when one of its events is, and else has the outcome of
+            the first.
 
         strict: Raise when the event is out of place.
 
@@ -61,14 +63,16 @@ def reduce(transcript: Transcript, item: Event | Record, *, strict: bool = False
     return Reduced(builder.transcript, outcome)
 
 
-def fold(events: Iterable[Event | Record], *, start: Transcript | None = None, strict: bool = False) -> Transcript:
+def fold(
+    events: Iterable[Event | Record | Frame], *, start: Transcript | None = None, strict: bool = False
+) -> Transcript:
     """
     Apply *events* in order and return the transcript.
 
     Live events may be missing: the durable ones are enough when every fragment has ended.
 
     Args:
-        events: Events or records, consumed once.
+        events: Events, records or frames, consumed once.
 
         start: Transcript to continue from; an empty one by default.
 
@@ -97,8 +101,10 @@ def find_problems(events: Iterable[Event | Record], *, start: Transcript | None 
     return found
 
 
-def describe(item: Event | Record) -> str:
+def describe(item: Event | Record | Frame) -> str:
     """Return a description of an event: its type, message and call, never its content."""
+    if isinstance(item, Frame):
+        return f"frame after seq {item.after}"
     event = item.event if isinstance(item, Record) else item
     place = f" at seq {item.seq}" if isinstance(item, Record) else ""
     call_id = getattr(event, "call_id", None)
@@ -108,7 +114,7 @@ def describe(item: Event | Record) -> str:
     return f"{event.type} of message {event.message_id!r}{call}{place}"
 
 
-def explain(item: Event | Record, outcome: Outcome) -> str:
+def explain(item: Event | Record | Frame, outcome: Outcome) -> str:
     """Return in plain words why an event changed nothing; *outcome* is neither `applied` nor `ignored`."""
     return f"{describe(item)} is out of place: {_REASONS[outcome]} ({outcome.value})"
 
@@ -122,6 +128,6 @@ _REASONS: Final = {
 }
 
 
-def _refuse(item: Event | Record, outcome: Outcome) -> None:
+def _refuse(item: Event | Record | Frame, outcome: Outcome) -> None:
     if outcome is not Outcome.APPLIED and outcome is not Outcome.IGNORED:
         raise LocalProtocolError(explain(item, outcome))

@@ -157,6 +157,11 @@ def records() -> SearchStrategy[ev.Record]:
     return _instances(ev.Record, {"event": events(*ev.DURABLE_EVENTS, ev.UnknownEvent)})
 
 
+def frames() -> SearchStrategy[ev.Frame]:
+    """Single frames, after any place in the log."""
+    return _instances(ev.Frame, {"events": st.lists(events(*ev.LIVE_EVENTS), max_size=3).map(tuple)})
+
+
 def _event(cls: EventClass, message_ids: SearchStrategy[str], call_ids: SearchStrategy[str]) -> SearchStrategy[Event]:
     if cls is ev.UnknownEvent:
         return _unknown_events()
