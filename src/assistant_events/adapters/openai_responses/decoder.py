@@ -221,7 +221,8 @@ class OpenAIResponsesDecoder(DecoderBase):
         if item is None or item.ended or item.kind != kind:
             self.ensure_started()
             number = max(self._items, default=-1) + 1 if index is None or index in self._items else index
-            item = self._items[number] = self._at[number if index is None else index] = _Open(kind, {"i": number})
+            item = _Open(kind, {"i": number}, words.INPUTS.get(kind, ""))
+            self._items[number] = self._at[number if index is None else index] = item
         if item_id:
             self._at[item_id] = item
         # What changes until its end is not taken over from its start.
@@ -273,14 +274,19 @@ class OpenAIResponsesDecoder(DecoderBase):
             self._take_text(item, string(item.fields, item.field))
             is_cut = is_cut or string(item.fields, "status") == "incomplete"
             self.recorder.end_tool_input(None, item.final_state(), self._input(item), complete=not is_cut, key=item)
-            if is_done and not is_cut:
-                self._on_ran(item)
+            is_missing = item.kind in words.WITH_OUTPUT_ITEM and words.tool_error(item.fields) is None
+            if is_done and not is_cut and not is_missing and words.is_hosted(item.kind, item.fields):
+                tool = words.TOOLS[item.kind]
+                self._record_result(item, item, "" if tool.answer else tool.output, item.state)
         elif item.kind in words.WITH_TEXTS:
             self._read_parts(item)
             self._keep(item)
             for key in (item, *item.parts):
                 self.recorder.end(key)
-        elif item.kind not in words.ANSWERS or not self._answer(item):
+        elif (call := self._call_of(item)) is not None:
+            call.answered = True
+            self._record_result(call, item, words.ANSWERS[item.kind], item.final_state())
+        else:
             self._keep(item)
 
     def _keep(self, item: _Open) -> None:
@@ -293,8 +299,8 @@ class OpenAIResponsesDecoder(DecoderBase):
             for part in item.parts:
                 self._keep_part(part)
             # A reasoning without encrypted content can be looked up by its id.
-            is_known = item.kind == "message" or "encrypted_content" in item.fields or not self.step_state
-            state = {**item.final_state(), **({} if is_known else {"stored": True})}
+            is_stored = item.kind == "reasoning" and not item.fields.get("encrypted_content") and self.step_state
+            state = {**item.final_state(), **({"stored": True} if is_stored else {})}
             self.recorder.keep([item, *item.parts][-1].key, state)
         else:
             self.recorder.opaque({**item.state, "item": item.fields}, item)
@@ -316,6 +322,8 @@ class OpenAIResponsesDecoder(DecoderBase):
             self._on_delta(event, text)
         elif verb == "annotation.added":
             text.fields["annotations"] = [*array(text.fields, "annotations"), mapping(event, "annotation")]
+        elif verb == "done" and about is None:
+            self._take_text(text, string(event, text.field))
         elif verb == "done":
             self._take(text, fields or {key: event[key] for key in (text.field, "logprobs") if key in event})
 
@@ -339,7 +347,7 @@ class OpenAIResponsesDecoder(DecoderBase):
             add(delta, key=text.key, state=text.state)
 
     def _take(self, text: _Open, fields: Fields) -> None:
-        """Take what is known of the whole of a part or an input."""
+        """Take what is known of a whole part."""
         shorter = [key for key in fields if len(array(fields, key)) < len(array(text.fields, key))]
         text.fields |= others(fields, words.OF_HELPERS, shorter)
         self._take_text(text, string(fields, text.field))
@@ -364,7 +372,7 @@ class OpenAIResponsesDecoder(DecoderBase):
                 self._keep_part(before)
                 self.recorder.end(before.key)
         state = {**item.state, words.INDEXES[about.where]: len(parts)}
-        part = _Open(about.type, state, len(parts) if index is None else index)
+        part = _Open(about.type, state, about.field, len(parts) if index is None else index)
         part.key = part if item.parts else item
         item.parts.append(part)
         self.recorder.begin(part.key, words.WITH_TEXTS[item.kind], state)
@@ -398,24 +406,26 @@ class OpenAIResponsesDecoder(DecoderBase):
             return {key: call.fields[key] for key in tool.input if key in call.fields}
         return {call.field: "" if opened is None else opened.buffer.value()} if tool.form == "text" else None
 
-    def _on_ran(self, call: _Open) -> None:
-        """Record the result that is in the item of a call of the provider."""
-        error, tool = words.tool_error(call.fields), words.TOOLS[call.kind]
-        if words.is_hosted(call.kind, call.fields) and (error or call.kind not in words.WITH_OUTPUT_ITEM):
-            output = () if tool.answer else _output(call, tool.output)
-            self.recorder.result(None, output, error, state=call.state, key=call)
-
-    def _answer(self, item: _Open) -> bool:
-        """Record the result of a call of the provider that is an item; return whether the call is known."""
-        for call in self._items.values():
-            is_its = call.kind in words.TOOLS and words.TOOLS[call.kind].answer == item.kind and not call.answered
-            same = string(call.fields, "call_id") == string(item.fields, "call_id")
+    def _call_of(self, result: _Open) -> _Open | None:
+        """Return the call of the provider that an item is the result of; `None` for other items, and unknown calls."""
+        for call in self._items.values() if result.kind in words.ANSWERS else ():
+            is_its = call.kind in words.TOOLS and words.TOOLS[call.kind].answer == result.kind and not call.answered
+            same = string(call.fields, "call_id") == string(result.fields, "call_id")
             if is_its and same and words.is_hosted(call.kind, call.fields):
-                call.answered = True
-                output, error = _output(item, words.ANSWERS[item.kind]), words.tool_error(item.fields)
-                self.recorder.result(None, output, error, state=item.final_state(), key=call)
-                return True
-        return False
+                return call
+        return None
+
+    def _record_result(self, call: _Open, item: _Open, field: str, state: dict[str, Any]) -> None:
+        """Record the result of a call of the provider, which a field of an item has."""
+        value, image = item.fields.get(field), None
+        if item.kind == "image_generation_call":
+            image = json.base64_bytes(string(item.fields, field))
+        output: ContentInput = () if value is None else JsonContent(value)
+        if image and b64encode(image).decode() == value:
+            output = MediaContent(data=image, media_type=f"image/{string(item.fields, 'output_format') or 'png'}")
+        elif isinstance(value, str):
+            output = TextContent(value)
+        self.recorder.result(None, output, words.tool_error(item.fields), state=state, key=call)
 
 
 @attrs.define(eq=False)
@@ -425,6 +435,9 @@ class _Open:
     kind: str
     state: dict[str, Any]  # Any: plain JSON, as below
     """State of all its fragments."""
+
+    field: str = ""
+    """The field of its text or input; empty when it has none."""
 
     index: int | None = None
     """Index of a part in events, which is not always its place; `None` for an item."""
@@ -443,11 +456,6 @@ class _Open:
     ended: bool = False
     answered: bool = False
     """Whether the result of a call has come as another item."""
-
-    @property
-    def field(self) -> str:
-        """The field of its text or input."""
-        return words.FIELDS.get(self.kind, "")
 
     def text_in(self, where: words.PartList, part: Fields) -> words.Text | None:
         """Return what a part of an item is; `None` when such an item has no texts of its type there."""
@@ -472,15 +480,3 @@ def _index(event: Fields, key: str) -> int | None:
     """Return the number of an item or event; `None` for one that no service uses."""
     number = json.integer(event, key)
     return number if number is not None and 0 <= number < _LIMIT else None
-
-
-def _output(item: _Open, field: str) -> ContentInput:
-    """Return the result of a call of the provider as content."""
-    output = item.fields.get(field)
-    if output is None:
-        return ()
-    if item.kind == "image_generation_call" and isinstance(output, str):
-        data = json.base64_bytes(output)
-        if data and b64encode(data).decode() == output:
-            return MediaContent(data=data, media_type=f"image/{string(item.fields, 'output_format') or 'png'}")
-    return TextContent(output) if isinstance(output, str) else JsonContent(output)

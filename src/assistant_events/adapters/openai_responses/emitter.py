@@ -39,6 +39,9 @@ class OpenAIResponsesEmitter(EmitterBase):
         self._parts: dict[tuple[int, BlockKind], list[Any]] = {}  # Any: the kind determines the class
         """The parts of each item, by its index and kind."""
 
+        self._at: dict[tuple[int, BlockKind], dict[str, Any]] = {}
+        """The fields that every event about an item has."""
+
         self._ended: dict[tuple[int, BlockKind], Item | None] = {}
         for verb in ("created", "in_progress"):
             self._frame(verb, response={**_head(message), "status": "in_progress", "output": [], "usage": None})
@@ -102,6 +105,7 @@ class OpenAIResponsesEmitter(EmitterBase):
             return None
         key = index, kind
         self._parts[key] = [part]
+        self._at[key] = {"item_id": start.get("id", ""), "output_index": index}
         status = getattr(part, "input_status", None) or getattr(part, "status", None)
         if "status" in start and status is not msg.PartStatus.INCOMPLETE:
             start["status"] = "in_progress"
@@ -117,12 +121,6 @@ class OpenAIResponsesEmitter(EmitterBase):
         self._ended[key] = item = output_items.write_item(kind, self._parts[key])
         self._frame("output_item.done", output_index=index, item=item)
 
-    def _at(self, key: tuple[int, BlockKind]) -> dict[str, Any]:
-        """Return the fields of an event about an item."""
-        index, kind = key
-        first = output_items.write_item(kind, self._parts[key][:1]) or {}
-        return {"item_id": first.get("id", ""), "output_index": index}
-
     def _write_text(self, key: tuple[int, BlockKind], part: output_items.TextPart) -> None:
         place = output_items.place_of(part)
         if place is None:
@@ -130,7 +128,7 @@ class OpenAIResponsesEmitter(EmitterBase):
         same = [each for each in self._parts[key] if output_items.place_of(each) == place]
         [written], [whole] = [output_items.write_texts(parts).values() for parts in ([part], same)]
         about, (where, index) = words.TEXTS[written["type"]], place
-        at = {**self._at(key), words.INDEXES[where]: index}
+        at = {**self._at[key], words.INDEXES[where]: index}
         name = "reasoning_summary_part" if where == "summary" else "content_part"
         if len(same) == 1:
             empty: dict[str, Any] = {key: [] for key in ("annotations", "logprobs") if key in written}
@@ -149,8 +147,8 @@ class OpenAIResponsesEmitter(EmitterBase):
         kind = output_items.kind_of_call(call)
         field = words.TOOLS[kind].input[0]
         event = f"{kind}_{field}"
-        if event in words.INPUT_EVENTS:
-            at, text = self._at(key), (output_items.write_item("call", [call]) or {})[field]
+        if event in words.TEXT_EVENTS:
+            at, text = self._at[key], (output_items.write_item("call", [call]) or {})[field]
             for piece in self.pieces(text):
                 self._frame(f"{event}.delta", **at, delta=piece)
             if call.input_status is not msg.PartStatus.INCOMPLETE:

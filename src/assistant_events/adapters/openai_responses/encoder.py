@@ -92,8 +92,8 @@ class OpenAIResponsesEncoder(EncoderBase):
         kind = words.TOOLS[output_items.kind_of_call(call)].answer
         call_id = wire_id(call) or call.call_id
         text = "\n".join([item.text for item in content if isinstance(item, TextContent)])
-        caller = {"caller": thaw(call.state["caller"])} if "caller" in call.state else {}
-        item: Item = {"type": kind, "call_id": call_id, **caller}
+        item: Item = {"type": kind, "call_id": call_id}
+        item |= {key: thaw(call.state[key]) for key in ("caller",) if key in call.state}
         match kind:
             case "mcp_approval_response":
                 reason = {"reason": text} if text else {}
@@ -108,7 +108,7 @@ class OpenAIResponsesEncoder(EncoderBase):
             case "tool_search_output":
                 return {**item, "execution": "client", "status": "completed", "tools": _array(text)}
             case "computer_call_output":
-                [*_, image] = [self.content(each) or {} for each in content if isinstance(each, MediaContent)]
+                image = self.content(_screenshots(content)[-1]) or {}
                 shown = {key: image[key] for key in ("image_url", "file_id") if key in image}
                 return {**item, "output": {"type": "computer_screenshot", **shown}}
             case _ if all(isinstance(each, TextContent) for each in content):
@@ -118,13 +118,8 @@ class OpenAIResponsesEncoder(EncoderBase):
 
     def refused_calls(self, message: msg.AssistantMessage, parts: Sequence[tuple[int, msg.Part]]) -> list[int]:
         """Return calls of the computer without a screenshot, the only result that they can have."""
-        return [
-            place
-            for place, part in parts
-            if isinstance(part, msg.ToolPart)
-            and part.state.get("type") == "computer_call"
-            and not any(isinstance(each, MediaContent) and each.media_type in _IMAGES for each in part.output)
-        ]
+        calls = [(place, part) for place, part in parts if part.state.get("type") == "computer_call"]
+        return [place for place, part in calls if isinstance(part, msg.ToolPart) and not _screenshots(part.output)]
 
     def is_summary(self, part: msg.Part) -> bool:
         """Return whether a part is a compaction."""
@@ -149,21 +144,22 @@ class OpenAIResponsesEncoder(EncoderBase):
 
         Calls of the app before a compaction stay, for their results are sent.
         """
+        others = {number_of(part.state, "i") for part in message.parts if not isinstance(part, msg.ReasoningPart)}
         sent = {number_of(part.state, "i") for _, part in parts if self.unsendable(part) is None}
-        others = [number_of(part.state, "i") for part in message.parts if not isinstance(part, msg.ReasoningPart)]
         summaries = [place for place, part in parts if self.is_summary(part)]
         calls = [place for place, part in parts if isinstance(part, msg.ToolPart) and not part.provider_executed]
         first = min([summaries[-1], *calls]) if summaries else 0
-        found: dict[int, DropReason | str] = {place: SUMMED_UP for place, _ in parts if place < first}
+        found: dict[int, DropReason | str] = {}
         for place, part in parts:
             number = number_of(part.state, "i")
-            if not isinstance(part, msg.ReasoningPart) or number is None:
-                continue
-            following = min([other for other in others if other is not None and other > number], default=None)
-            if following is None:
-                found[place] = ALONE
-            elif following not in sent:
-                found[place] = DropReason.LINKED
+            if place < first:
+                found[place] = SUMMED_UP
+            elif isinstance(part, msg.ReasoningPart) and number is not None:
+                following = min([other for other in others if other is not None and other > number], default=None)
+                if following is None:
+                    found[place] = ALONE
+                elif following not in sent:
+                    found[place] = DropReason.LINKED
         return found
 
     def has_place(self, part: msg.Part) -> bool:
@@ -183,6 +179,10 @@ def _for_request(item: Item) -> Item:
         return {"status": "completed", **item, "content": content}
     texts = [{key: part[key] for key in ("type", "text", "refusal") if key in part} for part in content]
     return {**{key: item[key] for key in ("role", "phase") if key in item}, "content": texts}
+
+
+def _screenshots(content: tuple[Content, ...]) -> list[MediaContent]:
+    return [each for each in content if isinstance(each, MediaContent) and each.media_type in _IMAGES]
 
 
 def _array(text: str) -> list[Any]:

@@ -15,12 +15,13 @@ from assistant_events.adapters.tables import by_word, names
 from assistant_events.adapters.usage import UsageTable
 from assistant_events.values import Citation, ErrorInfo, ErrorKind, FinishReason
 
-INCOMPLETE: Final[dict[str, FinishReason]] = {
-    "max_output_tokens": FinishReason.LENGTH,
-    "content_filter": FinishReason.CONTENT_FILTER,
-    "max_messages": FinishReason.OTHER,
-    "steered": FinishReason.OTHER,
-}
+INCOMPLETE: Final = by_word(
+    {
+        FinishReason.LENGTH: "max_output_tokens",
+        FinishReason.CONTENT_FILTER: "content_filter",
+        FinishReason.OTHER: "max_messages steered",
+    }
+)
 """Finish reason by the reason of an incomplete response. The first of a finish reason is written for it."""
 
 USAGE: Final = UsageTable(
@@ -51,28 +52,21 @@ DROPPED: Final[Mapping[str, str]] = MappingProxyType(
             "It determines what the event becomes.": ".type",
             "It determines the class of the part.": "item.type part.type content.type summary.type",
             "That of the end counts.": "response.created/response.service_tier response.queued/response.service_tier"
-            " response.in_progress/response.service_tier",
+            " response.in_progress/response.service_tier response.status response.output_item.added/item.id"
+            " response.output_item.added/item.status response.output_item.added/item.encrypted_content"
+            " response.output_item.added/item.fingerprint",
             "That of the start counts; Copilot changes it with every event.": "response.in_progress/response.id"
             " response.completed/response.id",
             "Every document is a response.": "response.object",
-            "The end of the step has the last one.": "response.status",
             "Dates are those of the records.": "response.created_at response.completed_at",
-            "The items came before.": "response.output",
-            "It repeats the texts.": "response.output_text",
+            "The items came before.": "response.output response.output_text",
             "Every message is the assistant's.": "role",
             "Needed only while the stream runs.": "sequence_number",
-            "The order of the items.": "output_index",
-            "The order of the texts of an item.": "content_index summary_index",
-            "The order of the annotations of a text.": "annotation_index",
+            "The order of items, texts and annotations.": "output_index content_index summary_index annotation_index",
             "Padding.": "obfuscation",
             "The item has its id; Copilot changes it with every event.": "item_id",
-            "The end of the item has the id that counts.": "response.output_item.added/item.id",
-            "The end of the item has the last one.": "response.output_item.added/item.status",
-            "It is not complete before the end of the item.": "response.output_item.added/item.encrypted_content"
-            " response.output_item.added/item.fingerprint",
             "The error before it counts, where there is one.": "response.failed/response.error",
-            "The item has the commands when it ends.": "shell_call_command",
-            "The item has the whole image when it ends.": "partial_image_b64",
+            "The item has the whole when it ends.": "shell_call_command partial_image_b64",
             "It repeats the request.": " ".join([f"response.{field}" for field in REPEATED.split()]),
         }
     )
@@ -172,24 +166,18 @@ ANSWERS: Final = {tool.answer: tool.output for tool in TOOLS.values() if tool.an
 WITH_OUTPUT_ITEM: Final = {kind for kind, tool in TOOLS.items() if tool.host == "provider" and tool.answer}
 """Types of calls of which the provider sends the result as an item of its own, when it ran them."""
 
-INPUT_EVENTS: Final = {
-    f"{kind}_{TOOLS[kind].input[0]}": kind
-    for kind in ("function_call", "custom_tool_call", "mcp_call", "code_interpreter_call")
-}
-"""By the name of events about the input of a call, the type of the call."""
-
 TEXT_EVENTS: Final = {
     **{text.event: kind for kind, text in TEXTS.items()},
-    **INPUT_EVENTS,
+    "function_call_arguments": "function_call",
+    "custom_tool_call_input": "custom_tool_call",
+    "mcp_call_arguments": "mcp_call",
+    "code_interpreter_call_code": "code_interpreter_call",
     **dict.fromkeys(("content_part", "reasoning_part", "reasoning_summary_part"), ""),
 }
 """By the name of events about a text or an input, its type; empty for those about a part, which has its own."""
 
-FIELDS: Final = {
-    **{kind: text.field for kind, text in TEXTS.items()},
-    **{kind: tool.input[0] for kind, tool in TOOLS.items() if tool.form != "fields"},
-}
-"""By type of a part or a call, the field of its text or input."""
+INPUTS: Final = {kind: tool.input[0] for kind, tool in TOOLS.items() if tool.form != "fields"}
+"""By type of a call whose input is text, the field of the input."""
 
 WITHOUT_NEWS: Final = names(
     "mcp_list_tools compaction shell_call_command shell_call_output_content apply_patch_call_operation_diff keepalive "
