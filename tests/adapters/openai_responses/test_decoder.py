@@ -14,6 +14,7 @@ from .notation import (
     MODEL,
     USAGE,
     added,
+    annotation,
     body,
     call,
     completed,
@@ -133,6 +134,28 @@ class TestResponse:
         assert "Hi" == message(stream(end=completed(item))).text
         assert "msg_1" == message(unended).parts[0].state["item_id"]
         assert ["Hi"] == [part.text for part in message(stream(text(0, "Hi"), end=completed(item))).parts]
+
+    def test_indexes_that_begin_at_1(self):
+        """
+        Without ids an item of the last response is not taken for one more, and what the stream has left out counts.
+        """
+        item = {"type": "message", "content": [output_text("Hi")]}
+        more = {**item, "id": "msg_2", "content": [output_text("!")]}
+
+        assert "Hi" == message(stream(done(1, **item), end=completed(item))).text
+        assert [("text", "Hi"), ("text", "!")] == kinds(message(stream(done(1, **item), end=completed(item, more))))
+
+    def test_ids_of_the_response_that_change(self):
+        """
+        The first one counts (Copilot).
+        """
+        assert "resp_1" == message(stream(text(0, "Hi"), end=completed(id="resp_2"))).run.id
+
+    def test_empty_facts(self):
+        """
+        Empty objects and arrays are not kept.
+        """
+        assert {} == message(stream(text(0, "Hi"), end=completed(content_filters=[], tool_usage={}))).details
 
     def test_an_empty_output_at_the_end(self):
         """
@@ -303,6 +326,17 @@ class TestReasoning:
         assert [("reasoning", ""), ("text", "So.")] == kinds(found)
         assert {"i": 0, "item_id": "rs_1", "encrypted_content": "gAAA-final"} == state(found.parts[0])
 
+    def test_fields_that_change_until_the_end(self):
+        """
+        The encrypted content of the start is not kept of an item that was cut, nor its status of one that has ended.
+        """
+        item = {"id": "rs_1", "type": "reasoning", "summary": []}
+        begun = added(0, **item, status="in_progress", encrypted_content="gAAA-early")
+        cut, whole_item = message(body(created(), begun)), message(stream(begun, done(0, **item)))
+
+        assert {"i": 0, "item_id": "rs_1", "status": "in_progress", "stored": True} == state(cut.parts[0])
+        assert {"i": 0, "item_id": "rs_1", "stored": True} == state(whole_item.parts[0])
+
     def test_a_reasoning_that_ends_last(self):
         """
         It stays before the message that ended before it, with all its state (OpenRouter).
@@ -399,6 +433,15 @@ class TestTexts:
         [found] = message(stream(frames)).parts
 
         assert ["https://a.example"] == [each.url for each in found.citations]
+
+    def test_paths_of_files(self):
+        """
+        They are state, and no sources.
+        """
+        path = {"type": "file_path", "file_id": "file-1", "index": 0}
+        [found] = message(stream(text(0, "Hi", annotations=[annotation(0, 0, path)]))).parts
+
+        assert ((), [path]) == (found.citations, thaw(found.state["annotations"]))
 
     def test_log_probabilities(self):
         """
@@ -637,6 +680,18 @@ class TestCalls:
         ]
         assert [CallStatus.SUCCESS] * 3 == [each.status for each in found]
 
+    def test_results_without_ids(self):
+        """
+        They are those of the calls in their order; a call that failed has none.
+        """
+        program, output = [{key: each[key] for key in each if key != "call_id"} for each in (PROGRAM, PROGRAM_OUTPUT)]
+        calls = [hosted(at, **{**program, "id": f"prog_{at}"}) for at in range(2)]
+        outputs = [hosted(at, **{**output, "id": f"out_{at}", "result": f"{at}"}) for at in range(2, 4)]
+        failed_call = hosted(0, **{**SHELL, "status": "failed"})
+
+        assert ["2", "3"] == [each.output[0].text for each in message(stream(*calls, *outputs)).tool_calls]
+        assert ErrorKind.TOOL == message(stream(failed_call)).tool_calls[0].error.kind
+
     def test_the_result_of_an_earlier_call(self):
         """
         The output of a program whose call is in the answer before is kept raw.
@@ -742,9 +797,12 @@ class TestResumption:
         """
         Numbers that belong to other events are not looked at (LiteLLM).
         """
-        frames = [{**each, "sequence_number": 0} for each in [created(), *text(0, "Hi", " there"), completed()]]
+        first, last = [delta("output_text", 0, each, content_index=0) for each in ("Hi", " there")]
+        frames = [first, part("added", 0, **output_text("")), last, completed()]
+        late = [{**each, "sequence_number": at} for at, each in enumerate([created(), *text(0, *["word "] * 20)])]
 
-        assert "Hi there" == message(body(*frames)).text
+        assert "Hi there" == message(body(created(), *[{**each, "sequence_number": 0} for each in frames])).text
+        assert MessageStatus.COMPLETED is message(body(*late, {**completed(), "sequence_number": 20})).status
 
     def test_no_numbers(self):
         """

@@ -170,6 +170,28 @@ def test_reasoning_and_text_are_ended_in_turn():
     assert ["reasoning", "message"] == [each["item"]["type"] for each in frames if each["type"].endswith("item.done")]
 
 
+def test_items_of_other_dialects_are_ended_in_turn():
+    """
+    A text without a number is an item of its own, which ends before the next one.
+    """
+    given = events(stream(text(0, "Hi"), call(1, "{}")))
+    given[0] = attrs.evolve(given[0], origin=attrs.evolve(given[0].origin, dialect="other"))
+    _, frames, _ = emitted(given)
+
+    assert ["message", "function_call"] == [each["item"]["type"] for each in frames if "item.done" in each["type"]]
+
+
+def test_a_text_in_two_fragments():
+    """
+    A text that another one has cut begins once, and its end has the whole.
+    """
+    _, frames, _ = emitted(events(OVERLAP))
+    begun = [each["output_index"] for each in frames if "part.added" in each["type"]]
+    whole = [each["text"] for each in frames if each["type"].endswith("_text.done")]
+
+    assert ([0, 1, 2], ["One", "Two", "One more", "So."]) == (begun, whole)
+
+
 @given(st.data())
 def test_any_events_are_written(data):
     """

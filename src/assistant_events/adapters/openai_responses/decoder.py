@@ -226,8 +226,8 @@ class OpenAIResponsesDecoder(DecoderBase):
         if item_id:
             self._at[item_id] = item
         # What changes until its end is not taken over from its start.
-        item.fields = others(item.fields, ("status", "encrypted_content"))
-        item.fields |= others(fields, words.OF_HELPERS, () if is_done else ("encrypted_content",))
+        early = () if is_done else ("encrypted_content",)
+        item.fields = others(item.fields, ("status",)) | others(fields, words.OF_HELPERS, early)
         if kind == "reasoning" and not item.parts:
             # At once: its end may come after the items that follow it (OpenRouter).
             self.recorder.begin(item, kind, item.state)

@@ -80,8 +80,8 @@ def write_texts(parts: Sequence[TextPart]) -> dict[tuple[words.PartList, int], I
         place = place_of(part)
         if place is not None:
             written, known = _text(part), texts.get(place, {})
-            joined = {words.TEXTS[written["type"]].field, "annotations"} & known.keys() & written.keys()
-            texts[place] = {**known, **written, **{key: known[key] + written[key] for key in joined}}
+            field = words.TEXTS[written["type"]].field
+            texts[place] = {**known, **written, field: f"{known.get(field, '')}{part.text}"}
     return texts
 
 
