@@ -49,6 +49,7 @@ autodoc_type_aliases = {
     for name in (
         "Content",
         "ContentInput",
+        "DeltaEvent",
         "DurableEvent",
         "Event",
         "Fields",

@@ -499,11 +499,15 @@ DurableEvent: TypeAlias = (
     | CompactionEnded
     | CompactionFailed
 )
+DeltaEvent: TypeAlias = TextDelta | ReasoningDelta | MediaDelta | ToolInputDelta | CompactionDelta
 LiveEvent: TypeAlias = TextDelta | ReasoningDelta | MediaDelta | ToolInputDelta | ToolProgress | CompactionDelta
 Event: TypeAlias = DurableEvent | LiveEvent | UnknownEvent
 
 DURABLE_EVENTS: tuple[type[DurableEvent], ...] = DurableEvent.__args__
 LIVE_EVENTS: tuple[type[LiveEvent], ...] = LiveEvent.__args__
+DELTA_EVENTS: tuple[type[DeltaEvent], ...] = DeltaEvent.__args__
+"""Live events that are pieces of a fragment."""
+
 EVENT_TYPES: Mapping[str, type[DurableEvent | LiveEvent]] = MappingProxyType(
     {cls.type: cls for cls in (*DURABLE_EVENTS, *LIVE_EVENTS)}
 )

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from assistant_events.errors import ConflictError, FencedError, StoreError
-from assistant_events.events import TextEnded
+from assistant_events.events import TextDelta, TextEnded
 from assistant_events.reducer import fold
 from assistant_events.stores import AsyncStore, MemoryStore, SqliteStore, Store
 from assistant_events.testing.store_samples import TURN
@@ -80,6 +80,8 @@ def test_the_verbs_do_what_they_do(make_store):
             assert len(TURN) == await store.fork("s", "t")
             claim = await store.claim("s", "w1")
             await store.append("s", texts(1), token=claim.token)
+            await store.checkpoint("t", [TextDelta(message_id="m9", offset=0, delta="a")])
+            assert ["a"] == [piece.delta for piece in await store.load_checkpoints("t")]
             await store.beat("w1")
             assert ["t"] == [taken.session_id for taken in await store.take_over("w2")]
             await store.release(claim)

@@ -4,6 +4,7 @@
 
 import gc
 import time
+from contextlib import suppress
 from datetime import datetime
 from itertools import count
 
@@ -488,6 +489,100 @@ class TakesOverInTwoSteps(MemoryStore):
         return tuple([self.claim(name, worker, dead_after_s=0) for name in found])
 
 
+class StoresNoCheckpoints(MemoryStore):
+    def load_checkpoints(self, session_id):
+        super().load_checkpoints(session_id)
+        return ()
+
+
+class RecordsCheckpoints(MemoryStore):
+    def read(self, session_id, after=0, *, limit=None):
+        yield from super().read(session_id, after, limit=limit)
+        yield from super().load_checkpoints(session_id)
+
+
+class ReturnsCheckpointsAsTheyCame(MemoryStore):
+    def load_checkpoints(self, session_id):
+        super().load_checkpoints(session_id)
+        return tuple([piece for found in self._log(session_id).checkpoints.values() for piece in found.values()])
+
+
+class KeepsTheFirstPiece(MemoryStore):
+    def checkpoint(self, session_id, deltas, **options):
+        there = {(type(each), each.message_id, each.offset) for each in self.load_checkpoints(session_id)}
+        deltas = [each for each in deltas if (type(each), each.message_id, getattr(each, "offset", 0)) not in there]
+        super().checkpoint(session_id, deltas, **options)
+
+
+class CheckpointsProgress(MemoryStore):
+    def checkpoint(self, session_id, deltas, **options):
+        super().checkpoint(session_id, [each for each in deltas if hasattr(each, "offset")], **options)
+
+
+class CreatesWhatIsCheckpointed(MemoryStore):
+    def checkpoint(self, session_id, deltas, **options):
+        self._open()
+        with suppress(StoreError):
+            super().checkpoint(session_id, deltas, **options)
+
+
+class ForgetsCheckpointsOfPruned(MemoryStore):
+    def prune(self, session_id, through_seq):
+        super().prune(session_id, through_seq)
+        self._log(session_id).checkpoints = {}
+
+
+class KeepsCheckpoints(MemoryStore):
+    def append(self, session_id, events, **options):
+        before = self._log(session_id).checkpoints
+        records = super().append(session_id, events, **options)
+        self._log(session_id).checkpoints = before
+        return records
+
+
+class KeepsCheckpointsOfRewound(MemoryStore):
+    def append(self, session_id, events, **options):
+        before = self._log(session_id).checkpoints
+        records = super().append(session_id, events, **options)
+        if "history.rewound" in {record.event.type for record in records}:
+            self._log(session_id).checkpoints = before
+        return records
+
+
+class RemovesAllCheckpoints(MemoryStore):
+    def append(self, session_id, events, **options):
+        records = super().append(session_id, events, **options)
+        if {record.event.type for record in records} & {"text.ended", "history.rewound"}:
+            self._log(session_id).checkpoints = {}
+        return records
+
+
+class RemovesCheckpointsTooEarly(MemoryStore):
+    def append(self, session_id, events, **options):
+        if self._log(session_id).records:
+            self._log(session_id).checkpoints = self._log(session_id).checkpoints_after(list(events))
+        return super().append(session_id, events, **options)
+
+
+class ForksWithoutCheckpoints(MemoryStore):
+    def fork(self, session_id, new_session_id, *, at=None):
+        place = super().fork(session_id, new_session_id, at=at)
+        self._log(new_session_id).checkpoints = {}
+        return place
+
+
+class ForksAllCheckpoints(MemoryStore):
+    def fork(self, session_id, new_session_id, *, at=None):
+        place = super().fork(session_id, new_session_id, at=at)
+        self._log(new_session_id).checkpoints = dict(self._log(session_id).checkpoints)
+        return place
+
+
+class TakesAnyCheckpoint(MemoryStore):
+    def checkpoint(self, session_id, deltas, *, token=None):
+        super().checkpoint(session_id, deltas)
+
+
 class ClosesOnce(MemoryStore):
     def close(self):
         self._open()
@@ -562,6 +657,20 @@ class ClosesOnce(MemoryStore):
         ("18,", HearsNoBeat),
         ("18,", LivesForEver),
         ("18,", TakesOverInTwoSteps),
+        ("19,", StoresNoCheckpoints),
+        ("19,", RecordsCheckpoints),
+        ("19,", ReturnsCheckpointsAsTheyCame),
+        ("19,", KeepsTheFirstPiece),
+        ("19,", CheckpointsProgress),
+        ("19,", CreatesWhatIsCheckpointed),
+        ("19,", ForgetsCheckpointsOfPruned),
+        ("19,", KeepsCheckpoints),
+        ("19,", KeepsCheckpointsOfRewound),
+        ("19,", RemovesAllCheckpoints),
+        ("19,", RemovesCheckpointsTooEarly),
+        ("19,", ForksWithoutCheckpoints),
+        ("19,", ForksAllCheckpoints),
+        ("19,", TakesAnyCheckpoint),
     ],
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )

@@ -19,7 +19,7 @@ import pytest
 import assistant_events.stores
 from assistant_events.converters import dumps
 from assistant_events.errors import ConflictError, PrunedError, StoreError
-from assistant_events.events import MediaEnded, PromptSubmitted, StepStarted, TextEnded
+from assistant_events.events import MediaEnded, PromptSubmitted, StepStarted, TextEnded, ToolInputDelta
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.reducer import fold
 from assistant_events.stores import SqliteStore
@@ -27,7 +27,7 @@ from assistant_events.stores.media import EXTRACT_FROM_BYTES
 from assistant_events.stores.sqlite.columns import load_media
 from assistant_events.stores.sqlite.record_rows import ROW_BYTES, ROW_EVENTS, Encoded, write
 from assistant_events.stores.sqlite.schema import SCHEMA
-from assistant_events.testing import Clock, run
+from assistant_events.testing import Clock, rewind, run
 from assistant_events.testing.store_samples import PICTURE, SIGNATURE, TURN, called, started, with_media
 from assistant_events.values import MediaContent, Origin
 
@@ -48,6 +48,7 @@ COLUMNS = [
         "unfinished": ["session", "body"],
         "claims": ["token", "session", "worker", "held"],
         "workers": ["name", "beat"],
+        "checkpoints": ["session", "message", "type", "call", "start", "body"],
     }.items()
     for column in columns
 ]
@@ -69,6 +70,9 @@ VERBS = {
     "release": lambda store: store.release(store.claim("s", "w2")),
     "beat": lambda store: store.beat("w1"),
     "take_over": lambda store: store.take_over("w2", dead_after_s=0),
+    "checkpoint": lambda store: store.checkpoint("s", [piece(1)]),
+    "load_checkpoints": lambda store: store.load_checkpoints("s"),
+    "rewind": lambda store: store.append("s", [rewind("m2")]),
     "delete": lambda store: store.delete("s"),
 }
 
@@ -80,6 +84,10 @@ def store(sqlite_stores):
 
 def texts(count, size=10):
     return [TextEnded(message_id="m1", text=f"{number:0{size}}") for number in range(count)]
+
+
+def piece(offset):
+    return ToolInputDelta(message_id="m1", call_id="c2", offset=offset, delta="x")
 
 
 class InterruptedWait:
@@ -533,6 +541,21 @@ class TestDamage:
             store.unfinished()
         assert "c4n4ry" not in str(caught.value)
 
+    @pytest.mark.parametrize(
+        "damage", ["type = 'step.ended'", "type = 5", "start = -1", "body = x'c4'", "message = 1.5", "message = ''"]
+    )
+    def test_a_damaged_checkpoint_is_named(self, store, damage):
+        """
+        A row that is not a delta is an error without what the row contains.
+        """
+        store.append("s", [started()])
+        store.checkpoint("s", [piece(0)])
+        change(store.path, f"UPDATE checkpoints SET {damage}")
+
+        with pytest.raises(StoreError, match="the file is damaged") as caught:
+            store.load_checkpoints("s")
+        assert "c4" not in str(caught.value)
+
     def test_a_damaged_file_is_no_raw_error(self, tmp_path):
         """
         An error of SQLite about a broken page is a StoreError.
@@ -598,6 +621,7 @@ class TestDamage:
                 store.snapshot("s", fold(store.read("s", limit=2)))
                 store.append("s", texts(1), expected_seq=10, unfinished=[RUNNING])
                 store.claim("s", "w1")
+                store.checkpoint("s", [piece(0)])
                 with suppress(sqlite3.IntegrityError):
                     store._writer.execute(f"UPDATE OR IGNORE {table} SET {name} = ?", (value,))
 

@@ -63,6 +63,8 @@ class AsyncStore:
     release = _in_thread(Store.release)
     beat = _in_thread(Store.beat)
     take_over = _in_thread(Store.take_over)
+    checkpoint = _in_thread(Store.checkpoint)
+    load_checkpoints = _in_thread(Store.load_checkpoints)
 
     async def read(self, session_id: str, after: int = 0, *, limit: int | None = None) -> AsyncIterator[Record]:
         """See `Store.read`. Errors are raised by the first iteration."""

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import cast
 
 from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, StoreError
-from assistant_events.events import DURABLE_EVENTS, LIVE_EVENTS, UnknownEvent
+from assistant_events.events import DELTA_EVENTS, DURABLE_EVENTS, LIVE_EVENTS, DeltaEvent, UnknownEvent
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.stores.contract import Claim, StoredEvent
 from assistant_events.values import JsonObject
@@ -104,6 +104,21 @@ def check_token(session_id: str, token: int | None, *, current: int | None) -> N
     """Raise unless *token* is that of the *current* claim, or `None`."""
     if token is not None and token != current:
         raise FencedError(session_id, token)
+
+
+def check_checkpoint(session_id: object, deltas: Iterable[object], token: int | None) -> tuple[DeltaEvent, ...]:
+    """Check the arguments of `checkpoint` and return *deltas* as a tuple."""
+    check_session_id(session_id)
+    if token is not None:
+        check_seq("token", token)
+    # The cast is checked by `tuple_of`.
+    return cast("tuple[DeltaEvent, ...]", tuple_of(deltas, DELTA_EVENTS, "deltas", "a delta"))
+
+
+def check_has_records(session_id: str, seq: int) -> None:
+    """Raise when a session at *seq* has no records for a checkpoint."""
+    if seq == 0:
+        raise StoreError(f"session {session_id!r} has no records, so no fragment of it is open")
 
 
 def check_worker(worker: object, dead_after_s: float) -> None:

@@ -20,14 +20,13 @@ The contract of a store: a log of durable events for each session, shared by sev
 9.  **Pruning needs a snapshot.** `prune` removes records up to a `seq` that a snapshot covers. The `seq` of later
     records does not change; reading from before the pruned `seq` raises `PrunedError`.
 10. **A fork is independent.** It starts with the same records up to a `seq`, under a new id without records.
-11. **Deleting is complete.** Records, snapshot, owner, claim, unfinished work, and media that no other session
-    references are removed. The id may be used again.
+11. **Deleting is complete.** Records, snapshot, owner, claim, unfinished work, checkpoints, and media that no other
+    session references are removed. The id may be used again.
 12. **Media are deduplicated.** Equal bytes in any number of events and snapshots are stored once, as long as one
     references them.
 13. **Unfinished work is indexed.** A batch with `unfinished` replaces the unfinished work of its session, in the same
     transaction; a batch without marks it as unknown, and so does a fork. `unfinished()` reads this index, and folds
-    the log of the unknown sessions only; each result is stored unless the log has moved. The store interprets no
-    event.
+    the log of the unknown sessions only; each result is stored unless the log has moved. The store judges no event.
 14. **Threads may share a store.** After `close` every method raises `StoreError`.
 15. **Calls are not reentrant.** A finalizer or a signal handler may call the store during another call of the same
     thread. Either both calls are carried out, or the inner one raises `StoreError` without effect. The outer call is
@@ -40,6 +39,10 @@ The contract of a store: a log of durable events for each session, shared by sev
 18. **Sessions of dead workers are taken over once.** A worker is alive for a time after its last sign of life: `beat`,
     `claim` or `take_over`, by the clock of the store. `take_over` claims sessions with unfinished work whose last
     claim, also a released one, is not that of a living worker. Of several workers at once, one gets a session.
+19. **Checkpoints are not records.** They are pieces of fragments that are open, stored by message, fragment and offset;
+    a piece replaces one with the same offset. Only `load_checkpoints` returns them. A batch that ends a fragment, or
+    ends, restarts or rewinds its message, removes its pieces in the same transaction. A fork has the pieces of the
+    fragments that are open at its `seq`. A token is checked as that of a batch.
 
 `assistant_events.testing.check_store` tries each promise on any implementation. `MemoryStore` is the reference.
 """
@@ -53,7 +56,7 @@ from typing import Any, Final, Protocol, Self, TypeAlias, final, runtime_checkab
 
 import attrs
 
-from assistant_events.events import DurableEvent, Event, Record, UnknownEvent
+from assistant_events.events import DeltaEvent, DurableEvent, Event, Record, UnknownEvent
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.values import JsonObject
 from assistant_events.values.construct import draft_of
@@ -292,6 +295,35 @@ class Store(Protocol):
             dead_after_s: Seconds after its last sign of life in which a worker counts as alive; with 0 none does.
 
             limit: At most this many sessions.
+        """
+        ...
+
+    def checkpoint(self, session_id: str, deltas: Iterable[DeltaEvent], *, token: int | None = None) -> None:
+        """
+        Store pieces of open fragments, so that a crash loses less of them than all.
+
+        Each piece is stored once: pass what has come since the last checkpoint, not the whole. The writer of the step
+        does so between its batches, not beside them.
+
+        Args:
+            session_id: A session with records.
+
+            deltas: Deltas as the decoder made them, or longer ones that were joined.
+
+            token: As for `append`.
+
+        Raises:
+            FencedError: *token* is not that of the current claim. Nothing was written.
+
+            StoreError: The session has no records.
+        """
+        ...
+
+    def load_checkpoints(self, session_id: str) -> tuple[DeltaEvent, ...]:
+        """
+        Return the stored pieces, those of a fragment in the order of their offsets.
+
+        Applied after all records they give the transcript its open text; a `Session` does so when it is opened.
         """
         ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import count
 from typing import Self, final
@@ -11,10 +11,11 @@ import attrs
 
 from assistant_events.converters import dumps
 from assistant_events.errors import ClaimedError, ConflictError, PrunedError, StoreError
-from assistant_events.events import Event, Record
+from assistant_events.events import DeltaEvent, Event, Record
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.stores import checks, contract
 from assistant_events.stores.call_lock import CallLock
+from assistant_events.stores.checkpoints import Fragment, closed_fragments, fragment_of, fragments_before, message_ids
 from assistant_events.stores.contract import DEAD_AFTER_S, Claim, SessionInfo
 from assistant_events.stores.unfinished import recover_unfinished, resolve_unfinished
 
@@ -66,6 +67,7 @@ class MemoryStore:
             records = tuple(contract.make_records(session_id, seq + 1, time, kept, frozen))
             if records:
                 log.unfinished = None  # before the records: true also when Ctrl-C ends the batch here
+                log.checkpoints = log.checkpoints_after(kept)
                 log.records += records
                 log.updated = time
                 if seq == 0:
@@ -236,6 +238,29 @@ class MemoryStore:
             recover_unfinished(self, session_id)
         return self._lock.run(work)
 
+    def checkpoint(self, session_id: str, deltas: Iterable[DeltaEvent], *, token: int | None = None) -> None:
+        """See `Store.checkpoint`."""
+        kept = checks.check_checkpoint(session_id, deltas, token)
+
+        def work() -> None:
+            log = self._log(session_id)
+            checks.check_token(session_id, token, current=self._current_token(session_id))
+            checks.check_has_records(session_id, log.seq)
+            for delta in kept:
+                log.checkpoints.setdefault(fragment_of(delta), {})[delta.offset] = delta
+
+        self._lock.run(work)
+
+    def load_checkpoints(self, session_id: str) -> tuple[DeltaEvent, ...]:
+        """See `Store.load_checkpoints`."""
+        checks.check_session_id(session_id)
+
+        def work() -> tuple[DeltaEvent, ...]:
+            pieces = self._log(session_id).checkpoints
+            return tuple([found[offset] for found in pieces.values() for offset in sorted(found)])
+
+        return self._lock.run(work)
+
     def close(self) -> None:
         """See `Store.close`."""
 
@@ -298,6 +323,9 @@ class _Log:
     unfinished: tuple[Unfinished, ...] | None = None
     """`None` when it is unknown."""
 
+    checkpoints: dict[Fragment, dict[int, DeltaEvent]] = attrs.Factory(dict[Fragment, dict[int, DeltaEvent]])
+    """By fragment and offset."""
+
     @property
     def seq(self) -> int:
         return self.pruned + len(self.records)
@@ -324,4 +352,16 @@ class _Log:
         ]
         has_snapshot = self.held is not None and self.held <= chosen
         snapshot = self.snapshot if has_snapshot else None
-        return _Log(pruned=self.pruned, records=records, snapshot=snapshot, owner=self.owner)
+        later = [record.event for record in self.records[chosen - self.pruned :]]
+        checkpoints = {each: dict(self.checkpoints[each]) for each in fragments_before(self.checkpoints, later)}
+        return _Log(pruned=self.pruned, records=records, snapshot=snapshot, owner=self.owner, checkpoints=checkpoints)
+
+    def checkpoints_after(self, batch: Sequence[Event]) -> dict[Fragment, dict[int, DeltaEvent]]:
+        """Return the checkpoints without those of the fragments that *batch* closes."""
+
+        def messages() -> Collection[str]:
+            rest = self.records[(self.held or 0) - self.pruned :]
+            return message_ids(self.snapshot, [*rest, *batch])
+
+        closed = closed_fragments(self.checkpoints, batch, messages)
+        return {fragment: pieces for fragment, pieces in self.checkpoints.items() if fragment not in closed}

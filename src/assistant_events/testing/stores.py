@@ -21,6 +21,7 @@ from assistant_events.events import Event, OpaqueReceived, PromptSubmitted, Reco
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.reducer import fold
 from assistant_events.stores.contract import Store
+from assistant_events.testing import store_checkpoints as checkpoints
 from assistant_events.testing import store_claims as claims
 from assistant_events.testing.store_expectations import at_once, events_of, refuse, require, same, texts
 from assistant_events.testing.store_samples import LIVE, ODD, OPEN, RUNNING, TURN, UNKNOWN, called, started, with_media
@@ -444,6 +445,8 @@ def _closed_stores_refuse_calls(store: Store) -> None:
         "release": lambda: store.release(claim),
         "beat": lambda: store.beat("w1"),
         "take_over": lambda: store.take_over("w1"),
+        "checkpoint": lambda: store.checkpoint("s", []),
+        "load_checkpoints": lambda: store.load_checkpoints("s"),
         "with": store.__enter__,
     }
     for name, verb in verbs.items():
@@ -554,6 +557,13 @@ _PROMISES: Final[dict[str, tuple[_Try, ...]]] = {
         claims.sessions_of_dead_workers_are_taken_over,
         claims.a_sign_of_life_lasts,
         claims.one_of_several_takes_over,
+    ),
+    "19, checkpoints are not records": (
+        checkpoints.checkpoints_are_kept_apart,
+        checkpoints.checkpoints_end_with_their_fragment,
+        checkpoints.a_rewind_removes_checkpoints,
+        checkpoints.a_fork_has_the_checkpoints_of_its_place,
+        checkpoints.checkpoints_are_fenced,
     ),
 }
 _OF_TWO: Final = (_both_see_all, _one_of_both_wins, claims.one_of_both_takes_over)

@@ -134,6 +134,13 @@ def events_after(row: RecordRow, after: int, limit: int, session_id: str) -> tup
     return first, len(bodies), (read_body(body, Event, session_id, seq) for seq, body in enumerate(bodies, first))
 
 
+def read_all(db: sqlite3.Connection, session: int, after: int, session_id: str) -> list[StoredEvent]:
+    """Return the events of the records after *after*, without their extracted media."""
+    return [
+        event for row in rows_after(db, session, after) for event in events_after(row, after, MAX_SEQ, session_id)[2]
+    ]
+
+
 def cut_off(db: sqlite3.Connection, session: int, through: int) -> None:
     """Remove the records up to and including *through*, and store when the last of them was appended."""
     rows = list(rows_after(db, session, through - 1, limit=1))

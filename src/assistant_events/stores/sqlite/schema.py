@@ -96,4 +96,22 @@ The last claim of each session by the id of the session, which may have no recor
 `AUTOINCREMENT`: no token is used twice. A worker has a row as long as it may be alive.
 """
 
-SCHEMA: Final = (*_LOG, *_MEDIA, *_UNFINISHED, *_CLAIMS)
+_CHECKPOINTS: Final = (
+    """
+    CREATE TABLE checkpoints (
+        session INTEGER NOT NULL,
+        message NOT NULL,
+        type NOT NULL,
+        call NOT NULL,
+        start INTEGER NOT NULL,
+        body NOT NULL,
+        PRIMARY KEY (session, message, type, call, start)
+    ) WITHOUT ROWID
+    """,
+)
+"""
+Pieces of open fragments, text or bytes, by the type of their deltas. `call` is empty unless it is the input of a call;
+`start` is the offset.
+"""
+
+SCHEMA: Final = (*_LOG, *_MEDIA, *_UNFINISHED, *_CLAIMS, *_CHECKPOINTS)

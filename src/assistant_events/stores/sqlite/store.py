@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final, Self, TypeVar, final
 
 from assistant_events.converters import dumps
 from assistant_events.errors import ConflictError, PrunedError, StoreError
-from assistant_events.events import Event, Record
+from assistant_events.events import DeltaEvent, Event, Record
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.stores import checks, contract
 from assistant_events.stores.call_lock import CallLock
-from assistant_events.stores.contract import DEAD_AFTER_S, Claim, SessionInfo
+from assistant_events.stores.checkpoints import closed_fragments, fragments_before, message_ids
+from assistant_events.stores.contract import DEAD_AFTER_S, Claim, SessionInfo, StoredEvent
 from assistant_events.stores.media import Media, extract_media, restore_media
-from assistant_events.stores.sqlite import claim_rows, columns, record_rows
+from assistant_events.stores.sqlite import checkpoint_rows, claim_rows, columns, record_rows
 from assistant_events.stores.sqlite.connection import MEMORY, Synchronous, name_of_file, open_file, transact, translated
 from assistant_events.stores.unfinished import dump_unfinished, load_unfinished, recover_unfinished, resolve_unfinished
 from assistant_events.values import write_json
@@ -101,6 +102,8 @@ class SqliteStore:
                 checks.check_owner(session_id, owner, stored=_owner(db, number))
             time = checks.check_time(self._clock() if at is None else at)
             if kept:
+                if number:
+                    self._remove_checkpoints(db, session_id, number, kept)
                 micros = columns.micros_of(time)
                 number = number or _begin(db, session_id, micros, owner)
                 record_rows.write(db, number, seq, encoded, at=micros, meta=written_meta)
@@ -220,6 +223,9 @@ class SqliteStore:
                 made = _begin(db, new_session_id, self._now(), _owner(db, number))
                 _copy(db, number, made, chosen, with_snapshot=held is not None and held <= chosen)
                 _save_unfinished(db, made, None)
+                if kept := checkpoint_rows.fragments(db, number):
+                    later = record_rows.read_all(db, number, chosen, session_id)
+                    checkpoint_rows.copy(db, number, made, fragments_before(kept, later))
             return chosen
 
         return self._writing(work)
@@ -232,6 +238,7 @@ class SqliteStore:
             number, seq, _ = _session(db, session_id)
             columns.release_media(db, number, columns.SNAPSHOT, seq)
             _save_unfinished(db, number, ())
+            checkpoint_rows.delete_all(db, number)
             record_rows.delete_rows(db, number, seq)
             db.execute("DELETE FROM snapshots WHERE session = ?", (number,))
             db.execute("DELETE FROM sessions WHERE number = ?", (number,))
@@ -294,6 +301,23 @@ class SqliteStore:
         for session_id in self._reading(unknown):
             recover_unfinished(self, session_id)
         return self._writing(work)
+
+    def checkpoint(self, session_id: str, deltas: Iterable[DeltaEvent], *, token: int | None = None) -> None:
+        """See `Store.checkpoint`."""
+        kept = checks.check_checkpoint(session_id, deltas, token)
+
+        def work(db: sqlite3.Connection) -> None:
+            number, seq, _ = _session(db, session_id)
+            checks.check_token(session_id, token, current=claim_rows.current_token(db, session_id))
+            checks.check_has_records(session_id, seq)
+            checkpoint_rows.insert(db, number, kept)
+
+        self._writing(work)
+
+    def load_checkpoints(self, session_id: str) -> tuple[DeltaEvent, ...]:
+        """See `Store.load_checkpoints`."""
+        checks.check_session_id(session_id)
+        return self._reading(lambda db: checkpoint_rows.load(db, _session(db, session_id)[0]))
 
     def close(self) -> None:
         """See `Store.close`."""
@@ -407,6 +431,21 @@ class SqliteStore:
             return columns.load_media(db, number, seq) if _is_there(db, session_id, number, seq - 1) else None
 
         return self._reading(work)
+
+    def _remove_checkpoints(
+        self, db: sqlite3.Connection, session_id: str, number: int, batch: Sequence[StoredEvent]
+    ) -> None:
+        """Remove the checkpoints of the fragments that *batch* closes."""
+        open_ = checkpoint_rows.fragments(db, number)
+        if not open_:
+            return
+
+        def messages() -> Collection[str]:
+            start, _ = self._snapshot(db, session_id, number)
+            stored = record_rows.read_all(db, number, 0 if start is None else start.seq, session_id)
+            return message_ids(start, [*stored, *batch])
+
+        checkpoint_rows.delete(db, number, closed_fragments(open_, batch, messages))
 
     def _snapshot(self, db: sqlite3.Connection, session_id: str, number: int) -> tuple[Transcript | None, bool]:
         """Return the snapshot, and whether its media were extracted."""
