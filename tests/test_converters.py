@@ -67,7 +67,7 @@ from assistant_events.converters import (
     structure,
     unstructure,
 )
-from assistant_events.converters.converter import _CLASS_HOOKS, _message_hook
+from assistant_events.converters.converter import CLASS_HOOKS, _message_hook
 from assistant_events.errors import JsonError, StructureError
 from assistant_events.events import DURABLE_EVENTS, EVENT_TYPES, LIVE_EVENTS
 from assistant_events.messages import Times
@@ -897,7 +897,7 @@ def test_fields_without_a_wire_form(hint):
     cls = attrs.make_class("Odd", {"field": attrs.field(type=hint)}, slots=True)
 
     with pytest.raises(TypeError) as refused:
-        _CLASS_HOOKS.structure_hook(cls)
+        CLASS_HOOKS.structure_hook(cls)
 
     assert f"no wire form for {hint}" == str(refused.value)
 

@@ -10,18 +10,22 @@ from assistant_events import (
     CompactionStarted,
     ErrorInfo,
     Event,
+    Frame,
     JsonContent,
     MediaContent,
     MediaEnded,
     MediaStarted,
+    Message,
+    Record,
     StepEnded,
     StepStarted,
     TextContent,
     TextStarted,
+    Transcript,
     Usage,
     fold,
 )
-from assistant_events.converters import dumps, structure
+from assistant_events.converters import dumps, json_schema, structure
 from assistant_events.stores import SqliteStore
 from assistant_events.testing import Call, answer, compaction, durable, origin, prompt
 from assistant_events.testing import run as provider_run
@@ -383,3 +387,27 @@ def test_no_command_prints_state(run, db, command, cut):
     shown = ran.out + ran.err
     assert 0 == ran.code
     assert not [piece for piece in ("CANARY", "Zm9vYmFy", base64.b64encode(b"foobar").decode()) if piece in shown]
+
+
+@pytest.mark.parametrize("option", ["--events", "--records", "--frames", "--messages", "--transcript"])
+def test_schema(run, option):
+    """
+    Each option prints the schema of one kind of document.
+    """
+    kind = {
+        "--events": Event,
+        "--records": Record,
+        "--frames": Frame,
+        "--messages": Message,
+        "--transcript": Transcript,
+    }[option]
+
+    assert json_schema(kind) == run("schema", option).json
+
+
+def test_schema_of_everything(run):
+    """
+    Without an option all kinds are accepted, and several options are joined.
+    """
+    assert json_schema() == run("schema", "--json").json
+    assert json_schema(Event, Message, written=True) == run("schema", "--messages", "--events", "--written").json

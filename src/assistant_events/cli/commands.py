@@ -23,10 +23,10 @@ from assistant_events.cli.output import print_json, print_note, print_rows, prin
 from assistant_events.cli.run import run_command
 from assistant_events.cli.source import reading
 from assistant_events.cli.terminal_safe import one_line, size_of
-from assistant_events.converters import unstructure
+from assistant_events.converters import json_schema, unstructure
 from assistant_events.errors import LocalProtocolError, StoreError
-from assistant_events.events import Event, Record
-from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, Transcript, redact
+from assistant_events.events import Event, Frame, Record
+from assistant_events.messages import AssistantMessage, Awaits, Message, MessageStatus, Transcript, redact
 from assistant_events.reducer import Problem, describe, find_problems, fold, reconcile
 from assistant_events.session import SyncSession
 from assistant_events.stores import SqliteStore
@@ -393,6 +393,37 @@ def reconcile_command(
     return Exit.OK
 
 
+@_app.command(name="schema")
+def schema_command(
+    *,
+    events: _Flag = False,
+    records: _Flag = False,
+    frames: _Flag = False,
+    messages: _Flag = False,
+    transcript: _Flag = False,
+    written: _Flag = False,
+    json: _Flag = False,
+) -> int:
+    """
+    Print the JSON Schema of what the library stores.
+
+    Without an option it is that of all of them.
+
+    Args:
+        events: events, as the command events prints them
+        records: records, which are events with a place in a log
+        frames: frames, which are live events with a place in a log
+        messages: messages
+        transcript: transcripts
+        written: only what this version writes, not all that it reads
+        json: change nothing, JSON is what is printed
+    """
+    del json
+    chosen = {Event: events, Record: records, Frame: frames, Message: messages, Transcript: transcript}
+    print_json(json_schema(*[cls for cls, is_chosen in chosen.items() if is_chosen], written=written))
+    return Exit.OK
+
+
 @_app.command(name="mock")
 def mock_command(
     *,
@@ -554,4 +585,16 @@ def _sentence(error: CycloptsError, arguments: Sequence[str]) -> str:
 
 _app.command(run_command, name="run")
 
-_COMMANDS: Final = ("run", "fold", "events", "show", "encode", "sessions", "verify", "reconcile", "delete", "mock")
+_COMMANDS: Final = (
+    "run",
+    "fold",
+    "events",
+    "show",
+    "encode",
+    "sessions",
+    "verify",
+    "reconcile",
+    "delete",
+    "schema",
+    "mock",
+)

@@ -8,7 +8,7 @@ omits those that equal their default. Fields other than strings, numbers and boo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from enum import EnumMeta
 from textwrap import indent
 from types import NoneType
@@ -18,8 +18,8 @@ import attrs
 from attrs import NOTHING
 from cattrs import Converter
 
-from assistant_events.converters import value_hooks
-from assistant_events.converters.value_hooks import StructureHook, UnstructureHook, structure_object, wrong
+from assistant_events.converters import value_hooks as hooks
+from assistant_events.converters.value_hooks import Schema, StructureHook, UnstructureHook, structure_object, wrong
 from assistant_events.values import JsonObject, State, valid_text
 from assistant_events.values.construct import compiled, construction
 from assistant_events.values.validators import NO_FIELDS, Extensible, check_name, check_seq
@@ -37,21 +37,38 @@ try:
 except JsonError:
     raise ShapeError(*TOO_DEEP, '.{x}') from None"""
 
-_CHECKS: Mapping[tuple[Any, Any], tuple[str, str, str]] = {
-    (JsonObject, None): ("type({x}) is not dict", "an object", _FROZEN),
-    (State, None): ("type({x}) is not dict", "an object", _FROZEN),
-    (str, check_name): ("type({x}) is not str or not {x}", "a non-empty string", ""),
-    (str, None): ("type({x}) is not str", "a string", _VALID_TEXT),
-    (bool, None): ("{x} is not True and {x} is not False", "true or false", ""),
-    (int, check_seq): ("type({x}) is not int or {x} < 1", "an integer of 1 or more", ""),
-    (int, None): ("type({x}) is not int or {x} < 0", "an integer of 0 or more", ""),
-    (float, None): (
+
+class _Check(NamedTuple):
+    wrong: str
+    """The condition under which a value is wrong."""
+
+    expected: str
+    conversion: str
+    """The statements that convert a value that is right."""
+
+    schema: Schema
+
+
+_CHECKS: Mapping[tuple[Any, Any], _Check] = {
+    (JsonObject, None): _Check("type({x}) is not dict", "an object", _FROZEN, {"type": "object"}),
+    (State, None): _Check("type({x}) is not dict", "an object", _FROZEN, {"type": "object"}),
+    (str, check_name): _Check("type({x}) is not str or not {x}", "a non-empty string", "", hooks.NAME),
+    (str, None): _Check("type({x}) is not str", "a string", _VALID_TEXT, {"type": "string"}),
+    (bool, None): _Check("{x} is not True and {x} is not False", "true or false", "", {"type": "boolean"}),
+    (int, check_seq): _Check(
+        "type({x}) is not int or {x} < 1", "an integer of 1 or more", "", {"type": "integer", "minimum": 1}
+    ),
+    (int, None): _Check(
+        "type({x}) is not int or {x} < 0", "an integer of 0 or more", "", {"type": "integer", "minimum": 0}
+    ),
+    (float, None): _Check(
         "type({x}) not in (int, float) or not 0 <= {x} < 1 << 63",
         "a number of 0 or more",
         "\n{x} = float({x})",
+        {"type": "number", "minimum": 0, "exclusiveMaximum": 1 << 63},
     ),
 }
-"""By annotation and validator (`None`: any other): when a value is wrong, what is expected, and how it is converted."""
+"""By annotation and validator; `None` for any other validator."""
 
 _HOOK = """\
 try:
@@ -64,7 +81,7 @@ class _Field(NamedTuple):
     name: str
     default: Any
     hint: Any  # the annotation without `None`
-    check: tuple[str, str, str] | None  # of `_CHECKS`; `None` for a field with a hook
+    check: _Check | None  # `None` for a field with a hook
 
 
 @attrs.frozen
@@ -87,7 +104,7 @@ class ClassHooks:
         # Parameters with defaults cost nothing where assignments would.
         defaults = ", ".join([*[f"{field.name}=default_{field.name}" for field in optional], "extra=NO_FIELDS"])
         names: dict[str, Any] = {
-            **vars(value_hooks),
+            **vars(hooks),
             "valid_text": valid_text,
             "unknown_fields": _unknown_fields if extensible else _refuse_unknown_fields,
             "NAMES": frozenset({*constants, *[field.name for field in fields]}),
@@ -131,13 +148,32 @@ class ClassHooks:
             body += ["if value.extra is not NO_FIELDS:", "    add_unknown_fields(document, value, NAMES)"]
         return compiled("unstructure(value)", [*body, "return document"], names)
 
+    def schema(self, cls: type, schema_of: Callable[[Any], Schema], *, written: bool) -> Schema:
+        """
+        Return the JSON Schema of the documents of a class; *schema_of* returns that of an annotation.
+
+        With *written* it is that of the documents that `unstructure_hook` makes, which have no `null` for `None`.
+        """
+        constants, always = _constants_of(cls), self.always.get(cls, ())
+        properties: dict[str, Schema] = {name: {"const": value} for name, value in constants.items()}
+        required = [*constants] if written else [name for name in constants if name == "type"]
+        for field in _fields_of(cls):
+            schema = schema_of(field.hint) if field.check is None else field.check.schema
+            if field.default is None and not written:
+                schema = {"anyOf": [schema, {"type": "null"}]}
+            properties[field.name] = schema
+            if field.default is NOTHING or (written and field.name in always):
+                required.append(field.name)
+        object_: Schema = {"type": "object", "properties": properties, "required": required}
+        return object_ if issubclass(cls, Extensible) else {**object_, "additionalProperties": False}
+
     def _checked(self, field: _Field, names: dict[str, Any]) -> str:
         """Return the statements that check the variable of a field and convert it where needed."""
         names[f"type_{field.name}"] = field.hint
         if field.check is None:
             names[f"read_{field.name}"], check = self.converter.get_structure_hook(field.hint), _HOOK
         else:
-            condition, expected, conversion = field.check
+            condition, expected, conversion, _ = field.check
             check = f"if {condition}:\n    raise wrong('.{{x}}', {expected!r}, {{x}})" + conversion
         if field.default is None:
             check = "if {x} is not None:\n" + indent(check, "    ")

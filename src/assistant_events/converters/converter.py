@@ -27,24 +27,24 @@ from assistant_events.values.json_values import DOCUMENT_DEPTH, ShapeError, item
 
 _T = TypeVar("_T")
 
-_UNIONS: Final[Mapping[Any, Mapping[str, Any]]] = {
+UNIONS: Final[Mapping[Any, Mapping[str, Any]]] = {
     ev.Event: ev.EVENT_TYPES,
     **{union: {cls.type: cls for cls in get_args(union)} for union in (val.Content, ms.Part, ms.Message)},
 }
 """The tagged unions, with the class for each `type`."""
 
-_SUBSETS: Final[Mapping[Any, tuple[Any, Collection[type], str]]] = {
+SUBSETS: Final[Mapping[Any, tuple[Any, Collection[type], str]]] = {
     ev.DurableEvent: (ev.Event, ev.DURABLE_EVENTS, "a durable event"),
     ev.LiveEvent: (ev.Event, ev.LIVE_EVENTS, "a live event"),
     ev.DurableEvent | ev.UnknownEvent: (ev.Event, (*ev.DURABLE_EVENTS, ev.UnknownEvent), "a durable event"),
     ev.UnknownEvent: (ev.Event, (ev.UnknownEvent,), "an event that this version does not know"),
-    **{cls: (union, (cls,), repr(tag)) for union, types in _UNIONS.items() for tag, cls in types.items()},
+    **{cls: (union, (cls,), repr(tag)) for union, types in UNIONS.items() for tag, cls in types.items()},
 }
 """Parts of the unions: the union that a document is structured as, the classes that may come of it, and their name."""
 
 _VALUES: Final = {val.Usage, val.ErrorInfo, val.Origin, val.RemoteRun, val.Citation}
 _OTHERS: Final = {ev.Record, ev.Frame, ms.Transcript, ms.Times, ms.Unfinished}
-_STORED: Final = frozenset[Any]({*_UNIONS, *_SUBSETS, *_VALUES, *_OTHERS})
+STORED: Final = frozenset[Any]({*UNIONS, *SUBSETS, *_VALUES, *_OTHERS})
 
 
 def configure_converter(converter: cattrs.Converter) -> None:
@@ -53,8 +53,8 @@ def configure_converter(converter: cattrs.Converter) -> None:
 
     The reference of this package describes the documents. Types that are not stored are converted as before.
     """
-    converter.register_structure_hook_func(_STORED.__contains__, structure)
-    converter.register_unstructure_hook_func(_STORED.__contains__, unstructure)
+    converter.register_structure_hook_func(STORED.__contains__, structure)
+    converter.register_unstructure_hook_func(STORED.__contains__, unstructure)
     for cls in (val.JsonObject, val.State):
         converter.register_structure_hook(cls, partial(_structure_copy, hooks.structure_object))
         converter.register_unstructure_hook(cls, val.thaw)
@@ -101,16 +101,16 @@ def structure_hook(cls: object) -> StructureHook:
     """Return the hook of a stored class or union, or raise `TypeError`. The hook takes ownership of its document."""
     hook = structure_hooks.get(id(cls))
     if hook is None:
-        if not isinstance(cls, Hashable) or cls not in _STORED:
+        if not isinstance(cls, Hashable) or cls not in STORED:
             raise TypeError(f"expected a class that is stored, got {cls!r}")
         hook = _CONVERTER.get_structure_hook(cls)
-        if any(cls is each for each in _STORED):
+        if any(cls is each for each in STORED):
             structure_hooks[id(cls)] = hook
     return hook
 
 
 def _unstructure_hook(cls: Any) -> UnstructureHook:
-    if cls not in _STORED:
+    if cls not in STORED:
         raise TypeError(f"expected an object of a class that is stored, got {cls.__name__}")
     return _CONVERTER.get_unstructure_hook(cls)
 
@@ -125,13 +125,13 @@ structure_hooks: Final[dict[int, StructureHook]] = {}
 def _stored_structure_hook(hint: Any) -> StructureHook:
     if hint is ms.Transcript:
         return _transcript_hook()
-    if hint in _SUBSETS:
-        return _subset_hook(*_SUBSETS[hint])
+    if hint in SUBSETS:
+        return _subset_hook(*SUBSETS[hint])
     if hint == ev.Event:
         return _event_hook(ev.EVENT_TYPES, EVENTS)
     if hint == ms.Message:
-        return _message_hook(_UNIONS[hint], MESSAGES)
-    return _union_hook(_UNIONS[hint]) if hint in _UNIONS else _class_hooks[hint]
+        return _message_hook(UNIONS[hint], MESSAGES)
+    return _union_hook(UNIONS[hint]) if hint in UNIONS else _class_hooks[hint]
 
 
 def _union_hook(types: Mapping[str, Any], structure_other: StructureHook | None = None) -> StructureHook:
@@ -218,7 +218,7 @@ def _stored_unstructure_hook(hint: Any) -> UnstructureHook:
     if hint is ev.UnknownEvent:
         return _unstructure_unknown
     if isinstance(hint, type):
-        return _CLASS_HOOKS.unstructure_hook(hint)
+        return CLASS_HOOKS.unstructure_hook(hint)
     return lambda value: unstructure_hooks[type(value)](value)
 
 
@@ -244,7 +244,7 @@ def _library_converter() -> cattrs.Converter:
     converter = cattrs.Converter()
     # The defaults of cattrs convert values.
     converter.register_structure_hook_factory(lambda _: True, _refuse)
-    for hint, (structure_value, unstructure_value) in hooks.VALUE_HOOKS.items():
+    for hint, (structure_value, unstructure_value, _) in hooks.VALUE_HOOKS.items():
         if isinstance(hint, type):
             converter.register_structure_hook(hint, structure_value)
             converter.register_unstructure_hook(hint, unstructure_value)
@@ -253,12 +253,12 @@ def _library_converter() -> cattrs.Converter:
             converter.register_unstructure_hook_func(partial(eq, hint), unstructure_value)
     converter.register_structure_hook_factory(_is_tuple, hooks.structure_tuple)
     converter.register_unstructure_hook_func(_is_tuple, _unstructure_items)
-    converter.register_structure_hook_factory(_STORED.__contains__, _stored_structure_hook)
-    converter.register_unstructure_hook_factory(_STORED.__contains__, _stored_unstructure_hook)
+    converter.register_structure_hook_factory(STORED.__contains__, _stored_structure_hook)
+    converter.register_unstructure_hook_factory(STORED.__contains__, _stored_unstructure_hook)
     return converter
 
 
 _CONVERTER: Final = _library_converter()
 _WITH_STATUS: Final = dict.fromkeys((*ms.PART_CLASSES, *ms.MESSAGE_CLASSES), ("status",))
-_CLASS_HOOKS: Final = ClassHooks(_CONVERTER, {ms.Transcript: ("messages", "seq", "rewound"), **_WITH_STATUS})
-_class_hooks: Final[MadeOnce[type, StructureHook]] = MadeOnce(_CLASS_HOOKS.structure_hook)
+CLASS_HOOKS: Final = ClassHooks(_CONVERTER, {ms.Transcript: ("messages", "seq", "rewound"), **_WITH_STATUS})
+_class_hooks: Final[MadeOnce[type, StructureHook]] = MadeOnce(CLASS_HOOKS.structure_hook)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, TypeAlias, get_args, get_type_hints
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args, get_type_hints
 
 from cattrs import Converter
 
@@ -25,6 +25,12 @@ UnstructureHook: TypeAlias = Callable[[Any], Any]
 """Takes a value and returns plain JSON, except that frozen JSON inside it is shared with the value."""
 
 # Any: documents are plain JSON, and cattrs types its hooks no further.
+
+Schema: TypeAlias = dict[str, Any]
+"""A JSON Schema."""
+# Any: plain JSON.
+
+NAME: Final[Schema] = {"type": "string", "minLength": 1}
 
 MISSING: Final = ("a value", "nothing")
 TOO_DEEP: Final = (f"at most {MAX_DEPTH} levels", "more")
@@ -105,6 +111,10 @@ def _structure_value(value: Any, _: Any) -> Any:
         raise ShapeError(*TOO_DEEP) from None
 
 
+def _unstructure_value(value: Any) -> Any:
+    return value
+
+
 def _structure_bytes(value: Any, _: Any) -> bytes:
     if not isinstance(value, str):
         raise wrong("", "a string of base64", value)
@@ -147,26 +157,45 @@ def _structure_error_kind(value: Any, _: Any) -> ErrorKind | str:
         return _structure_name(value, _)
 
 
-def _word_hooks(words: Mapping[str, str]) -> tuple[StructureHook, UnstructureHook]:
+class ValueHooks(NamedTuple):
+    """The hooks of a value, and the schema of its documents."""
+
+    structure: StructureHook
+    unstructure: UnstructureHook
+    schema: Schema
+
+
+def _word_hooks(words: Mapping[str, str]) -> ValueHooks:
     def structure(value: Any, _: Any) -> str:
         try:
             return words[value]
         except (KeyError, TypeError):
             raise unknown_word(words, value) from None
 
-    return structure, str.__str__
+    return ValueHooks(structure, str.__str__, {"enum": [*words]})
 
 
 _ERROR_KINDS: Mapping[str, ErrorKind] = {kind.value: kind for kind in ErrorKind}
 
-VALUE_HOOKS: Final[Mapping[Any, tuple[StructureHook, UnstructureHook]]] = {
+# RFC 4648, section 4, with padding.
+_BASE64: Final = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+
+VALUE_HOOKS: Final[Mapping[Any, ValueHooks]] = {
     # `JsonValue` contains itself; in the hints of a class it is another object.
-    get_type_hints(JsonContent)["value"]: (_structure_value, lambda value: value),
-    bytes: (_structure_bytes, _unstructure_bytes),
-    datetime: (_structure_time, _unstructure_time),
-    ErrorKind | str: (_structure_error_kind, str.__str__),
+    get_type_hints(JsonContent)["value"]: ValueHooks(_structure_value, _unstructure_value, {}),
+    bytes: ValueHooks(
+        _structure_bytes,
+        _unstructure_bytes,
+        {"type": "string", "contentEncoding": "base64", "pattern": _BASE64},
+    ),
+    datetime: ValueHooks(
+        _structure_time, _unstructure_time, {"type": "string", "format": "date-time", "pattern": "(Z|[+-]00:00)$"}
+    ),
+    ErrorKind | str: ValueHooks(
+        _structure_error_kind, str.__str__, {"anyOf": [{"enum": [kind.value for kind in ErrorKind]}, NAME]}
+    ),
     Literal["auto", "manual"]: _word_hooks({"auto": "auto", "manual": "manual"}),
-    frozenset[str]: (_array_hook(_structure_name, str, frozenset), sorted),
+    frozenset[str]: ValueHooks(_array_hook(_structure_name, str, frozenset), sorted, {"type": "array", "items": NAME}),
     **{
         words: _word_hooks({word.value: word for word in words})
         for words in (ApprovalStatus, Awaits, FinishReason, MessageStatus, PartStatus, CallStatus)
