@@ -579,8 +579,14 @@ class ForksAllCheckpoints(MemoryStore):
 
 
 class TakesAnyCheckpoint(MemoryStore):
-    def checkpoint(self, session_id, deltas, *, token=None):
-        super().checkpoint(session_id, deltas)
+    def checkpoint(self, session_id, deltas, *, token=None, **options):
+        super().checkpoint(session_id, deltas, **options)
+
+
+class TakesLateCheckpoints(MemoryStore):
+    def checkpoint(self, session_id, deltas, *, after=None, **options):
+        super().checkpoint(session_id, [], after=after, **options)
+        super().checkpoint(session_id, deltas, **options)
 
 
 class ClosesOnce(MemoryStore):
@@ -671,6 +677,7 @@ class ClosesOnce(MemoryStore):
         ("19,", ForksWithoutCheckpoints),
         ("19,", ForksAllCheckpoints),
         ("19,", TakesAnyCheckpoint),
+        ("19,", TakesLateCheckpoints),
     ],
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )

@@ -259,6 +259,16 @@ class Core(ABC, Generic[StreamT]):
         snapshot = await self._call(lambda store: store.load_snapshot(self.session_id))
         if snapshot is not None:
             self._start_from(snapshot)
+        await self._read_on()
+        while pieces := await self._call(lambda store: store.load_checkpoints(self.session_id)):
+            known = self.seq
+            await self._read_on()
+            if known == self.seq:
+                self._projection.extend(pieces)
+                return
+            # A record that was appended meanwhile may have closed their fragment and opened the next one.
+
+    async def _read_on(self) -> None:
         while True:
             _, records = await self._read(self.seq, PAGE)
             self._projection.extend(records)

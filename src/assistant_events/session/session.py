@@ -40,7 +40,7 @@ class Session(Core[EventStream]):
     @classmethod
     async def open(cls, store: Store | AsyncStore, session_id: str, *, snapshot_every: int | None = None) -> Self:
         """
-        Open a session: read its snapshot, if there is one, and the records after it.
+        Open a session: read its snapshot, if there is one, the records after it, and checkpoints of open fragments.
 
         Args:
             store: Where the session is stored. An `AsyncStore` runs in its own thread, any other in the threads of the

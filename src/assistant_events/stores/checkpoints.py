@@ -43,6 +43,14 @@ def closed_fragments(
     return closed
 
 
+def open_deltas(
+    deltas: Sequence[DeltaEvent], later: Sequence[Event], messages: Callable[[], Collection[str]]
+) -> list[DeltaEvent]:
+    """Return those of *deltas* whose fragment none of the *later* events closes. *messages* as above."""
+    closed = closed_fragments({fragment_of(delta) for delta in deltas}, later, messages)
+    return [delta for delta in deltas if fragment_of(delta) not in closed]
+
+
 def fragments_before(fragments: Collection[Fragment], events: Sequence[Event]) -> list[Fragment]:
     """Return those of *fragments*, which are open after *events*, that were open before them."""
     begun = _touched(fragments, events, _STARTS, _START_ALL)

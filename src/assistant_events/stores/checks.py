@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import cast
 
-from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, StoreError
+from assistant_events.errors import ConflictError, FencedError, LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import DELTA_EVENTS, DURABLE_EVENTS, LIVE_EVENTS, DeltaEvent, UnknownEvent
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.stores.contract import Claim, StoredEvent
@@ -106,19 +106,30 @@ def check_token(session_id: str, token: int | None, *, current: int | None) -> N
         raise FencedError(session_id, token)
 
 
-def check_checkpoint(session_id: object, deltas: Iterable[object], token: int | None) -> tuple[DeltaEvent, ...]:
+def check_checkpoint(
+    session_id: object, deltas: Iterable[object], after: int | None, token: int | None
+) -> tuple[DeltaEvent, ...]:
     """Check the arguments of `checkpoint` and return *deltas* as a tuple."""
     check_session_id(session_id)
+    if after is not None:
+        check_seq("after", after)
     if token is not None:
         check_seq("token", token)
     # The cast is checked by `tuple_of`.
     return cast("tuple[DeltaEvent, ...]", tuple_of(deltas, DELTA_EVENTS, "deltas", "a delta"))
 
 
-def check_has_records(session_id: str, seq: int) -> None:
-    """Raise when a session at *seq* has no records for a checkpoint."""
+def check_checkpoint_place(session_id: str, after: int | None, *, seq: int, pruned: int) -> int:
+    """Return *after*, by default *seq*; raise unless the log has all records after it."""
     if seq == 0:
         raise StoreError(f"session {session_id!r} has no records, so no fragment of it is open")
+    if after is None:
+        return seq
+    if after < pruned:
+        raise PrunedError(session_id, after, pruned)
+    if after > seq:
+        check_expected_seq(session_id, after, seq)
+    return after
 
 
 def check_worker(worker: object, dead_after_s: float) -> None:

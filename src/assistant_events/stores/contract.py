@@ -42,7 +42,7 @@ The contract of a store: a log of durable events for each session, shared by sev
 19. **Checkpoints are not records.** They are pieces of fragments that are open, stored by message, fragment and offset;
     a piece replaces one with the same offset. Only `load_checkpoints` returns them. A batch that ends a fragment, or
     ends, restarts or rewinds its message, removes its pieces in the same transaction. A fork has the pieces of the
-    fragments that are open at its `seq`. A token is checked as that of a batch.
+    fragments that are open at its `seq`. A token is checked as that of a batch. A piece that comes late is left out.
 
 `assistant_events.testing.check_store` tries each promise on any implementation. `MemoryStore` is the reference.
 """
@@ -298,24 +298,31 @@ class Store(Protocol):
         """
         ...
 
-    def checkpoint(self, session_id: str, deltas: Iterable[DeltaEvent], *, token: int | None = None) -> None:
+    def checkpoint(
+        self, session_id: str, deltas: Iterable[DeltaEvent], *, after: int | None = None, token: int | None = None
+    ) -> None:
         """
         Store pieces of open fragments, so that a crash loses less of them than all.
 
-        Each piece is stored once: pass what has come since the last checkpoint, not the whole. The writer of the step
-        does so between its batches, not beside them.
+        Each piece is stored once: pass what has come since the last checkpoint, not the whole.
 
         Args:
             session_id: A session with records.
 
             deltas: Deltas as the decoder made them, or longer ones that were joined.
 
+            after: `seq` of the record that the deltas follow, such as `EventStream.seq`. Pieces whose fragment was
+                closed by a later record are left out. `None` when no record can have been appended since the last one
+                that the writer knows.
+
             token: As for `append`.
 
         Raises:
             FencedError: *token* is not that of the current claim. Nothing was written.
 
-            StoreError: The session has no records.
+            PrunedError: Records after *after* have been pruned. Nothing was written.
+
+            StoreError: The session has no records, or its log is shorter than *after*.
         """
         ...
 

@@ -15,7 +15,14 @@ from assistant_events.events import DeltaEvent, Event, Record
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.stores import checks, contract
 from assistant_events.stores.call_lock import CallLock
-from assistant_events.stores.checkpoints import Fragment, closed_fragments, fragment_of, fragments_before, message_ids
+from assistant_events.stores.checkpoints import (
+    Fragment,
+    closed_fragments,
+    fragment_of,
+    fragments_before,
+    message_ids,
+    open_deltas,
+)
 from assistant_events.stores.contract import DEAD_AFTER_S, Claim, SessionInfo
 from assistant_events.stores.unfinished import recover_unfinished, resolve_unfinished
 
@@ -238,15 +245,17 @@ class MemoryStore:
             recover_unfinished(self, session_id)
         return self._lock.run(work)
 
-    def checkpoint(self, session_id: str, deltas: Iterable[DeltaEvent], *, token: int | None = None) -> None:
+    def checkpoint(
+        self, session_id: str, deltas: Iterable[DeltaEvent], *, after: int | None = None, token: int | None = None
+    ) -> None:
         """See `Store.checkpoint`."""
-        kept = checks.check_checkpoint(session_id, deltas, token)
+        kept = checks.check_checkpoint(session_id, deltas, after, token)
 
         def work() -> None:
             log = self._log(session_id)
             checks.check_token(session_id, token, current=self._current_token(session_id))
-            checks.check_has_records(session_id, log.seq)
-            for delta in kept:
+            place = checks.check_checkpoint_place(session_id, after, seq=log.seq, pruned=log.pruned)
+            for delta in open_deltas(kept, log.events_after(place), log.message_ids):
                 log.checkpoints.setdefault(fragment_of(delta), {})[delta.offset] = delta
 
         self._lock.run(work)
@@ -352,16 +361,19 @@ class _Log:
         ]
         has_snapshot = self.held is not None and self.held <= chosen
         snapshot = self.snapshot if has_snapshot else None
-        later = [record.event for record in self.records[chosen - self.pruned :]]
-        checkpoints = {each: dict(self.checkpoints[each]) for each in fragments_before(self.checkpoints, later)}
+        kept = fragments_before(self.checkpoints, self.events_after(chosen))
+        checkpoints = {each: dict(self.checkpoints[each]) for each in kept}
         return _Log(pruned=self.pruned, records=records, snapshot=snapshot, owner=self.owner, checkpoints=checkpoints)
+
+    def events_after(self, seq: int) -> list[Event]:
+        """Return the events of the records after *seq*."""
+        return [record.event for record in self.records[seq - self.pruned :]]
+
+    def message_ids(self, batch: Sequence[Event] = ()) -> Collection[str]:
+        """Return the ids of the messages, also of those in a *batch* after the records."""
+        return message_ids(self.snapshot, [*self.events_after(self.held or 0), *batch])
 
     def checkpoints_after(self, batch: Sequence[Event]) -> dict[Fragment, dict[int, DeltaEvent]]:
         """Return the checkpoints without those of the fragments that *batch* closes."""
-
-        def messages() -> Collection[str]:
-            rest = self.records[(self.held or 0) - self.pruned :]
-            return message_ids(self.snapshot, [*rest, *batch])
-
-        closed = closed_fragments(self.checkpoints, batch, messages)
+        closed = closed_fragments(self.checkpoints, batch, lambda: self.message_ids(batch))
         return {fragment: pieces for fragment, pieces in self.checkpoints.items() if fragment not in closed}

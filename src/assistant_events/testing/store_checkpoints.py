@@ -7,11 +7,11 @@ from functools import partial
 from typing import Final
 
 from assistant_events import events as ev
-from assistant_events.errors import ConflictError, FencedError, StoreError
+from assistant_events.errors import ConflictError, FencedError, PrunedError, StoreError
 from assistant_events.reducer import fold
 from assistant_events.stores.contract import Store
 from assistant_events.testing.builders import error, origin, prompt, rewind
-from assistant_events.testing.store_expectations import refuse, same
+from assistant_events.testing.store_expectations import refuse, require, same
 from assistant_events.testing.store_samples import LIVE, called, started
 from assistant_events.values import FinishReason
 
@@ -141,6 +141,26 @@ def a_rewind_removes_checkpoints(store: Store) -> None:
             _left(store, closed, f"checkpoints after the rewind of {message_id!r}, pruned to {through}", name)
 
 
+def late_checkpoints_are_left_out(store: Store) -> None:
+    """Try pieces of fragments that later records have closed: they do not belong to those that follow."""
+    _open(store)
+    end = len(_OPEN)
+    store.append("s", [_ENDS[0][0], ev.TextStarted(message_id="a1")])
+    _checkpoint(store, after=end)
+    _left(store, {"text"}, "checkpoints after the end of a text")
+    _checkpoint(store, after=end + 2)
+    _left(store, set(), "checkpoints of the text that followed")
+    store.append("s", [rewind("a2")])
+    store.checkpoint("s", _PIECES["other text"], after=end + 2)
+    _left(store, {"other text"}, "checkpoints after the rewind of a message")
+    ahead = partial(store.checkpoint, "s", _PIECES["text"], after=end + 4)
+    problem = refuse(StoreError, ahead, "a checkpoint after the end of the log")
+    require(not isinstance(problem, ConflictError), f"a ConflictError for a log that is too short: {problem}")
+    store.snapshot("s", fold(store.read("s")))
+    store.prune("s", 7)
+    refuse(PrunedError, partial(store.checkpoint, "s", _PIECES["text"], after=6), "a checkpoint after a pruned record")
+
+
 def a_fork_has_the_checkpoints_of_its_place(store: Store) -> None:
     """Try that a fork has the pieces of those fragments that are open at its place."""
     _open(store)
@@ -176,9 +196,9 @@ def _open(store: Store, session_id: str = "s") -> None:
     store.append(session_id, _OPEN)
 
 
-def _checkpoint(store: Store, session_id: str = "s") -> None:
+def _checkpoint(store: Store, session_id: str = "s", *, after: int | None = None) -> None:
     for pieces in _PIECES.values():
-        store.checkpoint(session_id, reversed(pieces))
+        store.checkpoint(session_id, reversed(pieces), after=after)
 
 
 def _left(store: Store, closed: Iterable[str], what: str, session_id: str = "s") -> None:

@@ -562,6 +562,7 @@ _PROMISES: Final[dict[str, tuple[_Try, ...]]] = {
         checkpoints.checkpoints_are_kept_apart,
         checkpoints.checkpoints_end_with_their_fragment,
         checkpoints.a_rewind_removes_checkpoints,
+        checkpoints.late_checkpoints_are_left_out,
         checkpoints.a_fork_has_the_checkpoints_of_its_place,
         checkpoints.checkpoints_are_fenced,
     ),

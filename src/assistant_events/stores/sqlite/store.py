@@ -15,7 +15,7 @@ from assistant_events.events import DeltaEvent, Event, Record
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.stores import checks, contract
 from assistant_events.stores.call_lock import CallLock
-from assistant_events.stores.checkpoints import closed_fragments, fragments_before, message_ids
+from assistant_events.stores.checkpoints import closed_fragments, fragments_before, message_ids, open_deltas
 from assistant_events.stores.contract import DEAD_AFTER_S, Claim, SessionInfo, StoredEvent
 from assistant_events.stores.media import Media, extract_media, restore_media
 from assistant_events.stores.sqlite import checkpoint_rows, claim_rows, columns, record_rows
@@ -302,15 +302,20 @@ class SqliteStore:
             recover_unfinished(self, session_id)
         return self._writing(work)
 
-    def checkpoint(self, session_id: str, deltas: Iterable[DeltaEvent], *, token: int | None = None) -> None:
+    def checkpoint(
+        self, session_id: str, deltas: Iterable[DeltaEvent], *, after: int | None = None, token: int | None = None
+    ) -> None:
         """See `Store.checkpoint`."""
-        kept = checks.check_checkpoint(session_id, deltas, token)
+        kept = checks.check_checkpoint(session_id, deltas, after, token)
 
         def work(db: sqlite3.Connection) -> None:
-            number, seq, _ = _session(db, session_id)
+            number, seq, pruned = _session(db, session_id)
             checks.check_token(session_id, token, current=claim_rows.current_token(db, session_id))
-            checks.check_has_records(session_id, seq)
-            checkpoint_rows.insert(db, number, kept)
+            place = checks.check_checkpoint_place(session_id, after, seq=seq, pruned=pruned)
+            later = record_rows.read_all(db, number, place, session_id)
+            checkpoint_rows.insert(
+                db, number, open_deltas(kept, later, lambda: self._message_ids(db, session_id, number))
+            )
 
         self._writing(work)
 
@@ -436,16 +441,17 @@ class SqliteStore:
         self, db: sqlite3.Connection, session_id: str, number: int, batch: Sequence[StoredEvent]
     ) -> None:
         """Remove the checkpoints of the fragments that *batch* closes."""
-        open_ = checkpoint_rows.fragments(db, number)
-        if not open_:
-            return
+        if open_ := checkpoint_rows.fragments(db, number):
+            closed = closed_fragments(open_, batch, lambda: self._message_ids(db, session_id, number, batch))
+            checkpoint_rows.delete(db, number, closed)
 
-        def messages() -> Collection[str]:
-            start, _ = self._snapshot(db, session_id, number)
-            stored = record_rows.read_all(db, number, 0 if start is None else start.seq, session_id)
-            return message_ids(start, [*stored, *batch])
-
-        checkpoint_rows.delete(db, number, closed_fragments(open_, batch, messages))
+    def _message_ids(
+        self, db: sqlite3.Connection, session_id: str, number: int, batch: Sequence[StoredEvent] = ()
+    ) -> Collection[str]:
+        """Return the ids of the messages of a session, also of those in a *batch* after the records."""
+        start, _ = self._snapshot(db, session_id, number)
+        stored = record_rows.read_all(db, number, 0 if start is None else start.seq, session_id)
+        return message_ids(start, [*stored, *batch])
 
     def _snapshot(self, db: sqlite3.Connection, session_id: str, number: int) -> tuple[Transcript | None, bool]:
         """Return the snapshot, and whether its media were extracted."""
