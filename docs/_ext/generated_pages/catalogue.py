@@ -97,7 +97,7 @@ def record() -> str:
 
 
 def frame() -> str:
-    """The fields of a frame."""
+    """Return the fields of a frame."""
     return _table(Frame, frozenset())
 
 

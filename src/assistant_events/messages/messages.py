@@ -14,7 +14,14 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, assert_never, final
 import attrs
 
 from assistant_events.errors import LocalProtocolError, RemoteProtocolError
-from assistant_events.events import ToolFailed, ToolProgress, ToolSuccess
+from assistant_events.events import (
+    ToolApprovalRequested,
+    ToolApproved,
+    ToolFailed,
+    ToolProgress,
+    ToolStarted,
+    ToolSuccess,
+)
 from assistant_events.values import (
     Citation,
     Content,
@@ -236,6 +243,27 @@ class ToolPart(validators.Extensible):
     def is_outcome_unknown(self) -> bool:
         """Whether the app has started the call and not answered it, so that it may have run or not."""
         return self.pending and self.attempt > 0
+
+    @property
+    def waits(self) -> bool:
+        """Whether the app must not run this call: it needs an approval, or may have run already."""
+        return self.approval is ApprovalStatus.REQUESTED or self.is_outcome_unknown
+
+    def request_approval(self, reason: str | None = None) -> ToolApprovalRequested:
+        """Return the event that asks a person whether this call may run, with a *reason* for that person."""
+        return ToolApprovalRequested(message_id=self.message_id, call_id=self.call_id, reason=reason)
+
+    def approve(self) -> ToolApproved:
+        """Return the event that lets this call run."""
+        return ToolApproved(message_id=self.message_id, call_id=self.call_id)
+
+    def deny(self, reason: str = "The user denied this call.") -> ToolFailed:
+        """Return the event that answers this call with an error of kind `tool-denied`, which the model reads."""
+        return self.fail(ErrorInfo(kind=ErrorKind.TOOL_DENIED, message=reason))
+
+    def start(self) -> ToolStarted:
+        """Return the event to store before the call runs: the next attempt."""
+        return ToolStarted(message_id=self.message_id, call_id=self.call_id, attempt=self.attempt + 1)
 
     def progress(self, output: ContentInput, *, default: Default | None = None) -> ToolProgress:
         """Return the live event that shows what the call has so far; see `succeed`."""

@@ -20,5 +20,23 @@ from assistant_events.session.answers import Answer, Chunks, Client
 from assistant_events.session.session import Session
 from assistant_events.session.streams import EventStream, SyncEventStream
 from assistant_events.session.sync_session import SyncSession
+from assistant_events.session.tools import AsksApproval, RunTool, ToolRun, ready_calls, run_tools
+from assistant_events.session.turns import Move, Turns, is_stopped
 
-__all__ = ["Answer", "Chunks", "Client", "EventStream", "Session", "SyncEventStream", "SyncSession"]
+__all__ = [
+    "Answer",
+    "AsksApproval",
+    "Chunks",
+    "Client",
+    "EventStream",
+    "Move",
+    "RunTool",
+    "Session",
+    "SyncEventStream",
+    "SyncSession",
+    "ToolRun",
+    "Turns",
+    "is_stopped",
+    "ready_calls",
+    "run_tools",
+]

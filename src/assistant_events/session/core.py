@@ -7,14 +7,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from datetime import datetime
 from itertools import takewhile
-from typing import Any, ClassVar, Final, Generic, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeAlias, TypeVar
 from uuid import uuid4
 
 from assistant_events.adapters.base import DecoderBase, DecoderOptions
 from assistant_events.adapters.encoder import Encoded, EncodeMode
 from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import ConflictError, LocalProtocolError, PrunedError, StoreError
-from assistant_events.events import LIVE_EVENTS, Event, HistoryRewound, PromptSubmitted, Record
+from assistant_events.events import (
+    LIVE_EVENTS,
+    Event,
+    HistoryRewound,
+    LiveEvent,
+    PromptSubmitted,
+    Record,
+)
 from assistant_events.lifecycle import Outcome
 from assistant_events.messages import (
     AssistantMessage,
@@ -29,7 +36,8 @@ from assistant_events.reducer import describe, explain, reconcile
 from assistant_events.session.answers import Chunks, Client, Source
 from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.receiver import KEPT, STORED, Receivers, StreamReceiver
-from assistant_events.stores.contract import Store, StoredEvent
+from assistant_events.session.stopping import cancellation, stop_run
+from assistant_events.stores.contract import Claim, Store, StoredEvent
 from assistant_events.values import Content, ContentInput, FinishReason, as_content
 
 Meta: TypeAlias = Mapping[str, object] | None
@@ -48,6 +56,14 @@ _TRIES: Final = 20
 
 
 Keep: TypeAlias = Callable[[StreamReceiver], Awaitable[tuple[list[Event], list[int]]]]
+
+
+class Hold(Protocol):
+    """Claims the session for one more holder, or for one less."""
+
+    async def __call__(self, *, held: bool) -> None: ...  # noqa: D102
+
+
 Ask: TypeAlias = Callable[[bool], Awaitable[tuple[Source, Encoded | None]]]
 """Asks for an answer, with the full history if its argument is true. Returns its source, and the request if known."""
 
@@ -57,18 +73,22 @@ class Core(ABC, Generic[StreamT]):
 
     _open_with: ClassVar[str]  # for an error message
     _source: Callable[[object, Callable[[], DecoderBase]], Source]
-    _stream_class: Callable[[Ask, Client | None, Receivers, Keep], StreamT]
+    _stream_class: Callable[[Ask, Client | None, Receivers, Keep, Hold], StreamT]
 
     def __init__(self, *_given: object, **_options: object) -> None:
         raise TypeError(f"a session is opened with `{self._open_with}(store, session_id)`")
 
     @classmethod
-    def _new(cls, store: object, session_id: str, snapshot_every: int | None) -> Self:
+    def _new(
+        cls, store: object, session_id: str, owner: str | None, worker: str | None, snapshot_every: int | None
+    ) -> Self:
         if not hasattr(store, "load_snapshot"):
             raise TypeError(f'store: expected a store, such as SqliteStore("chat.db"), got {type(store).__name__}')
         _check_interval(snapshot_every)
         core = cls.__new__(cls)
         core._session_id = session_id
+        core._owner, core._worker = owner, worker
+        core._claim, core._holders = None, 0
         core._snapshot_every = snapshot_every
         core._snapshot_seq = 0
         core._projection = Projection()
@@ -76,6 +96,10 @@ class Core(ABC, Generic[StreamT]):
         return core
 
     _session_id: str
+    _owner: str | None
+    _worker: str | None
+    _claim: Claim | None
+    _holders: int
     _snapshot_every: int | None
     _snapshot_seq: int
     _projection: Projection
@@ -148,6 +172,10 @@ class Core(ABC, Generic[StreamT]):
         Raises:
             LocalProtocolError: Calls have no results, an answer is incomplete, the message exists, or another writer
                 writes it or has begun to answer.
+
+            ClaimedError: The session has a worker, and another living one runs its steps.
+
+            FencedError: Another worker has taken the session over meanwhile. What was not stored is lost.
 
             StoreError: The store failed. The events are kept; enter the same stream again to continue.
         """
@@ -250,8 +278,30 @@ class Core(ABC, Generic[StreamT]):
 
     def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> StreamT:
         return self._stream_class(
-            ask, client, self._receivers, lambda receiver: self._alone(self._keep(receiver, meta))
+            ask, client, self._receivers, lambda receiver: self._alone(self._keep(receiver, meta)), self._hold
         )
+
+    async def _hold(self, *, held: bool) -> None:
+        """Claim the session for one more holder, or for one less; the last one releases it."""
+        if self._worker is not None:
+            await self._alone(self._claimed(self._worker) if held else self._released())
+
+    async def _claimed(self, worker: str) -> None:
+        if self._claim is None:
+            self._claim = await self._call(lambda store: store.claim(self.session_id, worker))
+        self._holders += 1
+
+    async def _released(self) -> None:
+        self._holders -= 1
+        claim = self._claim
+        if claim is None or self._holders:
+            return
+        self._claim = None
+        try:
+            await self._call(lambda store: store.release(claim))
+        except StoreError as error:
+            # The worker is asked for its next claim, and others wait until it is dead.
+            _log.warning("session %r: its claim could not be released: %s", self.session_id, error)
 
     # -- operations
 
@@ -304,7 +354,7 @@ class Core(ABC, Generic[StreamT]):
         names: Collection[str] | None = None,
     ) -> Records:
         """Append the events of *plan*; see `_commit`."""
-        batch, records = await self._commit(lambda: self._admitted(plan()), meta, names, at)
+        batch, records = await self._commit(lambda: self._admitted(plan()), meta, names, at, fenced=names is None)
         if records:
             self._projection.extend(records)
             self._projection.committed(batch)
@@ -317,7 +367,7 @@ class Core(ABC, Generic[StreamT]):
         try:
             if receiver.sent is not None:
                 await self._refresh()
-            batch, records = await self._commit(receiver.plan, meta, ())
+            batch, records = await self._commit(receiver.plan, meta, (), fenced=True)
         except Exception:
             receiver.parked = bool(receiver.pending)
             raise
@@ -326,19 +376,25 @@ class Core(ABC, Generic[StreamT]):
         return passed_on
 
     async def _commit(
-        self, plan: Callable[[], Batch], meta: Meta, names: Collection[str] | None, at: datetime | None = None
+        self,
+        plan: Callable[[], Batch],
+        meta: Meta,
+        names: Collection[str] | None,
+        at: datetime | None = None,
+        *,
+        fenced: bool,
     ) -> tuple[Batch, Records]:
         """
         Append the batch of *plan*; plan again when another writer was first, unless that touched a message of *names*.
 
-        Without *names* it is the messages of the events.
+        Without *names* it is the messages of the events. One that is *fenced* has the token of a claim that is held.
         """
         for tries_left in reversed(range(_TRIES)):
             batch = plan()
             if not batch.events:
                 return batch, ()
             try:
-                return batch, await self._write(batch, meta, at)
+                return batch, await self._write(batch, meta, at, self._claim if fenced else None)
             except ConflictError:
                 self._receivers.refused(batch)
                 touched = {record.event.message_id for record in await self._refresh()} | self.transcript.rewound
@@ -347,7 +403,7 @@ class Core(ABC, Generic[StreamT]):
                     raise
         raise AssertionError("the last try returns or raises")  # pragma: no cover
 
-    async def _write(self, batch: Batch, meta: Meta, at: datetime | None) -> Records:
+    async def _write(self, batch: Batch, meta: Meta, at: datetime | None, claim: Claim | None) -> Records:
         return await self._call(
             lambda store: store.append(
                 self.session_id,
@@ -355,9 +411,15 @@ class Core(ABC, Generic[StreamT]):
                 expected_seq=batch.after,
                 meta=meta,
                 at=at,
+                owner=self._owner,
+                token=None if claim is None else claim.token,
                 unfinished=batch.dry_run.transcript.unfinished(),
             )
         )
+
+    async def _show(self, events: Sequence[LiveEvent]) -> None:
+        for event in events:
+            self._projection.apply(event)
 
     async def _snapshot(self) -> None:
         transcript = self._projection.recorded()
@@ -399,6 +461,20 @@ class Core(ABC, Generic[StreamT]):
             )
         prompt = PromptSubmitted(message_id=self.new_id() if name is None else name, content=_prompt_content(content))
         return await self._rewind(message_id, meta, prompt)
+
+    async def _stop(self, client: Client | None, meta: Meta) -> Records:
+        running = [
+            message
+            for message in self.transcript.messages
+            if isinstance(message, AssistantMessage) and message.status is MessageStatus.RUNNING
+        ]
+        received = self._receivers.message_ids
+        name = self.new_id()
+        records = await self._append(lambda: cancellation(self.transcript, name, client), meta, names=())
+        for message in running:
+            if client is not None and message.id not in received and message.run is not None:
+                await stop_run(client, message, message.id)
+        return records
 
     async def _reconcile(self, meta: Meta, *, abandon_calls: bool, abandon_runs: bool) -> Records:
         """Close abandoned messages, except those that this session receives."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
 from datetime import datetime
 from typing import Any, Self, TypeVar, final
 
-from assistant_events.events import DurableEvent, UnknownEvent
-from assistant_events.session.answers import async_source
+from assistant_events.events import DurableEvent, LiveEvent, UnknownEvent
+from assistant_events.session.answers import Client, async_source
 from assistant_events.session.core import Core, Meta, Records
 from assistant_events.session.streams import EventStream, to_the_end
 from assistant_events.stores import AsyncStore, Store
@@ -38,7 +38,15 @@ class Session(Core[EventStream]):
     _lock: asyncio.Lock
 
     @classmethod
-    async def open(cls, store: Store | AsyncStore, session_id: str, *, snapshot_every: int | None = None) -> Self:
+    async def open(
+        cls,
+        store: Store | AsyncStore,
+        session_id: str,
+        *,
+        owner: str | None = None,
+        worker: str | None = None,
+        snapshot_every: int | None = None,
+    ) -> Self:
         """
         Open a session: read its snapshot, if there is one, the records after it, and checkpoints of open fragments.
 
@@ -48,15 +56,37 @@ class Session(Core[EventStream]):
 
             session_id: Any non-empty string. An unknown session is empty; its first batch creates it.
 
+            owner: Whose session it is, such as a user. The first batch stores it; batches of another owner are refused.
+                `None` names none.
+
+            worker: Name of this process among those that run steps, and of no other. `respond`, `resume` and `decode`
+                claim the session for it, and release it at their end; `None` claims nothing. See `Turns`.
+
             snapshot_every: Store a snapshot after this many records since the last one, so that opening stays fast.
                 `None` stores none. A refused snapshot is only logged.
 
         Every method raises `StoreError` when the store fails.
         """
-        session = cls._new(store, session_id, snapshot_every)
+        session = cls._new(store, session_id, owner, worker, snapshot_every)
         session._where, session._lock = store, asyncio.Lock()
         await session._alone(session._open())
         return session
+
+    @asynccontextmanager
+    async def claimed(self) -> AsyncGenerator[None]:
+        """
+        Hold the claim of the session for a block: `respond` and what `append` writes in it belong to one claim.
+
+        Without a worker it does nothing. What `prompt`, `rewind`, `regenerate` and `edit` write needs no claim.
+
+        Raises:
+            ClaimedError: Another living worker holds the session.
+        """
+        await self._hold(held=True)
+        try:
+            yield
+        finally:
+            await self._hold(held=False)
 
     async def append(
         self, *events: DurableEvent | UnknownEvent, at: datetime | None = None, meta: Meta = None
@@ -139,6 +169,25 @@ class Session(Core[EventStream]):
             meta: See `append`.
         """
         return await self._alone(self._reconcile(meta, abandon_calls=abandon_calls, abandon_runs=abandon_runs))
+
+    async def stop(self, client: Client | None = None, *, meta: Meta = None) -> Records:
+        """
+        Stop the turn: close the answer that runs as `cancelled`, or fail the calls without a result so.
+
+        Any process may do so. Where the answer is received, its block ends without an exception, at the latest with the
+        next batch, and `Turns` makes no move before the next prompt. What was cancelled cannot be resumed. While it is
+        the user's turn nothing happens.
+
+        Args:
+            client: Also stops a run at the provider that is not received here; a failure is logged.
+
+            meta: See `append`.
+        """
+        return await self._alone(self._stop(client, meta))
+
+    async def show(self, *events: LiveEvent) -> None:
+        """Apply live events of the app, such as the progress of a call, to the transcript. They are not stored."""
+        await self._alone(self._show(events))
 
     async def snapshot(self) -> None:
         """Store a snapshot at `seq`, so that the next `open` reads only the records after it."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from inspect import isawaitable
 from typing import Any, Self, TypeVar, final
 
 from assistant_events.adapters.encoder import Encoded
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.session.answers import Answer, Client
-from assistant_events.session.core import Ask, Keep
+from assistant_events.session.core import Ask, Hold, Keep
 from assistant_events.session.receiver import Receivers, StreamReceiver
-from assistant_events.values.credentials import error_text
+from assistant_events.session.stopping import stop_run
 
 _T = TypeVar("_T")
 
@@ -24,7 +23,7 @@ _log = logging.getLogger("assistant_events.session")
 class AnswerStream:
     """What both faces share. Calls of the store run alone in the session, those of the provider do not."""
 
-    def __init__(self, ask: Ask, client: Client | None, receivers: Receivers, keep: Keep) -> None:
+    def __init__(self, ask: Ask, client: Client | None, receivers: Receivers, keep: Keep, hold: Hold) -> None:
         self.request: Encoded | None = None
         """The request that was sent last, with the conversation; `None` before the block, of `resume` and `decode`."""
 
@@ -35,6 +34,7 @@ class AnswerStream:
         self._client = client
         self._receivers = receivers
         self._keep = keep
+        self._hold = hold
         self._receiver: StreamReceiver | None = None
         self._unread: Iterator[Event] = iter(())
         self._places: Iterator[int] | None = None  # of the durable events among them; `None` when all are live
@@ -51,14 +51,19 @@ class AnswerStream:
 
     async def _enter(self) -> None:
         receiver = self._receiver
-        if receiver is None:
+        if receiver is not None and not receiver.parked:
+            raise LocalProtocolError("a stream is entered again only when its store has failed, and before another")
+        await self._hold(held=True)
+        if receiver is not None:  # what is pending comes first
+            receiver.active, receiver.parked = True, False
+            return
+        try:
             source, self.request = await self._ask(False)
             self.seq = self._receivers.projection.seq
             self._receiver = self._receivers.begin(source, sole=self.request is not None)
-        elif not receiver.parked:
-            raise LocalProtocolError("a stream is entered again only when its store has failed, and before another")
-        else:  # what is pending comes first
-            receiver.active, receiver.parked = True, False
+        except BaseException:
+            await self._hold(held=False)
+            raise
 
     async def _next(self) -> bool:  # whether there are more events
         receiver = self._entered()
@@ -99,12 +104,7 @@ class AnswerStream:
         receiver.give_up()
         if self._client is None or target is None:
             return
-        try:
-            stopping = self._client.stop(target)
-            if isawaitable(stopping):
-                await stopping
-        except Exception as error:  # noqa: BLE001 - the message has ended already
-            _log.warning("the run of message %r could not be stopped: %s", self.answer.message_id, error_text(error))
+        await stop_run(self._client, target, self.answer.message_id)
         self._client = None  # after a cancellation it is asked again at the end of the block
 
     async def _leave(self, reason: BaseException | None) -> None:
@@ -128,8 +128,11 @@ class AnswerStream:
             self._receivers.leave(receiver)
 
     async def _close(self) -> None:
-        if not self._entered().parked:
-            await self._entered().source.close()
+        try:
+            if not self._entered().parked:
+                await self._entered().source.close()
+        finally:
+            await self._hold(held=False)
 
 
 @final

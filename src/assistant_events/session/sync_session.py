@@ -8,8 +8,8 @@ from inspect import iscoroutinefunction
 from threading import RLock
 from typing import Any, Self, TypeVar, final
 
-from assistant_events.events import DurableEvent, UnknownEvent
-from assistant_events.session.answers import sync_source
+from assistant_events.events import DurableEvent, LiveEvent, UnknownEvent
+from assistant_events.session.answers import Client, sync_source
 from assistant_events.session.core import Core, Meta, Records
 from assistant_events.session.streams import SyncEventStream, finished
 from assistant_events.stores.contract import Store
@@ -34,9 +34,17 @@ class SyncSession(Core[SyncEventStream]):
     _lock: RLock
 
     @classmethod
-    def open(cls, store: Store, session_id: str, *, snapshot_every: int | None = None) -> Self:
+    def open(
+        cls,
+        store: Store,
+        session_id: str,
+        *,
+        owner: str | None = None,
+        worker: str | None = None,
+        snapshot_every: int | None = None,
+    ) -> Self:
         """See `Session.open`."""
-        session = cls._new(store, session_id, snapshot_every)
+        session = cls._new(store, session_id, owner, worker, snapshot_every)
         if iscoroutinefunction(store.load_snapshot):
             raise TypeError("store: SyncSession takes a synchronous store; an asynchronous one is for Session")
         session._where, session._lock = store, RLock()
@@ -79,6 +87,14 @@ class SyncSession(Core[SyncEventStream]):
     def reconcile(self, *, abandon_calls: bool = False, abandon_runs: bool = False, meta: Meta = None) -> Records:
         """See `Session.reconcile`."""
         return finished(self._alone(self._reconcile(meta, abandon_calls=abandon_calls, abandon_runs=abandon_runs)))
+
+    def stop(self, client: Client | None = None, *, meta: Meta = None) -> Records:
+        """See `Session.stop`."""
+        return finished(self._alone(self._stop(client, meta)))
+
+    def show(self, *events: LiveEvent) -> None:
+        """See `Session.show`."""
+        finished(self._alone(self._show(events)))
 
     def snapshot(self) -> None:
         """See `Session.snapshot`."""

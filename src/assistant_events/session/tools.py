@@ -1,0 +1,149 @@
+"""Calls of the app, run at most once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from inspect import isawaitable, iscoroutinefunction
+from typing import TypeAlias, final
+
+import attrs
+
+from assistant_events.errors import ConflictError, LocalProtocolError
+from assistant_events.events import ToolFailed, ToolSuccess
+from assistant_events.messages import Awaits, ToolPart, Transcript
+from assistant_events.session.session import Session
+from assistant_events.values import ContentInput, ErrorInfo, ErrorKind
+from assistant_events.values.content import Default
+
+
+@final
+@attrs.frozen
+class ToolRun:
+    """A call while it runs."""
+
+    call: ToolPart
+    """The call: `call.name`, `call.arguments`."""
+
+    session: Session
+
+    @property
+    def key(self) -> str:
+        """`session/message/call`: the same in every attempt, for services that take an idempotency key."""
+        return f"{self.session.session_id}/{self.call.message_id}/{self.call.call_id}"
+
+    async def progress(self, output: ContentInput, *, default: Default | None = None) -> None:
+        """Show what the call has so far; it replaces the last one and is not stored."""
+        await self.session.show(self.call.progress(output, default=default))
+
+
+RunTool: TypeAlias = Callable[[ToolRun], object]
+"""Runs a call and returns its output, as `ToolPart.succeed` takes it. A plain function is called in a thread."""
+
+AsksApproval: TypeAlias = Callable[[ToolPart], str | bool | None]
+"""Returns whether a person has to allow a call: a reason for that person, or whether there has to be one."""
+
+
+def ready_calls(transcript: Transcript, of_browser: Collection[str] = ()) -> tuple[ToolPart, ...]:
+    """
+    Return the calls that the app may run now.
+
+    Not among them are those that wait for an approval, those that were started and may have run, and calls of the tools
+    *of_browser*, which only a browser can answer.
+    """
+    if transcript.awaits is not Awaits.TOOLS or transcript.last_answer is None:
+        return ()
+    pending = transcript.last_answer.pending_tool_calls
+    return tuple([call for call in pending if not call.waits and call.name not in of_browser])
+
+
+async def run_tools(
+    session: Session,
+    run: RunTool,
+    *,
+    needs_approval: AsksApproval | None = None,
+    of_browser: Collection[str] = (),
+    timeout_s: float | None = None,
+    default: Default | None = None,
+) -> None:
+    """
+    Run the calls that the app may run now, at the same time, and store their results as they come.
+
+    Before a call runs, its `tool.started` is stored. After a crash, a call that was started and has no result is never
+    run again: its outcome is unknown (`Transcript.unfinished`), and the app decides. What *run* raises is the error of
+    the call. When this is cancelled, calls that run are cancelled, and their outcome is unknown.
+
+    Args:
+        session: The session; with a worker, hold its claim (`Turns` does).
+
+        run: Runs one call.
+
+        needs_approval: Which calls a person has to allow first. They get a `tool.approval.requested` in place of a run,
+            and run in a later call of this function, after `ToolPart.approve`.
+
+        of_browser: Names of tools whose calls are left to a browser.
+
+        timeout_s: Seconds that a call may take; one that takes longer is cancelled, and fails with kind `timeout`.
+
+        default: Converts output that is not JSON, see `as_content`.
+    """
+    calls = await _started(session, needs_approval, of_browser)
+    async with asyncio.TaskGroup() as group:
+        for call in calls:
+            group.create_task(_run(ToolRun(call, session), run, timeout_s, default))
+
+
+async def _started(
+    session: Session, needs_approval: AsksApproval | None, of_browser: Collection[str]
+) -> list[ToolPart]:
+    """Store what begins each call that is ready, and return those that run now."""
+    while True:
+        asked: dict[str, str | None] = {}
+        calls = ready_calls(session.transcript, of_browser)
+        for call in calls:
+            reason = None if needs_approval is None or call.approval is not None else needs_approval(call)
+            if reason:
+                asked[call.call_id] = reason if isinstance(reason, str) else None
+        try:
+            await session.append(
+                *[
+                    call.request_approval(asked[call.call_id]) if call.call_id in asked else call.start()
+                    for call in calls
+                ]
+            )
+        except ConflictError:
+            continue  # another writer has answered or approved one of them
+        return [call for call in calls if call.call_id not in asked]
+
+
+async def _run(tool: ToolRun, run: RunTool, timeout_s: float | None, default: Default | None) -> None:
+    call = tool.call
+    answer: ToolSuccess | ToolFailed
+    limit = asyncio.timeout(timeout_s)
+    try:
+        async with limit:
+            output = run(tool) if iscoroutinefunction(run) else await asyncio.to_thread(run, tool)
+            if isawaitable(output):
+                output = await output
+        answer = call.succeed(output, default=default)
+    except Exception as error:  # noqa: BLE001 - becomes the error of the call
+        late = ErrorInfo(kind=ErrorKind.TIMEOUT, message=f"the call took longer than {timeout_s} s")
+        answer = call.fail(late if limit.expired() else error)
+    while _is_open(tool):
+        try:
+            await tool.session.append(answer)
+        except ConflictError:
+            continue  # another call of the message was answered meanwhile
+        except LocalProtocolError:
+            if _is_open(tool):
+                raise
+        return
+
+
+def _is_open(tool: ToolRun) -> bool:
+    message = tool.session.transcript.get(tool.call.message_id)
+    calls = getattr(message, "pending_tool_calls", ())
+    return any(call.call_id == tool.call.call_id for call in calls)
+
+
+__all__ = ["AsksApproval", "RunTool", "ToolRun", "ready_calls", "run_tools"]

@@ -1,0 +1,594 @@
+"""
+Turns: moves of the app in tasks of their own, stopped and taken up from anywhere, tools that run at most once.
+"""
+
+import asyncio
+
+import pytest
+
+from assistant_events import Awaits, PromptSubmitted, RemoteRun, StepStarted
+from assistant_events.errors import ClaimedError, FencedError, LocalProtocolError
+from assistant_events.session import Session, Turns, is_stopped, run_tools
+from assistant_events.stores import MemoryStore
+from tests.session.scripted import ASKS, CALL, CUT, HELLO, Provider, line
+
+BODY = {"model": "acme-1"}
+SOON = {"every_s": 0.05, "poll_s": 0.01}
+
+
+def run(main):
+    """
+    Run a coroutine, for at most 30 seconds.
+    """
+    asyncio.run(asyncio.wait_for(main, 30))
+
+
+async def until(condition):
+    """
+    Wait for a condition.
+    """
+    async with asyncio.timeout(20):
+        met = condition()
+        while not met:
+            await asyncio.sleep(0.005)
+            met = condition()
+
+
+def app(client, tool=lambda run: "rain", **options):
+    """
+    Return the move of an app: ask the model, or run the tools.
+    """
+
+    async def move(session):
+        if session.transcript.awaits is Awaits.MODEL:
+            async with session.respond(client, BODY) as events:
+                async for _ in events:
+                    pass
+        else:
+            await run_tools(session, tool, **options)
+
+    return move
+
+
+def test_a_turn_with_tools():
+    """
+    Prompt, call, result, answer: the moves follow one another, each start of a call is stored before its result.
+    """
+
+    async def main():
+        store, client, keys = MemoryStore(), Provider(ASKS, HELLO), []
+
+        async def tool(run):
+            keys.append((run.key, run.session.transcript.pending_tool_calls[0].attempt))
+            return "rain"
+
+        async with Turns(store, app(client, tool), client=client, **SOON) as turns:
+            session = await turns.open("s1", owner="ada")
+            await session.prompt("Weather?")
+            await turns.run(session)
+
+            [call] = session.transcript.messages[1].tool_calls
+            assert ("Hello", Awaits.USER) == (session.transcript.last.text, session.transcript.awaits)
+            assert [(f"s1/{call.message_id}/c1", 1)] == keys
+            assert ["tool.started", "tool.success"] == [
+                record.event.type for record in store.read("s1") if record.event.type.startswith("tool.s")
+            ]
+            assert "ada" == store.sessions()[0].owner
+
+    run(main())
+
+
+def test_who_waits_ends_nothing():
+    """
+    A cancelled wait, such as that of a browser that leaves, does not end the turn.
+    """
+
+    async def main():
+        gate = asyncio.Event()
+
+        async def tool(run):
+            await gate.wait()
+            return "rain"
+
+        client = Provider(ASKS, HELLO)
+        async with Turns(MemoryStore(), app(client, tool), client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Weather?")
+            waiting = asyncio.create_task(turns.run(session))
+            await until(lambda: any(call.attempt for call in session.transcript.pending_tool_calls))
+            waiting.cancel()
+            gate.set()
+            await until(lambda: session.transcript.awaits is Awaits.USER)
+
+            assert waiting.cancelled()
+            assert "Hello" == session.transcript.last.text
+
+    run(main())
+
+
+@pytest.mark.parametrize("deny", [False, True])
+def test_an_approval_of_another_process(deny):
+    """
+    A call that needs an approval waits; the approval or denial of another process starts the turn again.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(ASKS, HELLO)
+        move = app(client, needs_approval=lambda call: f"{call.name} costs money")
+        async with Turns(store, move, client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Weather?")
+            turns.start(session)
+            await until(lambda: any(call.waits for call in session.transcript.pending_tool_calls))
+
+            other = await Session.open(store, "s1")
+            [call] = other.transcript.pending_tool_calls
+            assert "weather costs money" == call.approval_reason
+            await other.append(call.deny("too dear") if deny else call.approve())
+            await turns.run(session)
+
+            [call] = session.transcript.messages[1].tool_calls
+            assert ("failed" if deny else "success", 0 if deny else 1) == (call.status, call.attempt)
+            assert (call.error and call.error.kind) == ("tool-denied" if deny else None)
+            assert "Hello" == session.transcript.last.text
+
+    run(main())
+
+
+def test_calls_of_the_browser():
+    """
+    Calls that only a browser can answer are left to it, and its answer starts the turn again.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(ASKS, HELLO)
+        move = app(client, of_browser={"weather"})
+        async with Turns(store, move, client=client, of_browser={"weather"}, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Weather?")
+            turns.start(session)
+            await until(lambda: session.transcript.awaits is Awaits.TOOLS)
+            other = await Session.open(store, "s1")
+            await other.append(other.transcript.pending_tool_calls[0].succeed("sun"))
+            await turns.run(session)
+
+            assert "Hello" == session.transcript.last.text
+
+    run(main())
+
+
+# -- stop
+
+
+@pytest.mark.parametrize("here", [True, False], ids=["here", "in another process"])
+def test_a_stop_while_the_model_answers(here):
+    """
+    The answer is closed as cancelled, its run is stopped at the provider, and nothing is asked before the next prompt.
+    """
+
+    async def main():
+        store, chunks = MemoryStore(), [line(say="Hel")]
+
+        async def endless():
+            for chunk in chunks:
+                yield chunk
+            await asyncio.Event().wait()
+
+        client = Provider(endless(), HELLO)
+        client._sent = lambda answer: answer if hasattr(answer, "__anext__") else Provider._sent(client, answer)
+        async with Turns(store, app(client), client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            turns.start(session)
+            await until(lambda: session.transcript.last.type == "assistant" and session.transcript.last.text)
+            await (session if here else await Session.open(store, "s1")).stop()
+            await turns.run(session)
+
+            message = session.transcript.last
+            assert ("failed", "cancelled", Awaits.USER) == (
+                message.status,
+                message.error.kind,
+                session.transcript.awaits,
+            )
+            assert is_stopped(session.transcript)
+            assert [message.id] == client.stopped
+
+            await session.prompt("Again")
+            await turns.run(session)
+            assert "Hello" == session.transcript.last.text
+
+    run(main())
+
+
+def test_a_stop_while_tools_run():
+    """
+    The calls fail as cancelled, what runs is cancelled, and the model is not asked.
+    """
+
+    async def main():
+        store, client, ended = MemoryStore(), Provider(ASKS), []
+
+        async def tool(run):
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append(run.call.call_id)
+
+        async with Turns(store, app(client, tool), client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Weather?")
+            turns.start(session)
+            await until(lambda: any(call.attempt for call in session.transcript.pending_tool_calls))
+            await (await Session.open(store, "s1")).stop()
+            await turns.run(session)
+
+            [call] = session.transcript.last.tool_calls
+            assert (["c1"], "cancelled", 1) == (ended, call.error.kind, len(client.requests))
+
+    run(main())
+
+
+RUN = RemoteRun(id="run-1", kind="acme", resumable=True)
+
+
+def test_a_stop_where_nobody_receives():
+    """
+    A run that a dead process has left is closed, cannot be resumed, and is stopped at the provider.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider()
+        store.append("s1", [PromptSubmitted(message_id="u1", content="Hi"), *_started(RUN)])
+        session = await Session.open(store, "s1")
+        await session.stop(client)
+
+        assert (["a1"], Awaits.USER, False) == (
+            client.stopped,
+            session.transcript.awaits,
+            session.transcript["a1"].run.resumable,
+        )
+        assert {} == store.unfinished()
+
+    run(main())
+
+
+def _started(remote):
+    [start, *rest] = CUT
+    return [StepStarted(message_id="a1", origin=start.origin, run=remote), *rest]
+
+
+@pytest.mark.parametrize("given", [[], ["Hi"]], ids=["nothing", "a prompt"])
+def test_a_stop_between_the_moves(given):
+    """
+    A prompt without an answer gets an empty one that is cancelled; where it is the user's turn, nothing is appended.
+    """
+
+    async def main():
+        session = await Session.open(MemoryStore(), "s1")
+        for prompt in given:
+            await session.prompt(prompt)
+        records = await session.stop(Provider())
+
+        assert (["step.started", "step.failed"] if given else []) == [record.event.type for record in records]
+        assert Awaits.USER is session.transcript.awaits
+
+    run(main())
+
+
+# -- after a crash
+
+
+def left_by_a_dead_worker(*events):
+    """
+    Return a store in which a worker has written *events* and died.
+    """
+    store = MemoryStore()
+    token = store.claim("s1", "dead").token
+    store.append("s1", [PromptSubmitted(message_id="u1", content="Hi"), *events], token=token)
+    return store
+
+
+async def taken_up(store, client, **options):
+    """
+    Return the transcript after all sessions of dead workers were taken up.
+    """
+    move = options.pop("move", None) or app(client)
+    async with Turns(store, move, client=client, alone=True, **SOON, **options) as turns:
+        session = await turns.open("s1")
+        await turns.run(session)
+        return session.transcript
+
+
+def test_a_prompt_without_an_answer_is_answered():
+    """
+    The process died between the prompt and the first byte.
+    """
+    client = Provider(HELLO)
+
+    assert "Hello" == asyncio.run(taken_up(left_by_a_dead_worker(), client)).last.text
+
+
+def test_a_run_is_resumed():
+    """
+    A run that lives at the provider is resumed, and not asked for again.
+    """
+    client = Provider(HELLO)
+    transcript = asyncio.run(taken_up(left_by_a_dead_worker(*_started(RUN)), client))
+
+    assert (["a1"], []) == (client.resumed, client.requests)
+    assert ("Hello", "completed") == (transcript["a1"].text, transcript["a1"].status)
+
+
+@pytest.mark.parametrize("retry", [False, True])
+def test_a_step_that_was_cut_at_its_start(retry):
+    """
+    It is closed; with `retry` it is asked for again, once.
+    """
+    store, client = left_by_a_dead_worker(CUT[0]), Provider((), HELLO)
+    transcript = asyncio.run(taken_up(store, client, retry=retry))
+
+    if retry:
+        assert [("user", None), ("assistant", "interrupted")] == [
+            (message.type, getattr(message, "error", None) and message.error.kind) for message in transcript
+        ]
+        assert (1, Awaits.USER) == (len(client.requests), transcript.awaits)
+        later = asyncio.run(taken_up(store, client, retry=retry))
+        assert 1 == len(client.requests)
+        assert transcript == later
+    else:
+        assert ("interrupted", []) == (transcript["a1"].error.kind, client.requests)
+
+
+def test_a_step_that_was_cut_later_is_not_asked_for_again():
+    """
+    What has come of it stays.
+    """
+    client = Provider(HELLO)
+    transcript = asyncio.run(taken_up(left_by_a_dead_worker(*CUT), client, retry=True))
+
+    assert ("interrupted", []) == (transcript["a1"].error.kind, client.requests)
+
+
+def test_a_call_that_was_started_is_not_run_again():
+    """
+    Its outcome is unknown, which `unfinished` reports; a call that was not started is run.
+    """
+
+    async def main():
+        client, ran = Provider((line(call=CALL), line(call={**CALL, "id": "c2"}), line(stop="tool-calls"))), []
+        store = MemoryStore()
+        async with Turns(store, app(client), client=client, worker="dead", **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Weather?")
+            async with session.respond(client, BODY) as events:
+                async for _ in events:
+                    pass
+            first, _ = session.transcript.pending_tool_calls
+            await session.append(first.start())
+
+        move = app(client, lambda run: ran.append(run.call.call_id) or "rain")
+        async with Turns(store, move, client=client, alone=True, **SOON) as turns:
+            other = await Session.open(store, "s1")
+            while len(other.transcript.pending_tool_calls) > 1:
+                await asyncio.sleep(0.01)
+                await other.refresh()
+            [left] = other.transcript.unfinished()
+            assert (["c2"], "c1", True) == (ran, left.call_id, left.is_outcome_unknown)
+
+            client.answers.append(HELLO)
+            await other.append(other.transcript.pending_tool_calls[0].fail("nobody knows"))
+            await turns.run(await turns.open("s1"))
+            assert "Hello" == (await Session.open(store, "s1")).transcript.last.text
+
+    run(main())
+
+
+def test_two_workers_take_up_one_session_once():
+    """
+    One of them gets it.
+    """
+
+    async def main():
+        store = left_by_a_dead_worker()
+        clients = [Provider(HELLO), Provider(HELLO)]
+        made = [Turns(store, app(client), client=client, alone=at == 0, **SOON) for at, client in enumerate(clients)]
+        async with made[0], made[1]:
+            session = await Session.open(store, "s1")
+            while session.transcript.awaits is not Awaits.USER:
+                await asyncio.sleep(0.01)
+                await session.refresh()
+        assert 1 == sum(len(client.requests) for client in clients)
+
+    run(main())
+
+
+# -- limits
+
+
+def test_rounds():
+    """
+    A turn has at most so many answers.
+    """
+
+    async def main():
+        client = Provider(*[ASKS] * 5)
+        async with Turns(MemoryStore(), app(client), client=client, max_rounds=3, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Weather?")
+            with pytest.raises(LocalProtocolError, match="3 answers, and no end of the turn"):
+                await turns.run(session)
+            assert 3 == len(client.requests)
+
+    run(main())
+
+
+def test_a_move_that_appends_nothing():
+    """
+    It would be made for ever.
+    """
+
+    async def main():
+        async def move(session):
+            pass
+
+        async with Turns(MemoryStore(), move, client=Provider(), **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            with pytest.raises(LocalProtocolError, match="the move has appended nothing"):
+                await turns.run(session)
+
+    run(main())
+
+
+def test_a_move_that_raises():
+    """
+    Its exception ends the turn; the next start tries again.
+    """
+
+    async def main():
+        client = Provider(HELLO)
+        answering, faults = app(client), [ValueError("no")]
+
+        async def move(session):
+            if faults:
+                raise faults.pop()
+            await answering(session)
+
+        async with Turns(MemoryStore(), move, client=client, **SOON) as turns:
+            session = await turns.open("s1")
+            await session.prompt("Hi")
+            with pytest.raises(ValueError, match="no"):
+                await turns.run(session)
+            await turns.run(session)
+            assert "Hello" == session.transcript.last.text
+
+    run(main())
+
+
+# -- tools
+
+
+def test_tools_that_fail_and_that_take_too_long():
+    """
+    An exception and a timeout are the errors of their calls; the others are not affected.
+    """
+
+    async def main():
+        names = ("fails", "hangs", "works", "blocks")
+        calls = [line(call={**CALL, "id": name, "name": name}) for name in names]
+        client = Provider((*calls, line(stop="tool-calls")))
+        session = await Session.open(MemoryStore(), "s1")
+        await session.prompt("Go")
+        async with session.respond(client, BODY) as events:
+            async for _ in events:
+                pass
+
+        def tool(run):
+            return tools[run.call.name](run)
+
+        async def hangs(run):
+            await asyncio.Event().wait()
+
+        async def works(run):
+            await run.progress("half")
+            assert "half" == session.transcript.last.tool_calls[2].output[0].text
+            return {"ok": True}
+
+        tools = {"fails": lambda run: 1 / 0, "hangs": hangs, "works": works, "blocks": lambda run: run.key}
+        await run_tools(session, tool, timeout_s=0.3)
+
+        fails, hangs_, works_, blocks = session.transcript.last.tool_calls
+        assert ("tool", True) == (fails.error.kind, "division by zero" in fails.error.message)
+        assert "timeout" == hangs_.error.kind
+        assert {"ok": True} == works_.output[0].value
+        assert f"s1/{session.transcript.last.id}/blocks" == blocks.output[0].text
+
+    run(main())
+
+
+def test_a_result_that_others_gave_first():
+    """
+    The first result stays, and the tool's is dropped.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(ASKS)
+        session = await Session.open(store, "s1")
+        await session.prompt("Go")
+        async with session.respond(client, BODY) as events:
+            async for _ in events:
+                pass
+
+        async def tool(run):
+            other = await Session.open(store, "s1")
+            await other.append(other.transcript.pending_tool_calls[0].succeed("first"))
+            return "second"
+
+        await run_tools(session, tool)
+        assert "first" == session.transcript.last.tool_calls[0].output[0].text
+
+    run(main())
+
+
+# -- claims of a session
+
+
+def test_a_session_of_a_living_worker_is_refused():
+    """
+    Two workers do not answer at once; a prompt needs no claim.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(HELLO, HELLO)
+        session = await Session.open(store, "s1", worker="w1")
+        other = await Session.open(store, "s1", worker="w2")
+        await session.prompt("Hi")
+        async with session.respond(client, BODY) as events:
+            with pytest.raises(ClaimedError):
+                await other.respond(client, BODY).__aenter__()
+            await other.prompt("And?")
+            async for _ in events:
+                pass
+        async with other.respond(client, BODY) as events:
+            async for _ in events:
+                pass
+        assert (4, 2) == (len(other.transcript.messages), len(client.requests))
+
+    run(main())
+
+
+def test_what_an_old_worker_sends_is_refused():
+    """
+    A session that was taken over meanwhile takes no answer and no result of the old worker.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(ASKS)
+        old = await Session.open(store, "s1", worker="old")
+        await old.prompt("Weather?")
+        async with old.claimed():
+            async with old.respond(client, BODY) as events:
+                async for _ in events:
+                    pass
+            [claim] = store.take_over("new", dead_after_s=0)
+            with pytest.raises(FencedError):
+                await old.append(old.transcript.pending_tool_calls[0].succeed("late"))
+        assert claim.token == store.claim("s1", "new").token - 1
+
+    run(main())
+
+
+def test_a_claim_ends_with_its_block():
+    """
+    It is released after the answer, also when nothing could be asked.
+    """
+
+    async def main():
+        store, client = MemoryStore(), Provider(HELLO)
+        session = await Session.open(store, "s1", worker="w1")
+        await session.append(*CUT)
+        with pytest.raises(LocalProtocolError):
+            await session.respond(client, BODY).__aenter__()
+        store.claim("s1", "w2")
+
+    run(main())
