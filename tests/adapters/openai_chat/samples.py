@@ -52,7 +52,7 @@ SAMPLES = {
     ),
     "reasoning in two fields": answer(
         *[twice(text, 0) for text in ("1", " 2", ' "3"\n', " 4", " 5", " 6", " 7", " 8")],
-        twice(" 9", 0, "and so on"),
+        *[twice(" 9", 0, "and so on")] * 6,
         twice(" 10", 0),
         *[twice(text, 1) for text in ("a", "b", "c", "d", "e")],
         twice("", 1, signature="EqQBCkgIChABGAI"),

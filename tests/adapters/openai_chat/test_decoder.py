@@ -11,7 +11,7 @@ from assistant_events.messages import MessageStatus, PartStatus
 from assistant_events.values import Citation, JsonContent, TextContent, thaw
 
 from .notation import DIALECT, DONE, HEAD, D, E, F, J, R, T, U, answer, document, events, message, parts, stream
-from .samples import ENCRYPTED, PIXEL, SAMPLES
+from .samples import ENCRYPTED, PIXEL, SAMPLES, twice
 
 
 def call(id="call_00001", name="f", input=None, **state):
@@ -51,7 +51,7 @@ PARTS = {
         ("reasoning", "", {"detail": {**ENCRYPTED, "id": "rs_0123456789"}}),
     ],
     "reasoning in two fields": [
-        ("reasoning", '1 2 "3"\n 4 5 6 7 8 9 10', {"detail": UNKNOWN_DETAIL}),
+        ("reasoning", f'1 2 "3"\n 4 5 6 7 8{" 9" * 6} 10', {"detail": UNKNOWN_DETAIL}),
         ("reasoning", "abcde", {"detail": {**UNKNOWN_DETAIL, "index": 1, "signature": "EqQBCkgIChABGAI"}}),
         ("reasoning", "111213141516", {"detail": UNKNOWN_DETAIL}),
         YES,
@@ -358,6 +358,19 @@ def test_reasoning_in_several_fields_at_once():
     )
 
     assert [("reasoning", "So", FIELD), YES] == parts(body)
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_reasoning_that_differs_from_its_details(fast):
+    """
+    The details are kept, and each chunk with another text beside them is a note.
+    """
+    decoder = DIALECT.decoder("a1")
+    decoder.fast = fast
+    decoder.feed(stream(*[twice(text, 0, "and so on") for text in "abcdefghijkl"]))
+
+    assert ["other-reasoning"] * 12 == [note.code for note in decoder.notes]
+    assert "abcdefghijkl" == decoder.message.reasoning
 
 
 def test_pieces_of_encrypted_reasoning():

@@ -159,7 +159,8 @@ class OpenAIChatDecoder(DecoderBase):
         shown = "".join(map(words.detail_text, details))
         if shown and thought and delta[thought] != shown:
             self.note("other-reasoning", "the text beside other details of the reasoning was left out")
-        contents = [key for key in words.CONTENTS if delta.get(key) and not (key in words.REASONING and shown)]
+        contents = {key for key in words.CONTENTS if delta.get(key)}
+        contents -= {key for key in words.REASONING if delta.get(key) == shown}
         if len(contents) != 1 or len(details) > 1:
             self._frame = None
         for item in details:
