@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant_events import ErrorInfo, MessageStatus, UserMessage, find_problems, fold, reconcile
+from assistant_events import ErrorInfo, FinishReason, MessageStatus, UserMessage, find_problems, fold, reconcile
 from assistant_events.errors import LocalProtocolError
-from assistant_events.messages import PartStatus
+from assistant_events.messages import CallStatus, PartStatus
 from assistant_events.recorder import Recorder
 from assistant_events.testing import origin
 from assistant_events.testing.strategies import VERBS, loose_events, states, texts, verbs
@@ -37,7 +37,8 @@ def flat(lists):
 
 def left_open(transcript):
     """
-    Return the ids of everything that still waits for an end, calls that the app has to run apart.
+    Return the ids of everything that still waits for an end: not calls that the app has to run, nor those that the
+    provider continues after a pause.
     """
     found = []
     for message in transcript.messages:
@@ -47,7 +48,9 @@ def left_open(transcript):
             found.append(message.id)
         for part in getattr(message, "parts", ()):
             if part.type == "tool":
-                is_open = not part.settled and not (part.pending and message.status is MessageStatus.COMPLETED)
+                continues = part.pending or message.finish_reason is FinishReason.PAUSE
+                is_called = part.status is CallStatus.CALLED and message.status is MessageStatus.COMPLETED
+                is_open = not part.settled and not (is_called and continues)
             else:
                 is_open = part.status is PartStatus.STREAMING
             if is_open:
