@@ -5,7 +5,7 @@ Law 18 (one writer) for stores: claims, tokens and takeovers follow a model of a
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assistant_events.errors import ClaimedError, ConflictError, FencedError
@@ -132,6 +132,8 @@ class Model:
 
 
 @given(st.lists(ORDERS, max_size=40))
+@example([("claim", "s", "w1"), ("wait", LIFE_S), ("claim", "s", "w2")])
+@example([("prompt", "s"), ("claim", "s", "w1"), ("wait", LIFE_S), ("take_over", "w2", 1)])
 def test_claims_follow_the_model(orders):
     """
     In every sequence of orders both stores claim, refuse, fence and take over as the model does.

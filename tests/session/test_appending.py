@@ -34,6 +34,34 @@ def test_open_folds_the_log(open_session, store):
     assert 5 == session.seq
 
 
+def test_a_session_belongs_to_its_owner(open_session, store):
+    """
+    The first batch of a session stores its owner, and only this owner, or none, opens it again.
+    """
+    session = open_session(store, owner="ann")
+    assert () == store.sessions()
+    session.prompt("Hi")
+    session.prompt("Hello?")
+
+    assert ["ann"] == [info.owner for info in store.sessions()]
+    assert 2 == open_session(store, owner="ann").seq == open_session(store).seq
+    with pytest.raises(StoreError, match="session 's1': it was created with another owner"):
+        open_session(store, owner="bob")
+
+
+def test_two_owners_begin_a_session(open_session, store):
+    """
+    Of two that open a session before its first batch, the first to append owns it; the other is refused.
+    """
+    ann, bob = open_session(store, owner="ann"), open_session(store, owner="bob")
+    ann.prompt("Hi")
+
+    with pytest.raises(StoreError, match="it was created with another owner"):
+        bob.prompt("Hello?")
+    assert ["ann"] == [info.owner for info in store.sessions()]
+    assert 1 == store.seq("s1")
+
+
 def test_open_reads_a_long_log_in_pages(open_session, store, monkeypatch):
     """
     A log of several pages is read to its end, and so is one that ends with a page.

@@ -19,7 +19,7 @@ import pytest
 import assistant_events.stores
 from assistant_events.converters import dumps
 from assistant_events.errors import ConflictError, PrunedError, StoreError
-from assistant_events.events import MediaEnded, PromptSubmitted, StepStarted, TextEnded, ToolInputDelta
+from assistant_events.events import MediaEnded, PromptSubmitted, StepStarted, TextDelta, TextEnded, ToolInputDelta
 from assistant_events.messages import Transcript, Unfinished
 from assistant_events.reducer import fold
 from assistant_events.stores import SqliteStore
@@ -183,12 +183,15 @@ class TestLasting:
                 events = [TextEnded(message_id="m1", text=f"{session} {number}") for number in range(500)]
                 store.append(session, events[:1])
                 store.append(session, [*events, *with_media(session)])
+                store.checkpoint(session, [TextDelta(message_id="m1", offset=0, delta=f"piece of {session}")])
+                store.claim(session, f"worker of {session}")
             store.delete("deleted")
             store.snapshot("pruned", Transcript(seq=store.seq("pruned")))
             store.prune("pruned", 300)
 
         data = path.read_bytes()
         assert (b"deleted 7" in data, b"pruned 7" in data) == (False, False)
+        assert [False, True] == [b"piece of " + name in data for name in (b"deleted", b"kept")]
         assert (b"pruned 400" in data, b"kept 7" in data) == (True, True)
 
     def test_time_comes_from_the_clock(self, tmp_path):
@@ -212,6 +215,27 @@ class TestLasting:
                 store.append("s", texts(1))
 
             assert 0 == store.seq("s")
+
+    def test_dead_workers_are_forgotten(self):
+        """
+        A takeover deletes the rows of workers without a sign of life for a day, or for as long as it calls them alive.
+        """
+        now = datetime(2026, 1, 1, tzinfo=UTC)
+        with SqliteStore(":memory:", clock=lambda: now) as store:
+
+            def workers():
+                return {name for (name,) in store._writer.execute("SELECT name FROM workers")}
+
+            store.beat("first")
+            now += timedelta(hours=23)
+            store.beat("second")
+            store.take_over("taker")
+            assert {"first", "second", "taker"} == workers()
+            now += timedelta(hours=1)
+            store.take_over("taker", dead_after_s=90_000)
+            assert {"first", "second", "taker"} == workers()
+            store.take_over("taker", dead_after_s=0)
+            assert {"second", "taker"} == workers()
 
     @pytest.mark.parametrize(("synchronous", "level"), [("full", 2), ("normal", 1)])
     def test_synchronous(self, tmp_path, synchronous, level):

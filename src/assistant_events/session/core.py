@@ -306,6 +306,8 @@ class Core(ABC, Generic[StreamT]):
     # -- operations
 
     async def _open(self) -> None:
+        if self._owner is not None:  # an empty batch writes nothing, and has its owner checked
+            await self._call(lambda store: store.append(self.session_id, (), owner=self._owner))
         snapshot = await self._call(lambda store: store.load_snapshot(self.session_id))
         if snapshot is not None:
             self._start_from(snapshot)

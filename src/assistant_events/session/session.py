@@ -56,8 +56,8 @@ class Session(Core[EventStream]):
 
             session_id: Any non-empty string. An unknown session is empty; its first batch creates it.
 
-            owner: Whose session it is, such as a user. The first batch stores it; batches of another owner are refused.
-                `None` names none.
+            owner: The owner of a new session, any non-empty string. A session that exists must have been created with
+                it, otherwise `StoreError` is raised. `None` opens the session of any owner.
 
             worker: Name of this process among those that run steps, and of no other. `respond`, `resume` and `decode`
                 claim the session for it, and release it at their end; `None` claims nothing. See `Turns`.

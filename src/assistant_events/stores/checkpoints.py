@@ -36,10 +36,12 @@ def closed_fragments(
 
     *messages* returns the ids of the messages after the batch. It is called when the batch rewinds one.
     """
-    closed = _touched(fragments, events, _ENDS, _END_ALL)
+    ended = {event.message_id for event in events if isinstance(event, _END_ALL)}
+    named = _named(events, _ENDS)
+    closed = [each for each in fragments if each in named or each.message_id in ended]
     if len(closed) < len(fragments) and any(isinstance(event, ev.HistoryRewound) for event in events):
         left = messages()
-        closed += [each for each in fragments if each.message_id not in left and each not in closed]
+        closed += [each for each in fragments if each.message_id not in left]
     return closed
 
 
@@ -53,7 +55,7 @@ def open_deltas(
 
 def fragments_before(fragments: Collection[Fragment], events: Sequence[Event]) -> list[Fragment]:
     """Return those of *fragments*, which are open after *events*, that were open before them."""
-    begun = _touched(fragments, events, _STARTS, _START_ALL)
+    begun = _named(events, _STARTS)
     return [each for each in fragments if each not in begun]
 
 
@@ -62,20 +64,13 @@ def message_ids(start: Transcript | None, events: Iterable[Event | ev.Record]) -
     return {message.id for message in fold(events, start=start)}
 
 
-def _touched(
-    fragments: Collection[Fragment],
-    events: Sequence[Event],
-    types: Mapping[type, str],
-    whole: tuple[type, ...],
-) -> list[Fragment]:
-    """Return the fragments that an event of *types* names, and those whose message an event of *whole* names."""
-    named = {
+def _named(events: Iterable[Event], types: Mapping[type, str]) -> set[tuple[str | None, str, str]]:
+    """Return the fragments that those of *events* name whose class is one of *types*."""
+    return {
         (event.message_id, types[type(event)], getattr(event, "call_id", ""))
         for event in events
         if type(event) in types
     }
-    all_of = {event.message_id for event in events if isinstance(event, whole)}
-    return [each for each in fragments if each in named or each.message_id in all_of]
 
 
 _STARTS: Final[Mapping[type, str]] = {
@@ -85,7 +80,6 @@ _STARTS: Final[Mapping[type, str]] = {
     ev.ToolInputStarted: ev.ToolInputDelta.type,
     ev.CompactionStarted: ev.CompactionDelta.type,
 }
-_START_ALL: Final = (ev.StepStarted, ev.StepRestarted)
 
 _ENDS: Final[Mapping[type, str]] = {
     ev.TextEnded: ev.TextDelta.type,

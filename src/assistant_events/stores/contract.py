@@ -31,8 +31,9 @@ The contract of a store: a log of durable events for each session, shared by sev
 15. **Calls are not reentrant.** A finalizer or a signal handler may call the store during another call of the same
     thread. Either both calls are carried out, or the inner one raises `StoreError` without effect. The outer call is
     never affected.
-16. **A session has one owner.** The first batch may name it; it never changes. A batch with another owner is refused. A
-    fork has the owner of its source. `sessions` returns the last updated first, in pages, of one owner if asked.
+16. **A session has one owner.** The first batch may name it; it never changes. A batch with another owner is refused,
+    wherever the log ends. A fork has the owner of its source. `sessions` returns the last updated first, in pages, of
+    one owner if asked.
 17. **A token is for one claim.** `claim` makes a worker the only one that runs the steps of a session. Every claim has
     a higher token than all earlier ones of its session, also after that was deleted. A batch with a token that is not
     that of the current claim raises `FencedError`, wherever the log ends. A batch without a token is accepted.

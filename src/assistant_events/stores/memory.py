@@ -67,9 +67,9 @@ class MemoryStore:
             log = self._log(session_id)
             seq = log.seq
             checks.check_token(session_id, token, current=self._current_token(session_id))
-            checks.check_expected_seq(session_id, expected_seq, seq)
             if seq:
                 checks.check_owner(session_id, owner, stored=log.owner)
+            checks.check_expected_seq(session_id, expected_seq, seq)
             time = checks.check_time(self._clock() if at is None else at)
             records = tuple(contract.make_records(session_id, seq + 1, time, kept, frozen))
             if records:

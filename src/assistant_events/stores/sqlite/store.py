@@ -97,9 +97,9 @@ class SqliteStore:
             number, seq, _ = _session(db, session_id)
             if token is not None:
                 checks.check_token(session_id, token, current=claim_rows.current_token(db, session_id))
-            checks.check_expected_seq(session_id, expected_seq, seq)
             if owner is not None and number:
                 checks.check_owner(session_id, owner, stored=_owner(db, number))
+            checks.check_expected_seq(session_id, expected_seq, seq)
             time = checks.check_time(self._clock() if at is None else at)
             if kept:
                 if number:
