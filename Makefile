@@ -85,8 +85,9 @@ docs: $(READY) ## build the documentation in docs/_build, warnings are errors
 	@$(PY) -m sphinx -W --keep-going --quiet --fresh-env docs docs/_build
 	@echo "docs: open docs/_build/index.html"
 
-pages: $(READY) ## write the generated text into the pages of the documentation
+pages: $(READY) ## write what is generated from the code: text of the pages, tables and types of the browser module
 	@PYTHONPATH=docs/_ext $(PY) -m generated_pages
+	@$(PY) -m scripts.browser_module
 
 fuzz: $(READY) ## feed mutated streams of every dialect until stopped, or for FUZZ_SECONDS
 	@$(PY) -m tests.fuzz $(FUZZ)

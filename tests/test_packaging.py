@@ -86,6 +86,13 @@ def test_wheel_is_typed(wheel):
     assert "assistant_events/py.typed" in wheel.namelist()
 
 
+def test_wheel_has_the_module_for_browsers(wheel):
+    """
+    The fold in JavaScript and its types are in the package.
+    """
+    assert {"assistant_events/outward/fold.d.ts", "assistant_events/outward/fold.mjs"} <= {*wheel.namelist()}
+
+
 def test_wheel_carries_the_license(wheel):
     """
     The text of the license travels with the code.

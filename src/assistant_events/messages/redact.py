@@ -13,7 +13,7 @@ from assistant_events.values.validators import NO_FIELDS, NO_STATE
 
 _T = TypeVar("_T", bound=DurableEvent | LiveEvent | UnknownEvent | Record | Frame | Part | Message | Transcript)
 
-_EMPTY: Final[dict[str, Any]] = {
+REDACTED: Final[dict[str, Any]] = {
     "state": NO_STATE,
     "result_state": NO_STATE,
     "run": None,
@@ -62,7 +62,7 @@ def _redacted(value: Any) -> Any:
     changes: dict[str, Any] = {}
     for field in attrs.fields(value.__class__):
         held = getattr(value, field.name)
-        kept = _EMPTY[field.name] if field.name in _EMPTY else _redacted(held)
+        kept = REDACTED[field.name] if field.name in REDACTED else _redacted(held)
         if kept != held:
             changes[field.name] = kept
     return attrs.evolve(value, **changes) if changes else value

@@ -1,0 +1,268 @@
+"""
+What the fold in JavaScript makes of single items, written out.
+"""
+
+from base64 import b64encode
+
+import pytest
+
+AT = "2026-11-24T01:00:00.000000Z"
+LATER = "2026-11-24T01:00:05.000000Z"
+ORIGIN = {"provider": "acme", "dialect": "d", "model": "m"}
+EMPTY = {"v": 1, "messages": [], "seq": 0, "rewound": []}
+
+
+def event(type_, message_id="a1", **fields):
+    return {"type": type_, "v": 1, "message_id": message_id, **fields}
+
+
+def record(seq, item, at=AT):
+    return {"type": "record", "session_id": "s", "seq": seq, "at": at, "event": item}
+
+
+def frame(after, *events):
+    return {"type": "frame", "session_id": "s", "after": after, "events": [*events]}
+
+
+def delta(offset, text, kind="text"):
+    return event(f"{kind}.delta", offset=offset, delta=text)
+
+
+START = event("step.started", origin=ORIGIN)
+OPEN = [START, event("text.started")]
+
+
+def text_of(transcript):
+    return "".join(part["text"] for part in transcript["messages"][-1]["parts"])
+
+
+def test_an_answer(folded):
+    """
+    Prompt, text, a call with its result and the end become two messages with their times.
+    """
+    call = {"message_id": "a1", "call_id": "c1"}
+    usage = {"input_tokens": 3, "output_tokens": 2}
+    items = [
+        record(1, event("prompt.submitted", "u1", content=[{"type": "text", "text": "Hi"}])),
+        record(2, START),
+        record(3, event("text.started")),
+        frame(3, delta(0, "Hel"), delta(3, "lo")),
+        record(4, event("text.ended", text="Hello!", citations=[{"url": "https://example.org"}])),
+        record(5, event("tool.input.started", name="add", **call)),
+        frame(5, {**event("tool.input.delta", offset=0, delta='{"a"'), **call}),
+        record(6, {**event("tool.input.ended", text='{"a":1}'), **call}),
+        record(7, {**event("tool.called", name="add", input={"a": 1}), **call}),
+        record(8, event("step.ended", finish_reason="tool-calls", usage=usage), LATER),
+        record(9, {**event("tool.approval.requested", reason="It pays."), **call}),
+        record(10, {**event("tool.approved"), **call}),
+        record(11, {**event("tool.started", attempt=1), **call}),
+        frame(11, {**event("tool.progress", output=[{"type": "text", "text": "half"}]), **call}),
+        record(12, {**event("tool.success", output=[{"type": "json", "value": 2}]), **call}, LATER),
+    ]
+    transcript, outcomes = folded(items)
+
+    assert {"applied"} == {*outcomes}
+    assert transcript == {
+        "v": 1,
+        "seq": 12,
+        "rewound": [],
+        "messages": [
+            {
+                "type": "user",
+                "v": 1,
+                "id": "u1",
+                "content": [{"type": "text", "text": "Hi"}],
+                "times": {"started": AT},
+            },
+            {
+                "type": "assistant",
+                "v": 1,
+                "id": "a1",
+                "origin": ORIGIN,
+                "status": "completed",
+                "finish_reason": "tool-calls",
+                "usage": usage,
+                "times": {"started": AT, "ended": LATER},
+                "parts": [
+                    {
+                        "type": "text",
+                        "text": "Hello!",
+                        "status": "completed",
+                        "citations": [{"url": "https://example.org"}],
+                        "times": {"started": AT, "ended": AT},
+                    },
+                    {
+                        "type": "tool",
+                        "message_id": "a1",
+                        "call_id": "c1",
+                        "name": "add",
+                        "status": "success",
+                        "raw_input": '{"a":1}',
+                        "input_status": "completed",
+                        "input": {"a": 1},
+                        "approval": "approved",
+                        "approval_reason": "It pays.",
+                        "attempt": 1,
+                        "output": [{"type": "json", "value": 2}],
+                        "times": {"started": AT, "ended": LATER},
+                    },
+                ],
+            },
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        {"type": "text.begun"},
+        {"type": "constructor", "message_id": "a1"},
+        {"type": "__proto__", "v": 1},
+        {"type": "text.started", "v": 2, "message_id": "a1"},
+    ],
+    ids=repr,
+)
+def test_unknown_events_are_ignored(folded, unknown):
+    """
+    Events of unknown types and newer versions change nothing, and their records count.
+    """
+    assert (EMPTY, ["ignored"]) == folded([unknown])
+    assert ({**EMPTY, "seq": 1}, ["ignored"]) == folded([record(1, unknown)])
+
+
+@pytest.mark.parametrize(
+    ("deltas", "text", "outcomes"),
+    [
+        ([(0, "a😀"), (3, "b")], "a😀b", ["applied", "applied"]),
+        ([(0, "a😀"), (1, "😀b")], "a😀b", ["applied", "applied"]),
+        ([(0, "a😀"), (1, "😀")], "a😀", ["applied", "duplicate"]),
+        ([(0, "a"), (1, "\ud83d"), (2, "\ude00"), (3, "b")], "a😀b", ["applied"] * 4),
+        ([(0, "a"), (2, "c"), (1, "bc")], "abc", ["applied", "gap", "applied"]),
+        ([(0, "gap"), (3, "late")], "gaplate", ["applied", "applied"]),
+        ([(0, "")], "", ["duplicate"]),
+    ],
+)
+def test_offsets_count_utf_16_units(folded, deltas, text, outcomes):
+    """
+    A delta is appended, appended in part, a duplicate or a gap by its offset.
+    """
+    transcript, reported = folded([*OPEN, *[delta(*each) for each in deltas]])
+
+    assert text == text_of(transcript)
+    assert outcomes == reported[2:]
+
+
+def test_a_gap_heals_at_the_end(folded):
+    """
+    The end of a fragment has all of it.
+    """
+    transcript, outcomes = folded([*OPEN, delta(4, "o"), event("text.ended", text="Hello")])
+
+    assert "Hello" == text_of(transcript)
+    assert ["gap", "applied"] == outcomes[2:]
+
+
+@pytest.mark.parametrize("first", range(1, 6))
+@pytest.mark.parametrize("overlap", range(3))
+def test_bytes_in_any_pieces(folded, first, overlap):
+    """
+    Media counts bytes, whatever the length of the pieces in base64.
+    """
+    data = b"\x00\x01\xfe\xff\x80abc"
+    cuts = [(0, first), (max(first - overlap, 0), first + 1), (first + 1, len(data))]
+    deltas = [delta(start, b64encode(data[start:end]).decode(), "media") for start, end in cuts]
+    transcript, outcomes = folded([START, event("media.started", media_type="image/png"), *deltas, deltas[0]])
+
+    assert b64encode(data).decode() == transcript["messages"][0]["parts"][0]["data"]
+    assert ["applied"] * 5 + ["duplicate"] == outcomes
+    assert ["gap"] == folded([delta(len(data) + 1, "AAAA", "media")], transcript)[1]
+
+
+def test_places(folded):
+    """
+    A record counts once and in its turn; a frame belongs to one place.
+    """
+    items = [
+        record(1, START),
+        record(3, event("text.started")),
+        record(2, event("text.started")),
+        record(2, event("text.started")),
+        frame(1, delta(0, "late")),
+        frame(3, delta(0, "early")),
+        frame(2, delta(0, "a"), delta(0, "a")),
+        frame(2, delta(0, "a"), delta(5, "b")),
+        frame(2),
+    ]
+    transcript, outcomes = folded(items)
+
+    expected = ["applied", "gap", "applied", "duplicate", "late", "gap", "applied", "duplicate", "ignored"]
+    assert expected == outcomes
+    assert ("a", 2) == (text_of(transcript), transcript["seq"])
+
+
+def test_a_snapshot_takes_the_place_of_the_transcript(folded):
+    """
+    A snapshot is the new transcript, and later items continue it.
+    """
+    snapshot = {"type": "snapshot", **folded([record(1, START), record(2, event("text.started"))])[0]}
+    transcript, outcomes = folded([*OPEN, delta(0, "old"), snapshot, frame(2, delta(0, "new"))])
+
+    assert ("new", 2, "applied") == (text_of(transcript), transcript["seq"], outcomes[-1])
+    assert "type" not in transcript
+
+
+def test_a_restart_empties_the_message(folded):
+    """
+    What was received is void, also after a failure; the origin fills in what was unknown.
+    """
+    failed = event("step.failed", error={"kind": "interrupted", "message": "cut"})
+    start = event("step.started", origin={"provider": "acme", "dialect": "d"})
+    ended = event("text.ended", text="Hel")
+    restarted = event("step.restarted", reason="rejoined", origin=ORIGIN)
+    transcript, outcomes = folded([start, event("text.started"), ended, failed, restarted])
+
+    assert {"applied"} == {*outcomes}
+    assert [{"type": "assistant", "v": 1, "id": "a1", "origin": ORIGIN, "status": "running"}] == transcript["messages"]
+
+
+def test_a_rewind_is_for_ever(folded):
+    """
+    The message and those after it are gone, and what comes of them is late.
+    """
+    items = [START, event("step.started", "a2", origin=ORIGIN), event("history.rewound"), START, delta(0, "x")]
+    transcript, outcomes = folded([*items, event("history.rewound")])
+
+    assert ["applied", "applied", "applied", "late", "late", "duplicate"] == outcomes
+    assert {**EMPTY, "rewound": ["a1", "a2"]} == transcript
+
+
+def test_json_is_kept_as_it_is(folded):
+    """
+    Keys that mean something to JavaScript are keys like others.
+    """
+    called = event("tool.called", call_id="c", name="t", input={"__proto__": {"a": 1}, "constructor": 2})
+    other = {**called, "input": {"__proto__": {"a": 2}, "constructor": 2}}
+    transcript, outcomes = folded([START, called, called, other])
+
+    assert ["applied", "applied", "duplicate", "conflict"] == outcomes
+    assert called["input"] == transcript["messages"][0]["parts"][0]["input"]
+
+
+def test_state_is_never_kept(folded):
+    """
+    Of events that were not redacted, no state gets into the transcript.
+    """
+    state = {"signature": "canary"}
+    items = [
+        event("step.started", origin=ORIGIN, state=state, run={"id": "canary", "kind": "k"}),
+        event("text.started"),
+        event("text.ended", text="", state=state),
+        event("tool.called", call_id="c", name="t", input={}, state=state),
+        event("tool.success", call_id="c", state=state, provider_executed=True),
+        event("opaque.received", state=state),
+        event("step.ended", finish_reason="stop", state=state, run={"id": "canary", "kind": "k"}),
+    ]
+    transcript, outcomes = folded(items)
+
+    assert {"applied"} == {*outcomes}
+    assert "canary" not in str(transcript)
