@@ -60,6 +60,7 @@ autodoc_type_aliases = {
         "StoredEvent",
     )
 }
+suppress_warnings = ["ref.python"]  # a class may be documented by its package and by its module
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 napoleon_google_docstring = True

@@ -2,6 +2,7 @@
 A SQLite store beyond the contract: deduplication of media, large batches in several rows, named errors.
 """
 
+import gc
 import hashlib
 import logging
 import os
@@ -126,11 +127,13 @@ def ctrl_c(place):
                 sys.setprofile(None)
                 raise KeyboardInterrupt
 
+    gc.disable()  # what is raised in a callback of the collector is ignored
     sys.setprofile(look)
     try:
         yield
     finally:
         sys.setprofile(None)
+        gc.enable()
 
 
 RUNNING = Unfinished(message_id="m1", awaits="provider", run=run())

@@ -14,8 +14,8 @@ from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, T
 from assistant_events.session.answers import Client
 from assistant_events.session.session import Session
 from assistant_events.session.tools import ready_calls
-from assistant_events.stores import AsyncStore
-from assistant_events.stores.contract import DEAD_AFTER_S, Store
+from assistant_events.stores import AsyncStore, Store
+from assistant_events.stores.contract import DEAD_AFTER_S
 from assistant_events.values import CUT_KINDS, ErrorKind
 
 Move: TypeAlias = Callable[[Session], Awaitable[object]]
