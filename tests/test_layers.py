@@ -34,12 +34,13 @@ LAYERS = {
     "converters": 3,
     "adapters": 4,
     "stores": 4,
-    "live": 4,
     "outward": 4,
+    "live": 5,
     "session": 6,
     "clients": 6,
     "adapters.client": 7,
     "mock": 7,
+    "web": 7,
     "adapters.mock": 8,
     "testing": 9,
     "cli": 10,
@@ -129,7 +130,7 @@ OPTIONAL = {
     "redis": {"live.redis"},
     "rich": {"cli"},
     "stamina": set(),
-    "starlette": {"adapters.mock", "mock"},
+    "starlette": {"adapters.mock", "mock", "web"},
     "uvicorn": {"mock"},
 }
 OPTIONAL_WITHOUT_IO = {"msgspec"}
