@@ -2,8 +2,29 @@
 Events for browsers: what they fold, and how it is written for them.
 
 `fold.mjs` beside this module folds the documents of a `DocumentWriter` in a browser; `fold.d.ts` has its types.
+A `SseWriter` writes them as server-sent events.
 """
 
 from assistant_events.outward.documents import DocumentWriter
+from assistant_events.outward.sse import (
+    HEARTBEAT,
+    SSE_HEADERS,
+    SSE_START,
+    SharedEvents,
+    SseWriter,
+    end_event,
+    error_event,
+    parse_cursor,
+)
 
-__all__ = ["DocumentWriter"]
+__all__ = [
+    "HEARTBEAT",
+    "SSE_HEADERS",
+    "SSE_START",
+    "DocumentWriter",
+    "SharedEvents",
+    "SseWriter",
+    "end_event",
+    "error_event",
+    "parse_cursor",
+]

@@ -7,6 +7,7 @@ frame `frame`, that of a transcript `snapshot`.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from typing import Any, TypeVar
 
@@ -63,16 +64,31 @@ class DocumentWriter:
         document: dict[str, Any] = unstructure(self._in_units(shown))
         return document
 
+    def skip(self, item: ev.Event | ev.Record | ev.Frame) -> None:
+        """Count the characters of an item that the browser gets as the writer of another one has written it."""
+        if isinstance(item, ev.Frame):
+            for event in item.events:
+                self._place(event)
+        else:
+            self._place(item.event if isinstance(item, ev.Record) else item)
+
     def _in_units(self, event: Any) -> Any:
         # Any: an event, recognised by its class.
+        offset = self._place(event)
+        if offset is not None:
+            return attrs.evolve(event, offset=offset)
+        return _citations_in_units(event) if isinstance(event, ev.TextEnded) else event
+
+    def _place(self, event: Any) -> int | None:
+        """Count an event, and return its offset in units if it is a delta of a text."""
         match event:
             case ev.TextDelta() | ev.ReasoningDelta() | ev.ToolInputDelta() | ev.CompactionDelta():
-                units = self._open.setdefault(event.message_id, {}).setdefault(_address_of(event), _Units())
-                return attrs.evolve(event, offset=units.advance(event))
-            case ev.TextEnded():
-                self._close(event)
-                return _citations_in_units(event)
-            case ev.ReasoningEnded() | ev.ToolInputEnded():
+                fragments = self._open.setdefault(event.message_id, {})
+                address = _address_of(event)
+                if (units := fragments.get(address)) is None:
+                    units = fragments[address] = _Units()
+                return units.advance(event)
+            case ev.TextEnded() | ev.ReasoningEnded() | ev.ToolInputEnded():
                 self._close(event)
             case (
                 ev.StepRestarted()
@@ -85,7 +101,7 @@ class DocumentWriter:
                 self._open.pop(event.message_id, None)
             case _:
                 pass
-        return event
+        return None
 
     def _close(self, event: ev.TextEnded | ev.ReasoningEnded | ev.ToolInputEnded) -> None:
         self._open.get(event.message_id, {}).pop(_address_of(event), None)
@@ -110,7 +126,7 @@ class _Units:
 
     def __init__(self, text: str = "") -> None:
         self._length = 0
-        self._wide: list[int] = []
+        self._wide = array("I")  # each browser has its own
         self._add(text)
 
     def advance(self, delta: _TextDelta) -> int:
@@ -122,7 +138,7 @@ class _Units:
         return units
 
     def _add(self, text: str) -> None:
-        self._wide += _wide_places(text, self._length)
+        self._wide.extend(_wide_places(text, self._length))
         self._length += len(text)
 
 

@@ -1,0 +1,374 @@
+"""The routes of a chat: the sessions of an owner, their events, and what a browser may do with them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from contextlib import aclosing
+from functools import partial
+from inspect import isawaitable
+from typing import Final, TypeAlias, final
+from weakref import WeakValueDictionary
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from assistant_events.errors import PrunedError, StoreError
+from assistant_events.events import Frame, Record
+from assistant_events.live import Live
+from assistant_events.messages import ApprovalStatus, Awaits, Transcript
+from assistant_events.outward import (
+    SSE_START,
+    DocumentWriter,
+    SharedEvents,
+    SseWriter,
+    end_event,
+    error_event,
+    parse_cursor,
+)
+from assistant_events.reducer import Builder, fold
+from assistant_events.session import Client, Turns, is_stopped
+from assistant_events.stores import AsyncStore, Store
+from assistant_events.values.json_io import write_json
+from assistant_events.web.commands import Command, commands
+from assistant_events.web.refusals import HANDLED, check_host, check_origin, read_object, refused
+from assistant_events.web.sse_response import SseResponse
+
+Authorize: TypeAlias = Callable[[Request, str | None], str | Awaitable[str | None] | None]
+"""
+Returns the owner that a request acts for, such as the id of its user; `None` refuses it with 403.
+
+It is given the id of the session, and `None` for the list of sessions. An `HTTPException` that it raises is the answer.
+A plain function must not block.
+"""
+
+_log = logging.getLogger("assistant_events.web")
+
+_MAX_ID: Final = 200
+_MAX_PAGE: Final = 100
+_RETRY_AFTER: Final = {"retry-after": "5"}
+
+_STOP_S: Final = 10.0
+"""How long a session that is deleted waits for the end of its turn."""
+
+
+@final
+class ChatRoutes:
+    """
+    An ASGI app with the routes of a chat. Sessions belong to the owner who sent their first prompt.
+
+        app.mount("/api", ChatRoutes(store, turns, live, authorize=authorize))
+
+    | route | |
+    |---|---|
+    | `GET /sessions` | the sessions of the owner, the last updated first, in pages: `?limit=20&after=…` |
+    | `GET /sessions/{id}` | the session as one document of type `snapshot` |
+    | `GET /sessions/{id}/events` | what happens in it, as server-sent events; see below |
+    | `POST /sessions/{id}/prompt` | `{"prompt": "…"}` stores a prompt and starts the turn; a new id creates a session |
+    | `POST /sessions/{id}/edit` | `{"message_id": "…", "prompt": "…"}` replaces a prompt, and all after it |
+    | `POST /sessions/{id}/regenerate` | `{"message_id": "…"}` asks for another answer in place of this one |
+    | `POST /sessions/{id}/stop` | `{}` stops the turn |
+    | `POST /sessions/{id}/approve`, `…/deny` | `{"message_id": "…", "call_id": "…"}` answers for a call that waits |
+    | `POST /sessions/{id}/result` | the same with `"output"` or `"error"`: the result of a tool of the browser |
+    | `DELETE /sessions/{id}` | stops the turn and deletes the session |
+
+    A request returns as soon as its events are stored; the turn runs in a task of *turns*.
+
+    The events are those that `fold.mjs` folds. Without a cursor the first one is a `snapshot`; with `?after=17`, or
+    the `Last-Event-ID` that an `EventSource` sends when it connects again, they are the records after `seq` 17. Then
+    come open texts and whatever happens, with comments in between. The answer stays open for the next turn. With
+    `?until=user` it ends, with an event `end`, when it is the turn of the user, also to allow a call; a browser that
+    connects again then is answered 204, which ends its `EventSource`.
+
+    Args:
+        store: Where the sessions are stored.
+
+        turns: Makes the moves. Use its block around the life of the app.
+
+        live: What is subscribed.
+
+        authorize: See `Authorize`.
+
+        client: Stops runs at the provider that no process receives.
+
+        of_browser: Names of tools whose results come from a browser.
+
+        hosts: Host names that requests may be for, with or without a port; any by default. Give them where the server
+            can be reached without a proxy that checks them.
+
+        origins: Further origins of pages that may send requests, such as `https://chat.example`. A page of the host
+            itself always may.
+
+        max_body_bytes: Of a request.
+
+        max_streams: How many answers of events may be open.
+
+        max_streams_per_owner: The same for one owner; a browser has one for each tab.
+
+        heartbeat_s: Seconds without an event after which a comment is sent.
+    """
+
+    def __init__(
+        self,
+        store: Store | AsyncStore,
+        turns: Turns,
+        live: Live,
+        *,
+        authorize: Authorize,
+        client: Client | None = None,
+        of_browser: Collection[str] = (),
+        hosts: Collection[str] = (),
+        origins: Collection[str] = (),
+        max_body_bytes: int = 1 << 20,
+        max_streams: int = 20_000,
+        max_streams_per_owner: int = 32,
+        heartbeat_s: float = 15.0,
+    ) -> None:
+        self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
+        self._turns = turns
+        self._live = live
+        self._authorize = authorize
+        self._client = client
+        self._of_browser = frozenset(of_browser)
+        self._hosts = frozenset(map(str.lower, hosts))
+        self._origins = frozenset(origins)
+        self._max_body_bytes = max_body_bytes
+        self._streams = _Streams(max_streams, max_streams_per_owner)
+        self._heartbeat_s = heartbeat_s
+        # One for each session that is watched, as long as it is.
+        self._shared: WeakValueDictionary[str, SharedEvents] = WeakValueDictionary()
+        self._app = Starlette(
+            routes=[
+                Route("/sessions", self._list, methods=["GET"]),
+                Route("/sessions/{session_id}", self._read, methods=["GET"]),
+                Route("/sessions/{session_id}", self._delete, methods=["DELETE"]),
+                Route("/sessions/{session_id}/events", self._watch, methods=["GET"]),
+                *[
+                    Route(f"/sessions/{{session_id}}/{name}", partial(self._run, command), methods=["POST"])
+                    for name, command in commands(client, of_browser).items()
+                ],
+            ],
+            exception_handlers=dict.fromkeys(HANDLED, refused),
+        )
+        self._app.router.redirect_slashes = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await self._app(scope, receive, send)
+
+    # -- routes
+
+    async def _list(self, request: Request) -> Response:
+        owner = await self._owner_of(request)
+        limit = request.query_params.get("limit", "20")
+        if not (limit.isascii() and limit.isdecimal() and 1 <= int(limit[:9]) <= _MAX_PAGE):
+            raise HTTPException(400, f"limit: expected a number from 1 to {_MAX_PAGE}")
+        try:
+            found = await self._store.sessions(
+                owner=owner, after=request.query_params.get("after"), limit=int(limit) + 1
+            )
+        except ValueError:
+            raise HTTPException(400, "after: expected the cursor of a session") from None
+        page = found[: int(limit)]
+        sessions = [
+            {
+                "session_id": info.session_id,
+                "seq": info.seq,
+                "created": info.created.isoformat(),
+                "updated": info.updated.isoformat(),
+            }
+            for info in page
+        ]
+        return _json({"sessions": sessions, "after": page[-1].cursor if len(found) > len(page) else None})
+
+    async def _read(self, request: Request) -> Response:
+        session_id, _ = await self._session_of(request)
+        return _json(DocumentWriter().snapshot(await self._transcript(session_id)))
+
+    async def _watch(self, request: Request) -> Response | SseResponse:
+        session_id, owner = await self._session_of(request)
+        after = _cursor(request)
+        if after is not None and after > await self._store.seq(session_id):
+            raise HTTPException(400, "the cursor is beyond the end of the session")
+        until = request.query_params.get("until")
+        if until not in {None, "user"}:
+            raise HTTPException(400, "until: expected user")
+        known = await self._transcript(session_id) if until or after is None else None
+        if until and known is not None and known.seq == after and self._is_users_turn(known):
+            return Response(status_code=204)
+        self._streams.open(owner)
+        return SseResponse(
+            self._events(session_id, after, known, until_user=until is not None),
+            heartbeat_s=self._heartbeat_s,
+            on_end=partial(self._streams.close, owner),
+        )
+
+    async def _run(self, command: Command, request: Request) -> Response:
+        owner = await self._owner_of(request)
+        fields = await read_object(request, self._max_body_bytes)
+        command.check(fields)
+        session_id, _ = await self._session_of(request, owner, may_be_new=command.creates)
+        try:
+            session = await self._turns.open(session_id, owner=owner)
+            await command.run(session, fields)
+        except StoreError:
+            await self._session_of(request, owner, may_be_new=command.creates)  # another owner may have created it
+            raise
+        except (TypeError, ValueError) as error:
+            raise HTTPException(422, str(error)) from None
+        self._turns.start(session)
+        return _json({"seq": session.seq}, 202)
+
+    async def _delete(self, request: Request) -> Response:
+        session_id, owner = await self._session_of(request)
+        session = await self._turns.open(session_id, owner=owner)
+        await session.stop(self._client)
+        try:
+            async with asyncio.timeout(_STOP_S):
+                await self._turns.run(session)  # what is received here has been closed then
+        except Exception as error:  # noqa: BLE001 - whatever ended the turn, the session is deleted
+            _log.info("session %r: deleted after its turn had failed: %s", session_id, type(error).__name__)
+        await self._store.delete(session_id)
+        return Response(status_code=204)
+
+    # -- events
+
+    async def _events(
+        self, session_id: str, after: int | None, known: Transcript | None, *, until_user: bool
+    ) -> AsyncGenerator[bytes]:
+        writer = SseWriter(self._shared.setdefault(session_id, SharedEvents()))
+        turn = Builder(known) if until_user else None
+        yield SSE_START
+        try:
+            async with aclosing(self._items(session_id, after, known)) as items:
+                async for item in items:
+                    if isinstance(item, Transcript):
+                        yield writer.snapshot(item)
+                        turn = None if turn is None else Builder(item)
+                    else:
+                        yield writer.write(item)
+                    if turn is None or isinstance(item, Frame):
+                        continue
+                    if isinstance(item, Record):
+                        turn.apply(item)
+                    if item.seq == turn.seq and self._is_users_turn(turn.transcript):
+                        yield end_event(item.seq)
+                        return
+        except StoreError:
+            yield error_event("the session could not be read")
+        else:
+            yield error_event("the server ends")
+
+    async def _items(
+        self, session_id: str, after: int | None, known: Transcript | None
+    ) -> AsyncGenerator[Transcript | Record | Frame]:
+        """Yield what happens after a record; a transcript first without one, and where the records are pruned."""
+        while True:
+            if after is None:
+                known = await self._transcript(session_id) if known is None else known
+                yield known
+                after, known = known.seq, None
+            try:
+                async with aclosing(self._live.subscribe(session_id, after)) as items:
+                    async for item in items:
+                        yield item
+            except PrunedError:
+                after = known = None
+            else:
+                return
+
+    # -- sessions and owners
+
+    async def _owner_of(self, request: Request) -> str:
+        if self._hosts:
+            check_host(request, self._hosts)
+        if request.method not in {"GET", "HEAD"}:
+            check_origin(request, self._origins)
+        owner = self._authorize(request, request.path_params.get("session_id"))
+        if isawaitable(owner):
+            owner = await owner
+        if not owner:
+            raise HTTPException(403, "not allowed")
+        return owner
+
+    async def _session_of(
+        self, request: Request, owner: str | None = None, *, may_be_new: bool = False
+    ) -> tuple[str, str]:
+        """Return the session of a request and its owner; what is not theirs is refused as what does not exist."""
+        owner = await self._owner_of(request) if owner is None else owner
+        session_id: str = request.path_params["session_id"]
+        valid = len(session_id) <= _MAX_ID and session_id.isprintable()
+        if not valid and may_be_new:
+            raise HTTPException(422, f"the id of a session has at most {_MAX_ID} printable characters")
+        if valid and await self._store.seq(session_id):
+            try:
+                await self._store.append(session_id, (), owner=owner)  # writes nothing, and has the owner checked
+            except StoreError:
+                await self._store.seq(session_id)  # raises where it is the store that has failed
+            else:
+                return session_id, owner
+        elif may_be_new:
+            return session_id, owner
+        raise HTTPException(404, "no such session")
+
+    async def _transcript(self, session_id: str) -> Transcript:
+        return await self._store.run(_transcript, self._store.store, session_id)
+
+    def _is_users_turn(self, transcript: Transcript) -> bool:
+        """Return whether only a person, or a browser, can continue."""
+        if transcript.awaits is Awaits.TOOLS:
+            calls = transcript.pending_tool_calls
+            return all(call.approval is ApprovalStatus.REQUESTED or call.name in self._of_browser for call in calls)
+        return transcript.awaits is Awaits.USER or is_stopped(transcript)
+
+
+class _Streams:
+    """Counts the answers of events that are open."""
+
+    def __init__(self, most: int, most_per_owner: int) -> None:
+        self._most = most
+        self._most_per_owner = most_per_owner
+        self._open: Counter[str] = Counter()
+
+    def open(self, owner: str) -> None:
+        if self._open[owner] >= self._most_per_owner:
+            raise HTTPException(429, "too many connections are open", _RETRY_AFTER)
+        if self._open.total() >= self._most:
+            raise HTTPException(503, "too many connections are open", _RETRY_AFTER)
+        self._open[owner] += 1
+
+    def close(self, owner: str) -> None:
+        self._open[owner] -= 1
+        if not self._open[owner]:
+            del self._open[owner]
+
+
+def _transcript(store: Store, session_id: str) -> Transcript:
+    """Return the transcript of what is stored."""
+    while True:
+        snapshot = store.load_snapshot(session_id)
+        try:
+            return fold(store.read(session_id, 0 if snapshot is None else snapshot.seq), start=snapshot)
+        except PrunedError:
+            newer = store.load_snapshot(session_id)
+            if newer is None or (snapshot is not None and newer.seq <= snapshot.seq):
+                raise
+
+
+def _cursor(request: Request) -> int | None:
+    # An `EventSource` connects again with the address that it was made with, and with a newer cursor in the header.
+    given = request.headers.get("last-event-id") or request.query_params.get("after")
+    try:
+        return None if given is None else parse_cursor(given)
+    except ValueError as error:
+        raise HTTPException(400, str(error)) from None
+
+
+def _json(document: object, status: int = 200) -> Response:
+    return Response(write_json(document), status, {"cache-control": "no-store"}, "application/json")
