@@ -1,9 +1,11 @@
 """
-What happens in sessions now, for subscribers: `Live` is the contract.
+What happens in sessions now, for any number of subscribers.
 
-Sessions publish what they store and what streams; subscribers join at any moment, and are given what they lack.
+`Live` is the contract and `MemoryLive` its reference. Sessions with a channel publish what they store and what streams;
+a subscriber joins at any moment, and is given the records after its cursor, what is open, and then what comes.
 """
 
 from assistant_events.live.contract import Live
+from assistant_events.live.memory import MemoryLive
 
-__all__ = ["Live"]
+__all__ = ["Live", "MemoryLive"]

@@ -17,6 +17,7 @@ A turn with tools, from the prompt to the last answer:
 """
 
 from assistant_events.session.answers import Answer, Chunks, Client
+from assistant_events.session.options import SessionOptions
 from assistant_events.session.session import Session
 from assistant_events.session.streams import EventStream, SyncEventStream
 from assistant_events.session.sync_session import SyncSession
@@ -32,6 +33,7 @@ __all__ = [
     "Move",
     "RunTool",
     "Session",
+    "SessionOptions",
     "SyncEventStream",
     "SyncSession",
     "ToolRun",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from datetime import datetime
 from itertools import takewhile
-from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, Self, TypeAlias, TypeVar, cast
 from uuid import uuid4
 
 from assistant_events.adapters.base import DecoderBase, DecoderOptions
@@ -21,8 +21,10 @@ from assistant_events.events import (
     LiveEvent,
     PromptSubmitted,
     Record,
+    is_durable,
 )
 from assistant_events.lifecycle import Outcome
+from assistant_events.live.contract import Live
 from assistant_events.messages import (
     AssistantMessage,
     Awaits,
@@ -34,9 +36,12 @@ from assistant_events.messages import (
 )
 from assistant_events.reducer import describe, explain, reconcile
 from assistant_events.session.answers import Chunks, Client, Source
+from assistant_events.session.open_text import Checkpoints, open_text
+from assistant_events.session.options import CHECKPOINT_S, SessionOptions, check_options
 from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.receiver import KEPT, STORED, Receivers, StreamReceiver
 from assistant_events.session.stopping import cancellation, stop_run
+from assistant_events.session.stream_calls import Ask, StreamCalls
 from assistant_events.stores.contract import Claim, Store, StoredEvent
 from assistant_events.values import Content, ContentInput, FinishReason, as_content
 
@@ -55,44 +60,32 @@ _TRIES: Final = 20
 """How often a batch is appended while others append first."""
 
 
-Keep: TypeAlias = Callable[[StreamReceiver], Awaitable[tuple[list[Event], list[int]]]]
-
-
-class Hold(Protocol):
-    """Claims the session for one more holder, or for one less."""
-
-    async def __call__(self, *, held: bool) -> None: ...  # noqa: D102
-
-
-Ask: TypeAlias = Callable[[bool], Awaitable[tuple[Source, Encoded | None]]]
-"""Asks for an answer, with the full history if its argument is true. Returns its source, and the request if known."""
-
-
 class Core(ABC, Generic[StreamT]):
     """Base of `Session` and `SyncSession`: the current state and all operations."""
 
     _open_with: ClassVar[str]  # for an error message
     _source: Callable[[object, Callable[[], DecoderBase]], Source]
-    _stream_class: Callable[[Ask, Client | None, Receivers, Keep, Hold], StreamT]
+    _stream_class: Callable[[Ask, Client | None, StreamCalls], StreamT]
 
     def __init__(self, *_given: object, **_options: object) -> None:
         raise TypeError(f"a session is opened with `{self._open_with}(store, session_id)`")
 
     @classmethod
-    def _new(
-        cls, store: object, session_id: str, owner: str | None, worker: str | None, snapshot_every: int | None
-    ) -> Self:
+    def _new(cls, store: object, session_id: str, options: SessionOptions) -> Self:
         if not hasattr(store, "load_snapshot"):
             raise TypeError(f'store: expected a store, such as SqliteStore("chat.db"), got {type(store).__name__}')
-        _check_interval(snapshot_every)
+        check_options(options)
         core = cls.__new__(cls)
         core._session_id = session_id
-        core._owner, core._worker = owner, worker
+        core._owner, core._worker = options.get("owner"), options.get("worker")
         core._claim, core._holders = None, 0
-        core._snapshot_every = snapshot_every
+        core._live = options.get("live")
+        core._snapshot_every = options.get("snapshot_every")
         core._snapshot_seq = 0
         core._projection = Projection()
         core._receivers = Receivers(core._projection)
+        every_s = options.get("checkpoint_s", CHECKPOINT_S)
+        core._checkpoints = Checkpoints(every_s) if every_s is not None and cast("Store", store).persistent else None
         return core
 
     _session_id: str
@@ -100,10 +93,12 @@ class Core(ABC, Generic[StreamT]):
     _worker: str | None
     _claim: Claim | None
     _holders: int
+    _live: Live | None
     _snapshot_every: int | None
     _snapshot_seq: int
     _projection: Projection
     _receivers: Receivers
+    _checkpoints: Checkpoints | None
 
     @property
     def session_id(self) -> str:
@@ -277,9 +272,10 @@ class Core(ABC, Generic[StreamT]):
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T: ...
 
     def _stream(self, ask: Ask, client: Client | None, meta: Meta) -> StreamT:
-        return self._stream_class(
-            ask, client, self._receivers, lambda receiver: self._alone(self._keep(receiver, meta)), self._hold
-        )
+        def keep(receiver: StreamReceiver) -> Coroutine[Any, Any, tuple[list[Event], list[int]]]:
+            return self._alone(self._keep(receiver, meta))
+
+        return self._stream_class(ask, client, StreamCalls(self._receivers, self._pass_live, keep, self._hold))
 
     async def _hold(self, *, held: bool) -> None:
         """Claim the session for one more holder, or for one less; the last one releases it."""
@@ -289,6 +285,7 @@ class Core(ABC, Generic[StreamT]):
     async def _claimed(self, worker: str) -> None:
         if self._claim is None:
             self._claim = await self._call(lambda store: store.claim(self.session_id, worker))
+            self._publish(list(open_text(self.transcript).values()), self.seq)
         self._holders += 1
 
     async def _released(self) -> None:
@@ -317,6 +314,8 @@ class Core(ABC, Generic[StreamT]):
             await self._read_on()
             if known == self.seq:
                 self._projection.extend(pieces)
+                if self._checkpoints is not None:
+                    self._checkpoints.stored(self.transcript)
                 return
             # A record that was appended meanwhile may have closed their fragment and opened the next one.
 
@@ -332,7 +331,9 @@ class Core(ABC, Generic[StreamT]):
         after, records = await self._read(self._receivers.confirmed_to(known), None)
         self._projection.extend(records)
         self._receivers.match_log(records, after=after, known=known)
-        return tuple([record for record in records if record.seq > known])
+        new = tuple([record for record in records if record.seq > known])
+        self._publish(new, max(after, known))
+        return new
 
     async def _read(self, after: int, limit: int | None) -> tuple[int, Records]:
         """Return records and the `seq` before them: *after*, or that of the snapshot when records are pruned."""
@@ -361,6 +362,7 @@ class Core(ABC, Generic[StreamT]):
             self._projection.extend(records)
             self._projection.committed(batch)
             self._receivers.notice(records)
+            self._publish(records, batch.after)
             await self._keep_snapshot()
         return records
 
@@ -374,8 +376,19 @@ class Core(ABC, Generic[StreamT]):
             receiver.parked = bool(receiver.pending)
             raise
         passed_on = receiver.accept(batch, records)
+        self._publish_answer(passed_on, batch, records)
         await self._keep_snapshot()
         return passed_on
+
+    def _pass_live(self, receiver: StreamReceiver) -> list[Event] | None:
+        """Return the events to pass on when nothing has to be stored first, `None` otherwise."""
+        events = receiver.pass_live()
+        if events:
+            if self._live is not None:
+                self._publish(cast("list[LiveEvent]", events), self.seq)
+            if self._checkpoints is not None:
+                self._checkpoint_soon(self._checkpoints)
+        return events
 
     async def _commit(
         self,
@@ -420,8 +433,43 @@ class Core(ABC, Generic[StreamT]):
         )
 
     async def _show(self, events: Sequence[LiveEvent]) -> None:
-        for event in events:
-            self._projection.apply(event)
+        applied = [event for event in events if self._projection.apply(event) is Outcome.APPLIED]
+        self._publish(applied, self.seq)
+
+    # -- what others see of it
+
+    def _publish(self, items: Sequence[Record | LiveEvent], after: int) -> None:
+        if self._live is not None:
+            token = None if self._claim is None else self._claim.token
+            self._live.publish(self.session_id, items, after=after, token=token)
+
+    def _publish_answer(self, passed_on: tuple[list[Event], list[int]], batch: Batch, records: Records) -> None:
+        """Publish what was stored of an answer, each record at its place among the live events."""
+        if self._checkpoints is not None:
+            self._checkpoints.notice(records)
+            self._checkpoint_soon(self._checkpoints)
+        if self._live is None:
+            return
+        stored, places = {record.seq: record for record in records}, iter(passed_on[1])
+        shown = [stored.get(next(places)) if is_durable(event) else event for event in passed_on[0]]
+        self._publish([item for item in shown if item is not None], batch.after)
+
+    @abstractmethod
+    def _checkpoint_soon(self, checkpoints: Checkpoints) -> None: ...
+
+    async def _checkpoint(self, checkpoints: Checkpoints) -> None:
+        """Store what of the open fragments is not stored yet. The answer continues without it."""
+        transcript, after = self.transcript, self.seq
+        pieces = checkpoints.missing(transcript)
+        token = None if self._claim is None else self._claim.token
+        if not pieces:
+            return
+        try:
+            await self._call(lambda store: store.checkpoint(self.session_id, pieces, after=after, token=token))
+        except StoreError as error:
+            _log.warning("session %r: no checkpoint after seq %d: %s", self.session_id, after, error)
+        else:
+            checkpoints.stored(transcript)
 
     async def _snapshot(self) -> None:
         transcript = self._projection.recorded()
@@ -546,10 +594,3 @@ def _prompt_content(content: ContentInput) -> tuple[Content, ...]:
     if "role" in getattr(content, "keys", tuple)():
         raise TypeError("content: expected a prompt, got a message of a provider; pass its content alone")
     return as_content(content)
-
-
-def _check_interval(snapshot_every: object) -> None:
-    if isinstance(snapshot_every, bool) or not isinstance(snapshot_every, int | None):
-        raise TypeError(f"snapshot_every: expected int or None, got {type(snapshot_every).__name__}")
-    if snapshot_every is not None and snapshot_every < 1:
-        raise ValueError(f"snapshot_every: expected 1 or more, got {snapshot_every}")

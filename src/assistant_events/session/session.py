@@ -7,11 +7,13 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
 from datetime import datetime
-from typing import Any, Self, TypeVar, final
+from typing import Any, Self, TypeVar, Unpack, final
 
 from assistant_events.events import DurableEvent, LiveEvent, UnknownEvent
 from assistant_events.session.answers import Client, async_source
 from assistant_events.session.core import Core, Meta, Records
+from assistant_events.session.open_text import Checkpoints
+from assistant_events.session.options import SessionOptions
 from assistant_events.session.streams import EventStream, to_the_end
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.values import ContentInput
@@ -36,17 +38,11 @@ class Session(Core[EventStream]):
     _stream_class = EventStream
     _where: Store | AsyncStore
     _lock: asyncio.Lock
+    _timer: asyncio.TimerHandle | None = None
+    _writing: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(
-        cls,
-        store: Store | AsyncStore,
-        session_id: str,
-        *,
-        owner: str | None = None,
-        worker: str | None = None,
-        snapshot_every: int | None = None,
-    ) -> Self:
+    async def open(cls, store: Store | AsyncStore, session_id: str, **options: Unpack[SessionOptions]) -> Self:
         """
         Open a session: read its snapshot, if there is one, the records after it, and checkpoints of open fragments.
 
@@ -56,18 +52,11 @@ class Session(Core[EventStream]):
 
             session_id: Any non-empty string. An unknown session is empty; its first batch creates it.
 
-            owner: The owner of a new session, any non-empty string. A session that exists must have been created with
-                it, otherwise `StoreError` is raised. `None` opens the session of any owner.
-
-            worker: Name of this process among those that run steps, and of no other. `respond`, `resume` and `decode`
-                claim the session for it, and release it at their end; `None` claims nothing. See `Turns`.
-
-            snapshot_every: Store a snapshot after this many records since the last one, so that opening stays fast.
-                `None` stores none. A refused snapshot is only logged.
+            options: See `SessionOptions`.
 
         Every method raises `StoreError` when the store fails.
         """
-        session = cls._new(store, session_id, owner, worker, snapshot_every)
+        session = cls._new(store, session_id, options)
         session._where, session._lock = store, asyncio.Lock()
         await session._alone(session._open())
         return session
@@ -192,6 +181,15 @@ class Session(Core[EventStream]):
     async def snapshot(self) -> None:
         """Store a snapshot at `seq`, so that the next `open` reads only the records after it."""
         await self._alone(self._snapshot())
+
+    def _checkpoint_soon(self, checkpoints: Checkpoints) -> None:
+        def write() -> None:
+            self._timer = None
+            if checkpoints.missing(self.transcript):
+                self._writing = asyncio.create_task(self._alone(self._checkpoint(checkpoints)))
+
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(checkpoints.every_s, write)
 
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T:
         # Any: see `Core`.

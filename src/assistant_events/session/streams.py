@@ -11,9 +11,9 @@ from assistant_events.adapters.encoder import Encoded
 from assistant_events.errors import LocalProtocolError
 from assistant_events.events import Event
 from assistant_events.session.answers import Answer, Client
-from assistant_events.session.core import Ask, Hold, Keep
-from assistant_events.session.receiver import Receivers, StreamReceiver
+from assistant_events.session.receiver import StreamReceiver
 from assistant_events.session.stopping import stop_run
+from assistant_events.session.stream_calls import Ask, StreamCalls
 
 _T = TypeVar("_T")
 
@@ -23,18 +23,16 @@ _log = logging.getLogger("assistant_events.session")
 class AnswerStream:
     """What both faces share. Calls of the store run alone in the session, those of the provider do not."""
 
-    def __init__(self, ask: Ask, client: Client | None, receivers: Receivers, keep: Keep, hold: Hold) -> None:
+    def __init__(self, ask: Ask, client: Client | None, calls: StreamCalls) -> None:
         self.request: Encoded | None = None
         """The request that was sent last, with the conversation; `None` before the block, of `resume` and `decode`."""
 
-        self.seq = receivers.projection.seq
+        self.seq = calls.receivers.projection.seq
         """`seq` of the event that was given last, or of the record that it follows."""
 
         self._ask = ask
         self._client = client
-        self._receivers = receivers
-        self._keep = keep
-        self._hold = hold
+        self._calls = calls
         self._receiver: StreamReceiver | None = None
         self._unread: Iterator[Event] = iter(())
         self._places: Iterator[int] | None = None  # of the durable events among them; `None` when all are live
@@ -53,16 +51,16 @@ class AnswerStream:
         receiver = self._receiver
         if receiver is not None and not receiver.parked:
             raise LocalProtocolError("a stream is entered again only when its store has failed, and before another")
-        await self._hold(held=True)
+        await self._calls.hold(held=True)
         if receiver is not None:  # what is pending comes first
             receiver.active, receiver.parked = True, False
             return
         try:
             source, self.request = await self._ask(False)
-            self.seq = self._receivers.projection.seq
-            self._receiver = self._receivers.begin(source, sole=self.request is not None)
+            self.seq = self._calls.receivers.projection.seq
+            self._receiver = self._calls.receivers.begin(source, sole=self.request is not None)
         except BaseException:
-            await self._hold(held=False)
+            await self._calls.hold(held=False)
             raise
 
     async def _next(self) -> bool:  # whether there are more events
@@ -88,9 +86,9 @@ class AnswerStream:
 
     async def _store(self, receiver: StreamReceiver) -> bool:
         # Live events do not wait for the store: no batch depends on them.
-        events, self._places = receiver.pass_live(), None
+        events, self._places = self._calls.pass_live(receiver), None
         if events is None:
-            events, places = await self._keep(receiver)
+            events, places = await self._calls.keep(receiver)
             self._places = iter(places)
         self._unread = iter(events)
         return bool(events)
@@ -125,14 +123,14 @@ class AnswerStream:
             reason.add_note(f"message {self.answer.message_id!r} could not be closed: {error}")
         finally:
             self._unread = iter(())  # what closed the message is not given to anyone
-            self._receivers.leave(receiver)
+            self._calls.receivers.leave(receiver)
 
     async def _close(self) -> None:
         try:
             if not self._entered().parked:
                 await self._entered().source.close()
         finally:
-            await self._hold(held=False)
+            await self._calls.hold(held=False)
 
 
 @final

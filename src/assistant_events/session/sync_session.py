@@ -6,11 +6,14 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime
 from inspect import iscoroutinefunction
 from threading import RLock
-from typing import Any, Self, TypeVar, final
+from time import monotonic
+from typing import Any, Self, TypeVar, Unpack, final
 
 from assistant_events.events import DurableEvent, LiveEvent, UnknownEvent
 from assistant_events.session.answers import Client, sync_source
 from assistant_events.session.core import Core, Meta, Records
+from assistant_events.session.open_text import Checkpoints
+from assistant_events.session.options import SessionOptions
 from assistant_events.session.streams import SyncEventStream, finished
 from assistant_events.stores.contract import Store
 from assistant_events.values import ContentInput
@@ -32,19 +35,12 @@ class SyncSession(Core[SyncEventStream]):
     _stream_class = SyncEventStream
     _where: Store
     _lock: RLock
+    _due: float | None = None
 
     @classmethod
-    def open(
-        cls,
-        store: Store,
-        session_id: str,
-        *,
-        owner: str | None = None,
-        worker: str | None = None,
-        snapshot_every: int | None = None,
-    ) -> Self:
+    def open(cls, store: Store, session_id: str, **options: Unpack[SessionOptions]) -> Self:
         """See `Session.open`."""
-        session = cls._new(store, session_id, owner, worker, snapshot_every)
+        session = cls._new(store, session_id, options)
         if iscoroutinefunction(store.load_snapshot):
             raise TypeError("store: SyncSession takes a synchronous store; an asynchronous one is for Session")
         session._where, session._lock = store, RLock()
@@ -99,6 +95,15 @@ class SyncSession(Core[SyncEventStream]):
     def snapshot(self) -> None:
         """See `Session.snapshot`."""
         finished(self._alone(self._snapshot()))
+
+    def _checkpoint_soon(self, checkpoints: Checkpoints) -> None:
+        # No timer of a thread: a provider that is silent streams nothing that could be lost.
+        now = monotonic()
+        if self._due is None:
+            self._due = now + checkpoints.every_s
+        elif now >= self._due:
+            self._due = None
+            finished(self._alone(self._checkpoint(checkpoints)))
 
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T:
         # Any: see `Core`.

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from assistant_events.errors import ClaimedError, LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import HistoryRewound, PromptSubmitted
+from assistant_events.live.contract import Live
 from assistant_events.messages import AssistantMessage, Awaits, MessageStatus, Transcript
 from assistant_events.session.answers import Client
 from assistant_events.session.session import Session
@@ -53,6 +54,8 @@ class Turns:
 
         client: Resumes and stops runs.
 
+        live: Where the sessions publish what they store and what streams.
+
         worker: Name of this process, different after a restart; a random one by default.
 
         alone: Whether no other process uses the store: sessions of all others are taken up at once at the start.
@@ -75,6 +78,7 @@ class Turns:
         move: Move,
         *,
         client: Client,
+        live: Live | None = None,
         worker: str | None = None,
         alone: bool = False,
         of_browser: Collection[str] = (),
@@ -89,6 +93,7 @@ class Turns:
         self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
         self._move = move
         self._client = client
+        self._live = live
         self._alone = alone
         self._of_browser = frozenset(of_browser)
         self._max_rounds = max_rounds
@@ -102,7 +107,12 @@ class Turns:
     async def open(self, session_id: str, *, owner: str | None = None, snapshot_every: int | None = None) -> Session:
         """Open a session of this worker; see `Session.open`."""
         return await Session.open(
-            self._store, session_id, owner=owner, worker=self.worker, snapshot_every=snapshot_every
+            self._store,
+            session_id,
+            live=self._live,
+            owner=owner,
+            worker=self.worker,
+            snapshot_every=snapshot_every,
         )
 
     def start(self, session: Session) -> None:

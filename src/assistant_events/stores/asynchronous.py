@@ -50,6 +50,11 @@ class AsyncStore:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assistant-events-store")
         self._closed = False
 
+    @property
+    def persistent(self) -> bool:
+        """See `Store.persistent`."""
+        return self.store.persistent
+
     append = _in_thread(Store.append)
     seq = _in_thread(Store.seq)
     sessions = _in_thread(Store.sessions)

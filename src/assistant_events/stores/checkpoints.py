@@ -1,14 +1,22 @@
-"""Checkpoints of open fragments: their keys, and which of them a batch or a fork leaves."""
+"""Pieces of open fragments: their keys, how they are joined, and which of them a batch or a fork leaves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import add, attrgetter
+from typing import Any, Final, NamedTuple, cast
+
+import attrs
 
 from assistant_events import events as ev
-from assistant_events.events import DeltaEvent, Event
+from assistant_events.events import DeltaEvent, Event, LiveEvent
 from assistant_events.messages import Transcript
 from assistant_events.reducer import fold
+
+_OFFSET: Final = attrgetter("offset")
+_DELTA: Final = attrgetter("delta")
+_MESSAGE_ID: Final = attrgetter("message_id")
 
 
 class Fragment(NamedTuple):
@@ -26,6 +34,40 @@ class Fragment(NamedTuple):
 def fragment_of(delta: DeltaEvent) -> Fragment:
     """Return the fragment of a delta."""
     return Fragment(delta.message_id, delta.type, delta.call_id if isinstance(delta, ev.ToolInputDelta) else "")
+
+
+def join_deltas(events: Iterable[LiveEvent]) -> list[LiveEvent]:
+    """Return *events* with the deltas joined that continue one another, and of the progress of a call only the last."""
+    joined: list[LiveEvent] = []
+    for kind, run in groupby(events, type):
+        same = list(run)
+        if kind is ev.ToolProgress:
+            last = {(event.message_id, event.call_id): event for event in cast("list[ev.ToolProgress]", same)}
+            joined += last.values()
+        else:
+            joined += _joined(cast("list[DeltaEvent]", same))
+    return joined
+
+
+def _joined(deltas: list[DeltaEvent]) -> Iterator[DeltaEvent]:
+    """Join deltas of one class."""
+    offsets, pieces = list(map(_OFFSET, deltas)), list(map(_DELTA, deltas))
+    ends = list(map(add, offsets, map(len, pieces)))
+    is_one = not isinstance(deltas[0], ev.ToolInputDelta) and len(set(map(_MESSAGE_ID, deltas))) == 1
+    owners = None if is_one else list(map(fragment_of, deltas))
+    first = 0
+    for at in range(1, len(deltas) + 1):
+        if at < len(deltas) and offsets[at] == ends[at - 1] and (owners is None or owners[at] == owners[at - 1]):
+            continue
+        run = pieces[first:at]
+        yield deltas[first] if len(run) == 1 else attrs.evolve(deltas[first], delta=run[0][:0].join(run))
+        first = at
+
+
+def cut_delta(delta: DeltaEvent, start: int, end: int | None = None) -> DeltaEvent:
+    """Return the part of a delta from the character, or byte, *start* of it to before *end*."""
+    piece: Any = delta.delta[start:end]  # Any: text, or bytes of a medium
+    return attrs.evolve(delta, offset=delta.offset + start, delta=piece)
 
 
 def closed_fragments(
@@ -55,7 +97,7 @@ def open_deltas(
 
 def fragments_before(fragments: Collection[Fragment], events: Sequence[Event]) -> list[Fragment]:
     """Return those of *fragments*, which are open after *events*, that were open before them."""
-    begun = _named(events, _STARTS)
+    begun = _named(events, STARTS)
     return [each for each in fragments if each not in begun]
 
 
@@ -73,7 +115,7 @@ def _named(events: Iterable[Event], types: Mapping[type, str]) -> set[tuple[str 
     }
 
 
-_STARTS: Final[Mapping[type, str]] = {
+STARTS: Final[Mapping[type, str]] = {
     ev.TextStarted: ev.TextDelta.type,
     ev.ReasoningStarted: ev.ReasoningDelta.type,
     ev.MediaStarted: ev.MediaDelta.type,

@@ -123,6 +123,11 @@ class Store(Protocol):
     arguments.
     """
 
+    @property
+    def persistent(self) -> bool:
+        """Whether the store outlives the process. Sessions write checkpoints to such stores."""
+        ...
+
     def append(
         self,
         session_id: str,

@@ -43,6 +43,11 @@ class MemoryStore:
         self._beats: dict[str, datetime] = {}
         self._tokens = count(1)
 
+    @property
+    def persistent(self) -> bool:
+        """See `Store.persistent`: never."""
+        return False
+
     def append(
         self,
         session_id: str,

@@ -73,6 +73,11 @@ class SqliteStore:
         """The file, as given."""
         return self._path
 
+    @property
+    def persistent(self) -> bool:
+        """See `Store.persistent`: whether there is a file."""
+        return self._path != MEMORY
+
     def append(
         self,
         session_id: str,

@@ -1,0 +1,130 @@
+"""What is open in a session: the fragments that stream, and the progress of calls."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import attrs
+
+from assistant_events import events as ev
+from assistant_events.events import DeltaEvent, DurableEvent, LiveEvent, UnknownEvent
+from assistant_events.stores.checkpoints import STARTS, Fragment, closed_fragments, cut_delta, fragment_of
+
+
+@final
+class OpenFragments:
+    """
+    The open fragments of a session with their text so far, and the last progress of its calls.
+
+    Each piece of them has the index of the item that brought it. So a subscriber who had all items before an index can
+    be given the rest.
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[Fragment, _Text] = {}
+        self._progress: dict[tuple[str, str], tuple[int, ev.ToolProgress]] = {}  # by message and call
+        self._messages: list[str] = []  # as they follow one another, from the first with something open
+
+    def __bool__(self) -> bool:
+        return bool(self._texts or self._progress)
+
+    def apply(self, event: DurableEvent | UnknownEvent) -> None:
+        """Open and close what a durable event opens and closes."""
+        name, kind = event.message_id, STARTS.get(type(event))
+        if name is None:
+            return
+        if isinstance(event, ev.HistoryRewound):
+            # A message that is not known began before all that are.
+            known = self._messages
+            self._messages = known[: known.index(name)] if name in known else []
+            self._end_calls(lambda message_id, _: message_id not in self._messages)
+        elif self or kind is not None:
+            self._note(name)
+        for fragment in closed_fragments(self._texts, (event,), lambda: self._messages):
+            del self._texts[fragment]
+        if kind is not None:
+            self._texts[Fragment(name, kind, getattr(event, "call_id", ""))] = _Text()
+        elif isinstance(event, ev.ToolSuccess | ev.ToolFailed):
+            self._end_calls(lambda message_id, call_id: (message_id, call_id) == (name, event.call_id))
+        elif isinstance(event, ev.StepRestarted):
+            self._end_calls(lambda message_id, _: message_id == name)
+        if not self:
+            self._messages = []
+
+    def add(self, events: Sequence[LiveEvent], index: int, *, current: bool) -> list[LiveEvent]:
+        """
+        Add live events, and return what is new of them.
+
+        Args:
+            events: Joined events; those that nothing can be done with are left out.
+
+            index: Of the item that will have them.
+
+            current: Whether no record has come since they were made. Then they may begin a fragment that is not known.
+        """
+        new: list[LiveEvent] = []
+        for event in events:
+            if isinstance(event, ev.ToolProgress):
+                self._note(event.message_id)
+                self._progress[event.message_id, event.call_id] = index, event
+                new.append(event)
+                continue
+            fragment = fragment_of(event)
+            text = self._texts.get(fragment)
+            if text is None and current and event.offset == 0:
+                self._note(event.message_id)
+                text = self._texts[fragment] = _Text()
+            if text is not None and (rest := text.add(event, index)) is not None:
+                new.append(rest)
+        return new
+
+    def missing(self, since: int | None) -> list[LiveEvent]:
+        """Return what came with the items from index *since* on, one delta for each fragment; `None` for all of it."""
+        deltas = [text.missing(since) for text in self._texts.values()]
+        found: list[LiveEvent] = [delta for delta in deltas if delta is not None]
+        found += [event for index, event in self._progress.values() if since is None or index >= since]
+        return found
+
+    def _end_calls(self, ended: Callable[[str, str], bool]) -> None:
+        self._progress = {key: value for key, value in self._progress.items() if not ended(*key)}
+
+    def _note(self, message_id: str) -> None:
+        if message_id not in self._messages:
+            self._messages.append(message_id)
+
+
+@final
+class _Text:
+    """The text of a fragment, in pieces."""
+
+    def __init__(self) -> None:
+        self._first: DeltaEvent | None = None
+        self._length = 0
+        # Any: text, or bytes of a medium.
+        self._pieces: list[Any] = []
+        self._offsets: list[int] = []
+        self._indexes: list[int] = []
+
+    def add(self, delta: DeltaEvent, index: int) -> DeltaEvent | None:
+        """Add a piece; return what is new of it, `None` if that is nothing or text before it is missing."""
+        covered = self._length - delta.offset
+        if covered < 0 or covered >= len(delta.delta):
+            return None
+        if covered:
+            delta = cut_delta(delta, covered)
+        self._first = self._first or delta
+        self._pieces.append(delta.delta)
+        self._offsets.append(delta.offset)
+        self._indexes.append(index)
+        self._length += len(delta.delta)
+        return delta
+
+    def missing(self, since: int | None) -> DeltaEvent | None:
+        """See `OpenFragments.missing`."""
+        at = 0 if since is None else bisect_left(self._indexes, since)
+        pieces = self._pieces[at:]
+        if not pieces or self._first is None:
+            return None
+        return attrs.evolve(self._first, offset=self._offsets[at], delta=pieces[0][:0].join(pieces))

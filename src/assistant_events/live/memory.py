@@ -1,0 +1,267 @@
+"""A live channel in the memory of one process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Coroutine, Iterable
+from contextlib import suppress
+from threading import get_ident
+from typing import Any, Final, Self, cast, final
+
+from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
+from assistant_events.events import DeltaEvent, Frame, LiveEvent, Record
+from assistant_events.live.topic import Topic
+from assistant_events.stores import AsyncStore, Store
+
+_FLUSH_SIZE: Final = 2 * 1024
+"""Characters, or bytes of media, that are not collected any longer."""
+
+_PAGE: Final = 256
+"""Number of records per read."""
+
+_log = logging.getLogger("assistant_events.live")
+
+
+@final
+class MemoryLive:
+    """
+    The live channel of an app of one process, or of several on one database; see `Live` for the contract.
+
+    A block opens it, in the event loop of its subscribers. Sessions in other threads may publish as well. What is
+    published outside of the block is dropped, and its end ends all subscriptions.
+
+        async with MemoryLive(store) as live:
+            session = await Session.open(store, "s1", live=live)
+            async for item in live.subscribe("s1"):
+                ...
+
+    Args:
+        store: The store of the sessions.
+
+        flush_s: Seconds for which live events are collected, to be given together.
+
+        poll_s: Seconds between looks at the store for what other processes write; `None` does not look.
+    """
+
+    def __init__(self, store: Store | AsyncStore, *, flush_s: float = 0.05, poll_s: float | None = 0.5) -> None:
+        self._store = store if isinstance(store, AsyncStore) else AsyncStore(store)
+        self._flush_s = flush_s
+        self._poll_s = poll_s
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
+        self._topics: dict[str, Topic] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        if self._loop is not None:
+            raise LocalProtocolError("the channel is open already")
+        self._loop, self._thread = asyncio.get_running_loop(), get_ident()
+        if self._poll_s is not None:
+            self._start(self._poll(self._poll_s))
+        return self
+
+    async def __aexit__(self, *_exception: object) -> None:
+        self._loop = None
+        topics, self._topics = self._topics, {}
+        for topic in topics.values():
+            topic.end()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # -- publishing
+
+    def publish(
+        self, session_id: str, items: Iterable[Record | LiveEvent], *, after: int, token: int | None = None
+    ) -> None:
+        """See `Live.publish`."""
+        loop = self._loop
+        if loop is None:
+            return
+        given = items if isinstance(items, list) else list(items)
+        if get_ident() == self._thread:
+            self._take(session_id, given, after, token)
+        else:
+            with suppress(RuntimeError):  # the loop has been closed
+                loop.call_soon_threadsafe(self._take, session_id, given, after, token)
+
+    def _take(self, session_id: str, items: list[Record | LiveEvent], after: int, token: int | None) -> None:
+        if self._loop is None:
+            return
+        topic = self._topic(session_id)
+        if token is not None and not topic.admits(token):
+            return
+        if topic.seq is None:
+            topic.seq = after
+        topic.quiet = False
+        if Record in map(type, items):
+            for item in items:
+                if isinstance(item, Record):
+                    self._flush(topic)
+                    self._add_record(topic, item)
+                    after = item.seq
+                else:
+                    topic.collect([item], after)
+        elif items:
+            topic.collect(cast("list[LiveEvent]", items), after)
+        if topic.pending_size >= _FLUSH_SIZE:
+            self._flush(topic)
+        elif topic.pending and topic.timer is None and topic.watchers:
+            topic.timer = self._loop.call_later(self._flush_s, self._flush, topic)
+        self._forget_idle(topic)
+
+    def _add_record(self, topic: Topic, record: Record) -> None:
+        known = topic.seq or 0
+        if record.seq == known + 1:
+            topic.add_record(record)
+        elif record.seq > known:
+            self._catch_up(topic)  # others have appended before it
+
+    def _flush(self, topic: Topic) -> None:
+        if topic.timer is not None:
+            topic.timer.cancel()
+            topic.timer = None
+        topic.flush()
+        if topic.pending:
+            self._catch_up(topic)
+
+    # -- subscribing
+
+    async def subscribe(self, session_id: str, after: int = 0) -> AsyncGenerator[Record | Frame]:
+        """See `Live.subscribe`. Raises `LocalProtocolError` outside of the block of the channel."""
+        if self._loop is None:
+            raise LocalProtocolError("open the channel first: `async with MemoryLive(store) as live`")
+        topic = self._topic(session_id)
+        topic.watchers += 1
+        try:
+            await self._join(topic, after)
+            seq, index = after, -1  # of the record that was given last, and of the item to give next
+            while not topic.is_ended():
+                if index >= topic.next:
+                    await topic.changed.wait()
+                elif index >= topic.first:
+                    item = topic.items[index - topic.first]
+                    seq = item.seq if isinstance(item, Record) else seq
+                    index += 1
+                    yield item
+                elif seq < (topic.seq or 0):  # joins, or has fallen behind
+                    for record in await self._read(topic, seq):
+                        seq = record.seq
+                        yield record
+                else:
+                    missing = topic.fragments.missing(None if index < 0 else index)
+                    index = topic.next
+                    if missing:
+                        yield Frame(session_id=session_id, after=seq, events=missing)
+        finally:
+            topic.watchers -= 1
+            if not topic.watchers:
+                topic.drop_items()
+            self._forget_idle(topic)
+
+    async def _join(self, topic: Topic, after: int) -> None:
+        await self._look(topic)
+        if after > (topic.seq or 0):
+            raise StoreError(f"session {topic.session_id!r}: its log ends at {topic.seq}, before {after}")
+
+    def _topic(self, session_id: str) -> Topic:
+        topic = self._topics.get(session_id)
+        if topic is None:
+            topic = self._topics[session_id] = Topic(session_id)
+        return topic
+
+    def _forget_idle(self, topic: Topic) -> None:
+        if topic.is_idle and self._topics.get(topic.session_id) is topic:
+            del self._topics[topic.session_id]
+
+    # -- reading the store
+
+    async def _read(self, topic: Topic, after: int) -> list[Record]:
+        """Return records after *after*; those that are new are given to all subscribers."""
+        name, store = topic.session_id, self._store.store
+        records = await self._store.run(lambda: list(store.read(name, after, limit=_PAGE)))
+        if not records and after < (topic.seq or 0):
+            self._fail(topic)
+        for record in records:
+            if record.seq == (topic.seq or 0) + 1:
+                topic.flush()
+                topic.add_record(record)
+        return records
+
+    async def _look(self, topic: Topic) -> None:
+        """Read what is new in the store: records, and the checkpoints of what other processes receive."""
+        name, store = topic.session_id, self._store.store
+
+        def look() -> tuple[int, list[DeltaEvent], int]:
+            return store.seq(name), list(store.load_checkpoints(name)), store.seq(name)
+
+        while not topic.ended:
+            known = max(topic.seq or 0, topic.pending_after)
+            before, pieces, seq = await self._store.run(look)
+            if topic.seq is None:
+                topic.seq = seq
+            if seq < known:
+                self._fail(topic)
+            while topic.seq < seq:
+                try:
+                    await self._read(topic, topic.seq)
+                except PrunedError:
+                    topic.skip_to(seq)
+            if before == seq:
+                if topic.seq == seq:
+                    topic.add_live(pieces, current=True)
+                break
+        topic.flush()
+
+    def _fail(self, topic: Topic) -> None:
+        name = topic.session_id
+        failure = StoreError(f"session {name!r}: its log ends before {topic.seq}: it was deleted, or restored")
+        topic.end(failure)
+        if self._topics.get(name) is topic:
+            del self._topics[name]
+        raise failure
+
+    def _catch_up(self, topic: Topic) -> None:
+        if not topic.is_read:
+            topic.is_read = True
+            self._start(self._look_safely(topic)).add_done_callback(lambda _task: self._has_read(topic))
+
+    def _has_read(self, topic: Topic) -> None:
+        topic.is_read = False
+        self._forget_idle(topic)
+
+    async def _look_safely(self, topic: Topic) -> None:
+        """Look at the store; a failure is logged, and the next look comes with the next time."""
+        try:
+            await self._look(topic)
+        except StoreError as error:
+            _log.warning("session %r: its log could not be read: %s", topic.session_id, error)
+
+    async def _poll(self, every_s: float) -> None:
+        store = self._store.store
+
+        def look(topics: list[Topic]) -> list[int]:
+            return [store.seq(topic.session_id) for topic in topics]
+
+        while True:
+            await asyncio.sleep(every_s)
+            topics = [topic for topic in self._topics.values() if topic.watchers or topic.quiet]
+            try:
+                seqs = await self._store.run(look, topics)
+            except StoreError as error:
+                _log.warning("the store could not be read: %s", error)
+                continue
+            for topic, seq in zip(topics, seqs, strict=True):
+                is_open = topic.quiet and (bool(topic.fragments) or topic.looks > 0)
+                topic.looks -= topic.looks > 0
+                topic.quiet = True
+                if is_open or seq != topic.seq:
+                    await self._look_safely(topic)
+
+    # Any: what a coroutine exchanges with its event loop.
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

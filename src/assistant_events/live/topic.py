@@ -1,0 +1,191 @@
+"""A session in a live channel: what is open in it, and the last items for its subscribers. No I/O."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Final, final
+
+import attrs
+
+from assistant_events.errors import StoreError
+from assistant_events.events import Frame, LiveEvent, Record, ToolProgress
+from assistant_events.live.fragments import OpenFragments
+from assistant_events.stores.checkpoints import cut_delta, join_deltas
+
+_MAX_FRAME_SIZE: Final = 64 * 1024
+"""Characters, or bytes of media, in one frame."""
+
+_MAX_ITEMS: Final = 256
+_MAX_SIZE: Final = 4 * _MAX_FRAME_SIZE
+"""How many items, and how much text of them, are kept for subscribers that are slower than others."""
+
+_LOOKS: Final = 4
+"""How often the checkpoints of a session are read although no fragment is known to be open: one may have none yet."""
+
+
+@final
+@attrs.define(eq=False)
+class Topic:
+    """What a channel remembers of a session that is watched, or has something open."""
+
+    session_id: str
+
+    seq: int | None = None
+    """`seq` of the last record that it knows; `None` before it has looked at the log."""
+
+    watchers: int = 0
+
+    changed: asyncio.Event = attrs.field(factory=asyncio.Event)
+    """Wakes the subscribers."""
+
+    ended: bool = False
+
+    failure: StoreError | None = None
+    """Why it has ended; `None` for the end of the channel."""
+
+    token: int = 0
+    """The highest that was published with."""
+
+    fragments: OpenFragments = attrs.field(factory=OpenFragments)
+
+    items: list[Record | Frame] = attrs.field(factory=list[Record | Frame])
+    """The last items; empty while nobody watches."""
+
+    next: int = 0
+    """Index of the next item: they are counted from the first, also without subscribers."""
+
+    size: int = 0
+    """Length of the text in `items`."""
+
+    pending: list[LiveEvent] = attrs.field(factory=list[LiveEvent])
+    """What was published and not flushed."""
+
+    pending_after: int = 0
+    """`seq` of the record before the pending events."""
+
+    pending_size: int = 0
+
+    timer: asyncio.TimerHandle | None = None
+    """Flushes the pending events."""
+
+    is_read: bool = False
+    """Whether a task reads what the topic lacks."""
+
+    quiet: bool = True
+    """Whether nothing was published here since the last look at the store."""
+
+    looks: int = _LOOKS
+
+    @property
+    def first(self) -> int:
+        """Index of the first of `items`."""
+        return self.next - len(self.items)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody watches and nothing is open."""
+        return not (self.watchers or self.fragments or self.pending or self.is_read)
+
+    def is_ended(self) -> bool:
+        """Return whether the subscriptions have ended; raise if by a failure."""
+        if self.failure is not None:
+            raise self.failure
+        return self.ended
+
+    def admits(self, token: int) -> bool:
+        """Return whether a publisher with this token is the owner; with a new one, what the old owner had open goes."""
+        if token > self.token:
+            self.token = token
+            self.forget_open()
+        return token == self.token
+
+    def collect(self, events: Sequence[LiveEvent], after: int) -> None:
+        """Keep live events until they are flushed."""
+        last, first = events[-1], events[0]
+        self.pending_after = max(after, self.pending_after) if self.pending else after
+        self.pending += events
+        if type(first) is type(last) and not isinstance(first, ToolProgress) and not isinstance(last, ToolProgress):
+            self.pending_size += last.offset + len(last.delta) - first.offset  # as they continue one another
+        else:
+            self.pending_size += _size(events)
+
+    def flush(self) -> None:
+        """Give the pending events, unless they follow a record that is not known yet."""
+        if self.pending and self.pending_after <= (self.seq or 0):
+            events, self.pending, self.pending_size = self.pending, [], 0
+            self.add_live(events, current=self.pending_after == self.seq)
+
+    def add_live(self, events: Sequence[LiveEvent], *, current: bool) -> None:
+        """Give live events; *current* as in `OpenFragments.add`."""
+        for piece in _pieces(join_deltas(events)):
+            if new := self.fragments.add(piece, self.next, current=current):
+                self._add(Frame(session_id=self.session_id, after=self.seq or 0, events=new), _size(new))
+
+    def add_record(self, record: Record) -> None:
+        """Give the next record."""
+        self.seq = record.seq
+        self.fragments.apply(record.event)
+        self._add(record, 0)
+
+    def forget_open(self) -> None:
+        """Forget what is open and pending."""
+        self.fragments = OpenFragments()
+        self.pending, self.pending_size = [], 0
+
+    def skip_to(self, seq: int) -> None:
+        """Go on after *seq*: the records before it are not in the log any more."""
+        self.seq = seq
+        self.forget_open()
+        self.next += 1
+        self.drop_items()
+
+    def drop_items(self) -> None:
+        """Drop the items: nobody watches, or nobody may continue with them."""
+        self.items, self.size = [], 0
+
+    def end(self, failure: StoreError | None = None) -> None:
+        """End all subscriptions."""
+        self.ended, self.failure = True, failure
+        if self.timer is not None:
+            self.timer.cancel()
+        self.changed.set()
+
+    def _add(self, item: Record | Frame, size: int) -> None:
+        self.next += 1
+        if not self.watchers:
+            return
+        self.items.append(item)
+        self.size += size
+        while len(self.items) > _MAX_ITEMS or self.size > _MAX_SIZE:
+            oldest = self.items.pop(0)
+            self.size -= _size(oldest.events) if isinstance(oldest, Frame) else 0
+        self.changed.set()
+        self.changed.clear()
+
+
+def _pieces(events: Sequence[LiveEvent]) -> Iterator[list[LiveEvent]]:
+    """Cut events into the contents of frames."""
+    piece: list[LiveEvent] = []
+    size = 0
+    for event in events:
+        for part in _cut(event):
+            if piece and size + _size([part]) > _MAX_FRAME_SIZE:
+                yield piece
+                piece, size = [], 0
+            piece.append(part)
+            size += _size([part])
+    if piece:
+        yield piece
+
+
+def _cut(event: LiveEvent) -> Iterator[LiveEvent]:
+    if isinstance(event, ToolProgress) or len(event.delta) <= _MAX_FRAME_SIZE:
+        yield event
+        return
+    for start in range(0, len(event.delta), _MAX_FRAME_SIZE):
+        yield cut_delta(event, start, start + _MAX_FRAME_SIZE)
+
+
+def _size(events: Sequence[LiveEvent]) -> int:
+    return sum([len(event.delta) for event in events if not isinstance(event, ToolProgress)])

@@ -1,0 +1,52 @@
+"""The options of a session."""
+
+from __future__ import annotations
+
+from typing import Final, TypedDict
+
+from assistant_events.live.contract import Live
+
+CHECKPOINT_S: Final = 0.5
+"""Seconds between checkpoints of what streams."""
+
+
+class SessionOptions(TypedDict, total=False):
+    """Options of `Session.open` and `SyncSession.open`."""
+
+    live: Live | None
+    """Where the session publishes what it stores and what streams, for subscribers; nowhere by default."""
+
+    owner: str | None
+    """
+    The owner of a new session, any non-empty string. A session that exists must have been created with it, otherwise
+    `StoreError` is raised. `None` opens the session of any owner.
+    """
+
+    worker: str | None
+    """
+    Name of this process among those that run steps, and of no other. `respond`, `resume` and `decode` claim the session
+    for it, and release it at their end; `None` claims nothing. See `Turns`.
+    """
+
+    snapshot_every: int | None
+    """
+    Store a snapshot after this many records since the last one, so that opening stays fast. `None` stores none. A
+    refused snapshot is only logged.
+    """
+
+    checkpoint_s: float | None
+    """
+    Store the text of open fragments after this many seconds (`CHECKPOINT_S` by default), so that a crash loses no more
+    of it; in a store that outlives the process. `None` stores none. A checkpoint that fails is only logged.
+    """
+
+
+def check_options(options: SessionOptions) -> None:
+    """Raise `TypeError` or `ValueError` for an interval that is none."""
+    snapshot_every, checkpoint_s = options.get("snapshot_every"), options.get("checkpoint_s")
+    if isinstance(snapshot_every, bool) or not isinstance(snapshot_every, int | None):
+        raise TypeError(f"snapshot_every: expected int or None, got {type(snapshot_every).__name__}")
+    if snapshot_every is not None and snapshot_every < 1:
+        raise ValueError(f"snapshot_every: expected 1 or more, got {snapshot_every}")
+    if checkpoint_s is not None and not checkpoint_s >= 0:
+        raise ValueError(f"checkpoint_s: expected 0 or more seconds, got {checkpoint_s}")
