@@ -100,7 +100,7 @@ def commands(client: Client | None, of_browser: Collection[str]) -> dict[str, Co
 
 def _content(prompt: str | list[Any]) -> str | tuple[Content, ...]:
     # Any: plain JSON.
-    return prompt if isinstance(prompt, str) else structure(prompt, tuple[Content, ...])
+    return prompt if isinstance(prompt, str) else tuple([structure(each, Content) for each in prompt])
 
 
 def _is_asked(call: ToolPart) -> bool:

@@ -1,0 +1,148 @@
+"""
+Server-sent events: bytes, cursors, and items that are written once for several browsers.
+"""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant_events import Frame, Record, TextDelta, TextEnded, TextStarted, Transcript
+from assistant_events.outward import DocumentWriter, SharedEvents, SseWriter, end_event, error_event, parse_cursor
+from tests.drawn import sessions
+
+NOW = datetime(2026, 11, 24, 1, tzinfo=UTC)
+STARTED = Record(session_id="s1", seq=1, at=NOW, event=TextStarted(message_id="a1"))
+
+
+def frame(*deltas, after=1):
+    """
+    Return a frame of text deltas, each an offset and a text.
+    """
+    events = [TextDelta(message_id="a1", offset=offset, delta=text) for offset, text in deltas]
+    return Frame(session_id="s1", after=after, events=events)
+
+
+def offsets(written):
+    """
+    Return the offsets of the deltas in an event.
+    """
+    return [event["offset"] for event in json.loads(written.partition(b"data: ")[2])["events"]]
+
+
+def test_a_record_has_its_seq_as_id():
+    """
+    A record is one event: its id, one line of data, an empty line.
+    """
+    written = SseWriter().write(STARTED).decode()
+
+    assert (
+        'id: 1\ndata: {"type":"record","session_id":"s1","seq":1,"at":"2026-11-24T01:00:00Z",'
+        '"event":{"type":"text.started","v":1,"message_id":"a1"}}\n\n'
+    ) == written
+
+
+def test_a_frame_has_no_id():
+    """
+    A frame keeps the last id of the browser: it has no `id:` line at all.
+    """
+    written = SseWriter().write(frame((0, "a\nb\u2028c"))).decode()
+
+    assert (
+        'data: {"type":"frame","session_id":"s1","after":1,'
+        '"events":[{"type":"text.delta","v":1,"message_id":"a1","offset":0,"delta":"a\\nb\u2028c"}]}\n\n'
+    ) == written
+
+
+def test_a_snapshot_has_the_seq_of_its_transcript():
+    """
+    A browser that is given a snapshot comes back with its seq.
+    """
+    assert SseWriter().snapshot(Transcript(seq=7)).startswith(b'id: 7\ndata: {"type":"snapshot",')
+
+
+def test_the_last_events():
+    """
+    Only `end` and `error` have an `event:` line, and both have data, without which a browser drops them.
+    """
+    assert b'event: end\ndata: {"type":"end","seq":3}\n\n' == end_event(3)
+    assert b'event: error\ndata: {"type":"error","message":"gone"}\n\n' == error_event("gone")
+
+
+@pytest.mark.parametrize(("text", "seq"), [("0", 0), ("17", 17), ("17.w1-3", 17), ("999999999999999999", 10**18 - 1)])
+def test_cursors(text, seq):
+    """
+    A cursor is the seq of a record, with or without the place of a frame.
+    """
+    assert seq == parse_cursor(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "-1", "1 ", "+1", "1.5", "1.w-", "one", "1\n", "٣", "1" * 19, "1.w-1.w-1", "0x1", "1e3", "null"]
+)
+def test_no_cursors(text):
+    """
+    Anything else is refused, with a sentence that does not repeat it.
+    """
+    with pytest.raises(ValueError, match=r"^expected a cursor: the seq of a record, such as 17$"):
+        parse_cursor(text)
+
+
+@given(sessions(), st.data())
+def test_what_others_have_written_fits(events, data):
+    """
+    Wherever the writer of another browser was first, a browser gets the documents of a writer of its own.
+    """
+    alone, writer = DocumentWriter(), DocumentWriter()
+    for event in events:
+        document = alone.write(event)
+        if data.draw(st.booleans()):
+            writer.skip(event)
+        else:
+            assert document == writer.write(event)
+
+
+def test_an_item_is_written_once():
+    """
+    The second browser gets the same bytes object for the same item, and counts on from there.
+    """
+    shared = SharedEvents()
+    first, second = SseWriter(shared), SseWriter(shared)
+    wide = frame((0, "😀😀"))
+    written = first.write(STARTED), first.write(wide)
+
+    assert all(one is other for one, other in zip(written, (second.write(STARTED), second.write(wide)), strict=True))
+    assert [4] == offsets(second.write(frame((2, "x"))))
+
+
+def test_equal_items_are_not_the_same():
+    """
+    Only the very same item is shared: an equal frame may continue another fragment.
+    """
+    shared = SharedEvents()
+    slow, fast = SseWriter(shared), SseWriter(shared)
+    for writer in (slow, fast):
+        writer.write(STARTED)
+    fast.write(frame((0, "😀")))
+    fast.write(Record(session_id="s1", seq=2, at=NOW, event=TextEnded(message_id="a1", text="😀")))
+    fast.write(Record(session_id="s1", seq=3, at=NOW, event=TextStarted(message_id="a1")))
+
+    assert [[0], [1]] == [offsets(fast.write(frame(each, after=3))) for each in ((0, "a"), (1, "b"))]
+    assert [[0], [2]] == [offsets(slow.write(frame(each))) for each in ((0, "😀"), (1, "b"))]
+
+
+def test_what_is_kept_is_bounded():
+    """
+    The oldest items are forgotten beyond a number of items and of bytes; the last one is kept in any case.
+    """
+    few, small = SharedEvents(max_items=2), SharedEvents(max_bytes=10)
+    items = [frame((0, str(number))) for number in range(3)]
+    for item in items:
+        few.add(item, b"12345")
+        small.add(item, b"12345")
+
+    assert [None, b"12345", b"12345"] == [few.get(item) for item in items] == [small.get(item) for item in items]
+    small.add(STARTED, b"x" * 11)
+    assert [None, None, None, b"x" * 11] == [small.get(item) for item in (*items, STARTED)]

@@ -1,0 +1,353 @@
+"""
+What a browser may do with its sessions: prompts, stops, approvals, results, edits, lists and deletions.
+"""
+
+import asyncio
+
+import pytest
+
+from assistant_events import fold
+from assistant_events.stores import AsyncStore, MemoryStore
+from tests.session.scripted import ASKS, HELLO, line
+from tests.web.chat import Browser, chat, run, until
+
+MAP = {"id": "c1", "name": "locate"}
+LOCATES = (line(call=MAP), line(stop="tool-calls"))
+
+
+def texts(app, session_id="s1"):
+    """
+    Return the texts in the log of a session.
+    """
+    return [message.text for message in fold(app.store.read(session_id))]
+
+
+async def settled(app, session_id="s1"):
+    """
+    Wait until it is the turn of the user, and return the transcript.
+    """
+    await until(lambda: fold(app.store.read(session_id)).awaits == "user")
+    return fold(app.store.read(session_id))
+
+
+async def waiting(app, condition=lambda call: call.approval is not None):
+    """
+    Wait for a call for which a condition holds, and return the fields that name it.
+    """
+
+    def found():
+        return [call for call in fold(app.store.read("s1")).pending_tool_calls if condition(call)]
+
+    await until(found)
+    [call] = found()
+    return {"message_id": call.message_id, "call_id": call.call_id}
+
+
+def test_a_prompt_that_is_sent_twice():
+    """
+    With an id of its own a prompt may be sent again: it is stored once.
+    """
+
+    async def main():
+        async with chat(HELLO) as app:
+            prompt = {"prompt": "Hi", "message_id": "p1"}
+            first, again = [await app.ada.post("/sessions/s1/prompt", prompt) for _ in range(2)]
+            await settled(app)
+
+            assert [202, 202] == [first.status, again.status]
+            assert ["Hi", "Hello"] == texts(app)
+
+    run(main())
+
+
+def test_a_prompt_with_contents():
+    """
+    A prompt is a text, or contents as they are stored.
+    """
+
+    async def main():
+        async with chat(HELLO) as app:
+            image = {"type": "media", "media_type": "image/png", "uri": "https://example.org/a.png"}
+            await app.ada.post("/sessions/s1/prompt", {"prompt": [{"type": "text", "text": "What is this?"}, image]})
+            await until(lambda: app.store.seq("s1") == 5)
+            prompt = fold(app.store.read("s1")).messages[0]
+
+            assert ["What is this?", "image/png"] == [prompt.content[0].text, prompt.content[1].media_type]
+
+    run(main())
+
+
+def test_history():
+    """
+    The session is one document: a snapshot without state, with the seq to continue from.
+    """
+
+    async def main():
+        async with chat((line(say="Hello"), line(said={"signature": "secret"}), line(stop="stop"))) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await settled(app)
+            answer = await app.ada.get("/sessions/s1")
+
+            assert (200, "no-store") == (answer.status, answer.headers["cache-control"])
+            assert ("snapshot", 5) == (answer.document["type"], answer.document["seq"])
+            assert "Hello" == answer.document["messages"][1]["parts"][0]["text"]
+            assert b"secret" not in answer.body
+
+    run(main())
+
+
+def test_history_of_a_session_whose_records_are_pruned():
+    """
+    The snapshot of the store is where the history begins.
+    """
+
+    async def main():
+        async with chat(HELLO, HELLO) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await settled(app)
+            await (await app.turns.open("s1")).snapshot()
+            app.store.prune("s1", 5)
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "On"})
+            await until(lambda: app.store.seq("s1") == 10)
+
+            document = (await app.ada.get("/sessions/s1")).document
+            assert (10, 4) == (document["seq"], len(document["messages"]))
+
+    run(main())
+
+
+@pytest.mark.parametrize("wrap", [lambda store: store, AsyncStore], ids=["store", "async store"])
+def test_sessions_of_an_owner(wrap):
+    """
+    The list has the sessions of the owner alone, the last updated first, in pages.
+    """
+
+    async def main():
+        store = MemoryStore()
+        async with chat(*[HELLO] * 4, store=store) as app:
+            app.routes._store = wrap(store) if wrap is AsyncStore else app.routes._store
+            for name in ("s1", "s2", "s3"):
+                await app.ada.post(f"/sessions/{name}/prompt", {"prompt": "Hi"})
+                await settled(app, name)
+            await Browser(app.routes, "bob").post("/sessions/other/prompt", {"prompt": "Hi"})
+            await settled(app, "other")
+            first = (await app.ada.get("/sessions?limit=2")).document
+            rest = (await app.ada.get(f"/sessions?limit=2&after={first['after'].replace('+', '%2B')}")).document
+
+            assert ["s3", "s2"] == [each["session_id"] for each in first["sessions"]]
+            assert (["s1"], None) == ([each["session_id"] for each in rest["sessions"]], rest["after"])
+            assert {"session_id", "seq", "created", "updated"} == set(first["sessions"][0])
+
+    run(main())
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=-1", "limit=x", "limit=1e1", "after=x", "after="])
+def test_pages_that_do_not_exist(query):
+    """
+    A limit out of its bounds and a cursor of something else are refused.
+    """
+
+    async def main():
+        async with chat() as app:
+            assert 400 == (await app.ada.get(f"/sessions?{query}")).status
+
+    run(main())
+
+
+def test_stop():
+    """
+    A stop closes the answer that runs as cancelled, and a stop of nothing changes nothing.
+    """
+
+    async def main():
+        go = asyncio.Event()
+        async with chat((line(say="Hel"), go, line(stop="stop"))) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: app.store.seq("s1") >= 3)
+            answer = await app.ada.post("/sessions/s1/stop")
+            last = (await settled(app)).last
+            again = await app.ada.post("/sessions/s1/stop", {})
+
+            assert (202, 202) == (answer.status, again.status)
+            assert ("failed", "cancelled") == (last.status, last.error.kind)
+            assert answer.document == again.document
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "outcome"),
+    [
+        ("approve", {}, ("success", None)),
+        ("deny", {}, ("failed", "The user denied this call.")),
+        ("deny", {"reason": "Too dear."}, ("failed", "Too dear.")),
+    ],
+)
+def test_answers_for_a_call_that_waits(name, more, outcome):
+    """
+    A call that needs an approval runs when it is approved and fails when it is denied, and the turn continues.
+    """
+
+    async def main():
+        async with chat(ASKS, HELLO, asks=lambda _call: True) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            call = await waiting(app)
+            answer = await app.ada.post(f"/sessions/s1/{name}", {**call, **more})
+            transcript = await settled(app)
+            again = await app.ada.post("/sessions/s1/approve", call)
+
+            assert 202 == answer.status
+            found = transcript.messages[1].tool_calls[0]
+            assert outcome == (found.status, found.error and found.error.message)
+            assert "Hello" == transcript.last.text
+            assert 409 == again.status
+
+    run(main())
+
+
+def test_a_call_that_nobody_asked_about():
+    """
+    A call is neither approved nor denied before the app asks for it, nor one that does not exist.
+    """
+
+    async def main():
+        go = asyncio.Event()
+
+        async def tool(_run):
+            await go.wait()
+            return "rain"
+
+        async with chat(ASKS, HELLO, tool=tool) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            call = await waiting(app, lambda call: call.attempt)
+            refused = [
+                await app.ada.post("/sessions/s1/approve", call),
+                await app.ada.post("/sessions/s1/deny", call),
+                await app.ada.post("/sessions/s1/deny", {**call, "call_id": "c2"}),
+                await app.ada.post("/sessions/s1/result", {**call, "output": "sun"}),
+            ]
+            go.set()
+            await settled(app)
+
+            assert [409] * 4 == [answer.status for answer in refused]
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [({"output": "59.9 N"}, ("success", None)), ({"error": "no permission"}, ("failed", "no permission"))],
+    ids=["output", "error"],
+)
+def test_a_tool_of_the_browser(result, expected):
+    """
+    The browser answers the calls of its tools, and the turn continues.
+    """
+
+    async def main():
+        async with chat(LOCATES, HELLO, of_browser=("locate",)) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Where am I?"})
+            async with app.ada.watch("/sessions/s1/events?until=user") as events:
+                await events.until("end")
+            call = await waiting(app, lambda call: call.name == "locate")
+            answer = await app.ada.post("/sessions/s1/result", {**call, **result})
+            found = (await settled(app)).messages[1].tool_calls[0]
+
+            assert 202 == answer.status
+            assert expected == (found.status, found.error and found.error.message)
+
+    run(main())
+
+
+def test_edit():
+    """
+    An edit replaces a prompt and all after it, and the turn starts anew.
+    """
+
+    async def main():
+        async with chat(HELLO, (line(say="Bye"), line(stop="stop"))) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi", "message_id": "p1"})
+            await settled(app)
+            edit = {"message_id": "p1", "prompt": "Good evening", "new_message_id": "p2"}
+            answer = await app.ada.post("/sessions/s1/edit", edit)
+            await until(lambda: texts(app) == ["Good evening", "Bye"])
+
+            assert 202 == answer.status
+            assert 409 == (await app.ada.post("/sessions/s1/edit", edit)).status
+
+    run(main())
+
+
+def test_regenerate():
+    """
+    Another answer takes the place of the last one; a prompt cannot be regenerated.
+    """
+
+    async def main():
+        async with chat(HELLO, (line(say="Bye"), line(stop="stop"))) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi", "message_id": "p1"})
+            last = (await settled(app)).last
+            answer = await app.ada.post("/sessions/s1/regenerate", {"message_id": last.id})
+            await until(lambda: texts(app) == ["Hi", "Bye"])
+            refused = await app.ada.post("/sessions/s1/regenerate", {"message_id": "p1"})
+
+            assert (202, 409) == (answer.status, refused.status)
+            assert "is a prompt" in refused.document["detail"]
+
+    run(main())
+
+
+def test_the_next_prompt_leaves_calls_behind():
+    """
+    With `abandon_calls` a prompt fails the calls that wait, so that the model answers it.
+    """
+
+    async def main():
+        async with chat(ASKS, HELLO, asks=lambda _call: True) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await waiting(app)
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Never mind", "abandon_calls": True})
+            await until(lambda: app.store.seq("s1") == 11)
+
+            assert ["Hi", "", "Never mind", "Hello"] == texts(app)
+
+    run(main())
+
+
+def test_delete_ends_what_runs():
+    """
+    A session that is deleted in the middle of an answer is gone, and nothing of its turn brings it back.
+    """
+
+    async def main():
+        go = asyncio.Event()
+        async with chat((line(say="Hel"), go, line(stop="stop")), HELLO) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: app.store.seq("s1") >= 3)
+            answer = await app.ada.delete("/sessions/s1")
+            go.set()
+
+            assert (204, 404) == (answer.status, (await app.ada.get("/sessions/s1")).status)
+            assert not app.turns._tasks
+            assert 0 == app.store.seq("s1")
+            assert [] == (await app.ada.get("/sessions")).document["sessions"]
+            assert 202 == (await app.ada.post("/sessions/s1/prompt", {"prompt": "Anew"})).status
+            await settled(app)
+            assert ["Anew", "Hello"] == texts(app)
+
+    run(main())
+
+
+def test_delete_after_a_turn_that_has_failed():
+    """
+    An app whose moves fail does not keep its users from deleting.
+    """
+
+    async def main():
+        async with chat(ASKS, asks=lambda _call: 1 / 0) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: not app.turns._tasks)
+
+            assert 204 == (await app.ada.delete("/sessions/s1")).status
+
+    run(main())

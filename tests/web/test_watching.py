@@ -1,0 +1,495 @@
+"""
+The events of a session: what a browser is given when it joins, leaves and comes back.
+"""
+
+import asyncio
+import gc
+
+import pytest
+
+from assistant_events import PromptSubmitted, find_problems
+from assistant_events.errors import PrunedError, StoreError
+from assistant_events.outward import DocumentWriter
+from assistant_events.stores import MemoryStore
+from assistant_events.web import ChatRoutes
+from tests.session.scripted import ASKS, HELLO, line
+from tests.web.chat import Browser, chat, folded, run, until
+
+
+def held(*chunks):
+    """
+    Return an answer that waits after its first chunks, and what continues it.
+    """
+    go = asyncio.Event()
+    return (*chunks, go, line(say=" world"), line(stop="stop")), go
+
+
+def test_a_prompt_and_its_answer():
+    """
+    A browser without a cursor gets a snapshot, then every record with its seq as id, and live frames without one.
+    """
+
+    async def main():
+        answer, go = held(line(say="Hello"))
+        async with chat(answer) as app:
+            posted = await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi", "message_id": "p1"})
+            async with app.ada.watch("/sessions/s1/events") as events:
+                got = await events.until("text.delta")
+                go.set()
+                got += await events.until("step.ended")
+
+            assert (202, {"seq": 1}) == (posted.status, posted.document)
+            assert ["Hi", "Hello world"] == folded(got)
+            assert "snapshot" == got[0][2]["type"]
+            ids = [int(id_) for id_, _, document in got if document["type"] != "frame"]
+            assert list(range(ids[0], 6)) == ids
+            assert {None} == {id_ for id_, _, document in got if document["type"] == "frame"}
+            assert {None} == {event for _, event, _ in got}
+            assert [] == find_problems(app.store.read("s1"))
+
+    run(main())
+
+
+def test_the_answer_begins_at_once():
+    """
+    Status, headers against proxies that collect, the delay of a reconnection and a comment come before any event.
+    """
+
+    async def main():
+        async with chat(HELLO) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            async with app.ada.watch("/sessions/s1/events?after=0") as events:
+                await events.next()
+
+            assert events.body.startswith(b"retry: 1000\n\n:\n\n")
+            assert {
+                "content-type": "text/event-stream",
+                "cache-control": "no-cache, no-transform",
+                "x-accel-buffering": "no",
+            } == events.headers
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("query", "header"),
+    [("?after=3", None), ("", "3"), ("", "3.w1-7"), ("?after=1", "3"), ("?after=oops", "3")],
+    ids=["parameter", "header", "with a frame", "header is newer", "parameter is not read"],
+)
+def test_a_browser_comes_back(query, header):
+    """
+    Records after the cursor come first, then the open text as one delta from its start; nothing comes twice.
+    """
+
+    async def main():
+        answer, go = held(line(say="Hel"), line(say="lo"))
+        async with chat(answer) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            async with app.ada.watch("/sessions/s1/events?after=0") as events:
+                got = await events.until("text.delta")
+                while ["Hi", "Hello"] != folded(got):
+                    got.append(await events.next())
+            before = [event for event in got if event[0] is not None]
+            async with app.ada.watch(f"/sessions/s1/events{query}", last_event_id=header) as events:
+                again = await events.until("text.delta")
+                go.set()
+                again += await events.until("step.ended")
+
+            assert ["1", "2", "3"] == [id_ for id_, _, _ in before]
+            assert ["4", "5"] == [id_ for id_, _, _ in again if id_ is not None]
+            assert (0, "Hello") == tuple(again[0][2]["events"][0][name] for name in ("offset", "delta"))
+            assert ["Hi", "Hello world"] == folded(before + again)
+
+    run(main())
+
+
+@pytest.mark.parametrize("cursor", ["6", "99", "-1", "x", "1.5", "1\u0661"])
+@pytest.mark.parametrize("where", ["parameter", "header"])
+def test_cursors_that_are_refused(cursor, where):
+    """
+    A cursor of the future, which may be that of another session, and one that is malformed are 400, also at the end.
+    """
+
+    async def main():
+        async with chat(HELLO) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: app.store.seq("s1") == 5)
+            given = {"last_event_id": cursor.encode().decode("latin-1")} if where == "header" else {}
+            query = "" if given else f"?after={cursor}"
+            answer = await app.ada.get(f"/sessions/s1/events{query}", **given)
+
+            assert 400 == answer.status
+            assert "application/json" == answer.headers["content-type"]
+            assert ["detail"] == list(answer.document)
+
+    run(main())
+
+
+def test_pruned_records_are_a_snapshot():
+    """
+    A browser whose next records are pruned gets a snapshot, and the records after it.
+    """
+
+    async def main():
+        answer, go = held(line(say="Hello"))
+        async with chat(HELLO, answer) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: app.store.seq("s1") == 5)
+            await (await app.turns.open("s1")).snapshot()
+            app.store.prune("s1", 5)
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "On"})
+            async with app.ada.watch("/sessions/s1/events", last_event_id="2") as events:
+                got = [await events.next()]
+                go.set()
+                got += await events.until("step.ended")
+
+            assert "snapshot" == got[0][2]["type"]
+            assert ["Hi", "Hello", "On", "Hello world"] == folded(got)
+
+    run(main())
+
+
+def test_pruned_while_it_watches():
+    """
+    Records that are pruned before a browser has got them are a snapshot in the middle.
+    """
+
+    class Pruned:
+        def __init__(self, inner):
+            self.inner, self.cursors = inner, []
+
+        async def subscribe(self, session_id, after=0):
+            self.cursors.append(after)
+            if len(self.cursors) == 1:
+                raise PrunedError(session_id, after, 2)
+            async for item in self.inner.subscribe(session_id, after):
+                yield item
+
+    async def main():
+        async with chat(HELLO) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: app.store.seq("s1") == 5)
+            live = Pruned(app.live)
+            ada = Browser(ChatRoutes(app.store, app.turns, live, authorize=lambda *_: "ada"))
+            async with ada.watch("/sessions/s1/events?after=1") as events:
+                got = [await events.next()]
+
+            assert ("5", "snapshot") == (got[0][0], got[0][2]["type"])
+            await until(lambda: live.cursors == [1, 5])
+
+    run(main())
+
+
+def test_the_stream_stays_open_for_the_next_turn():
+    """
+    The same answer of events has the next turn, too.
+    """
+
+    async def main():
+        async with chat(HELLO, HELLO) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            async with app.ada.watch("/sessions/s1/events") as events:
+                got = [await events.next()]
+                while ["Hi", "Hello"] != folded(got) or got[-1][2].get("seq") != 5:
+                    got.append(await events.next())
+                await app.ada.post("/sessions/s1/prompt", {"prompt": "On"})
+                got += await events.until("step.ended")
+
+            assert ["Hi", "Hello", "On", "Hello"] == folded(got)
+            assert "10" == got[-1][0]
+
+    run(main())
+
+
+def test_an_answer_that_ends_with_the_turn():
+    """
+    With `until=user` a browser gets all of the turn and `end`; when it comes back with the last id it gets 204.
+    """
+
+    async def main():
+        answer, go = held(line(say="Hello"))
+        async with chat(answer) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            async with app.ada.watch("/sessions/s1/events?until=user") as events:
+                got = await events.until("text.delta")
+                go.set()
+                got += await events.until("end")
+                await until(lambda: events.ended)
+            back = await app.ada.get("/sessions/s1/events?until=user", last_event_id="5")
+            behind = await app.ada.get("/sessions/s1/events?until=user", last_event_id="3")
+            anew = await app.ada.get("/sessions/s1/events?until=user")
+
+            assert ["Hi", "Hello world"] == folded(got)
+            assert (None, "end", {"type": "end", "seq": 5}) == got[-1]
+            assert (204, b"") == (back.status, back.body)
+            assert ["4", "5", None] == [id_ for id_, _, _ in await behind.until("end")]
+            assert ["snapshot", "end"] == [document["type"] for _, _, document in await anew.until("end")]
+
+    run(main())
+
+
+@pytest.mark.parametrize("other", ["", "USER", "model"])
+def test_until_what(other):
+    """
+    There is no other end than the turn of the user.
+    """
+
+    async def main():
+        async with chat(HELLO) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+
+            assert 400 == (await app.ada.get(f"/sessions/s1/events?until={other}")).status
+
+    run(main())
+
+
+def test_an_answer_ends_when_a_person_has_to_allow_a_call():
+    """
+    A call that waits for an approval is the turn of the user; after it, the same address has the rest.
+    """
+
+    async def main():
+        async with chat(ASKS, HELLO, asks=lambda _call: "It rains.") as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            async with app.ada.watch("/sessions/s1/events?until=user") as events:
+                got = await events.until("end")
+            requested = next(
+                each for _, _, each in got if each.get("event", {}).get("type") == "tool.approval.requested"
+            )
+            call = {name: requested["event"][name] for name in ("message_id", "call_id")}
+            await app.ada.post("/sessions/s1/approve", call)
+            last = next(id_ for id_, _, _ in reversed(got) if id_)
+            async with app.ada.watch("/sessions/s1/events?until=user", last_event_id=last) as events:
+                rest = await events.until("end")
+
+            types = [each["event"]["type"] for _, _, each in rest if "event" in each]
+            assert ["tool.approved", "tool.started", "tool.success"] == types[:3]
+            assert ["Hi", "", "Hello"] == folded(got + rest)
+
+    run(main())
+
+
+def test_a_tool_that_runs_is_not_the_turn_of_the_user():
+    """
+    While a call waits for a person and another one runs, the answer stays open.
+    """
+
+    async def main():
+        go = asyncio.Event()
+
+        async def tool(_run):
+            await go.wait()
+            return "rain"
+
+        calls = [line(call={"id": name, "name": name}) for name in ("asked", "runs")]
+        async with chat((*calls, line(stop="tool-calls")), asks=lambda call: call.name == "asked", tool=tool) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            async with app.ada.watch("/sessions/s1/events?until=user") as events:
+                await events.until("tool.started")
+                go.set()
+                rest = await events.until("end")
+
+            assert "tool.success" == rest[-2][2]["event"]["type"]
+
+    run(main())
+
+
+def test_comments_while_nothing_happens():
+    """
+    A silent answer has comments, which no reader of events sees, and the events after them come as before.
+    """
+
+    async def main():
+        answer, go = held(line(say="Hello"))
+        async with chat(answer, heartbeat_s=0.01) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            async with app.ada.watch("/sessions/s1/events") as events:
+                got = await events.until("text.delta")
+                silent = len(events.body)
+                await until(lambda: events.body[silent:].count(b":\n\n") >= 3)
+                assert b"" == events.body[silent:].replace(b":\n\n", b"")
+                go.set()
+                got += await events.until("step.ended")
+
+            assert ["Hi", "Hello world"] == folded(got)
+
+    run(main())
+
+
+def test_a_browser_that_leaves_ends_its_subscription():
+    """
+    The subscription is closed when the browser leaves, not with the next event; the turn goes on.
+    """
+
+    class Counted:
+        def __init__(self, inner):
+            self.inner, self.open = inner, 0
+
+        async def subscribe(self, session_id, after=0):
+            self.open += 1
+            try:
+                async for item in self.inner.subscribe(session_id, after):
+                    yield item
+            finally:
+                self.open -= 1
+
+    async def main():
+        answer, go = held(line(say="Hello"))
+        async with chat(answer) as app:
+            live = Counted(app.live)
+            routes = ChatRoutes(app.store, app.turns, live, authorize=lambda *_: "ada")
+            await Browser(routes).post("/sessions/s1/prompt", {"prompt": "Hi"})
+            async with Browser(routes).watch("/sessions/s1/events") as events:
+                await events.until("text.delta")
+                assert 1 == live.open
+            assert 0 == live.open
+            assert not routes._shared
+            assert not routes._streams._open
+            go.set()
+            await until(lambda: app.store.seq("s1") == 5)
+
+    run(main())
+
+
+def test_a_slow_reader_delays_no_other():
+    """
+    While one browser does not read, another one gets everything; the slow one gets it all in the end.
+    """
+
+    async def main():
+        answer, go = held(*[line(say=f"{number} ") for number in range(200)])
+        async with chat(answer) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            async with app.ada.watch("/sessions/s1/events") as slow, app.ada.watch("/sessions/s1/events") as fast:
+                slow.reads = asyncio.Event()
+                go.set()
+                quick = await fast.until("step.ended")
+                slow.reads.set()
+                late = await slow.until("step.ended")
+
+            assert folded(quick) == folded(late)
+            assert folded(quick)[1].endswith("199  world")
+
+    run(main())
+
+
+def test_an_item_is_written_once_for_all(monkeypatch):
+    """
+    With a hundred browsers on a session, each record and each frame that is published is written once.
+    """
+    written = []
+
+    class Writer(DocumentWriter):
+        def write(self, item):
+            written.append(item)
+            return super().write(item)
+
+    monkeypatch.setattr("assistant_events.outward.sse.DocumentWriter", Writer)
+
+    async def main():
+        answer, go = held(*[line(say=f"{number} ") for number in range(20)])
+        start = asyncio.Event()
+        async with chat((start, *answer), max_streams_per_owner=100) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            browsers = [app.ada.watch("/sessions/s1/events?after=1") for _ in range(100)]
+            watched = [await browser.__aenter__() for browser in browsers]
+            start.set()
+            for events in watched:
+                await events.until("text.delta")
+            go.set()
+            texts = {folded(await events.until("step.ended"))[-1:].__repr__() for events in watched}
+            for browser in browsers:
+                await browser.__aexit__(None, None, None)
+
+            assert 1 == len(texts)
+            assert len(written) == len({id(item) for item in written})
+            assert 4 <= len(written) < 30
+
+    run(main())
+
+
+def test_a_session_that_is_deleted():
+    """
+    A browser that watches gets an error event; the next connection is 404, which ends an `EventSource`.
+    """
+
+    async def main():
+        async with chat(HELLO) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            async with app.ada.watch("/sessions/s1/events") as events:
+                await events.next()
+                assert 204 == (await app.ada.delete("/sessions/s1")).status
+                error = (await events.until("error"))[-1]
+                await until(lambda: events.ended)
+
+            assert (None, "error", {"type": "error", "message": "the session could not be read"}) == error
+            assert 404 == (await app.ada.get("/sessions/s1/events", last_event_id="5")).status
+
+    run(main())
+
+
+class Ended:
+    """A channel that ends, or fails, after its first item."""
+
+    def __init__(self, error=None):
+        self.error = error
+
+    async def subscribe(self, session_id, after=0):
+        yield MemoryStore().append(session_id, [PromptSubmitted(message_id="p1", content="Hi")])[0]
+        if self.error is not None:
+            raise self.error
+
+
+@pytest.mark.parametrize("error", [None, StoreError("disk of /secret is full")], ids=["ends", "fails"])
+def test_a_channel_that_ends(error):
+    """
+    An answer is never at a clean end in the middle of a turn: an error event shows it, without what only we may know.
+    """
+
+    async def main():
+        async with chat(HELLO) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            ada = Browser(ChatRoutes(app.store, app.turns, Ended(error), authorize=lambda *_: "ada"))
+            got = await (await ada.get("/sessions/s1/events?after=0")).until("error")
+
+            assert "error" == got[-1][1]
+            assert "secret" not in str(got)
+
+    run(main())
+
+
+def test_head_has_no_events():
+    """
+    HEAD has the headers of the events, and ends.
+    """
+
+    async def main():
+        async with chat(HELLO) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            answer = await app.ada.send("HEAD", "/sessions/s1/events", (), {})
+
+            assert (200, "text/event-stream", b"") == (answer.status, answer.headers["content-type"], answer.body)
+
+    run(main())
+
+
+def test_a_server_that_ends_breaks_the_connection():
+    """
+    An answer that is cancelled has no end, so that the browser connects again.
+    """
+
+    async def main():
+        answer, go = held(line(say="Hello"))
+        async with chat(answer) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            async with app.ada.watch("/sessions/s1/events") as events:
+                await events.until("text.delta")
+                events.task.cancel()
+                await asyncio.wait((events.task,))
+                assert events.task.cancelled()
+                assert not events.ended
+            go.set()
+            await until(lambda: app.store.seq("s1") == 5)
+        gc.collect()
+
+    run(main())
