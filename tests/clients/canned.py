@@ -5,8 +5,7 @@ Clients with responses that are given: what they send, and what becomes of the r
 import httpx2
 
 from assistant_events import fold
-
-from .virtual import run
+from assistant_events.testing.virtual_loop import run
 
 
 def streamed(body):

@@ -13,12 +13,12 @@ from assistant_events.adapters.gemini_interactions.client import GeminiInteracti
 from assistant_events.clients import Clock, RecoveryPolicy, Situation
 from assistant_events.clients.recovery import FailureMode, RecoveryState, RequestKind
 from assistant_events.clients.tracking_decoder import TrackingDecoder
+from assistant_events.testing.virtual_loop import run
 from tests.adapters.notation import C, D, K, S, U, X, mo, text
 from tests.adapters.notation import stream as as_bytes
 
 from .answers import BODY, CREATED, DATE, HELLO, client, document, end_of, events_of, hello, last
 from .provider import Body, Plan, Provider
-from .virtual import run
 
 MODEL_BODY = {"model": "gemini-3.6-flash", "input": "Hi"}
 HEARTBEAT_S = 10.0

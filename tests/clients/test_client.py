@@ -16,12 +16,12 @@ from assistant_events.adapters.encoder import Encoded
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.clients import Clock, FailureMode, RecoveryPolicy, Situation
 from assistant_events.errors import LocalProtocolError
+from assistant_events.testing.virtual_loop import run
 from tests.adapters.notation import C, D, E, K, S, mo, text
 from tests.adapters.notation import stream as as_bytes
 
 from .answers import BODY, CREATED, DATE, HELLO, client, document, end_of, events_of, hello, last
 from .provider import NOT_FOUND, Plan, Provider
-from .virtual import run
 
 MODEL_BODY = {"model": "gemini-3.6-flash", "input": "Hi"}
 

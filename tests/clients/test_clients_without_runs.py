@@ -11,13 +11,13 @@ import pytest
 from assistant_events import fold
 from assistant_events.clients import Situation, load_client
 from assistant_events.errors import LocalProtocolError
+from assistant_events.testing.virtual_loop import run
 from tests.adapters.anthropic_messages import test_client as anthropic
 from tests.adapters.bedrock_converse import test_client as bedrock
 from tests.adapters.gemini_generate_content import test_client as google
 from tests.adapters.openai_chat import test_client as openai
 
 from .canned import served
-from .virtual import run
 
 DIALECTS = {
     "anthropic-messages": anthropic,

@@ -11,13 +11,13 @@ import pytest
 
 from assistant_events import find_problems, fold
 from assistant_events.adapters.gemini_interactions import dialect
+from assistant_events.testing.virtual_loop import run
 from tests.adapters.notation import DONE, THOROUGH, E, K, U
 from tests.adapters.notation import stream as as_bytes
 
 from .answers import BODY, DATE, client, end_of, events_of
 from .provider import TAIL, Plan, Provider
 from .recorded import STREAMS, document_of, running_of, with_ids
-from .virtual import run
 
 IDS = ("none", "some", "all")
 NAMES = tuple(STREAMS)

@@ -13,10 +13,10 @@ from assistant_events import find_problems, fold
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.clients import Clock
 from assistant_events.testing import mock_provider
+from assistant_events.testing.virtual_loop import run
 
 from .answers import AGENT, end_of, events_of
 from .recorded import DOCUMENTS
-from .virtual import run
 
 BODY = {"agent": AGENT, "input": [{"type": "user_input", "content": [{"type": "text", "text": "Why?"}]}]}
 BEGAN = datetime(2026, 11, 22, 10, tzinfo=UTC)

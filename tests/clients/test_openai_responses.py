@@ -13,9 +13,9 @@ from assistant_events import ErrorInfo, ErrorKind, FinishReason, fold
 from assistant_events.adapters.openai_responses.client import OpenAIResponses, OpenAIResponsesApi
 from assistant_events.clients import Clock
 from assistant_events.testing import mock_provider
+from assistant_events.testing.virtual_loop import run
 
 from .answers import end_of, events_of
-from .virtual import run
 
 BEGAN = datetime(2026, 11, 22, 10, tzinfo=UTC)
 BODY = {"model": "gpt-5.6", "input": "Why?"}

@@ -14,9 +14,9 @@ from assistant_events.clients import Action, ProviderClient, RecoveryPolicy, Sit
 from assistant_events.clients.provider_api import ProviderApi
 from assistant_events.clients.recovery import RunSummary
 from assistant_events.clients.tracking_decoder import Observation, TrackingDecoder
+from assistant_events.testing.virtual_loop import run
 
 from .answers import events_of
-from .virtual import run
 
 WIRE = [
     {"type": "created", "id": "r1", "state": "working"},

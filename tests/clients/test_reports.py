@@ -9,11 +9,11 @@ import pytest
 
 from assistant_events import ErrorInfo, find_problems
 from assistant_events.clients import ACTIONS, Action, FailureMode, Situation
+from assistant_events.testing.virtual_loop import run
 from tests.adapters.notation import C, E, K, S, mo
 
 from .answers import BODY, DATE, client, document, events_of, hello
 from .provider import TAIL, Plan, Provider
-from .virtual import run
 
 MODEL_BODY = {"model": "gemini-3.6-flash", "input": "Hi"}
 LEFT = ErrorInfo(kind="aborted", message="closed")

@@ -12,12 +12,12 @@ from assistant_events.adapters.gemini_interactions.client import GeminiInteracti
 from assistant_events.clients import Action, FailureMode, Situation
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
+from assistant_events.testing.virtual_loop import run
 from tests.adapters.notation import K, U
 from tests.adapters.notation import stream as as_bytes
 
 from .answers import BODY, DATE, HELLO, client, document, end_of, events_of, hello, last, received
 from .provider import TAIL, Plan, Provider
-from .virtual import run
 
 
 def test_an_uncut_run():

@@ -12,13 +12,13 @@ from assistant_events import find_problems
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
 from assistant_events.clients.hosts import proxy_secrets
 from assistant_events.converters import unstructure
+from assistant_events.testing.virtual_loop import run
 from assistant_events.values.credentials import Secrets
 from tests.adapters.notation import USAGE, C, D, E, K, S, U, X, fc, mo, signature, step, text, th
 from tests.adapters.notation import stream as as_bytes
 
 from .answers import BODY, CREATED, document, events_of, hello
 from .provider import Plan, Provider
-from .virtual import run
 
 KEY = "CANARY/key+0123456789"
 HEAD = {"status": "in_progress", "created": CREATED}

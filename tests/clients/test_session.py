@@ -10,12 +10,12 @@ from assistant_events.adapters.gemini_interactions import dialect
 from assistant_events.errors import StoreError
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import MemoryStore
+from assistant_events.testing.virtual_loop import run
 from tests.adapters.notation import stream
 
 from .answers import BODY, client, hello, received
 from .provider import Plan, Provider
 from .test_sync import sync_client
-from .virtual import run
 
 
 class Failing(MemoryStore):

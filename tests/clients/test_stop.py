@@ -9,12 +9,12 @@ import pytest
 from assistant_events import find_problems, fold
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
+from assistant_events.testing.virtual_loop import run
 from assistant_events.values import ErrorInfo
 from tests.adapters.notation import K
 
 from .answers import BODY, HELLO, client, events_of, hello, received
 from .provider import NOT_FOUND, Plan, Provider
-from .virtual import run
 
 EVENTS = 6
 """Of the message: step.started, text.started, two deltas, text.ended, and the end."""

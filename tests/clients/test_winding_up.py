@@ -23,12 +23,12 @@ from assistant_events.errors import LocalProtocolError, StoreError
 from assistant_events.session import Session, SyncSession
 from assistant_events.stores import MemoryStore, SqliteStore
 from assistant_events.testing import mock_provider
+from assistant_events.testing.virtual_loop import run
 from tests.children import Child
 
 from .answers import client, hello, received
 from .provider import Plan, Provider
 from .test_session import Failing
-from .virtual import run
 
 DOCS = Path(__file__).parents[2] / "docs"
 BODY = {"model": "gemini-3.6-flash", "input": "Hi", "background": True, "store": True}

@@ -197,7 +197,7 @@ class MemoryLive:
             return store.seq(name), list(store.load_checkpoints(name)), store.seq(name)
 
         while not topic.ended:
-            known = max(topic.seq or 0, topic.pending_after)
+            known = topic.claimed_seq
             before, pieces, seq = await self._store.run(look)
             if topic.seq is None:
                 topic.seq = seq
@@ -236,7 +236,8 @@ class MemoryLive:
         try:
             await self._look(topic)
         except StoreError as error:
-            _log.warning("session %r: its log could not be read: %s", topic.session_id, error)
+            if topic.failure is None:  # that is raised by its subscriptions
+                _log.warning("session %r: its log could not be read: %s", topic.session_id, error)
 
     async def _poll(self, every_s: float) -> None:
         store = self._store.store

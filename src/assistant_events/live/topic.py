@@ -58,11 +58,8 @@ class Topic:
     size: int = 0
     """Length of the text in `items`."""
 
-    pending: list[LiveEvent] = attrs.field(factory=list[LiveEvent])
-    """What was published and not flushed."""
-
-    pending_after: int = 0
-    """`seq` of the record before the pending events."""
+    pending: list[tuple[int, list[LiveEvent]]] = attrs.field(factory=list[tuple[int, list[LiveEvent]]])
+    """What was published and not flushed, behind the `seq` of the record before it."""
 
     pending_size: int = 0
 
@@ -103,18 +100,28 @@ class Topic:
     def collect(self, events: Sequence[LiveEvent], after: int) -> None:
         """Keep live events until they are flushed."""
         last, first = events[-1], events[0]
-        self.pending_after = max(after, self.pending_after) if self.pending else after
-        self.pending += events
+        if self.pending and self.pending[-1][0] == after:
+            self.pending[-1][1].extend(events)
+        else:
+            self.pending.append((after, list(events)))
         if type(first) is type(last) and not isinstance(first, ToolProgress) and not isinstance(last, ToolProgress):
             self.pending_size += last.offset + len(last.delta) - first.offset  # as they continue one another
         else:
             self.pending_size += _size(events)
 
+    @property
+    def claimed_seq(self) -> int:
+        """The highest `seq` that it was told of: the log is not shorter."""
+        return max([self.seq or 0, *[after for after, _ in self.pending]])
+
     def flush(self) -> None:
-        """Give the pending events, unless they follow a record that is not known yet."""
-        if self.pending and self.pending_after <= (self.seq or 0):
-            events, self.pending, self.pending_size = self.pending, [], 0
-            self.add_live(events, current=self.pending_after == self.seq)
+        """Give the pending events; those that follow a record that is not known yet stay."""
+        pending, self.pending, self.pending_size = self.pending, [], 0
+        for after, events in pending:
+            if after <= (self.seq or 0):
+                self.add_live(events, current=after == self.seq)
+            else:
+                self.pending.append((after, events))
 
     def add_live(self, events: Sequence[LiveEvent], *, current: bool) -> None:
         """Give live events; *current* as in `OpenFragments.add`."""

@@ -24,6 +24,7 @@ from assistant_events.testing.builders import (
     run,
 )
 from assistant_events.testing.fixed_ids_and_clock import Clock, ids
+from assistant_events.testing.live import check_live
 from assistant_events.testing.provider import RunningProvider, mock_provider
 from assistant_events.testing.stores import check_store
 
@@ -33,6 +34,7 @@ __all__ = [
     "RunningProvider",
     "answer",
     "check_adapter",
+    "check_live",
     "check_store",
     "compaction",
     "deltas",

@@ -11,8 +11,8 @@ from assistant_events.adapters.anthropic_messages.client import AnthropicMessage
 from assistant_events.clients import Situation, load_client
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
+from assistant_events.testing.virtual_loop import run
 from tests.clients.canned import answered, served, streamed
-from tests.clients.virtual import run
 
 from .notation import answer, result, text
 from .samples import SAMPLES, SEARCH

@@ -13,8 +13,8 @@ from assistant_events.clients import Situation, load_client
 from assistant_events.errors import LocalProtocolError
 from assistant_events.session import Session
 from assistant_events.stores import MemoryStore
+from assistant_events.testing.virtual_loop import run
 from tests.clients.canned import answered, served, streamed
-from tests.clients.virtual import run
 
 from .notation import HEAD, MODEL, USAGE, C, T, answer, candidate, ended, stream
 

@@ -1,0 +1,67 @@
+"""
+An event loop whose time jumps: when nothing is ready, it is at once as late as the next timer wants.
+
+Hours pass in no time, and exactly. Work in threads, such as calls of a store, is waited for in real time, in which none
+passes here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+_T = TypeVar("_T")
+_Ts = TypeVarTuple("_Ts")
+
+_REAL_S = 0.05
+"""Seconds of real time after which work in threads is looked at again."""
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """See the top of this module."""
+
+    def __init__(self) -> None:
+        self.late = 0.0
+        self.busy = 0
+        super().__init__(_Selector(self))
+
+    def time(self) -> float:
+        """Return the virtual time."""
+        return self.late
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[Unpack[_Ts]], _T], *args: *_Ts
+    ) -> asyncio.Future[_T]:
+        """Run *func* in a thread; time stands still meanwhile."""
+        self.busy += 1
+        future = super().run_in_executor(executor, func, *args)
+        future.add_done_callback(self._done)
+        return future
+
+    def _done(self, _future: asyncio.Future[_T]) -> None:
+        self.busy -= 1
+
+
+class _Selector(selectors.DefaultSelector):
+    def __init__(self, loop: VirtualLoop) -> None:
+        super().__init__()
+        self._loop = loop
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if ready or timeout == 0:
+            return ready
+        if timeout is None or self._loop.busy:
+            return super().select(timeout if timeout is None else min(timeout, _REAL_S))
+        self._loop.late += timeout
+        return ready
+
+
+# Any: what a coroutine exchanges with its event loop.
+def run(work: Coroutine[Any, Any, _T], loop: Callable[[], VirtualLoop] = VirtualLoop) -> _T:
+    """Run a coroutine to its end in a virtual loop of its own, and return its result."""
+    with asyncio.Runner(loop_factory=loop) as runner:
+        return runner.run(work)
