@@ -1,173 +1,177 @@
 """
-A chat behind FastAPI: the app holds the run, browsers only watch.
+A chat backend: users, tools, approvals and any number of tabs, on FastAPI and `ChatRoutes`.
 
     uvicorn --app-dir examples --timeout-graceful-shutdown 2 fastapi_app:app
 
-    POST /chats/{name}          {"prompt": "…"}: begins an answer and returns at once
-    GET  /chats/{name}/events   server-sent events: what is stored after `Last-Event-ID`, then everything as it comes
-
-A browser that leaves cancels nothing, one that comes late misses nothing, and any number of them may watch.
+Then open http://127.0.0.1:8000/ and log in as `ada` with the password `lovelace`. What a page may do with its sessions
+is below `/api`, see `ChatRoutes`: prompt, watch, stop, edit, regenerate, allow and deny calls, delete. A turn runs in a
+task of this process; a page that leaves cancels nothing, and one that comes back misses nothing. After a restart the
+turns that were cut continue.
 """
 
 import asyncio
+import hmac
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from typing import Annotated
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
 
-from fastapi import FastAPI, Header, HTTPException
-from fastapi.responses import StreamingResponse
+from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.responses import FileResponse
 from pydantic import BaseModel
 
-from assistant_events import Awaits, Event, StepEnded, StepFailed, redact
+from assistant_events import Awaits, StepEnded, StepFailed, ToolPart, Usage
 from assistant_events.adapters.gemini_interactions.client import GeminiInteractions
-from assistant_events.converters import dumps
-from assistant_events.session import EventStream, Session
-from assistant_events.stores import SqliteStore
+from assistant_events.live import MemoryLive
+from assistant_events.session import Session, ToolRun, Turns, run_tools
+from assistant_events.stores import AsyncStore, SqliteStore
+from assistant_events.web import ChatRoutes
 
 DATABASE = os.environ.get("CHAT_DB", "chat.db")
 BASE_URL = os.environ.get("GEMINI_BASE_URL", "https://generativelanguage.googleapis.com")
-BODY = {"model": "gemini-3.6-flash", "background": True, "store": True}
+SECRET = os.environ.get("CHAT_SECRET") or secrets.token_hex()  # with a random one, a restart logs everyone out
+USERS = dict(user.split(":", 1) for user in os.environ.get("CHAT_USERS", "ada:lovelace bob:builder").split())
+SLOW_S = float(os.environ.get("CHAT_SLOW_S", "3"))
 
 
-def frame(event: Event, seq: int | None) -> bytes:
-    """Return one server-sent event. Only what is stored has an id, so that a browser comes back to where it was."""
-    # Without an `event:` line, so that `EventSource.onmessage` gets it.
-    head = b"" if seq is None else b"id: %d\n" % seq
-    return b"%sdata: %s\n\n" % (head, dumps(redact(event)))
+# -- users: a signed cookie, because an `EventSource` sends no header
 
 
-class Chat:
-    """One session, the task that receives its answer, and its readers."""
+def signed(name: str) -> str:
+    return f"{name}.{hmac.digest(SECRET.encode(), name.encode(), 'sha256').hex()}"
 
-    def __init__(self, store: SqliteStore, session: Session) -> None:
-        self.session = session
-        self.task: asyncio.Task[None] | None = None
-        # From a prompt to the end of its answer; the task is a little longer busy with its connection.
-        self.busy = False
-        self._store = store
-        self._told = session.seq  # the place of the last durable event that was handed on
-        self._open: dict[tuple[str | None, ...], list[bytes]] = {}  # live events of each fragment that is open
-        self._watchers: set[asyncio.Queue[bytes]] = set()
 
-    async def ask(self, client: GeminiInteractions, prompt: str) -> None:
-        """Store a prompt and begin to receive its answer, in a task that continues when the sender has left."""
-        self.busy = True
-        try:
-            if self.task is not None:
-                await asyncio.wait((self.task,))
-            for record in await self.session.prompt(prompt):
-                self._tell(record.event, record.seq)
-        except BaseException:
-            self.busy = False
-            raise
-        self.receive(client, self.session.respond(client, BODY))
+def user_of(request: Request, _session_id: str | None = None) -> str:
+    """Return the user who has logged in."""
+    cookie = request.cookies.get("user", "")
+    name = cookie.rpartition(".")[0]
+    if name not in USERS or not hmac.compare_digest(cookie.encode(), signed(name).encode()):
+        raise HTTPException(401, "log in first")
+    return name
 
-    def receive(self, client: GeminiInteractions, stream: EventStream) -> None:
-        self.busy = True
-        self.task = asyncio.create_task(self._receive(client, stream))
 
-    async def take_up(self, client: GeminiInteractions) -> None:
-        """Go on after a restart: close or resume what was left open, and answer a prompt that has no answer."""
-        await self.session.reconcile()
-        self._told = self.session.seq
-        awaits = self.session.transcript.awaits
-        if awaits is Awaits.PROVIDER:
-            self.receive(client, self.session.resume(client))
-        elif awaits is Awaits.MODEL:
-            self.receive(client, self.session.respond(client, BODY))
+# -- tools
 
-    async def close(self) -> None:
-        """Stop receiving. The answer is closed in the log, and its run can be resumed after the next start."""
-        if self.task is not None:
-            self.task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self.task
 
-    async def watch(self, after: int) -> AsyncIterator[bytes]:
-        """Give the frames after a place in the log, and then everything as it comes."""
-        # The transcript and the queue are taken in one go: nothing is missed, and nothing comes twice.
-        told, now_open = self._told, [live for lives in self._open.values() for live in lives]
-        queue: asyncio.Queue[bytes] = asyncio.Queue()
-        self._watchers.add(queue)
-        try:
-            for record in await asyncio.to_thread(lambda: list(self._store.read(self.session.session_id, after))):
-                if record.seq <= told:
-                    yield frame(record.event, record.seq)
-            for live in now_open:
-                yield live
-            while True:
-                yield await queue.get()
-        finally:
-            self._watchers.discard(queue)
+async def find_orders(run: ToolRun, customer: str) -> list[dict[str, object]]:
+    """Take a while, and show how far it is."""
+    for done in (0, 50):
+        await run.progress(f"{done} %")
+        await asyncio.sleep(SLOW_S / 2)
+    return [{"order": 17, "customer": customer, "total": 40}]
 
-    async def _receive(self, client: GeminiInteractions, stream: EventStream) -> None:
-        try:
-            while True:
-                async with stream as events:
-                    async for event in events:
-                        self._tell(event, events.seq)
-                if self.session.transcript.awaits is not Awaits.MODEL:
-                    return
-                stream = self.session.respond(client, BODY)  # a paused answer is continued
-        finally:
-            self.busy = False
 
-    def _tell(self, event: Event, seq: int) -> None:
-        if isinstance(event, (StepEnded, StepFailed)):
-            self.busy = self.session.transcript.awaits is Awaits.MODEL
-        fragment = (event.message_id, event.type.rpartition(".")[0], getattr(event, "call_id", None))
-        if event.durable:
-            self._told = seq
-            if event.type.startswith("step."):
-                self._open.clear()
-            else:
-                self._open.pop(fragment, None)
-            told = frame(event, seq)
-        else:
-            told = frame(event, None)
-            self._open.setdefault(fragment, []).append(told)
-        for queue in self._watchers:
-            queue.put_nowait(told)
+async def read_thermometer(run: ToolRun, room: str) -> str:
+    """Fail: the model is given the error, and answers with it."""
+    raise RuntimeError(f"the thermometer of {room} does not answer")
+
+
+async def refund(run: ToolRun, order: int, amount: int) -> str:
+    """Do what a person has to allow. A payment service takes `run.key`, so that it never pays twice."""
+    return f"order {order}: {amount} paid back"
+
+
+TOOLS: dict[str, Callable[..., Awaitable[object]]] = {
+    "find_orders": find_orders,
+    "read_thermometer": read_thermometer,
+    "refund": refund,
+}
+NUMBER, TEXT = {"type": "integer"}, {"type": "string"}
+PARAMETERS = {
+    "find_orders": {"customer": TEXT},
+    "read_thermometer": {"room": TEXT},
+    "refund": {"order": NUMBER, "amount": NUMBER},
+}
+BODY = {
+    "model": "gemini-3.6-flash",
+    "background": True,  # the run can be resumed after a restart
+    "store": True,
+    "tools": [
+        {
+            "type": "function",
+            "name": name,
+            "description": TOOLS[name].__doc__,
+            "parameters": {"type": "object", "properties": properties, "required": list(properties)},
+        }
+        for name, properties in PARAMETERS.items()
+    ],
+}
+
+
+def needs_approval(call: ToolPart) -> str | None:
+    return f"It costs {call.arguments.get('amount')}." if call.name == "refund" else None
+
+
+async def run_tool(run: ToolRun) -> object:
+    return await TOOLS[run.call.name](run, **run.call.arguments)
+
+
+# -- the app
 
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    chats: dict[str, Chat] = {}
-    with SqliteStore(DATABASE) as store:
-        async with GeminiInteractions(base_url=BASE_URL) as client:
-            app.state.store, app.state.client, app.state.chats = store, client, chats
-            for session_id in store.unfinished():
-                await (await chat_of(session_id)).take_up(client)
-            yield
-            await asyncio.gather(*[chat.close() for chat in chats.values()])
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(AsyncStore(SqliteStore(DATABASE)))
+        client = await stack.enter_async_context(GeminiInteractions(base_url=BASE_URL))
+
+        async def move(session: Session) -> None:
+            if session.transcript.awaits is Awaits.MODEL:
+                async with session.respond(client, BODY) as events:
+                    async for _ in events:
+                        pass  # stored and published by the session
+            else:
+                await run_tools(session, run_tool, needs_approval=needs_approval, timeout_s=60)
+
+        # The channel outlives the turns, so that the pages get the last of what is stored.
+        live = await stack.enter_async_context(MemoryLive(store))
+        turns = await stack.enter_async_context(Turns(store, move, client=client, live=live, alone=True, retry=True))
+        app.state.store = store
+        app.mount("/api", ChatRoutes(store, turns, live, authorize=user_of, client=client))
+        yield
 
 
 app = FastAPI(lifespan=lifespan)
 
 
-async def chat_of(name: str) -> Chat:
-    chats: dict[str, Chat] = app.state.chats
-    if name not in chats:
-        session = await Session.open(app.state.store, name)
-        chats.setdefault(name, Chat(app.state.store, session))
-    return chats[name]
+class Login(BaseModel):
+    name: str
+    password: str
 
 
-class Prompt(BaseModel):
-    prompt: str
+@app.post("/login", status_code=204)
+async def login(given: Login) -> Response:
+    if not hmac.compare_digest(USERS.get(given.name, "").encode(), given.password.encode()) or not given.password:
+        raise HTTPException(401, "the name or the password is wrong")
+    response = Response(status_code=204)
+    response.set_cookie("user", signed(given.name), httponly=True, samesite="strict")
+    return response
 
 
-@app.post("/chats/{name}", status_code=202)
-async def ask(name: str, given: Prompt) -> dict[str, str]:
-    chat = await chat_of(name)
-    if chat.busy:
-        raise HTTPException(409, "an answer is on its way")
-    await chat.ask(app.state.client, given.prompt)
-    return {"events": f"/chats/{name}/events"}
+@app.get("/usage")
+async def usage(request: Request) -> dict[str, int]:
+    """Return the tokens that a user has used up, also those of answers that were replaced or stopped."""
+    store: AsyncStore = app.state.store
+    used: dict[object, Usage] = {}
+    for info in await store.sessions(owner=user_of(request)):
+        async for record in store.read(info.session_id):
+            match record.event:
+                # A run that was cut and resumed has several ends, and is one response.
+                case StepEnded(run=run, usage=Usage() as counted) | StepFailed(run=run, usage=Usage() as counted):
+                    used[run.id if run is not None else (info.session_id, record.seq)] = counted
+                case _:
+                    pass
+    total = sum(used.values(), Usage())
+    return {"input_tokens": total.input_tokens or 0, "output_tokens": total.output_tokens or 0}
 
 
-@app.get("/chats/{name}/events")
-async def events(name: str, last_event_id: Annotated[int, Header()] = 0) -> StreamingResponse:
-    chat = await chat_of(name)
-    return StreamingResponse(chat.watch(last_event_id), media_type="text/event-stream")
+@app.get("/")
+async def page() -> FileResponse:
+    return FileResponse(Path(__file__).with_name("chat.html"))
+
+
+@app.get("/fold.mjs")
+async def fold_module() -> FileResponse:
+    return FileResponse(str(files("assistant_events.outward") / "fold.mjs"), media_type="text/javascript")
