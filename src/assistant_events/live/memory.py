@@ -28,8 +28,8 @@ class MemoryLive:
     """
     The live channel of an app of one process, or of several on one database; see `Live` for the contract.
 
-    A block opens it, in the event loop of its subscribers. Sessions in other threads may publish as well. What is
-    published outside of the block is dropped, and its end ends all subscriptions.
+    It is open within its `async with` block, for subscribers in the same event loop. Sessions in other threads may
+    publish, too. Outside of the block published items are dropped; its end ends all subscriptions.
 
         async with MemoryLive(store) as live:
             session = await Session.open(store, "s1", live=live)
@@ -39,9 +39,9 @@ class MemoryLive:
     Args:
         store: The store of the sessions.
 
-        flush_s: Seconds for which live events are collected, to be given together.
+        flush_s: Seconds for which live events are collected before they are emitted as one frame.
 
-        poll_s: Seconds between looks at the store for what other processes write; `None` does not look.
+        poll_s: Seconds between reads of the store for what other processes have written; `None` for none.
     """
 
     def __init__(self, store: Store | AsyncStore, *, flush_s: float = 0.05, poll_s: float | None = 0.5) -> None:
@@ -136,7 +136,7 @@ class MemoryLive:
         topic.watchers += 1
         try:
             await self._join(topic, after)
-            seq, index = after, -1  # of the record that was given last, and of the item to give next
+            seq, index = after, -1  # of the last record, and of the next item
             while not topic.is_ended():
                 if index >= topic.next:
                     await topic.changed.wait()
@@ -178,7 +178,7 @@ class MemoryLive:
     # -- reading the store
 
     async def _read(self, topic: Topic, after: int) -> list[Record]:
-        """Return records after *after*; those that are new are given to all subscribers."""
+        """Return records after *after*; new ones are emitted to all subscribers."""
         name, store = topic.session_id, self._store.store
         records = await self._store.run(lambda: list(store.read(name, after, limit=_PAGE)))
         if not records and after < (topic.seq or 0):

@@ -1,4 +1,4 @@
-"""A session in a live channel: what is open in it, and the last items for its subscribers. No I/O."""
+"""One session in a live channel: its open fragments, and the last items for its subscribers. No I/O."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _LOOKS: Final = 4
 @final
 @attrs.define(eq=False)
 class Topic:
-    """What a channel remembers of a session that is watched, or has something open."""
+    """State of a session that has subscribers, or something open."""
 
     session_id: str
 
     seq: int | None = None
-    """`seq` of the last record that it knows; `None` before it has looked at the log."""
+    """`seq` of the last known record; `None` before the first look at the log."""
 
     watchers: int = 0
 
@@ -50,7 +50,7 @@ class Topic:
     fragments: OpenFragments = attrs.field(factory=OpenFragments)
 
     items: list[Record | Frame] = attrs.field(factory=list[Record | Frame])
-    """The last items; empty while nobody watches."""
+    """The last items; empty without subscribers."""
 
     next: int = 0
     """Index of the next item: they are counted from the first, also without subscribers."""
@@ -81,7 +81,7 @@ class Topic:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody watches and nothing is open."""
+        """Whether it has no subscribers and nothing is open."""
         return not (self.watchers or self.fragments or self.pending or self.is_read)
 
     def is_ended(self) -> bool:
@@ -91,7 +91,7 @@ class Topic:
         return self.ended
 
     def admits(self, token: int) -> bool:
-        """Return whether a publisher with this token is the owner; with a new one, what the old owner had open goes."""
+        """Return whether *token* is the current one. A higher token replaces it, and what the old owner had open is dropped."""
         if token > self.token:
             self.token = token
             self.forget_open()
@@ -111,11 +111,11 @@ class Topic:
 
     @property
     def claimed_seq(self) -> int:
-        """The highest `seq` that it was told of: the log is not shorter."""
+        """The highest `seq` that a publisher has named: the log is not shorter."""
         return max([self.seq or 0, *[after for after, _ in self.pending]])
 
     def flush(self) -> None:
-        """Give the pending events; those that follow a record that is not known yet stay."""
+        """Emit the pending events; those that follow a record that is not known yet stay pending."""
         pending, self.pending, self.pending_size = self.pending, [], 0
         for after, events in pending:
             if after <= (self.seq or 0):
@@ -124,13 +124,13 @@ class Topic:
                 self.pending.append((after, events))
 
     def add_live(self, events: Sequence[LiveEvent], *, current: bool) -> None:
-        """Give live events; *current* as in `OpenFragments.add`."""
+        """Emit live events; *current* as in `OpenFragments.add`."""
         for piece in _pieces(join_deltas(events)):
             if new := self.fragments.add(piece, self.next, current=current):
                 self._add(Frame(session_id=self.session_id, after=self.seq or 0, events=new), _size(new))
 
     def add_record(self, record: Record) -> None:
-        """Give the next record."""
+        """Emit the next record."""
         self.seq = record.seq
         self.fragments.apply(record.event)
         self._add(record, 0)
@@ -141,14 +141,14 @@ class Topic:
         self.pending, self.pending_size = [], 0
 
     def skip_to(self, seq: int) -> None:
-        """Go on after *seq*: the records before it are not in the log any more."""
+        """Continue after *seq*: the records before it have been pruned."""
         self.seq = seq
         self.forget_open()
         self.next += 1
         self.drop_items()
 
     def drop_items(self) -> None:
-        """Drop the items: nobody watches, or nobody may continue with them."""
+        """Drop the items, so that no subscriber continues with them."""
         self.items, self.size = [], 0
 
     def end(self, failure: StoreError | None = None) -> None:
