@@ -7,8 +7,8 @@ The contract of a live channel: records and live events of running sessions, for
     twice, no matter which process has appended it. A record is in the store before a subscriber receives it.
 3.  **Joining late loses nothing.** After the stored records a new subscriber receives each open fragment as one delta,
     and the last progress of each open call. At any point, what it has received folds to the transcript up to there.
-4.  **A frame fits its place.** `Frame.after` is the `seq` of the record that the subscriber received last. The offset of
-    a delta is never beyond what the subscriber has of its fragment.
+4.  **A frame fits its place.** `Frame.after` is the `seq` of the record that the subscriber received last. The offset
+    of a delta is never beyond what the subscriber has of its fragment.
 5.  **A flush precedes every end.** The record that ends a fragment follows the last of its deltas.
 6.  **Memory is bounded.** A channel keeps a bounded number of items for all subscribers of a session together. One that
     falls behind receives what it lacks: the records, then each open fragment as one delta.

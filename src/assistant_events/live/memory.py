@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Collection, Coroutine, Iterable
 from contextlib import suppress
 from threading import get_ident
 from typing import Any, Final, Self, cast, final
 
 from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import DeltaEvent, Frame, LiveEvent, Record
-from assistant_events.live.topic import Topic
+from assistant_events.live.topic import FLUSH_SIZE, Topic
+from assistant_events.messages import Awaits
 from assistant_events.stores import AsyncStore, Store
-
-_FLUSH_SIZE: Final = 2 * 1024
-"""Characters, or bytes of media, that are not collected any longer."""
 
 _PAGE: Final = 256
 """Number of records per read."""
@@ -81,7 +79,9 @@ class MemoryLive:
             return
         given = items if isinstance(items, list) else list(items)
         if get_ident() == self._thread:
-            self._take(session_id, given, after, token)
+            topic = self._topics.get(session_id)
+            if topic is None or not topic.continues(given, after, token):
+                self._take(session_id, given, after, token)
         else:
             with suppress(RuntimeError):  # the loop has been closed
                 loop.call_soon_threadsafe(self._take, session_id, given, after, token)
@@ -105,7 +105,7 @@ class MemoryLive:
                     topic.collect([item], after)
         elif items:
             topic.collect(cast("list[LiveEvent]", items), after)
-        if topic.pending_size >= _FLUSH_SIZE:
+        if topic.pending_size >= FLUSH_SIZE:
             self._flush(topic)
         elif topic.pending and topic.timer is None and topic.watchers:
             topic.timer = self._loop.call_later(self._flush_s, self._flush, topic)
@@ -242,22 +242,25 @@ class MemoryLive:
     async def _poll(self, every_s: float) -> None:
         store = self._store.store
 
-        def look(topics: list[Topic]) -> list[int]:
-            return [store.seq(topic.session_id) for topic in topics]
+        def look(names: list[str]) -> tuple[dict[str, int], Collection[str]]:
+            unfinished = store.unfinished().items()
+            return store.seqs(names), {name for name, left in unfinished if left[0].awaits is Awaits.PROVIDER}
 
         while True:
             await asyncio.sleep(every_s)
             topics = [topic for topic in self._topics.values() if topic.watchers or topic.quiet]
+            for topic in topics:
+                topic.drop_old_items()
             try:
-                seqs = await self._store.run(look, topics)
+                seqs, running = await self._store.run(look, [topic.session_id for topic in topics])
             except StoreError as error:
                 _log.warning("the store could not be read: %s", error)
                 continue
-            for topic, seq in zip(topics, seqs, strict=True):
-                is_open = topic.quiet and (bool(topic.fragments) or topic.looks > 0)
-                topic.looks -= topic.looks > 0
+            for topic in topics:
+                # Only another process can be streaming an answer of which nothing is published here.
+                is_streaming = topic.quiet and topic.session_id in running
                 topic.quiet = True
-                if is_open or seq != topic.seq:
+                if is_streaming or seqs[topic.session_id] != topic.seq:
                     await self._look_safely(topic)
 
     # Any: what a coroutine exchanges with its event loop.

@@ -13,15 +13,15 @@ from assistant_events.events import Frame, LiveEvent, Record, ToolProgress
 from assistant_events.live.fragments import OpenFragments
 from assistant_events.stores.checkpoints import cut_delta, join_deltas
 
+FLUSH_SIZE: Final = 2 * 1024
+"""Characters, or bytes of media, after which pending events are flushed at once."""
+
 _MAX_FRAME_SIZE: Final = 64 * 1024
 """Characters, or bytes of media, in one frame."""
 
 _MAX_ITEMS: Final = 256
 _MAX_SIZE: Final = 4 * _MAX_FRAME_SIZE
 """How many items, and how much text of them, are kept for subscribers that are slower than others."""
-
-_LOOKS: Final = 4
-"""How often the checkpoints of a session are read although no fragment is known to be open: one may have none yet."""
 
 
 @final
@@ -58,6 +58,9 @@ class Topic:
     size: int = 0
     """Length of the text in `items`."""
 
+    seen: int = 0
+    """Index of the item that was next when old items were dropped last."""
+
     pending: list[tuple[int, list[LiveEvent]]] = attrs.field(factory=list[tuple[int, list[LiveEvent]]])
     """What was published and not flushed, behind the `seq` of the record before it."""
 
@@ -71,8 +74,6 @@ class Topic:
 
     quiet: bool = True
     """Whether nothing was published here since the last look at the store."""
-
-    looks: int = _LOOKS
 
     @property
     def first(self) -> int:
@@ -91,11 +92,25 @@ class Topic:
         return self.ended
 
     def admits(self, token: int) -> bool:
-        """Return whether *token* is the current one. A higher token replaces it, and what the old owner had open is dropped."""
+        """Return whether *token* is current. A higher one becomes it, and what the old owner had open is dropped."""
         if token > self.token:
             self.token = token
             self.forget_open()
         return token == self.token
+
+    def continues(self, items: Sequence[Record | LiveEvent], after: int, token: int | None) -> bool:
+        """Collect a delta that comes alone, behind pending ones of its class; return `False` for anything else."""
+        if len(items) != 1 or not self.pending or (token is not None and token != self.token):
+            return False
+        (seq, events), item = self.pending[-1], items[0]
+        if type(item) is not type(events[-1]) or seq != after or isinstance(item, Record | ToolProgress):
+            return False
+        size = self.pending_size + len(item.delta)
+        if size >= FLUSH_SIZE:
+            return False
+        events.append(item)
+        self.pending_size, self.quiet = size, False
+        return True
 
     def collect(self, events: Sequence[LiveEvent], after: int) -> None:
         """Keep live events until they are flushed."""
@@ -147,6 +162,12 @@ class Topic:
         self.next += 1
         self.drop_items()
 
+    def drop_old_items(self) -> None:
+        """Drop the items that were there at the last call: a subscriber that still lacks one has fallen behind."""
+        while self.items and self.first < self.seen:
+            self._drop_first()
+        self.seen = self.next
+
     def drop_items(self) -> None:
         """Drop the items, so that no subscriber continues with them."""
         self.items, self.size = [], 0
@@ -165,10 +186,13 @@ class Topic:
         self.items.append(item)
         self.size += size
         while len(self.items) > _MAX_ITEMS or self.size > _MAX_SIZE:
-            oldest = self.items.pop(0)
-            self.size -= _size(oldest.events) if isinstance(oldest, Frame) else 0
+            self._drop_first()
         self.changed.set()
         self.changed.clear()
+
+    def _drop_first(self) -> None:
+        oldest = self.items.pop(0)
+        self.size -= _size(oldest.events) if isinstance(oldest, Frame) else 0
 
 
 def _pieces(events: Sequence[LiveEvent]) -> Iterator[list[LiveEvent]]:
