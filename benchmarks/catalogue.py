@@ -23,6 +23,7 @@ from benchmarks.memory import bytes_per_event, peak_memory
 from benchmarks.mock import mock_streams
 from benchmarks.peers import peers
 from benchmarks.recordings import recordings
+from benchmarks.session import checkpoints, live_join, live_publish, live_watchers, session_stream
 from benchmarks.storage import read_and_fold, sqlite_append
 
 Benchmark: TypeAlias = Callable[[Settings], Iterable[Figure | Note]]
@@ -45,6 +46,11 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
         "converters_message": converters_message,
         "sqlite_append": sqlite_append,
         "read_and_fold": read_and_fold,
+        "session_stream": session_stream,
+        "live_publish": live_publish,
+        "live_join": live_join,
+        "live_watchers": live_watchers,
+        "checkpoints": checkpoints,
         "mock_streams": mock_streams,
         "mock_peers": mock_peers,
         "peers": peers,

@@ -1,23 +1,23 @@
 """
-The contract of a live channel: what happens in sessions now, for any number of subscribers.
+The contract of a live channel: records and live events of running sessions, for any number of subscribers.
 
-1.  **Publishing waits for nothing.** `publish` returns at once, in any thread, and raises nothing for what it is given:
-    what no subscriber can use is left out. Live events are collected and flushed together, as one `Frame`.
-2.  **Each record once, in order.** A subscriber is given every record after its cursor with `seq` in order, whoever
-    has written it, and none twice. A record is in the store before a subscriber is given it.
-3.  **Late is whole.** After the records that were there, a subscriber that joins is given each open fragment, as one
-    delta of what it lacks, and the last progress of each open call. Folding what it was given is, at each point, the
-    transcript up to there.
-4.  **A frame fits its place.** `Frame.after` is the `seq` of the record that the subscriber was given last. The offset
+1.  **Publishing does not block.** `publish` returns at once, in any thread. It never raises: items that no subscriber
+    can use are dropped. Live events are collected and flushed together, as one `Frame`.
+2.  **Each record once, in order.** A subscriber receives every record after its cursor, in the order of `seq`, and none
+    twice, no matter which process has appended it. A record is in the store before a subscriber receives it.
+3.  **Joining late loses nothing.** After the stored records a new subscriber receives each open fragment as one delta,
+    and the last progress of each open call. At any point, what it has received folds to the transcript up to there.
+4.  **A frame fits its place.** `Frame.after` is the `seq` of the record that the subscriber received last. The offset
     of a delta is never beyond what the subscriber has of its fragment.
 5.  **A flush precedes every end.** The record that ends a fragment follows the last of its deltas.
-6.  **Slow subscribers cost nothing.** A channel keeps a bounded number of items, for all subscribers of a session
-    together. One that falls behind is given what it lacks: the records, then each open fragment as one delta.
-7.  **Old owners are refused.** What a session publishes with the token of an older claim changes nothing, as soon as
-    a newer one was published.
-8.  **Records of others are found.** What other processes append to the store is given within a time of the channel,
-    without being published; so are the checkpoints of fragments that other processes receive.
-9.  **Nothing is left behind.** A session that nobody watches and that has nothing open takes no memory.
+6.  **Memory is bounded.** A channel keeps a bounded number of items for all subscribers of a session together. One that
+    falls behind receives what it lacks: the records, then each open fragment as one delta.
+7.  **Old owners are refused.** As soon as a session has published with a newer token, items with an older one are
+    dropped.
+8.  **Other processes are seen.** Records that other processes append are found without being published, within an
+    interval of the channel, and so are the checkpoints of what they receive.
+9.  **Idle sessions take no memory.** A session without subscribers in which no fragment and no call is open is
+    forgotten.
 
 `assistant_events.testing.check_live` tries each promise on any implementation. `MemoryLive` is the reference.
 """
@@ -51,17 +51,16 @@ class Live(Protocol):
 
             after: `seq` of the record before the first item; 0 before the first record.
 
-            token: `Claim.token` of the publisher. `None` where no worker claims sessions, and for those who append
-                prompts and results to the answer of another one.
+            token: `Claim.token` of the publisher; `None` for one that runs no step of the session.
         """
         ...
 
     def subscribe(self, session_id: str, after: int = 0) -> AsyncGenerator[Record | Frame]:
         """
-        Yield what happens in a session, until the generator is closed or the channel ends.
+        Yield the records and live events of a session, until the generator is closed or the channel ends.
 
         Args:
-            session_id: The session; one without records is awaited.
+            session_id: The session. It may have no records yet.
 
             after: `seq` of the last record that the subscriber has; 0 for none.
 

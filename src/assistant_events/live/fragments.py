@@ -1,4 +1,4 @@
-"""What is open in a session: the fragments that stream, and the progress of calls."""
+"""Open fragments of a session, and the progress of its calls."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class OpenFragments:
     """
     The open fragments of a session with their text so far, and the last progress of its calls.
 
-    Each piece of them has the index of the item that brought it. So a subscriber who had all items before an index can
-    be given the rest.
+    Each piece has the index of the item that contained it, so that the rest can be made for a subscriber that has
+    received all items before an index.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class OpenFragments:
         Add live events, and return what is new of them.
 
         Args:
-            events: Joined events; those that nothing can be done with are left out.
+            events: Joined events. Those of closed fragments, and those behind a gap, are left out.
 
             index: Of the item that will have them.
 
@@ -81,7 +81,7 @@ class OpenFragments:
         return new
 
     def missing(self, since: int | None) -> list[LiveEvent]:
-        """Return what came with the items from index *since* on, one delta for each fragment; `None` for all of it."""
+        """Return the content of the items from index *since* on, one delta for each fragment; all of it for `None`."""
         deltas = [text.missing(since) for text in self._texts.values()]
         found: list[LiveEvent] = [delta for delta in deltas if delta is not None]
         found += [event for index, event in self._progress.values() if since is None or index >= since]
@@ -102,7 +102,7 @@ class _Text:
     def __init__(self) -> None:
         self._first: DeltaEvent | None = None
         self._length = 0
-        # Any: text, or bytes of a medium.
+        # Any: text, or bytes of media.
         self._pieces: list[Any] = []
         self._offsets: list[int] = []
         self._indexes: list[int] = []

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Collection, Coroutine, Iterable
 from contextlib import suppress
 from threading import get_ident
 from typing import Any, Final, Self, cast, final
 
 from assistant_events.errors import LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import DeltaEvent, Frame, LiveEvent, Record
-from assistant_events.live.topic import Topic
+from assistant_events.live.topic import FLUSH_SIZE, Topic
+from assistant_events.messages import Awaits
 from assistant_events.stores import AsyncStore, Store
-
-_FLUSH_SIZE: Final = 2 * 1024
-"""Characters, or bytes of media, that are not collected any longer."""
 
 _PAGE: Final = 256
 """Number of records per read."""
@@ -28,8 +26,8 @@ class MemoryLive:
     """
     The live channel of an app of one process, or of several on one database; see `Live` for the contract.
 
-    A block opens it, in the event loop of its subscribers. Sessions in other threads may publish as well. What is
-    published outside of the block is dropped, and its end ends all subscriptions.
+    It is open within its `async with` block, for subscribers in the same event loop. Sessions in other threads may
+    publish, too. Outside of the block published items are dropped; its end ends all subscriptions.
 
         async with MemoryLive(store) as live:
             session = await Session.open(store, "s1", live=live)
@@ -39,9 +37,9 @@ class MemoryLive:
     Args:
         store: The store of the sessions.
 
-        flush_s: Seconds for which live events are collected, to be given together.
+        flush_s: Seconds for which live events are collected before they are emitted as one frame.
 
-        poll_s: Seconds between looks at the store for what other processes write; `None` does not look.
+        poll_s: Seconds between reads of the store for what other processes have written; `None` for none.
     """
 
     def __init__(self, store: Store | AsyncStore, *, flush_s: float = 0.05, poll_s: float | None = 0.5) -> None:
@@ -81,7 +79,9 @@ class MemoryLive:
             return
         given = items if isinstance(items, list) else list(items)
         if get_ident() == self._thread:
-            self._take(session_id, given, after, token)
+            topic = self._topics.get(session_id)
+            if topic is None or not topic.continues(given, after, token):
+                self._take(session_id, given, after, token)
         else:
             with suppress(RuntimeError):  # the loop has been closed
                 loop.call_soon_threadsafe(self._take, session_id, given, after, token)
@@ -105,7 +105,7 @@ class MemoryLive:
                     topic.collect([item], after)
         elif items:
             topic.collect(cast("list[LiveEvent]", items), after)
-        if topic.pending_size >= _FLUSH_SIZE:
+        if topic.pending_size >= FLUSH_SIZE:
             self._flush(topic)
         elif topic.pending and topic.timer is None and topic.watchers:
             topic.timer = self._loop.call_later(self._flush_s, self._flush, topic)
@@ -136,7 +136,7 @@ class MemoryLive:
         topic.watchers += 1
         try:
             await self._join(topic, after)
-            seq, index = after, -1  # of the record that was given last, and of the item to give next
+            seq, index = after, -1  # of the last record, and of the next item
             while not topic.is_ended():
                 if index >= topic.next:
                     await topic.changed.wait()
@@ -178,7 +178,7 @@ class MemoryLive:
     # -- reading the store
 
     async def _read(self, topic: Topic, after: int) -> list[Record]:
-        """Return records after *after*; those that are new are given to all subscribers."""
+        """Return records after *after*; new ones are emitted to all subscribers."""
         name, store = topic.session_id, self._store.store
         records = await self._store.run(lambda: list(store.read(name, after, limit=_PAGE)))
         if not records and after < (topic.seq or 0):
@@ -242,22 +242,25 @@ class MemoryLive:
     async def _poll(self, every_s: float) -> None:
         store = self._store.store
 
-        def look(topics: list[Topic]) -> list[int]:
-            return [store.seq(topic.session_id) for topic in topics]
+        def look(names: list[str]) -> tuple[dict[str, int], Collection[str]]:
+            unfinished = store.unfinished().items()
+            return store.seqs(names), {name for name, left in unfinished if left[0].awaits is Awaits.PROVIDER}
 
         while True:
             await asyncio.sleep(every_s)
             topics = [topic for topic in self._topics.values() if topic.watchers or topic.quiet]
+            for topic in topics:
+                topic.drop_old_items()
             try:
-                seqs = await self._store.run(look, topics)
+                seqs, running = await self._store.run(look, [topic.session_id for topic in topics])
             except StoreError as error:
                 _log.warning("the store could not be read: %s", error)
                 continue
-            for topic, seq in zip(topics, seqs, strict=True):
-                is_open = topic.quiet and (bool(topic.fragments) or topic.looks > 0)
-                topic.looks -= topic.looks > 0
+            for topic in topics:
+                # Only another process can be streaming an answer of which nothing is published here.
+                is_streaming = topic.quiet and topic.session_id in running
                 topic.quiet = True
-                if is_open or seq != topic.seq:
+                if is_streaming or seqs[topic.session_id] != topic.seq:
                     await self._look_safely(topic)
 
     # Any: what a coroutine exchanges with its event loop.

@@ -1,4 +1,4 @@
-"""A session in a live channel: what is open in it, and the last items for its subscribers. No I/O."""
+"""One session in a live channel: its open fragments, and the last items for its subscribers. No I/O."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from assistant_events.events import Frame, LiveEvent, Record, ToolProgress
 from assistant_events.live.fragments import OpenFragments
 from assistant_events.stores.checkpoints import cut_delta, join_deltas
 
+FLUSH_SIZE: Final = 2 * 1024
+"""Characters, or bytes of media, after which pending events are flushed at once."""
+
 _MAX_FRAME_SIZE: Final = 64 * 1024
 """Characters, or bytes of media, in one frame."""
 
@@ -20,19 +23,16 @@ _MAX_ITEMS: Final = 256
 _MAX_SIZE: Final = 4 * _MAX_FRAME_SIZE
 """How many items, and how much text of them, are kept for subscribers that are slower than others."""
 
-_LOOKS: Final = 4
-"""How often the checkpoints of a session are read although no fragment is known to be open: one may have none yet."""
-
 
 @final
 @attrs.define(eq=False)
 class Topic:
-    """What a channel remembers of a session that is watched, or has something open."""
+    """State of a session that has subscribers, or something open."""
 
     session_id: str
 
     seq: int | None = None
-    """`seq` of the last record that it knows; `None` before it has looked at the log."""
+    """`seq` of the last known record; `None` before the first look at the log."""
 
     watchers: int = 0
 
@@ -50,13 +50,16 @@ class Topic:
     fragments: OpenFragments = attrs.field(factory=OpenFragments)
 
     items: list[Record | Frame] = attrs.field(factory=list[Record | Frame])
-    """The last items; empty while nobody watches."""
+    """The last items; empty without subscribers."""
 
     next: int = 0
     """Index of the next item: they are counted from the first, also without subscribers."""
 
     size: int = 0
     """Length of the text in `items`."""
+
+    seen: int = 0
+    """Index of the item that was next when old items were dropped last."""
 
     pending: list[tuple[int, list[LiveEvent]]] = attrs.field(factory=list[tuple[int, list[LiveEvent]]])
     """What was published and not flushed, behind the `seq` of the record before it."""
@@ -72,8 +75,6 @@ class Topic:
     quiet: bool = True
     """Whether nothing was published here since the last look at the store."""
 
-    looks: int = _LOOKS
-
     @property
     def first(self) -> int:
         """Index of the first of `items`."""
@@ -81,7 +82,7 @@ class Topic:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody watches and nothing is open."""
+        """Whether it has no subscribers and nothing is open."""
         return not (self.watchers or self.fragments or self.pending or self.is_read)
 
     def is_ended(self) -> bool:
@@ -91,11 +92,25 @@ class Topic:
         return self.ended
 
     def admits(self, token: int) -> bool:
-        """Return whether a publisher with this token is the owner; with a new one, what the old owner had open goes."""
+        """Return whether *token* is current. A higher one becomes it, and what the old owner had open is dropped."""
         if token > self.token:
             self.token = token
             self.forget_open()
         return token == self.token
+
+    def continues(self, items: Sequence[Record | LiveEvent], after: int, token: int | None) -> bool:
+        """Collect a delta that comes alone, behind pending ones of its class; return `False` for anything else."""
+        if len(items) != 1 or not self.pending or (token is not None and token != self.token):
+            return False
+        (seq, events), item = self.pending[-1], items[0]
+        if type(item) is not type(events[-1]) or seq != after or isinstance(item, Record | ToolProgress):
+            return False
+        size = self.pending_size + len(item.delta)
+        if size >= FLUSH_SIZE:
+            return False
+        events.append(item)
+        self.pending_size, self.quiet = size, False
+        return True
 
     def collect(self, events: Sequence[LiveEvent], after: int) -> None:
         """Keep live events until they are flushed."""
@@ -111,11 +126,11 @@ class Topic:
 
     @property
     def claimed_seq(self) -> int:
-        """The highest `seq` that it was told of: the log is not shorter."""
+        """The highest `seq` that a publisher has named: the log is not shorter."""
         return max([self.seq or 0, *[after for after, _ in self.pending]])
 
     def flush(self) -> None:
-        """Give the pending events; those that follow a record that is not known yet stay."""
+        """Emit the pending events; those that follow a record that is not known yet stay pending."""
         pending, self.pending, self.pending_size = self.pending, [], 0
         for after, events in pending:
             if after <= (self.seq or 0):
@@ -124,13 +139,13 @@ class Topic:
                 self.pending.append((after, events))
 
     def add_live(self, events: Sequence[LiveEvent], *, current: bool) -> None:
-        """Give live events; *current* as in `OpenFragments.add`."""
+        """Emit live events; *current* as in `OpenFragments.add`."""
         for piece in _pieces(join_deltas(events)):
             if new := self.fragments.add(piece, self.next, current=current):
                 self._add(Frame(session_id=self.session_id, after=self.seq or 0, events=new), _size(new))
 
     def add_record(self, record: Record) -> None:
-        """Give the next record."""
+        """Emit the next record."""
         self.seq = record.seq
         self.fragments.apply(record.event)
         self._add(record, 0)
@@ -141,14 +156,20 @@ class Topic:
         self.pending, self.pending_size = [], 0
 
     def skip_to(self, seq: int) -> None:
-        """Go on after *seq*: the records before it are not in the log any more."""
+        """Continue after *seq*: the records before it have been pruned."""
         self.seq = seq
         self.forget_open()
         self.next += 1
         self.drop_items()
 
+    def drop_old_items(self) -> None:
+        """Drop the items that were there at the last call: a subscriber that still lacks one has fallen behind."""
+        while self.items and self.first < self.seen:
+            self._drop_first()
+        self.seen = self.next
+
     def drop_items(self) -> None:
-        """Drop the items: nobody watches, or nobody may continue with them."""
+        """Drop the items, so that no subscriber continues with them."""
         self.items, self.size = [], 0
 
     def end(self, failure: StoreError | None = None) -> None:
@@ -165,10 +186,13 @@ class Topic:
         self.items.append(item)
         self.size += size
         while len(self.items) > _MAX_ITEMS or self.size > _MAX_SIZE:
-            oldest = self.items.pop(0)
-            self.size -= _size(oldest.events) if isinstance(oldest, Frame) else 0
+            self._drop_first()
         self.changed.set()
         self.changed.clear()
+
+    def _drop_first(self) -> None:
+        oldest = self.items.pop(0)
+        self.size -= _size(oldest.events) if isinstance(oldest, Frame) else 0
 
 
 def _pieces(events: Sequence[LiveEvent]) -> Iterator[list[LiveEvent]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import takewhile
-from typing import Any, ClassVar, Final, Generic, Self, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar, cast
 from uuid import uuid4
 
 from assistant_events.adapters.base import DecoderBase, DecoderOptions
@@ -16,6 +17,7 @@ from assistant_events.adapters.json_fields import Fields
 from assistant_events.errors import ConflictError, LocalProtocolError, PrunedError, StoreError
 from assistant_events.events import (
     LIVE_EVENTS,
+    DeltaEvent,
     Event,
     HistoryRewound,
     LiveEvent,
@@ -37,16 +39,13 @@ from assistant_events.messages import (
 from assistant_events.reducer import describe, explain, reconcile
 from assistant_events.session.answers import Chunks, Client, Source
 from assistant_events.session.open_text import Checkpoints, open_text
-from assistant_events.session.options import CHECKPOINT_S, SessionOptions, check_options
+from assistant_events.session.options import CHECKPOINT_S, Meta, Records, SessionOptions, check_options
 from assistant_events.session.projection import Batch, Projection
 from assistant_events.session.receiver import KEPT, STORED, Receivers, StreamReceiver
 from assistant_events.session.stopping import cancellation, stop_run
 from assistant_events.session.stream_calls import Ask, StreamCalls
 from assistant_events.stores.contract import Claim, Store, StoredEvent
 from assistant_events.values import Content, ContentInput, FinishReason, as_content
-
-Meta: TypeAlias = Mapping[str, object] | None
-Records: TypeAlias = tuple[Record, ...]
 
 _T = TypeVar("_T")
 StreamT = TypeVar("StreamT")
@@ -303,21 +302,27 @@ class Core(ABC, Generic[StreamT]):
     # -- operations
 
     async def _open(self) -> None:
-        if self._owner is not None:  # an empty batch writes nothing, and has its owner checked
-            await self._call(lambda store: store.append(self.session_id, (), owner=self._owner))
-        snapshot = await self._call(lambda store: store.load_snapshot(self.session_id))
+        name = self.session_id
+
+        def load(store: Store) -> tuple[Transcript | None, Records, tuple[DeltaEvent, ...], int]:
+            if self._owner is not None:  # an empty batch writes nothing, and has its owner checked
+                store.append(name, (), owner=self._owner)
+            snapshot = store.load_snapshot(name)
+            records: Records = ()
+            with suppress(PrunedError):  # a newer snapshot was stored meanwhile
+                records = tuple(store.read(name, 0 if snapshot is None else snapshot.seq, limit=PAGE))
+            return snapshot, records, store.load_checkpoints(name), store.seq(name)
+
+        snapshot, records, pieces, seq = await self._call(load)
         if snapshot is not None:
             self._start_from(snapshot)
-        await self._read_on()
-        while pieces := await self._call(lambda store: store.load_checkpoints(self.session_id)):
-            known = self.seq
+        self._projection.extend(records)
+        while seq != self.seq:  # there are more; or one that was appended meanwhile has closed the fragment of a piece
             await self._read_on()
-            if known == self.seq:
-                self._projection.extend(pieces)
-                if self._checkpoints is not None:
-                    self._checkpoints.stored(self.transcript)
-                return
-            # A record that was appended meanwhile may have closed their fragment and opened the next one.
+            pieces, seq = await self._call(lambda store: (store.load_checkpoints(name), store.seq(name)))
+        self._projection.extend(pieces)
+        if self._checkpoints is not None:
+            self._checkpoints.stored(self.transcript)
 
     async def _read_on(self) -> None:
         while True:

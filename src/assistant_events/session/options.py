@@ -1,10 +1,15 @@
-"""The options of a session."""
+"""The options of a session and of its operations."""
 
 from __future__ import annotations
 
-from typing import Final, TypedDict
+from collections.abc import Mapping
+from typing import Final, TypeAlias, TypedDict
 
+from assistant_events.events import Record
 from assistant_events.live.contract import Live
+
+Meta: TypeAlias = Mapping[str, object] | None
+Records: TypeAlias = tuple[Record, ...]
 
 CHECKPOINT_S: Final = 0.5
 """Seconds between checkpoints of what streams."""

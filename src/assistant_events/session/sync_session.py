@@ -11,9 +11,9 @@ from typing import Any, Self, TypeVar, Unpack, final
 
 from assistant_events.events import DurableEvent, LiveEvent, UnknownEvent
 from assistant_events.session.answers import Client, sync_source
-from assistant_events.session.core import Core, Meta, Records
+from assistant_events.session.core import Core
 from assistant_events.session.open_text import Checkpoints
-from assistant_events.session.options import SessionOptions
+from assistant_events.session.options import Meta, Records, SessionOptions
 from assistant_events.session.streams import SyncEventStream, finished
 from assistant_events.stores.contract import Store
 from assistant_events.values import ContentInput

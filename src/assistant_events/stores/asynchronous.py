@@ -57,6 +57,7 @@ class AsyncStore:
 
     append = _in_thread(Store.append)
     seq = _in_thread(Store.seq)
+    seqs = _in_thread(Store.seqs)
     sessions = _in_thread(Store.sessions)
     snapshot = _in_thread(Store.snapshot)
     load_snapshot = _in_thread(Store.load_snapshot)

@@ -66,7 +66,7 @@ def _joined(deltas: list[DeltaEvent]) -> Iterator[DeltaEvent]:
 
 def cut_delta(delta: DeltaEvent, start: int, end: int | None = None) -> DeltaEvent:
     """Return the part of a delta from the character, or byte, *start* of it to before *end*."""
-    piece: Any = delta.delta[start:end]  # Any: text, or bytes of a medium
+    piece: Any = delta.delta[start:end]  # Any: text, or bytes of media
     return attrs.evolve(delta, offset=delta.offset + start, delta=piece)
 
 

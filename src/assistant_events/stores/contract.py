@@ -194,6 +194,10 @@ class Store(Protocol):
         """Return the `seq` of the last record; 0 for an unknown session."""
         ...
 
+    def seqs(self, session_ids: Iterable[str]) -> dict[str, int]:
+        """Return `seq` of each session, for thousands of them at once."""
+        ...
+
     def sessions(
         self, *, owner: str | None = None, after: str | None = None, limit: int | None = None
     ) -> tuple[SessionInfo, ...]:

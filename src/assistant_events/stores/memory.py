@@ -109,6 +109,10 @@ class MemoryStore:
         checks.check_session_id(session_id)
         return self._lock.run(lambda: self._log(session_id).seq)
 
+    def seqs(self, session_ids: Iterable[str]) -> dict[str, int]:
+        """See `Store.seqs`."""
+        return {session_id: self.seq(session_id) for session_id in session_ids}
+
     def sessions(
         self, *, owner: str | None = None, after: str | None = None, limit: int | None = None
     ) -> tuple[SessionInfo, ...]:

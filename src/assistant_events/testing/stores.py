@@ -92,6 +92,8 @@ def _seq_has_no_gaps(store: Store) -> None:
     same([1, 2, 3], [record.seq for record in store.read("b")], "seq of another session")
     same({"a"}, {record.session_id for record in store.read("a")}, "session of the records")
     same((6, 3, 0), (store.seq("a"), store.seq("b"), store.seq("c")), "seq of two sessions and of an unknown one")
+    many = {"a": 6, "b": 3, **{f"unknown {number}": 0 for number in range(2_000)}}
+    same(many, store.seqs(many), "seq of many sessions")
 
 
 def _expected_seq_is_checked(store: Store) -> None:

@@ -35,7 +35,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[Unpack[_Ts]], _T], *args: *_Ts
     ) -> asyncio.Future[_T]:
-        """Run *func* in a thread; time stands still meanwhile."""
+        """Run *func* in a thread; the virtual time does not change meanwhile."""
         self.busy += 1
         future = super().run_in_executor(executor, func, *args)
         future.add_done_callback(self._done)

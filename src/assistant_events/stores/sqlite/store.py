@@ -29,6 +29,9 @@ _T = TypeVar("_T")
 _PAGE_BYTES: Final = 1 << 20
 """Size of one fetch of a reader; at least one row."""
 
+_MAX_KEYS: Final = 500
+"""Number of sessions that are named in one query."""
+
 
 @final
 class SqliteStore:
@@ -130,6 +133,19 @@ class SqliteStore:
         """See `Store.seq`."""
         checks.check_session_id(session_id)
         return self._reading(lambda db: _session(db, session_id)[1])
+
+    def seqs(self, session_ids: Iterable[str]) -> dict[str, int]:
+        """See `Store.seqs`."""
+        found = dict.fromkeys(session_ids, 0)
+        for session_id in found:
+            checks.check_session_id(session_id)
+        keys = iter([columns.key_of(session_id) for session_id in found])
+        while some := list(islice(keys, _MAX_KEYS)):
+            marks = ", ".join("?" * len(some))
+            query = f"SELECT id, last, pruned FROM logs WHERE id IN ({marks})"  # noqa: S608 - of constants
+            for key, last, pruned in self._reading(lambda db: db.execute(query, some).fetchall()):  # noqa: B023
+                found[columns.name_of(key)] = _seq(last, pruned)
+        return found
 
     def sessions(
         self, *, owner: str | None = None, after: str | None = None, limit: int | None = None

@@ -1,0 +1,326 @@
+"""
+What `MemoryLive` does beside the promises of every channel.
+"""
+
+import asyncio
+import gc
+import logging
+import weakref
+from contextlib import aclosing
+
+import pytest
+
+from assistant_events.errors import LocalProtocolError, StoreError
+from assistant_events.events import Frame, Record, StepEnded, StepStarted, TextDelta, TextEnded, TextStarted
+from assistant_events.live import Live, MemoryLive
+from assistant_events.session import Session, SyncSession
+from assistant_events.stores import AsyncStore, MemoryStore, SqliteStore
+from assistant_events.testing import origin, prompt
+from assistant_events.testing.live import Publisher, Watcher
+from assistant_events.testing.virtual_loop import run
+from tests.session.scripted import CALL, Provider, line
+
+
+def test_it_is_a_channel():
+    """
+    `MemoryLive` has the methods of the contract.
+    """
+    assert isinstance(MemoryLive(MemoryStore()), Live)
+
+
+def test_without_its_block_nothing_is_live():
+    """
+    Outside of the block subscribing raises, and what is published is dropped.
+    """
+    live = MemoryLive(MemoryStore())
+    live.publish("s", [], after=0)
+
+    async def subscribe():
+        await anext(live.subscribe("s"))
+
+    with pytest.raises(LocalProtocolError, match="open the channel first: `async with MemoryLive"):
+        run(subscribe())
+    assert {} == live._topics
+
+
+def test_a_channel_has_one_block_at_a_time():
+    """
+    It cannot be opened twice, and can be opened again.
+    """
+
+    async def work():
+        live = MemoryLive(MemoryStore())
+        async with live:
+            with pytest.raises(LocalProtocolError, match="the channel is open already"):
+                await live.__aenter__()
+        async with live:
+            pass
+
+    run(work())
+
+
+def test_the_end_of_the_block_ends_subscriptions():
+    """
+    Subscribers that wait are ended, without an exception.
+    """
+
+    async def work():
+        store = MemoryStore()
+        store.append("s", [prompt()])
+        live = MemoryLive(store)
+
+        async def watch():
+            return [item.seq async for item in live.subscribe("s")]
+
+        async with live:
+            watching = asyncio.create_task(watch())
+            await asyncio.sleep(1)
+        return await watching
+
+    assert [1] == run(work())
+
+
+def test_nothing_is_left_of_a_session_that_ended():
+    """
+    The channel forgets a session without subscribers in which nothing is open.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store) as live:
+            publisher = Publisher(live, store)
+            publisher.begin()
+            publisher.say("Hello")
+            async with Watcher(live) as watcher:
+                await watcher.until(lambda: watcher.text == "Hello", "the text")
+            known = list(live._topics)
+            publisher.append(TextEnded(message_id="a1", text="Hello"))
+            after_end = list(live._topics)
+            async with Watcher(live, session_id="unknown"):
+                await asyncio.sleep(1)
+            return known, after_end, list(live._topics)
+
+    assert (["s"], [], []) == run(work())
+
+
+def test_subscribers_are_given_the_same_objects():
+    """
+    All subscribers receive the same objects, so that each is encoded once.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store) as live:
+            publisher = Publisher(live, store)
+            publisher.begin()
+            async with Watcher(live) as one, Watcher(live) as two:
+                await one.up_to(publisher)
+                await two.up_to(publisher)
+                publisher.say("Hello")
+                publisher.append(prompt(message_id="u2"))
+                for each in (one, two):
+                    await each.until(lambda: each.transcript.seq == publisher.seq, "the prompt")  # noqa: B023
+                return [mine is theirs for mine, theirs in zip(one.items[-2:], two.items[-2:], strict=True)]
+
+    assert [True, True] == run(work())
+
+
+def test_a_session_publishes_what_it_stores_and_what_streams():
+    """
+    Prompts, answers, results and progress of calls reach a subscriber in the order of the transcript.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store) as live:
+            session = await Session.open(store, "s", live=live)
+            async with Watcher(live) as watcher:
+                await session.prompt("Hello")
+                client = Provider([line(say="Hel"), line(say="lo") + line(call=CALL), line(stop="tool-calls")])
+                async with session.respond(client, {}) as events:
+                    async for _ in events:
+                        await asyncio.sleep(0.1)
+                [call] = session.transcript.pending_tool_calls
+                await session.show(call.progress("half"))
+                await watcher.until(lambda: watcher.transcript == session.transcript, "the progress")
+                await session.append(call.succeed("rain"))
+                await watcher.until(lambda: watcher.transcript == session.transcript, "the result")
+                return [type(item) for item in watcher.items].count(Frame)
+
+    assert 3 == run(work())
+
+
+def test_a_cancelled_answer_is_published_to_its_end():
+    """
+    What a session writes by itself after a cancellation reaches its subscribers.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store) as live:
+            session = await Session.open(store, "s", live=live)
+
+            async def forever(*_):
+                yield line(say="Hel")
+                await asyncio.sleep(10**6)
+
+            async def receive():
+                async with session.respond(client, {}, message_id="a1") as events:
+                    async for _ in events:
+                        pass
+
+            client = Provider([])
+            client.create = lambda *_args, **_more: forever()
+            await session.prompt("Hello")
+            async with Watcher(live) as watcher:
+                receiving = asyncio.create_task(receive())
+                await watcher.until(lambda: watcher.text == "Hel", "the text")
+                receiving.cancel()
+                await watcher.until(lambda: watcher.transcript.answer("a1").error is not None, "the end")
+                return watcher.transcript == session.transcript, watcher.transcript.answer("a1").error.kind.value
+
+    assert (True, "aborted") == run(work())
+
+
+def test_sessions_without_a_loop_publish_too():
+    """
+    A `SyncSession` in a thread reaches the subscribers in the loop of the channel.
+    """
+
+    def answer(store, live):
+        session = SyncSession.open(store, "s", live=live)
+        session.prompt("Hello")
+        with session.respond(Provider([line(say="Hel"), line(say="lo"), line(stop="stop")]), {}) as events:
+            list(events)
+        return session.transcript
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live, Watcher(live) as watcher:
+            transcript = await asyncio.to_thread(answer, store, live)
+            await watcher.until(lambda: watcher.transcript == transcript, "the answer of another thread")
+
+    run(work())
+
+
+def test_two_processes_on_one_file(tmp_path):
+    """
+    A subscriber of another process has the text of a running answer from the checkpoints of the session.
+    """
+
+    async def work():
+        with SqliteStore(tmp_path / "chat.db") as ours, SqliteStore(tmp_path / "chat.db") as theirs:
+            async with MemoryLive(AsyncStore(ours)) as near, MemoryLive(AsyncStore(theirs)) as far:
+                session = await Session.open(ours, "s", live=near)
+                go_on = asyncio.Event()
+
+                async def chunks():
+                    yield line(say="Hel")
+                    yield line(say="lo")
+                    await go_on.wait()
+                    yield line(say=", Oslo")
+                    yield line(stop="stop")
+
+                async def receive():
+                    async with session.respond(client, {}) as events:
+                        async for _ in events:
+                            pass
+
+                client = Provider([])
+                client.create = lambda *_args, **_more: chunks()
+                async with Watcher(far) as watcher:
+                    await session.prompt("Hi")
+                    receiving = asyncio.create_task(receive())
+                    await watcher.until(lambda: watcher.text == "Hello", "the checkpoint of another process")
+                    go_on.set()
+                    await receiving
+                    await watcher.until(lambda: watcher.transcript == session.transcript, "the end")
+
+    run(work())
+
+
+def test_a_store_that_fails_is_read_again(caplog):
+    """
+    A failure of the look at the store is logged; the next look finds what is new.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store) as live, Watcher(live) as watcher:
+            await asyncio.sleep(1)
+            seq, store.seq = store.seq, broken
+            store.append("s", [prompt()])
+            await asyncio.sleep(1)
+            store.seq = seq
+            await watcher.until(lambda: watcher.transcript.seq == 1, "the record")
+
+    def broken(_session_id):
+        raise StoreError("the disk is full")
+
+    with caplog.at_level(logging.WARNING):
+        run(work())
+    assert "the store could not be read: the disk is full" in caplog.text
+
+
+def test_a_left_subscription_is_freed():
+    """
+    The items of a subscription that was closed are not kept by the channel.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store, poll_s=None) as live:
+            publisher = Publisher(live, store)
+            publisher.begin()
+            publisher.say("Hello")
+            async with aclosing(live.subscribe("s")) as source:
+                async for item in source:
+                    if isinstance(item, Frame):
+                        break
+            kept = weakref.ref(item)
+            del item, source
+            gc.collect()
+            return kept() is None, live._topics["s"].items
+
+    assert (True, []) == run(work())
+
+
+def test_a_text_longer_than_a_frame_is_cut():
+    """
+    A frame has at most 64 Ki characters; to one who is late an open text is one delta.
+    """
+
+    async def work():
+        store = MemoryStore()
+        store.append("s", [prompt(), StepStarted(message_id="a1", origin=origin()), TextStarted(message_id="a1")])
+        async with MemoryLive(store) as live, Watcher(live) as watcher:
+            await watcher.until(lambda: watcher.transcript.seq == 3, "the log")
+            publisher = Publisher(live, store)
+            publisher.say("x" * 150_000)
+            await watcher.until(lambda: len(watcher.text) == 150_000, "the text")
+            async with Watcher(live) as late:
+                await late.until(lambda: len(late.text) == 150_000, "the text")
+                frames = [[event for frame in each.frames for event in frame.events] for each in (watcher, late)]
+            publisher.append(TextEnded(message_id="a1", text="x"), StepEnded(message_id="a1", finish_reason="stop"))
+            return [[len(event.delta) for event in events] for events in frames]
+
+    assert [[65_536, 65_536, 18_928], [150_000]] == run(work())
+
+
+def test_what_is_published_is_not_changed():
+    """
+    The caller's list and its events stay as they were.
+    """
+
+    async def work():
+        store = MemoryStore()
+        async with MemoryLive(store) as live:
+            publisher = Publisher(live, store)
+            publisher.begin()
+            items = [TextDelta(message_id="a1", offset=0, delta="a"), TextDelta(message_id="a1", offset=1, delta="b")]
+            live.publish("s", items, after=publisher.seq)
+            live.publish("s", [TextDelta(message_id="a1", offset=2, delta="c")], after=publisher.seq)
+            publisher.append(prompt(message_id="u2"))
+            return [item.delta for item in items], [isinstance(item, Record) for item in items]
+
+    assert (["a", "b"], [False, False]) == run(work())
