@@ -114,3 +114,24 @@ def asked(provider):
     while not any(logged.method == "POST" for logged in provider.requests):
         assert time.monotonic() < until
         time.sleep(0.01)
+
+
+class TestPydanticAi:
+    @pytest.fixture
+    def installed(self):
+        """The folder of the newest pydantic-ai that is installed for tests."""
+        found = sorted((EXAMPLES.parent / ".venv" / "clients").glob("pydantic-ai-slim-*/pins.txt"))
+        if not found:
+            pytest.skip("pydantic-ai is not installed; `make clients` does it")
+        return found[-1].parent
+
+    def test_a_move_with_its_models_and_tools(self, installed):
+        """
+        A model of pydantic-ai calls a tool of pydantic-ai, and answers with its result.
+        """
+        command = [sys.executable, "-W", "error", str(EXAMPLES / "pydantic_ai_move.py")]
+        with Child(command, env={**os.environ, "PYTHONPATH": str(installed)}) as child:
+            code, output, errors = child.ended()
+
+        assert (0, "") == (code, errors)
+        assert ["What is 2 + 3?", "[('add', (JsonContent(value=5),))]", "It is 5."] == output.splitlines()

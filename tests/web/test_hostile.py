@@ -537,7 +537,7 @@ def test_a_store_that_has_failed_is_not_a_missing_session():
 
 def test_a_client_that_leaves_while_it_sends():
     """
-    A body that is cut is no error of the server.
+    A body that is cut is not an error of the server.
     """
 
     async def main():

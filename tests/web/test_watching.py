@@ -231,7 +231,7 @@ def test_an_answer_that_ends_with_the_turn():
 @pytest.mark.parametrize("other", ["", "USER", "model"])
 def test_until_what(other):
     """
-    There is no other end than the turn of the user.
+    The turn of the user is the only end that can be asked for.
     """
 
     async def main():
@@ -318,7 +318,7 @@ def test_comments_while_nothing_happens():
 
 def test_a_browser_that_leaves_ends_its_subscription():
     """
-    The subscription is closed when the browser leaves, not with the next event; the turn goes on.
+    The subscription is closed when the browser leaves, not with the next event; the turn continues.
     """
 
     class Counted:
