@@ -95,7 +95,7 @@ def live_watchers(settings: Settings) -> Iterator[Figure]:
     """
     watched = settings.scaled(10_000)
     with TemporaryDirectory() as folder, SqliteStore(Path(folder) / "chat.db", synchronous="normal") as store:
-        yield from asyncio.run(_watch_many(store, watched))
+        yield from asyncio.run(_watch_many(store, watched, max(0.6, 5 * settings.scale)))
 
 
 def checkpoints(settings: Settings) -> Iterator[Figure]:
@@ -205,7 +205,7 @@ async def _join(size: int, joins: int) -> list[float]:
     return times
 
 
-async def _watch_many(store: SqliteStore, watched: int) -> list[Figure]:
+async def _watch_many(store: SqliteStore, watched: int, wait_s: float) -> list[Figure]:
     names = [f"s{number}" for number in range(watched)]
     for name in names:
         store.append(name, [prompt(), *durable(answer("Hello"))], expected_seq=0, unfinished=())
@@ -231,10 +231,10 @@ async def _watch_many(store: SqliteStore, watched: int) -> list[Figure]:
             for number in range(1, 4):
                 for name in names[:100]:
                     await _speak(live, store, name, f"b{number}")
-            await asyncio.sleep(5)
+            await asyncio.sleep(wait_s)
             gc.collect()
         started, began = process_time(), perf_counter()
-        await asyncio.sleep(5)
+        await asyncio.sleep(wait_s)
         share = (process_time() - started) / (perf_counter() - began)
         for task in watching:
             task.cancel()
