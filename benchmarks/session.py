@@ -58,13 +58,17 @@ def live_publish(settings: Settings) -> Iterator[Figure]:
     As `session_stream`, with a channel that has one subscriber, and 100; the difference to a session without one, over
     the limit. Each subscriber receives everything.
     """
+    store = MemoryStore()
+    live = MemoryLive(store, poll_s=None)
     with asyncio.Runner() as runner:
+        runner.run(live.__aenter__())
         for case, chunks in _streams(settings):
             alone = _running(runner, _receiver(chunks))
             for watchers, goal in ((1, _PUBLISH_GOAL), (100, None)):
-                difference = _Difference(_running(runner, _watched(chunks, watchers)), alone, chunks)
+                difference = _Difference(_running(runner, _watched(chunks, store, live, watchers)), alone, chunks)
                 detail = f"{watchers} subscribers, less none"
                 yield difference.figure(f"{case}_{watchers}", settings.fewer(), goal, detail)
+        runner.run(live.__aexit__())
 
 
 def live_join(settings: Settings) -> Iterator[Figure]:
@@ -91,7 +95,7 @@ def live_watchers(settings: Settings) -> Iterator[Figure]:
     """
     watched = settings.scaled(10_000)
     with TemporaryDirectory() as folder, SqliteStore(Path(folder) / "chat.db", synchronous="normal") as store:
-        yield from asyncio.run(_watch_many(store, watched))
+        yield from asyncio.run(_watch_many(store, watched, max(0.6, 5 * settings.scale)))
 
 
 def checkpoints(settings: Settings) -> Iterator[Figure]:
@@ -145,14 +149,17 @@ def _running(runner: asyncio.Runner, receive: _Receive) -> Callable[[], None]:
     return lambda: runner.run(receive())
 
 
-def _receiver(chunks: Sequence[bytes], live: Live | None = None, store: MemoryStore | None = None) -> _Receive:
+def _receiver(chunks: Sequence[bytes]) -> _Receive:
     async def receive() -> None:
-        session = await Session.open(MemoryStore() if store is None else store, "s", live=live)
-        async with session.decode(dialect.decoder("m1"), _given(chunks)) as events:
-            async for _ in events:
-                pass
+        await _decode(await Session.open(MemoryStore(), "s"), chunks)
 
     return receive
+
+
+async def _decode(session: Session, chunks: Sequence[bytes]) -> None:
+    async with session.decode(dialect.decoder("m1"), _given(chunks)) as events:
+        async for _ in events:
+            pass
 
 
 async def _given(chunks: Sequence[bytes]) -> AsyncIterator[bytes]:
@@ -160,21 +167,19 @@ async def _given(chunks: Sequence[bytes]) -> AsyncIterator[bytes]:
         yield chunk
 
 
-def _watched(chunks: Sequence[bytes], watchers: int) -> _Receive:
+def _watched(chunks: Sequence[bytes], store: MemoryStore, live: MemoryLive, watchers: int) -> _Receive:
+    async def watch(name: str) -> None:
+        async with aclosing(live.subscribe(name)) as items:
+            async for item in items:
+                if isinstance(item, Record) and item.event.type == "step.ended":
+                    return
+
     async def receive() -> None:
-        store = MemoryStore()
-
-        async def watch(live: Live) -> None:
-            async with aclosing(live.subscribe("s")) as items:
-                async for item in items:
-                    if isinstance(item, Record) and item.event.type == "step.ended":
-                        return
-
-        async with MemoryLive(store, poll_s=None) as live:
-            watching = [asyncio.create_task(watch(live)) for _ in range(watchers)]
-            await asyncio.sleep(0)
-            await _receiver(chunks, live, store)()
-            await asyncio.gather(*watching)
+        name = "s"
+        watching = [asyncio.create_task(watch(name)) for _ in range(watchers)]
+        await _decode(await Session.open(store, name, live=live), chunks)
+        await asyncio.gather(*watching)
+        store.delete(name)
 
     return receive
 
@@ -200,7 +205,7 @@ async def _join(size: int, joins: int) -> list[float]:
     return times
 
 
-async def _watch_many(store: SqliteStore, watched: int) -> list[Figure]:
+async def _watch_many(store: SqliteStore, watched: int, wait_s: float) -> list[Figure]:
     names = [f"s{number}" for number in range(watched)]
     for name in names:
         store.append(name, [prompt(), *durable(answer("Hello"))], expected_seq=0, unfinished=())
@@ -226,10 +231,10 @@ async def _watch_many(store: SqliteStore, watched: int) -> list[Figure]:
             for number in range(1, 4):
                 for name in names[:100]:
                     await _speak(live, store, name, f"b{number}")
-            await asyncio.sleep(5)
+            await asyncio.sleep(wait_s)
             gc.collect()
         started, began = process_time(), perf_counter()
-        await asyncio.sleep(5)
+        await asyncio.sleep(wait_s)
         share = (process_time() - started) / (perf_counter() - began)
         for task in watching:
             task.cancel()

@@ -9,7 +9,7 @@ from typing import Any, final
 import attrs
 
 from assistant_events import events as ev
-from assistant_events.events import DeltaEvent, DurableEvent, LiveEvent, UnknownEvent
+from assistant_events.events import DeltaEvent, LiveEvent, Record
 from assistant_events.stores.checkpoints import STARTS, Fragment, closed_fragments, cut_delta, fragment_of
 
 
@@ -26,12 +26,14 @@ class OpenFragments:
         self._texts: dict[Fragment, _Text] = {}
         self._progress: dict[tuple[str, str], tuple[int, ev.ToolProgress]] = {}  # by message and call
         self._messages: list[str] = []  # as they follow one another, from the first with something open
+        self._settled = 0  # `seq` of the last record that has ended calls
 
     def __bool__(self) -> bool:
         return bool(self._texts or self._progress)
 
-    def apply(self, event: DurableEvent | UnknownEvent) -> None:
-        """Open and close what a durable event opens and closes."""
+    def apply(self, record: Record) -> None:
+        """Open and close what a record opens and closes."""
+        event = record.event
         name, kind = event.message_id, STARTS.get(type(event))
         if name is None:
             return
@@ -39,21 +41,21 @@ class OpenFragments:
             # A message that is not known began before all that are.
             known = self._messages
             self._messages = known[: known.index(name)] if name in known else []
-            self._end_calls(lambda message_id, _: message_id not in self._messages)
+            self._end_calls(record.seq, lambda message_id, _: message_id not in self._messages)
         elif self or kind is not None:
             self._note(name)
         for fragment in closed_fragments(self._texts, (event,), lambda: self._messages):
             del self._texts[fragment]
         if kind is not None:
-            self._texts[Fragment(name, kind, getattr(event, "call_id", ""))] = _Text()
+            self._texts[Fragment(name, kind, getattr(event, "call_id", ""))] = _Text(record.seq)
         elif isinstance(event, ev.ToolSuccess | ev.ToolFailed):
-            self._end_calls(lambda message_id, call_id: (message_id, call_id) == (name, event.call_id))
+            self._end_calls(record.seq, lambda message_id, call_id: (message_id, call_id) == (name, event.call_id))
         elif isinstance(event, ev.StepRestarted):
-            self._end_calls(lambda message_id, _: message_id == name)
+            self._end_calls(record.seq, lambda message_id, _: message_id == name)
         if not self:
             self._messages = []
 
-    def add(self, events: Sequence[LiveEvent], index: int, *, current: bool) -> list[LiveEvent]:
+    def add(self, events: Sequence[LiveEvent], index: int, *, after: int, is_last: bool) -> list[LiveEvent]:
         """
         Add live events, and return what is new of them.
 
@@ -62,21 +64,24 @@ class OpenFragments:
 
             index: Of the item that will have them.
 
-            current: Whether no record has come since they were made. Then they may begin a fragment that is not known.
+            after: `seq` of the record before them. They never land in a fragment that began later.
+
+            is_last: Whether that is the last record. Then they may begin a fragment that is not known.
         """
         new: list[LiveEvent] = []
         for event in events:
             if isinstance(event, ev.ToolProgress):
-                self._note(event.message_id)
-                self._progress[event.message_id, event.call_id] = index, event
-                new.append(event)
+                if after >= self._settled:
+                    self._note(event.message_id)
+                    self._progress[event.message_id, event.call_id] = index, event
+                    new.append(event)
                 continue
             fragment = fragment_of(event)
             text = self._texts.get(fragment)
-            if text is None and current and event.offset == 0:
+            if text is None and is_last and event.offset == 0:
                 self._note(event.message_id)
-                text = self._texts[fragment] = _Text()
-            if text is not None and (rest := text.add(event, index)) is not None:
+                text = self._texts[fragment] = _Text(after)
+            if text is not None and text.began <= after and (rest := text.add(event, index)) is not None:
                 new.append(rest)
         return new
 
@@ -87,7 +92,8 @@ class OpenFragments:
         found += [event for index, event in self._progress.values() if since is None or index >= since]
         return found
 
-    def _end_calls(self, ended: Callable[[str, str], bool]) -> None:
+    def _end_calls(self, seq: int, ended: Callable[[str, str], bool]) -> None:
+        self._settled = seq
         self._progress = {key: value for key, value in self._progress.items() if not ended(*key)}
 
     def _note(self, message_id: str) -> None:
@@ -99,7 +105,8 @@ class OpenFragments:
 class _Text:
     """The text of a fragment, in pieces."""
 
-    def __init__(self) -> None:
+    def __init__(self, began: int) -> None:
+        self.began = began  # `seq` of the record that began it, or of a later one
         self._first: DeltaEvent | None = None
         self._length = 0
         # Any: text, or bytes of media.

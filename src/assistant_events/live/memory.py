@@ -210,7 +210,7 @@ class MemoryLive:
                     topic.skip_to(seq)
             if before == seq:
                 if topic.seq == seq:
-                    topic.add_live(pieces, current=True)
+                    topic.add_live(pieces, seq)
                 break
         topic.flush()
 

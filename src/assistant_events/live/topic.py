@@ -134,20 +134,21 @@ class Topic:
         pending, self.pending, self.pending_size = self.pending, [], 0
         for after, events in pending:
             if after <= (self.seq or 0):
-                self.add_live(events, current=after == self.seq)
+                self.add_live(events, after)
             else:
                 self.pending.append((after, events))
 
-    def add_live(self, events: Sequence[LiveEvent], *, current: bool) -> None:
-        """Emit live events; *current* as in `OpenFragments.add`."""
+    def add_live(self, events: Sequence[LiveEvent], after: int) -> None:
+        """Emit live events that follow the record *after*."""
+        seq = self.seq or 0
         for piece in _pieces(join_deltas(events)):
-            if new := self.fragments.add(piece, self.next, current=current):
-                self._add(Frame(session_id=self.session_id, after=self.seq or 0, events=new), _size(new))
+            if new := self.fragments.add(piece, self.next, after=after, is_last=after == seq):
+                self._add(Frame(session_id=self.session_id, after=seq, events=new), _size(new))
 
     def add_record(self, record: Record) -> None:
         """Emit the next record."""
         self.seq = record.seq
-        self.fragments.apply(record.event)
+        self.fragments.apply(record)
         self._add(record, 0)
 
     def forget_open(self) -> None:

@@ -6,25 +6,6 @@ A `SseWriter` writes them as server-sent events.
 """
 
 from assistant_events.outward.documents import DocumentWriter
-from assistant_events.outward.sse import (
-    HEARTBEAT,
-    SSE_HEADERS,
-    SSE_START,
-    SharedEvents,
-    SseWriter,
-    end_event,
-    error_event,
-    parse_cursor,
-)
+from assistant_events.outward.sse import SharedEvents, SseWriter, end_event, error_event, parse_cursor
 
-__all__ = [
-    "HEARTBEAT",
-    "SSE_HEADERS",
-    "SSE_START",
-    "DocumentWriter",
-    "SharedEvents",
-    "SseWriter",
-    "end_event",
-    "error_event",
-    "parse_cursor",
-]
+__all__ = ["DocumentWriter", "SharedEvents", "SseWriter", "end_event", "error_event", "parse_cursor"]

@@ -65,6 +65,14 @@ class Builder:
         """Place of the last record that was folded; 0 when there was none."""
         return self._seq
 
+    def open_text(self) -> list[tuple[str, object, Buffer[str]]]:
+        """
+        Return the content of each fragment that streams, with the id of its message and its key.
+
+        The key is the class of its deltas, or the id of a call. A fragment has the same buffer until it ends.
+        """
+        return [(open_.id, key, buffer) for open_ in self._open.values() for key, buffer in open_.open_text()]
+
     def extend(self, items: Iterable[ev.Event | ev.Record | ev.Frame]) -> None:  # noqa: C901 - the hot path
         """Apply all of *items*; events that are out of place change nothing."""
         # Any: a delta is recognised by its class.

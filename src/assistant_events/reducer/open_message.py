@@ -96,6 +96,10 @@ class OpenMessage(ABC):
             return OUTCOMES[why]
         return Outcome.DUPLICATE if self.repeats(event) else Outcome.CONFLICT
 
+    def open_text(self) -> list[tuple[object, Buffer[str]]]:
+        """Return the content of each open fragment, and its key as in `buffers`."""
+        return list(self.buffers.items())
+
     @abstractmethod
     def repeats(self, event: KnownEvent) -> bool:
         """Return whether an event that comes again equals the one that was applied."""
@@ -154,6 +158,10 @@ class OpenCompaction(OpenMessage):
         times = moment.ends(self.base.times)
         self.base = attrs.evolve(self.base, status=MessageStatus.FAILED, error=event.error, times=times)
         return _APPLIED
+
+    def open_text(self) -> list[tuple[object, Buffer[str]]]:
+        """See `OpenMessage.open_text`."""
+        return [] if self.closed else [(CompactionDelta, self.buffer)]
 
     def repeats(self, event: KnownEvent) -> bool:
         """See `OpenMessage.repeats`."""

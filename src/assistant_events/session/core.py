@@ -22,11 +22,8 @@ from assistant_events.events import (
     HistoryRewound,
     LiveEvent,
     PromptSubmitted,
-    Record,
-    is_durable,
 )
 from assistant_events.lifecycle import Outcome
-from assistant_events.live.contract import Live
 from assistant_events.messages import (
     AssistantMessage,
     Awaits,
@@ -38,9 +35,10 @@ from assistant_events.messages import (
 )
 from assistant_events.reducer import describe, explain, reconcile
 from assistant_events.session.answers import Chunks, Client, Source
-from assistant_events.session.open_text import Checkpoints, open_text
+from assistant_events.session.open_text import TextCursor
 from assistant_events.session.options import CHECKPOINT_S, Meta, Records, SessionOptions, check_options
 from assistant_events.session.projection import Batch, Projection
+from assistant_events.session.publisher import Publisher
 from assistant_events.session.receiver import KEPT, STORED, Receivers, StreamReceiver
 from assistant_events.session.stopping import cancellation, stop_run
 from assistant_events.session.stream_calls import Ask, StreamCalls
@@ -78,13 +76,15 @@ class Core(ABC, Generic[StreamT]):
         core._session_id = session_id
         core._owner, core._worker = options.get("owner"), options.get("worker")
         core._claim, core._holders = None, 0
-        core._live = options.get("live")
         core._snapshot_every = options.get("snapshot_every")
         core._snapshot_seq = 0
         core._projection = Projection()
         core._receivers = Receivers(core._projection)
+        live = options.get("live")
+        core._publisher = None if live is None else Publisher(live, session_id, core._projection)
         every_s = options.get("checkpoint_s", CHECKPOINT_S)
-        core._checkpoints = Checkpoints(every_s) if every_s is not None and cast("Store", store).persistent else None
+        core._checkpoint_s = every_s if cast("Store", store).persistent else None
+        core._checkpointed = TextCursor(core._projection)
         return core
 
     _session_id: str
@@ -92,12 +92,13 @@ class Core(ABC, Generic[StreamT]):
     _worker: str | None
     _claim: Claim | None
     _holders: int
-    _live: Live | None
+    _publisher: Publisher | None
     _snapshot_every: int | None
     _snapshot_seq: int
     _projection: Projection
     _receivers: Receivers
-    _checkpoints: Checkpoints | None
+    _checkpoint_s: float | None
+    _checkpointed: TextCursor
 
     @property
     def session_id(self) -> str:
@@ -284,7 +285,8 @@ class Core(ABC, Generic[StreamT]):
     async def _claimed(self, worker: str) -> None:
         if self._claim is None:
             self._claim = await self._call(lambda store: store.claim(self.session_id, worker))
-            self._publish(list(open_text(self.transcript).values()), self.seq)
+            if self._publisher is not None:
+                self._publisher.claim(self._claim.token)
         self._holders += 1
 
     async def _released(self) -> None:
@@ -293,6 +295,8 @@ class Core(ABC, Generic[StreamT]):
         if claim is None or self._holders:
             return
         self._claim = None
+        if self._publisher is not None:
+            self._publisher.claim(None)
         try:
             await self._call(lambda store: store.release(claim))
         except StoreError as error:
@@ -321,8 +325,7 @@ class Core(ABC, Generic[StreamT]):
             await self._read_on()
             pieces, seq = await self._call(lambda store: (store.load_checkpoints(name), store.seq(name)))
         self._projection.extend(pieces)
-        if self._checkpoints is not None:
-            self._checkpoints.stored(self.transcript)
+        self._checkpointed.advance(self._checkpointed.lengths())
 
     async def _read_on(self) -> None:
         while True:
@@ -337,7 +340,8 @@ class Core(ABC, Generic[StreamT]):
         self._projection.extend(records)
         self._receivers.match_log(records, after=after, known=known)
         new = tuple([record for record in records if record.seq > known])
-        self._publish(new, max(after, known))
+        if new and self._publisher is not None:
+            self._publisher.publish(new, max(after, known))
         return new
 
     async def _read(self, after: int, limit: int | None) -> tuple[int, Records]:
@@ -367,7 +371,8 @@ class Core(ABC, Generic[StreamT]):
             self._projection.extend(records)
             self._projection.committed(batch)
             self._receivers.notice(records)
-            self._publish(records, batch.after)
+            if self._publisher is not None:
+                self._publisher.publish(records, batch.after)
             await self._keep_snapshot()
         return records
 
@@ -380,20 +385,25 @@ class Core(ABC, Generic[StreamT]):
         except Exception:
             receiver.parked = bool(receiver.pending)
             raise
-        passed_on = receiver.accept(batch, records)
-        self._publish_answer(passed_on, batch, records)
+        if self._publisher is not None:
+            self._publisher.publish_open()
+        events, places = receiver.accept(batch, records)
+        if self._publisher is not None:
+            self._publisher.publish_answer(events, places, records, batch.after)
+        self._has_streamed(())
         await self._keep_snapshot()
-        return passed_on
+        return events, places
 
     def _pass_live(self, receiver: StreamReceiver) -> list[Event] | None:
         """Return the events to pass on when nothing has to be stored first, `None` otherwise."""
         events = receiver.pass_live()
         if events:
-            if self._live is not None:
-                self._publish(cast("list[LiveEvent]", events), self.seq)
-            if self._checkpoints is not None:
-                self._checkpoint_soon(self._checkpoints)
+            self._has_streamed(cast("list[LiveEvent]", events))
         return events
+
+    @abstractmethod
+    def _has_streamed(self, events: Sequence[LiveEvent]) -> None:
+        """Show and checkpoint *events*, and other open text, now or soon."""
 
     async def _commit(
         self,
@@ -439,33 +449,12 @@ class Core(ABC, Generic[StreamT]):
 
     async def _show(self, events: Sequence[LiveEvent]) -> None:
         applied = [event for event in events if self._projection.apply(event) is Outcome.APPLIED]
-        self._publish(applied, self.seq)
+        if applied and self._publisher is not None:
+            self._publisher.publish(applied, self.seq)
 
-    # -- what others see of it
-
-    def _publish(self, items: Sequence[Record | LiveEvent], after: int) -> None:
-        if self._live is not None:
-            token = None if self._claim is None else self._claim.token
-            self._live.publish(self.session_id, items, after=after, token=token)
-
-    def _publish_answer(self, passed_on: tuple[list[Event], list[int]], batch: Batch, records: Records) -> None:
-        """Publish what was stored of an answer, each record at its place among the live events."""
-        if self._checkpoints is not None:
-            self._checkpoints.notice(records)
-            self._checkpoint_soon(self._checkpoints)
-        if self._live is None:
-            return
-        stored, places = {record.seq: record for record in records}, iter(passed_on[1])
-        shown = [stored.get(next(places)) if is_durable(event) else event for event in passed_on[0]]
-        self._publish([item for item in shown if item is not None], batch.after)
-
-    @abstractmethod
-    def _checkpoint_soon(self, checkpoints: Checkpoints) -> None: ...
-
-    async def _checkpoint(self, checkpoints: Checkpoints) -> None:
+    async def _checkpoint(self) -> None:
         """Store what of the open fragments is not stored yet. The answer continues without it."""
-        transcript, after = self.transcript, self.seq
-        pieces = checkpoints.missing(transcript)
+        pieces, lengths, after = self._checkpointed.missing(), self._checkpointed.lengths(), self.seq
         token = None if self._claim is None else self._claim.token
         if not pieces:
             return
@@ -474,7 +463,7 @@ class Core(ABC, Generic[StreamT]):
         except StoreError as error:
             _log.warning("session %r: no checkpoint after seq %d: %s", self.session_id, after, error)
         else:
-            checkpoints.stored(transcript)
+            self._checkpointed.advance(lengths)
 
     async def _snapshot(self) -> None:
         transcript = self._projection.recorded()

@@ -12,6 +12,7 @@ from assistant_events.events import Event, Record
 from assistant_events.lifecycle import Outcome
 from assistant_events.reducer import Builder
 from assistant_events.stores.contract import StoredEvent
+from assistant_events.values.buffers import Buffer
 
 
 @final
@@ -44,6 +45,10 @@ class Projection:
     def seq(self) -> int:
         """`seq` of the last record; 0 when there was none."""
         return self._builder.seq
+
+    def open_text(self) -> list[tuple[str, object, Buffer[str]]]:
+        """See `Builder.open_text`."""
+        return self._builder.open_text()
 
     def start_from(self, snapshot: msg.Transcript) -> None:
         """Replace everything by *snapshot*."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
 from datetime import datetime
 from typing import Any, Self, TypeVar, Unpack, final
 
-from assistant_events.events import DurableEvent, LiveEvent, UnknownEvent
+from assistant_events.events import DurableEvent, LiveEvent, ToolProgress, UnknownEvent
 from assistant_events.session.answers import Client, async_source
 from assistant_events.session.core import Core
-from assistant_events.session.open_text import Checkpoints
 from assistant_events.session.options import Meta, Records, SessionOptions
+from assistant_events.session.publisher import FLUSH_S
 from assistant_events.session.streams import EventStream, to_the_end
 from assistant_events.stores import AsyncStore, Store
 from assistant_events.values import ContentInput
@@ -38,7 +38,8 @@ class Session(Core[EventStream]):
     _stream_class = EventStream
     _where: Store | AsyncStore
     _lock: asyncio.Lock
-    _timer: asyncio.TimerHandle | None = None
+    _flush_timer: asyncio.TimerHandle | None = None
+    _checkpoint_timer: asyncio.TimerHandle | None = None
     _writing: asyncio.Task[None] | None = None
 
     @classmethod
@@ -182,14 +183,24 @@ class Session(Core[EventStream]):
         """Store a snapshot at `seq`, so that the next `open` reads only the records after it."""
         await self._alone(self._snapshot())
 
-    def _checkpoint_soon(self, checkpoints: Checkpoints) -> None:
-        def write() -> None:
-            self._timer = None
-            if checkpoints.missing(self.transcript):
-                self._writing = asyncio.create_task(self._alone(self._checkpoint(checkpoints)))
+    def _has_streamed(self, events: Sequence[LiveEvent]) -> None:
+        if self._publisher is not None:
+            if self._flush_timer is None:
+                self._flush_timer = asyncio.get_running_loop().call_later(FLUSH_S, self._flush)
+            if ToolProgress in map(type, events):
+                self._publisher.publish([event for event in events if isinstance(event, ToolProgress)], self.seq)
+        if self._checkpoint_s is not None and self._checkpoint_timer is None:
+            self._checkpoint_timer = asyncio.get_running_loop().call_later(self._checkpoint_s, self._write_checkpoint)
 
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(checkpoints.every_s, write)
+    def _flush(self) -> None:
+        self._flush_timer = None
+        if self._publisher is not None:
+            self._publisher.publish_open()
+
+    def _write_checkpoint(self) -> None:
+        self._checkpoint_timer = None
+        if self._checkpointed.is_behind():
+            self._writing = asyncio.create_task(self._alone(self._checkpoint()))
 
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T:
         # Any: see `Core`.

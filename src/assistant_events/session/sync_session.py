@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
 from inspect import iscoroutinefunction
 from threading import RLock
@@ -12,7 +12,6 @@ from typing import Any, Self, TypeVar, Unpack, final
 from assistant_events.events import DurableEvent, LiveEvent, UnknownEvent
 from assistant_events.session.answers import Client, sync_source
 from assistant_events.session.core import Core
-from assistant_events.session.open_text import Checkpoints
 from assistant_events.session.options import Meta, Records, SessionOptions
 from assistant_events.session.streams import SyncEventStream, finished
 from assistant_events.stores.contract import Store
@@ -96,14 +95,18 @@ class SyncSession(Core[SyncEventStream]):
         """See `Session.snapshot`."""
         finished(self._alone(self._snapshot()))
 
-    def _checkpoint_soon(self, checkpoints: Checkpoints) -> None:
-        # No timer of a thread: a provider that is silent streams nothing that could be lost.
+    def _has_streamed(self, events: Sequence[LiveEvent]) -> None:
+        if events and self._publisher is not None:
+            self._publisher.publish(events, self.seq)
+        if self._checkpoint_s is None:
+            return
+        # A timer in a thread is not needed: a provider that is silent streams nothing that could be lost.
         now = monotonic()
         if self._due is None:
-            self._due = now + checkpoints.every_s
+            self._due = now + self._checkpoint_s
         elif now >= self._due:
             self._due = None
-            finished(self._alone(self._checkpoint(checkpoints)))
+            finished(self._alone(self._checkpoint()))
 
     async def _alone(self, work: Coroutine[Any, Any, _T]) -> _T:
         # Any: see `Core`.

@@ -245,6 +245,7 @@ async def _who_is_late_gets_all(live: Live, store: MemoryStore) -> None:
         await watcher.until(lambda: _output(watcher) == "2 %", "the last progress of a call")
     async with Watcher(live) as watcher:
         publisher.append(ev.ToolSuccess(message_id="b1", call_id="c1", output="done"))
+        live.publish("s", [_progress("stale")], after=publisher.seq - 1)
         await watcher.up_to(publisher)
     async with Watcher(live) as watcher:
         await watcher.up_to(publisher)
@@ -279,6 +280,7 @@ async def _frames_are_at_their_place(live: Live, store: MemoryStore) -> None:
         stale = ev.TextDelta(message_id="a1", offset=len(text), delta="stale")
         publisher.append(ev.TextEnded(message_id="a1", text=text), ev.TextStarted(message_id="a1"))
         live.publish("s", [stale], after=publisher.seq - 2)
+        live.publish("s", [ev.TextDelta(message_id="a1", offset=0, delta=text)], after=publisher.seq - 2)
         live.publish("s", [ev.TextDelta(message_id="a1", offset=0, delta="new")], after=publisher.seq)
         await watcher.until(lambda: _text_of(watcher, "a1") == f"{text}new", "the text of the next fragment")
         publisher.append(ev.StepRestarted(message_id="a1", reason="again"), ev.TextStarted(message_id="a1"))

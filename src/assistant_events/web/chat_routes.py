@@ -23,15 +23,8 @@ from assistant_events.errors import PrunedError, StoreError
 from assistant_events.events import Frame, Record
 from assistant_events.live import Live
 from assistant_events.messages import ApprovalStatus, Awaits, Transcript
-from assistant_events.outward import (
-    SSE_START,
-    DocumentWriter,
-    SharedEvents,
-    SseWriter,
-    end_event,
-    error_event,
-    parse_cursor,
-)
+from assistant_events.outward import DocumentWriter, SharedEvents, SseWriter, end_event, error_event, parse_cursor
+from assistant_events.outward.sse import SSE_START
 from assistant_events.reducer import Builder, fold
 from assistant_events.session import Client, Turns, is_stopped
 from assistant_events.stores import AsyncStore, Store
@@ -65,18 +58,9 @@ class ChatRoutes:
 
         app.mount("/api", ChatRoutes(store, turns, live, authorize=authorize))
 
-    | route | |
-    |---|---|
-    | `GET /sessions` | the sessions of the owner, the last updated first, in pages: `?limit=20&after=…` |
-    | `GET /sessions/{id}` | the session as one document of type `snapshot` |
-    | `GET /sessions/{id}/events` | what happens in it, as server-sent events; see below |
-    | `POST /sessions/{id}/prompt` | `{"prompt": "…"}` stores a prompt and starts the turn; a new id creates a session |
-    | `POST /sessions/{id}/edit` | `{"message_id": "…", "prompt": "…"}` replaces a prompt, and all after it |
-    | `POST /sessions/{id}/regenerate` | `{"message_id": "…"}` asks for another answer in place of this one |
-    | `POST /sessions/{id}/stop` | `{}` stops the turn |
-    | `POST /sessions/{id}/approve`, `…/deny` | `{"message_id": "…", "call_id": "…"}` answers for a call that waits |
-    | `POST /sessions/{id}/result` | the same with `"output"` or `"error"`: the result of a tool of the browser |
-    | `DELETE /sessions/{id}` | stops the turn and deletes the session |
+    Below `/sessions`: the list, `GET {id}` for the history, `GET {id}/events`, `DELETE {id}`, and `POST {id}/…` with a
+    JSON object for `prompt`, `edit`, `regenerate`, `stop`, `approve`, `deny` and `result`. A prompt to a new id creates
+    a session.
 
     A request returns as soon as its events are stored; the turn runs in a task of *turns*.
 

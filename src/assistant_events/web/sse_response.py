@@ -9,7 +9,7 @@ from typing import Final, final
 
 from starlette.types import Receive, Scope, Send
 
-from assistant_events.outward import HEARTBEAT, SSE_HEADERS
+from assistant_events.outward.sse import HEARTBEAT, SSE_HEADERS
 
 _HEADERS: Final = [(name.encode(), value.encode()) for name, value in SSE_HEADERS.items()]
 
