@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from benchmarks.aimock import mock_peers
+from benchmarks.browsers import browsers
 from benchmarks.codec import converters_event, converters_message
 from benchmarks.decode import (
     recorded_noise,
@@ -51,6 +52,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
         "live_join": live_join,
         "live_watchers": live_watchers,
         "checkpoints": checkpoints,
+        "browsers": browsers,
         "mock_streams": mock_streams,
         "mock_peers": mock_peers,
         "peers": peers,

@@ -63,6 +63,8 @@ CORE: Final[dict[str, list[str]]] = {
     ),
     "stores": ["tests/stores"],
     "session": ["tests/session"],
+    "outward": ["tests/outward"],
+    "web": ["tests/web"],
     "clients/recovery.py": ["tests/clients"],
     "clients/run_driver.py": ["tests/clients"],
     "mock/matching.py": ["tests/mock"],

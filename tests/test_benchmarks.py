@@ -43,6 +43,7 @@ CASES = {
     "live_join": {"p50_ms", "p99_ms"},
     "live_watchers": {"bytes_each", "growth", "poll_share"},
     "checkpoints": {"bytes", "cpu"},
+    "browsers": {"bytes_each", "growth", "hundred"},
     "mock_streams": {"cpu", "growth_mb"},
     "bytes_per_event": {"text.delta", "reasoning.delta", "tool.input.delta", "durable"},
 }

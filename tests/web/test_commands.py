@@ -141,7 +141,9 @@ def test_sessions_of_an_owner(wrap):
     run(main())
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=-1", "limit=x", "limit=1e1", "after=x", "after="])
+@pytest.mark.parametrize(
+    "query", ["limit=0", "limit=101", "limit=" + "9" * 5000, "limit=-1", "limit=x", "limit=1e1", "after=x", "after="]
+)
 def test_pages_that_do_not_exist(query):
     """
     A limit out of its bounds and a cursor of something else are refused.

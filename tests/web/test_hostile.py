@@ -439,6 +439,7 @@ def test_connections_of_an_owner():
                     assert 202 == (await app.ada.post("/sessions/s1/stop")).status
                 async with app.ada.watch("/sessions/s1/events") as again:
                     assert 200 == again.status
+                    assert 429 == (await app.ada.get("/sessions/s1/events")).status
 
             assert (429, 503) == (third.status, full.status)
             assert ["5", "5"] == [each.headers["retry-after"] for each in (third, full)]
@@ -531,6 +532,23 @@ def test_a_store_that_has_failed_is_not_a_missing_session():
             routes = ChatRoutes(Failing(app.store), app.turns, app.live, authorize=lambda *_: "ada")
 
             assert 503 == (await Browser(routes).get("/sessions/s1")).status
+
+    run(main())
+
+
+def test_a_store_that_fails_for_a_new_session():
+    """
+    A first prompt that could not be stored is 503, so that it is sent again.
+    """
+
+    async def main():
+        store = Store()
+        async with chat(store=store) as app:
+            store.refuse = StoreError("the disk is full")
+            answer = await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+
+            assert 503 == answer.status
+            assert "disk" not in answer.document["detail"]
 
     run(main())
 

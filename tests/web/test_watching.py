@@ -269,6 +269,24 @@ def test_an_answer_ends_when_a_person_has_to_allow_a_call():
     run(main())
 
 
+def test_an_answer_ends_when_its_calls_are_stopped():
+    """
+    A turn that is stopped while a call waits has its end, although the model has not answered.
+    """
+
+    async def main():
+        async with chat(ASKS, asks=lambda _call: True) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: app.store.seq("s1") == 5)
+            await app.ada.post("/sessions/s1/stop")
+            got = await (await app.ada.get("/sessions/s1/events?until=user")).until("end")
+
+            assert "failed" == got[0][2]["messages"][1]["parts"][0]["status"]
+            assert "end" == got[1][1]
+
+    run(main())
+
+
 def test_a_tool_that_runs_is_not_the_turn_of_the_user():
     """
     While a call waits for a person and another one runs, the answer stays open.

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from assistant_events.errors import PrunedError, StoreError
-from assistant_events.events import Frame, Record
+from assistant_events.events import Frame
 from assistant_events.live import Live
 from assistant_events.messages import ApprovalStatus, Awaits, Transcript
 from assistant_events.outward import DocumentWriter, SharedEvents, SseWriter, end_event, error_event, parse_cursor
@@ -223,49 +223,41 @@ class ChatRoutes:
 
     # -- events
 
-    async def _events(
+    async def _events(  # noqa: C901 - one answer, from its start to its end
         self, session_id: str, after: int | None, known: Transcript | None, *, until_user: bool
     ) -> AsyncGenerator[bytes]:
         writer = SseWriter(self._shared.setdefault(session_id, SharedEvents()))
         turn = Builder(known) if until_user else None
         yield SSE_START
         try:
-            async with aclosing(self._items(session_id, after, known)) as items:
-                async for item in items:
-                    if isinstance(item, Transcript):
-                        yield writer.snapshot(item)
-                        turn = None if turn is None else Builder(item)
-                    else:
-                        yield writer.write(item)
-                    if turn is None or isinstance(item, Frame):
-                        continue
-                    if isinstance(item, Record):
-                        turn.apply(item)
-                    if item.seq == turn.seq and self._is_users_turn(turn.transcript):
-                        yield end_event(item.seq)
+            while True:
+                if after is None:
+                    known = await self._transcript(session_id) if known is None else known
+                    turn = None if turn is None else Builder(known)
+                    after = known.seq
+                    yield writer.snapshot(known)
+                    if turn is not None and self._is_users_turn(known):
+                        yield end_event(after)
                         return
+                known = None  # nothing of it is kept while the browser watches
+                try:
+                    async with aclosing(self._live.subscribe(session_id, after)) as items:
+                        async for item in items:
+                            yield writer.write(item)
+                            if turn is None or isinstance(item, Frame):
+                                continue
+                            turn.apply(item)
+                            if item.seq == turn.seq and self._is_users_turn(turn.transcript):
+                                yield end_event(item.seq)
+                                return
+                except PrunedError:
+                    after = None
+                else:
+                    break
         except StoreError:
             yield error_event("the session could not be read")
         else:
             yield error_event("the server ends")
-
-    async def _items(
-        self, session_id: str, after: int | None, known: Transcript | None
-    ) -> AsyncGenerator[Transcript | Record | Frame]:
-        """Yield what happens after a record; a transcript first without one, and where the records are pruned."""
-        while True:
-            if after is None:
-                known = await self._transcript(session_id) if known is None else known
-                yield known
-                after, known = known.seq, None
-            try:
-                async with aclosing(self._live.subscribe(session_id, after)) as items:
-                    async for item in items:
-                        yield item
-            except PrunedError:
-                after = known = None
-            else:
-                return
 
     # -- sessions and owners
 

@@ -65,9 +65,10 @@ class SseResponse:
                 if not event.done():
                     event.cancel()
                     await asyncio.wait((event,))
-            if gone.done() or (piece := event.result()) is None:
+            if gone.done() or event.result() is None:
                 return
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            # Without a name for the bytes: they are not kept until the next event.
+            await send({"type": "http.response.body", "body": event.result(), "more_body": True})
 
 
 async def _next(events: AsyncGenerator[bytes]) -> bytes | None:
