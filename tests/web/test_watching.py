@@ -4,10 +4,11 @@ The events of a session: what a browser is given when it joins, leaves and comes
 
 import asyncio
 import gc
+import tracemalloc
 
 import pytest
 
-from assistant_events import PromptSubmitted, find_problems
+from assistant_events import PromptSubmitted, find_problems, fold
 from assistant_events.errors import PrunedError, StoreError
 from assistant_events.outward import DocumentWriter
 from assistant_events.stores import MemoryStore
@@ -509,5 +510,67 @@ def test_a_server_that_ends_breaks_the_connection():
             go.set()
             await until(lambda: app.store.seq("s1") == 5)
         gc.collect()
+
+    run(main())
+
+
+def test_hundreds_of_sessions_at_once():
+    """
+    Each of 300 browsers that watch a session of their own gets the answer of that session.
+    """
+
+    async def main():
+        answers = [(line(say=f"answer {number}"), line(stop="stop")) for number in range(300)]
+        async with chat(*answers, max_streams_per_owner=300) as app:
+            watching = []
+            for number in range(300):
+                await app.ada.post(f"/sessions/s{number}/prompt", {"prompt": "Hi"})
+                watching.append(app.ada.watch(f"/sessions/s{number}/events?after=0"))
+            opened = [await watch.__aenter__() for watch in watching]
+            shown = [folded(await events.until("step.ended"))[-1] for events in opened]
+            for watch in watching:
+                await watch.__aexit__(None, None, None)
+
+            stored = [fold(app.store.read(f"s{number}")).last.text for number in range(300)]
+            assert stored == shown
+            assert 300 == len(set(shown))
+
+    run(main())
+
+
+def test_a_browser_that_watches_keeps_no_history():
+    """
+    The memory of a browser that waits does not grow with the session: neither transcript nor snapshot is kept.
+    """
+    session = 500_000
+
+    async def main():
+        async with chat((line(say="x" * session), line(stop="stop"))) as app:
+            await app.ada.post("/sessions/s1/prompt", {"prompt": "Hi"})
+            await until(lambda: app.store.seq("s1") == 5)
+            got = []
+
+            async def drop(message):
+                got.append(len(message.get("body", b"")))
+
+            left = asyncio.Event()
+
+            async def leaves():
+                await left.wait()
+                return {"type": "http.disconnect"}
+
+            tracemalloc.start()
+            try:
+                scopes = [app.ada._scope("GET", "/sessions/s1/events", {}) for _ in range(10)]
+                tasks = [asyncio.create_task(app.routes(scope, leaves, drop)) for scope in scopes]
+                await until(lambda: len([size for size in got if size > session]) == 10)
+                gc.collect()
+                kept, _ = tracemalloc.get_traced_memory()
+            finally:
+                tracemalloc.stop()
+            left.set()
+            await asyncio.gather(*tasks)
+
+            assert kept < session
 
     run(main())

@@ -56,10 +56,8 @@ class SseResponse:
             try:
                 # A wait that is cut by its timeout must not cancel the generator: the same task is awaited again.
                 while not event.done() and not gone.done():
-                    done, _ = await asyncio.wait(
-                        (event, gone), timeout=self._heartbeat_s, return_when=asyncio.FIRST_COMPLETED
-                    )
-                    if not done:
+                    await asyncio.wait((event, gone), timeout=self._heartbeat_s, return_when=asyncio.FIRST_COMPLETED)
+                    if not event.done() and not gone.done():
                         await send({"type": "http.response.body", "body": HEARTBEAT, "more_body": True})
             finally:
                 if not event.done():
@@ -67,7 +65,7 @@ class SseResponse:
                     await asyncio.wait((event,))
             if gone.done() or event.result() is None:
                 return
-            # Without a name for the bytes: they are not kept until the next event.
+            # Without a name for the bytes: they would be kept until the next event.
             await send({"type": "http.response.body", "body": event.result(), "more_body": True})
 
 
