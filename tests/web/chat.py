@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from urllib.parse import unquote
 
+import uvicorn
+
 from assistant_events import Awaits, Frame, Record, Transcript, fold
 from assistant_events.converters import structure
 from assistant_events.live import MemoryLive
@@ -179,6 +181,7 @@ class Exchange:
             self.status = message["status"]
             self.headers = {name.decode(): value.decode() for name, value in message["headers"]}
             return
+        assert "http.response.body" == message["type"]
         if self.reads is not None:
             await self.reads.wait()
         self.body += message.get("body", b"")
@@ -214,6 +217,22 @@ class Exchange:
             inner = [document.get("event", document), *document.get("events", ())]
             if type_ in {found[-1][1], *[each.get("type") for each in inner]}:
                 return found
+
+
+@asynccontextmanager
+async def serving(app):
+    """
+    Serve an ASGI app on a port, and give its address.
+    """
+    config = uvicorn.Config(app, port=0, lifespan="off", ws="none", log_config=None, timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server.serve())
+    try:
+        await until(lambda: server.started)
+        yield "127.0.0.1", server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        await task
 
 
 def folded(events):

@@ -14,14 +14,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import FileResponse, PlainTextResponse
 from starlette.routing import Mount, Route
 
 from tests.children import Child
 from tests.session.scripted import line
-from tests.web.chat import chat, run, until
+from tests.web.chat import chat, run, serving, until
 
 MODULES = Path(__file__).parents[1] / "official" / "javascript" / "node_modules"
 FIND = "import('@sparticuz/chromium').then(async ({ default: found }) => console.log(await found.executablePath()))"
@@ -99,7 +98,7 @@ class Cuts:
 
 
 @asynccontextmanager
-async def serving(routes):
+async def pages(routes):
     """
     Serve the chat, the page and the module on a port, and give the address, the reports and the cuts.
     """
@@ -127,16 +126,8 @@ async def serving(routes):
             Mount("/api", cuts),
         ]
     )
-    config = uvicorn.Config(app, port=0, lifespan="off", ws="none", log_config=None, timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    serving = asyncio.create_task(server.serve())
-    try:
-        await until(lambda: server.started)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield SimpleNamespace(url=f"http://127.0.0.1:{port}", reports=reports, asked=asked, cuts=cuts)
-    finally:
-        server.should_exit = True
-        await serving
+    async with serving(app) as (host, port):
+        yield SimpleNamespace(url=f"http://{host}:{port}", reports=reports, asked=asked, cuts=cuts)
 
 
 def test_two_cuts_a_reload_and_a_second_tab(chromium, tmp_path):
@@ -150,7 +141,7 @@ def test_two_cuts_a_reload_and_a_second_tab(chromium, tmp_path):
         def cookie(request, _session_id):
             return request.cookies.get("user") or request.headers.get("x-user")
 
-        async with chat((*chunks, line(stop="stop")), authorize=cookie) as app, serving(app.routes) as served:
+        async with chat((*chunks, line(stop="stop")), authorize=cookie) as app, pages(app.routes) as served:
             reports = served.reports
 
             async def shown(text, *names):
