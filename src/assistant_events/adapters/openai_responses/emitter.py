@@ -20,7 +20,7 @@ _DIALECT = OpenAIResponsesDecoder.dialect
 _EMPTY: Final[dict[str, Any]] = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
 """Fields that every response has for official clients."""
 
-_OF_TEXT: Final = {"i", "type", "annotations", "part", *words.INDEXES.values()}
+_OF_TEXT: Final = {"i", "type", "annotations", "part", "content_index", "summary_index"}
 """Keys of state of a text; others are of its item, and in its last text."""
 
 
@@ -110,7 +110,7 @@ class OpenAIResponsesEmitter(EmitterBase):
         if "status" in start and status is not msg.PartStatus.INCOMPLETE:
             start["status"] = "in_progress"
         if kind in ("text", "reasoning"):
-            start |= {where: [] for where in words.INDEXES if where in start}
+            start |= {where: [] for where in words.ARRAYS if where in start}
         elif kind == "call" and (tool := words.TOOLS[start["type"]]).form != "fields":
             start[tool.input[0]] = ""
         self._frame("output_item.added", output_index=key[0], item=start)
@@ -128,12 +128,12 @@ class OpenAIResponsesEmitter(EmitterBase):
         same = [each for each in self._parts[key] if output_items.place_of(each) == place]
         [written], [whole] = [output_items.write_texts(parts).values() for parts in ([part], same)]
         about, (where, index) = words.TEXTS[written["type"]], place
-        at = {**self._at[key], words.INDEXES[where]: index}
+        at = {**self._at[key], f"{where}_index": index}
         name = "reasoning_summary_part" if where == "summary" else "content_part"
         if len(same) == 1:
             empty: dict[str, Any] = {key: [] for key in ("annotations", "logprobs") if key in written}
             self._frame(f"{name}.added", **at, part={**written, **empty, about.field: ""})
-        logprobs: dict[str, Any] = {"logprobs": []} if about.type == "output_text" else {}
+        logprobs: dict[str, Any] = {"logprobs": []} if written["type"] == "output_text" else {}
         for piece in self.pieces(part.text):
             self._frame(f"{about.event}.delta", **at, delta=piece, **logprobs)
         for number, annotation in enumerate(written.get("annotations", ())):

@@ -43,7 +43,7 @@ def write_item(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
             texts = write_texts(parts)
             arrays = {
                 where: [texts[at] for at in sorted(texts) if at[0] == where] + fields.pop(where, [])
-                for where in words.INDEXES
+                for where in words.ARRAYS
             }
             if kind == "text":
                 return {"type": "message", "role": "assistant", **fields, "content": arrays["content"]}
@@ -66,9 +66,9 @@ def write_item(kind: BlockKind, parts: Sequence[Any]) -> Item | None:
 
 def place_of(part: TextPart) -> tuple[words.PartList, int] | None:
     """Return the array of an item, and the index in it, that hold the text of a part; an empty one may have none."""
-    for where, key in words.INDEXES.items():
-        if key in part.state:
-            return where, number_of(part.state, key) or 0
+    for where in words.ARRAYS:
+        if f"{where}_index" in part.state:
+            return where, number_of(part.state, f"{where}_index") or 0
     # Of another dialect, or the start of a reasoning that was cut by another one.
     return ("content" if isinstance(part, msg.TextPart) else "summary", 0) if part.text else None
 

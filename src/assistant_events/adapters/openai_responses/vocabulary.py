@@ -82,14 +82,12 @@ UNFINISHED: Final = frozenset({"queued", "in_progress"})
 PartList: TypeAlias = Literal["content", "summary"]
 """The two arrays of an item that hold texts."""
 
-INDEXES: Final[dict[PartList, str]] = {"content": "content_index", "summary": "summary_index"}
-"""By array, the field of the index, in events and in state."""
+ARRAYS: Final[tuple[PartList, ...]] = ("content", "summary")
 
 
 class Text(NamedTuple):
     """A type of text parts."""
 
-    type: str
     item: str
     """Type of the item that has them."""
 
@@ -102,13 +100,10 @@ class Text(NamedTuple):
 
 
 TEXTS: Final = {
-    text.type: text
-    for text in (
-        Text("output_text", "message", "content", "text", "output_text"),
-        Text("refusal", "message", "content", "refusal", "refusal"),
-        Text("reasoning_text", "reasoning", "content", "text", "reasoning_text"),
-        Text("summary_text", "reasoning", "summary", "text", "reasoning_summary_text"),
-    )
+    "output_text": Text("message", "content", "text", "output_text"),
+    "refusal": Text("message", "content", "refusal", "refusal"),
+    "reasoning_text": Text("reasoning", "content", "text", "reasoning_text"),
+    "summary_text": Text("reasoning", "summary", "text", "reasoning_summary_text"),
 }
 """By type of a part."""
 
@@ -185,6 +180,9 @@ WITHOUT_NEWS: Final = names(
 ).union(TOOLS)
 """First words of events of which the item, when it is done, has all."""
 
+IMAGE: Final = "image_generation_call"
+"""The type of calls whose result is an image in base64."""
+
 RESERVED: Final = names("type i id call_id orphan item_id part content_index summary_index")
 """Keys of state that no field of an item may take."""
 
@@ -204,6 +202,12 @@ WITHOUT_TYPE: Final = {*WITH_TEXTS, *TEXTS, "function_call"} - {"refusal"}
 
 OF_HELPERS: Final = names("parsed parsed_arguments")
 """Fields that the official client derives from others."""
+
+
+def is_text(item: str, where: PartList, part: Fields) -> bool:
+    """Return whether items of this type have the part in that array as a text."""
+    about = TEXTS.get(string(part, "type") or "")
+    return about is not None and (about.item, about.where) == (item, where)
 
 
 def is_hosted(kind: str, item: Fields) -> bool:
