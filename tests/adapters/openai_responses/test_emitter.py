@@ -183,13 +183,35 @@ def test_items_of_other_dialects_are_ended_in_turn():
 
 def test_a_text_in_two_fragments():
     """
-    A text that another one has cut begins once, and its end has the whole.
+    A text that another one has cut is one text again, and its item is written as a whole.
     """
     _, frames, _ = emitted(events(OVERLAP))
     begun = [each["output_index"] for each in frames if "part.added" in each["type"]]
     whole = [each["text"] for each in frames if each["type"].endswith("_text.done")]
 
-    assert ([0, 1, 2], ["One", "Two", "One more", "So."]) == (begun, whole)
+    assert ([0, 1, 2], ["One more", "Two", "So."]) == (begun, whole)
+
+
+def test_events_of_an_item_with_two_texts():
+    """
+    All of them have the id of the item, which comes with its last text.
+    """
+    _, frames, _ = emitted(events(stream(reasoning(0, "First.", "Second."))))
+    ids = {each.get("item_id", each.get("item", {}).get("id")) for each in frames if "output_index" in each}
+
+    assert {"rs_1"} == ids
+
+
+def test_calls_of_the_provider_are_shown_before_their_results():
+    """
+    The item of a call begins with its input, and ends with its result.
+    """
+    sample = events(SAMPLES["hosted tools"])
+    emitter = DIALECT.emitter()
+    before = sample[: [each.type for each in sample].index("tool.success")]
+    written = [frame["type"] for each in before for frame in emitter.emit(each)]
+
+    assert "response.output_item.added" == written[-1]
 
 
 @given(st.data())

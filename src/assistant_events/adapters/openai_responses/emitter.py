@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections import deque
+from typing import Any, Final, TypeAlias
 
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import EmitterBase, is_lost, own_message
 from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import BlockKind, block_kind, number_of
+from assistant_events.adapters.json_fields import string
 from assistant_events.adapters.openai_errors import ERRORS
 from assistant_events.adapters.openai_responses import output_items
 from assistant_events.adapters.openai_responses import vocabulary as words
@@ -17,15 +19,20 @@ from assistant_events.values import ErrorKind, FinishReason, State, thaw
 
 _DIALECT = OpenAIResponsesDecoder.dialect
 
+_Key: TypeAlias = tuple[int, BlockKind]
+
+
 _EMPTY: Final[dict[str, Any]] = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
 """Fields that every response has for official clients."""
 
 _OF_TEXT: Final = {"i", "type", "annotations", "part", "content_index", "summary_index"}
 """Keys of state of a text; others are of its item, and in its last text."""
 
+_TEXTS: Final[frozenset[BlockKind]] = frozenset({"text", "reasoning"})
+
 
 class OpenAIResponsesEmitter(EmitterBase):
-    """Writes one answer as a stream."""
+    """Writes one answer as a stream. A message or a reasoning is written when its last text has come."""
 
     decoder = OpenAIResponsesDecoder
 
@@ -36,123 +43,119 @@ class OpenAIResponsesEmitter(EmitterBase):
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `response.created` and `response.in_progress`."""
         self._sequence_number = 0
-        self._parts: dict[tuple[int, BlockKind], list[Any]] = {}  # Any: the kind determines the class
+        self._parts: dict[_Key, list[Any]] = {}  # Any: the kind determines the class
         """The parts of each item, by its index and kind."""
 
-        self._at: dict[tuple[int, BlockKind], dict[str, Any]] = {}
-        """The fields that every event about an item has."""
-
-        self._ended: dict[tuple[int, BlockKind], Item | None] = {}
+        self._whole: set[_Key] = set()
+        self._waiting: deque[_Key] = deque()
+        self._output: dict[_Key, Item | None] = {}
         for verb in ("created", "in_progress"):
             self._frame(verb, response={**_head(message), "status": "in_progress", "output": [], "usage": None})
 
     def on_end(self, message: msg.AssistantMessage) -> None:
         """Write the last frame with the whole response; when the stream was cut, one that ends nothing."""
-        if is_lost(message.error):
-            if message.details:
-                self._frame("in_progress", response={**_head(message), **_ending(message, "in_progress")})
-            return
         if message.error is None:
-            for key in self._parts.keys() - self._ended.keys():
-                if key[1] in ("text", "reasoning"):
-                    self._end_item(key)
-        status = _status(message)
-        items = [self._ended[key] for key in sorted(self._ended)]
-        self._frame(status, response={**_head(message), **_ending(message, status), "output": items})
+            self._whole |= {key for key in self._waiting if key[1] in _TEXTS}
+        self._write_items(everything=True)
+        if not is_lost(message.error):
+            status = _status(message)
+            items = [self._output[key] for key in sorted(self._output)]
+            self._frame(status, response={**_head(message), **_ending(message, status), "output": items})
+        elif message.details:
+            self._frame("in_progress", response={**_head(message), **_ending(message, "in_progress")})
 
     # -- items
 
     def on_part(self, place: int, part: msg.Part) -> None:
-        """Write the item of a part, or continue the one that it belongs to."""
-        key = self._add(part.state, block_kind(part), part)
-        if key is None:
-            return
+        """Write the item of a part when it is the last of its item, or a call."""
         is_whole = True
         if isinstance(part, (msg.TextPart, msg.ReasoningPart)):
-            self._write_text(key, part)
             is_last = "i" not in part.state or bool(part.state.keys() - _OF_TEXT)
             is_whole = is_last and part.status is not msg.PartStatus.INCOMPLETE
         elif isinstance(part, msg.ToolPart):
-            self._write_input(key, part)
             is_cut = part.input_status is msg.PartStatus.INCOMPLETE and part.state.get("status") != "incomplete"
             is_open = part.provider_executed and output_items.kind_of_call(part) not in words.WITH_OUTPUT_ITEM
             is_whole = not is_cut and not is_open
-        if is_whole:
-            self._end_item(key)
+        self._add(part.state, block_kind(part), part, is_whole=is_whole)
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the item of a result, or the end of that of the call."""
-        key = self._add(call.result_state, "result", call)
-        if key is not None:
-            self._end_item(key)
+        if self._add(call.result_state, "result", call, is_whole=True):
             return
         for key, [first, *_] in self._parts.items():
-            if key[1] == "call" and first.call_id == call.call_id and key not in self._ended:
+            if key[1] == "call" and first.call_id == call.call_id and key not in self._whole:
                 self._parts[key] = [call]
+                self._whole.add(key)
+                if key not in self._waiting:
+                    self._end_item(key)
+
+    def _add(self, state: State, kind: BlockKind, part: Any, *, is_whole: bool) -> bool:
+        """Add a part or a result to its item, which begins unless it waits for more; return whether it has an item."""
+        # Any: see `_parts`.
+        if output_items.write_item(kind, [part]) is None:
+            return False
+        index = number_of(state, "i")
+        is_more = kind in _TEXTS and (index, kind) in self._waiting
+        if index is None or ((index, kind) in self._parts and not is_more):  # two at one place: of a damaged stream
+            index = max([other for other, _ in self._parts], default=-1) + 1
+        key = index, kind
+        if not is_more:
+            self._waiting.append(key)
+        self._parts.setdefault(key, []).append(part)
+        self._whole |= {key} if is_whole else set()
+        self._write_items()
+        return True
+
+    def _write_items(self, *, everything: bool = False) -> None:
+        """Write the items up to one that waits for another text; with *everything* that one, too."""
+        while self._waiting and (everything or self._waiting[0][1] not in _TEXTS or self._waiting[0] in self._whole):
+            key = self._waiting.popleft()
+            self._write_item(key)
+            if key in self._whole:
                 self._end_item(key)
 
-    def _add(self, state: State, kind: BlockKind, part: Any) -> tuple[int, BlockKind] | None:
-        """Add a part or a result to its item, which begins unless it has, and return its key; `None` without one."""
-        # Any: see `_parts`.
-        index = number_of(state, "i")
-        if index is not None and kind in ("text", "reasoning") and (index, kind) in self._parts:
-            self._parts[index, kind].append(part)
-            return index, kind
-        if index is None or (index, kind) in self._parts:  # two calls at one place come of a damaged stream
-            index = max([other for other, _ in self._parts], default=-1) + 1
-        start = output_items.write_item(kind, [part])
-        if start is None:
-            return None
-        key = index, kind
-        self._parts[key] = [part]
-        self._at[key] = {"item_id": start.get("id", ""), "output_index": index}
-        status = getattr(part, "input_status", None) or getattr(part, "status", None)
-        if "status" in start and status is not msg.PartStatus.INCOMPLETE:
-            start["status"] = "in_progress"
-        if kind in ("text", "reasoning"):
-            start |= {where: [] for where in words.ARRAYS if where in start}
-        elif kind == "call" and (tool := words.TOOLS[start["type"]]).form != "fields":
-            start[tool.input[0]] = ""
-        self._frame("output_item.added", output_index=key[0], item=start)
-        return key
-
-    def _end_item(self, key: tuple[int, BlockKind]) -> None:
+    def _end_item(self, key: _Key) -> None:
         index, kind = key
-        self._ended[key] = item = output_items.write_item(kind, self._parts[key])
+        self._output[key] = item = output_items.write_item(kind, self._parts[key])
         self._frame("output_item.done", output_index=index, item=item)
 
-    def _write_text(self, key: tuple[int, BlockKind], part: output_items.TextPart) -> None:
-        place = output_items.place_of(part)
-        if place is None:
-            return
-        same = [each for each in self._parts[key] if output_items.place_of(each) == place]
-        [written], [whole] = [output_items.write_texts(parts).values() for parts in ([part], same)]
-        about, (where, index) = words.TEXTS[written["type"]], place
-        at = {**self._at[key], f"{where}_index": index}
-        name = "reasoning_summary_part" if where == "summary" else "content_part"
-        if len(same) == 1:
-            empty: dict[str, Any] = {key: [] for key in ("annotations", "logprobs") if key in written}
-            self._frame(f"{name}.added", **at, part={**written, **empty, about.field: ""})
-        logprobs: dict[str, Any] = {"logprobs": []} if written["type"] == "output_text" else {}
-        for piece in self.pieces(part.text):
-            self._frame(f"{about.event}.delta", **at, delta=piece, **logprobs)
-        for number, annotation in enumerate(written.get("annotations", ())):
-            self._frame("output_text.annotation.added", **at, annotation_index=number, annotation=annotation)
-        if part.status is not msg.PartStatus.INCOMPLETE:
-            fields = {key: whole[key] for key in (about.field, "logprobs") if key in whole}
-            self._frame(f"{about.event}.done", **at, **{**logprobs, **fields})
-            self._frame(f"{name}.done", **at, part=whole)
+    def _write_item(self, key: _Key) -> None:
+        """Write the start of an item, and its texts or input; what was cut does not end."""
+        item, last = output_items.write_item(key[1], self._parts[key]) or {}, self._parts[key][-1]
+        is_cut = getattr(last, "input_status", getattr(last, "status", None)) is msg.PartStatus.INCOMPLETE
+        kind = string(item, "type") or ""
+        arrays = words.ARRAYS if kind in words.WITH_TEXTS else ()
+        field, at = words.INPUTS.get(kind, ""), {"item_id": item.get("id", ""), "output_index": key[0]}
+        start: Item = {**item, **{key: "" if key == field else [] for key in (field, *arrays) if key in item}}
+        if "status" in item and not is_cut:
+            start["status"] = "in_progress"
+        self._frame("output_item.added", output_index=key[0], item=start)
+        texts = [(where, *each) for where in arrays for each in enumerate(item.get(where, ()))]
+        for number, (where, place, part) in enumerate(texts, 1):
+            if words.is_text(kind, where, part):
+                self._write_part({**at, f"{where}_index": place}, part, is_cut=is_cut and number == len(texts))
+        if f"{kind}_{field}" in words.TEXT_EVENTS:
+            self._write_text(f"{kind}_{field}", at, item, field, is_cut=is_cut)
 
-    def _write_input(self, key: tuple[int, BlockKind], call: msg.ToolPart) -> None:
-        kind = output_items.kind_of_call(call)
-        field = words.TOOLS[kind].input[0]
-        event = f"{kind}_{field}"
-        if event in words.TEXT_EVENTS:
-            at, text = self._at[key], (output_items.write_item("call", [call]) or {})[field]
-            for piece in self.pieces(text):
-                self._frame(f"{event}.delta", **at, delta=piece)
-            if call.input_status is not msg.PartStatus.INCOMPLETE:
-                self._frame(f"{event}.done", **at, **{field: text})
+    def _write_part(self, at: Item, part: Item, *, is_cut: bool) -> None:
+        about = words.TEXTS[part["type"]]
+        name = "reasoning_summary_part" if about.where == "summary" else "content_part"
+        empty: Item = {key: [] for key in ("annotations", "logprobs") if key in part}
+        self._frame(f"{name}.added", **at, part={**part, **empty, about.field: ""})
+        self._write_text(about.event, at, part, about.field, is_cut=is_cut)
+        if not is_cut:
+            self._frame(f"{name}.done", **at, part=part)
+
+    def _write_text(self, event: str, at: Item, fields: Item, field: str, *, is_cut: bool) -> None:
+        """Write the events of a text or an input: that of *fields* under *field*."""
+        more: Item = {"logprobs": []} if event == "output_text" else {}
+        for piece in self.pieces(fields[field]):
+            self._frame(f"{event}.delta", **at, delta=piece, **more)
+        for number, annotation in enumerate(fields.get("annotations", ())):
+            self._frame("output_text.annotation.added", **at, annotation_index=number, annotation=annotation)
+        if not is_cut:
+            whole = {key: fields[key] for key in (field, "logprobs") if key in fields}
+            self._frame(f"{event}.done", **at, **{**more, **whole})
 
     def _frame(self, name: str, **fields: Any) -> None:
         self.write({"type": f"response.{name}", "sequence_number": self._sequence_number, **fields})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple
 
 from assistant_events.adapters.json_fields import Fields, mapping, string
 from assistant_events.adapters.tables import by_word, names
@@ -79,10 +79,8 @@ ENDS: Final = names("completed incomplete failed cancelled")
 UNFINISHED: Final = frozenset({"queued", "in_progress"})
 """Statuses of a response in progress."""
 
-PartList: TypeAlias = Literal["content", "summary"]
+ARRAYS: Final = ("content", "summary")
 """The two arrays of an item that hold texts."""
-
-ARRAYS: Final[tuple[PartList, ...]] = ("content", "summary")
 
 
 class Text(NamedTuple):
@@ -91,7 +89,7 @@ class Text(NamedTuple):
     item: str
     """Type of the item that has them."""
 
-    where: PartList
+    where: str
     field: str
     """The field of the text, in the part and in the `done` event."""
 
@@ -204,7 +202,7 @@ OF_HELPERS: Final = names("parsed parsed_arguments")
 """Fields that the official client derives from others."""
 
 
-def is_text(item: str, where: PartList, part: Fields) -> bool:
+def is_text(item: str, where: str, part: Fields) -> bool:
     """Return whether items of this type have the part in that array as a text."""
     about = TEXTS.get(string(part, "type") or "")
     return about is not None and (about.item, about.where) == (item, where)
