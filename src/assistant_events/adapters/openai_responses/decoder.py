@@ -355,7 +355,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         """Return the input of a call where it is not JSON text."""
         tool, opened = words.TOOLS[call.kind], self.recorder.open_of(call)
         if tool.form == "fields":
-            return {key: call.fields[key] for key in tool.input if key in call.fields}
+            return {key: call.fields[key] for key in tool.input.split() if key in call.fields}
         return {call.field: "" if opened is None else opened.buffer.value()} if tool.form == "text" else None
 
     def _call_of(self, result: _Open) -> _Open | None:
@@ -368,7 +368,9 @@ class OpenAIResponsesDecoder(DecoderBase):
 
     def _record_result(self, call: _Open, item: _Open, field: str, state: dict[str, Any]) -> None:
         """Record the result of a call of the provider, which a field of an item has."""
-        image = f"image/{string(item.fields, 'output_format') or 'png'}" if item.kind == words.IMAGE else None
+        image = (
+            f"image/{string(item.fields, 'output_format') or 'png'}" if item.kind == "image_generation_call" else None
+        )
         output = read_output(item.fields.get(field), image)
         self.recorder.result(None, output, words.tool_error(item.fields), state=state, key=call)
 

@@ -134,7 +134,7 @@ class OpenAIResponsesEmitter(EmitterBase):
         for number, (where, place, part) in enumerate(texts, 1):
             if words.is_text(kind, where, part):
                 self._write_part({**at, f"{where}_index": place}, part, is_cut=is_cut and number == len(texts))
-        if f"{kind}_{field}" in words.TEXT_EVENTS:
+        if field:
             self._write_text(f"{kind}_{field}", at, item, field, is_cut=is_cut)
 
     def _write_part(self, at: Item, part: Item, *, is_cut: bool) -> None:

@@ -17,6 +17,7 @@ from assistant_events.adapters.encoder import Item
 from assistant_events.adapters.items import BlockKind, content_blocks, joined_state, number_of
 from assistant_events.adapters.json_fields import mapping, others, string
 from assistant_events.adapters.openai_responses import vocabulary as words
+from assistant_events.adapters.text_places import annotation_of
 from assistant_events.history import has_result
 from assistant_events.recorder.calls import parse_input
 from assistant_events.values import thaw, write_json
@@ -89,7 +90,7 @@ def _text(part: TextPart, where: str) -> Item:
         kind = "refusal" if state.get("type") == "refusal" else "output_text"
     item: Item = {"type": kind, words.TEXTS[kind].field: part.text}
     if isinstance(part, msg.TextPart) and kind == "output_text":
-        item["annotations"] = thaw(state.get("annotations", [])) or list(map(words.annotation_of, part.citations))
+        item["annotations"] = thaw(state.get("annotations", [])) or list(map(annotation_of, part.citations))
         item |= thaw({key: part.details[key] for key in ("logprobs",) if part.details.get(key)})
     return {**item, **thaw(mapping(state, "part"))}
 
@@ -97,16 +98,15 @@ def _text(part: TextPart, where: str) -> Item:
 def _call(call: msg.ToolPart, fields: dict[str, Any]) -> Item:
     kind = kind_of_call(call)
     tool = words.TOOLS[kind]
-    [first, *_] = tool.input
     item: Item = {"type": kind, **_call_id(call), **fields, **({} if tool.name else {"name": call.name})}
     arguments: dict[str, Any] = thaw(call.input or NO_FIELDS)
     if tool.form == "fields":
-        item |= {key: value for key, value in arguments.items() if key in tool.input}
+        item |= {key: value for key, value in arguments.items() if key in tool.input.split()}
     elif tool.form == "text":
-        item[first] = arguments.get(first, call.raw_input)
+        item[tool.input] = arguments.get(tool.input, call.raw_input)
     else:
         is_text = call.input is None or (call.raw_input and parse_input(call.raw_input)[0] == call.input)
-        item[first] = call.raw_input if is_text else write_json(call.input).decode()
+        item[tool.input] = call.raw_input if is_text else write_json(call.input).decode()
     if has_result(call):
         if tool.output and not tool.answer and call.output:
             item[tool.output] = output_value(call)
