@@ -183,13 +183,13 @@ def test_items_of_other_dialects_are_ended_in_turn():
 
 def test_a_text_in_two_fragments():
     """
-    A text that another one has cut is one text again, and its item is written as a whole.
+    A text that another one has cut is one text again, and its item is written when all of it has come.
     """
     _, frames, _ = emitted(events(OVERLAP))
     begun = [each["output_index"] for each in frames if "part.added" in each["type"]]
     whole = [each["text"] for each in frames if each["type"].endswith("_text.done")]
 
-    assert ([0, 1, 2], ["One more", "Two", "So."]) == (begun, whole)
+    assert ([1, 0, 2], ["Two", "One more", "So."]) == (begun, whole)
 
 
 def test_events_of_an_item_with_two_texts():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from assistant_events import messages as msg
 from assistant_events.adapters.emitter import EmitterBase, is_lost, own_message
@@ -19,16 +18,11 @@ from assistant_events.values import ErrorKind, FinishReason, State, thaw
 
 _DIALECT = OpenAIResponsesDecoder.dialect
 
-_Key: TypeAlias = tuple[int, BlockKind]
-
-
 _EMPTY: Final[dict[str, Any]] = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
 """Fields that every response has for official clients."""
 
 _OF_TEXT: Final = {"i", "type", "annotations", "part", "content_index", "summary_index"}
 """Keys of state of a text; others are of its item, and in its last text."""
-
-_TEXTS: Final[frozenset[BlockKind]] = frozenset({"text", "reasoning"})
 
 
 class OpenAIResponsesEmitter(EmitterBase):
@@ -43,23 +37,23 @@ class OpenAIResponsesEmitter(EmitterBase):
     def on_start(self, message: msg.AssistantMessage) -> None:
         """Write `response.created` and `response.in_progress`."""
         self._sequence_number = 0
-        self._parts: dict[_Key, list[Any]] = {}  # Any: the kind determines the class
-        """The parts of each item, by its index and kind."""
+        self._texts: dict[tuple[int | None, BlockKind], list[Any]] = {}  # Any: the kind determines the class
+        """The parts of the items that wait for their last one, by the numbers of the items."""
 
-        self._whole: set[_Key] = set()
-        self._waiting: deque[_Key] = deque()
-        self._output: dict[_Key, Item | None] = {}
+        self._indexes_of_calls: dict[str, int] = {}
+        self._output: dict[int, Item | None] = {}
+        """The items by their indexes; `None` until they have ended."""
+
         for verb in ("created", "in_progress"):
             self._frame(verb, response={**_head(message), "status": "in_progress", "output": [], "usage": None})
 
     def on_end(self, message: msg.AssistantMessage) -> None:
         """Write the last frame with the whole response; when the stream was cut, one that ends nothing."""
-        if message.error is None:
-            self._whole |= {key for key in self._waiting if key[1] in _TEXTS}
-        self._write_items(everything=True)
+        for (_, kind), parts in self._texts.items():
+            self._write_item(parts[0].state, kind, parts, is_whole=message.error is None)
         if not is_lost(message.error):
             status = _status(message)
-            items = [self._output[key] for key in sorted(self._output)]
+            items = [item for _, item in sorted(self._output.items()) if item is not None]
             self._frame(status, response={**_head(message), **_ending(message, status), "output": items})
         elif message.details:
             self._frame("in_progress", response={**_head(message), **_ending(message, "in_progress")})
@@ -67,69 +61,57 @@ class OpenAIResponsesEmitter(EmitterBase):
     # -- items
 
     def on_part(self, place: int, part: msg.Part) -> None:
-        """Write the item of a part when it is the last of its item, or a call."""
-        is_whole = True
+        """Write the item of a part; a text waits for the last of its item."""
+        kind = block_kind(part)
         if isinstance(part, (msg.TextPart, msg.ReasoningPart)):
-            is_last = "i" not in part.state or bool(part.state.keys() - _OF_TEXT)
-            is_whole = is_last and part.status is not msg.PartStatus.INCOMPLETE
+            key = number_of(part.state, "i"), kind
+            self._texts.setdefault(key, []).append(part)
+            if key[0] is None or part.state.keys() - _OF_TEXT:
+                is_whole = part.status is not msg.PartStatus.INCOMPLETE
+                self._write_item(part.state, kind, self._texts.pop(key), is_whole=is_whole)
         elif isinstance(part, msg.ToolPart):
             is_cut = part.input_status is msg.PartStatus.INCOMPLETE and part.state.get("status") != "incomplete"
             is_open = part.provider_executed and output_items.kind_of_call(part) not in words.WITH_OUTPUT_ITEM
-            is_whole = not is_cut and not is_open
-        self._add(part.state, block_kind(part), part, is_whole=is_whole)
+            index = self._write_item(part.state, kind, [part], is_whole=not is_cut and not is_open)
+            self._indexes_of_calls |= {} if index is None else {part.call_id: index}
+        else:
+            self._write_item(part.state, kind, [part], is_whole=True)
 
     def on_result(self, place: int, call: msg.ToolPart) -> None:
         """Write the item of a result, or the end of that of the call."""
-        if self._add(call.result_state, "result", call, is_whole=True):
-            return
-        for key, [first, *_] in self._parts.items():
-            if key[1] == "call" and first.call_id == call.call_id and key not in self._whole:
-                self._parts[key] = [call]
-                self._whole.add(key)
-                if key not in self._waiting:
-                    self._end_item(key)
+        index = self._indexes_of_calls.get(call.call_id)
+        if self._write_item(call.result_state, "result", [call], is_whole=True) is None and index is not None:
+            self._end_item(index, output_items.write_item("call", [call]))
 
-    def _add(self, state: State, kind: BlockKind, part: Any, *, is_whole: bool) -> bool:
-        """Add a part or a result to its item, which begins unless it waits for more; return whether it has an item."""
-        # Any: see `_parts`.
-        if output_items.write_item(kind, [part]) is None:
-            return False
+    def _write_item(self, state: State, kind: BlockKind, parts: list[Any], *, is_whole: bool) -> int | None:
+        """Write an item, and its end if it *is_whole*; return its index, `None` when the parts have no item."""
+        # Any: see `_texts`.
+        item = output_items.write_item(kind, parts)
+        if item is None:
+            return None
         index = number_of(state, "i")
-        is_more = kind in _TEXTS and (index, kind) in self._waiting
-        if index is None or ((index, kind) in self._parts and not is_more):  # two at one place: of a damaged stream
-            index = max([other for other, _ in self._parts], default=-1) + 1
-        key = index, kind
-        if not is_more:
-            self._waiting.append(key)
-        self._parts.setdefault(key, []).append(part)
-        self._whole |= {key} if is_whole else set()
-        self._write_items()
-        return True
+        if index is None or index in self._output:  # two at one place come of a damaged stream
+            index = max(self._output, default=-1) + 1
+        self._output[index] = None
+        status = getattr(parts[-1], "input_status", getattr(parts[-1], "status", None))
+        self._write_content(index, item, is_cut=status is msg.PartStatus.INCOMPLETE)
+        if is_whole:
+            self._end_item(index, item)
+        return index
 
-    def _write_items(self, *, everything: bool = False) -> None:
-        """Write the items up to one that waits for another text; with *everything* that one, too."""
-        while self._waiting and (everything or self._waiting[0][1] not in _TEXTS or self._waiting[0] in self._whole):
-            key = self._waiting.popleft()
-            self._write_item(key)
-            if key in self._whole:
-                self._end_item(key)
-
-    def _end_item(self, key: _Key) -> None:
-        index, kind = key
-        self._output[key] = item = output_items.write_item(kind, self._parts[key])
+    def _end_item(self, index: int, item: Item | None) -> None:
+        self._output[index] = item
         self._frame("output_item.done", output_index=index, item=item)
 
-    def _write_item(self, key: _Key) -> None:
+    def _write_content(self, index: int, item: Item, *, is_cut: bool) -> None:
         """Write the start of an item, and its texts or input; what was cut does not end."""
-        item, last = output_items.write_item(key[1], self._parts[key]) or {}, self._parts[key][-1]
-        is_cut = getattr(last, "input_status", getattr(last, "status", None)) is msg.PartStatus.INCOMPLETE
         kind = string(item, "type") or ""
         arrays = words.ARRAYS if kind in words.WITH_TEXTS else ()
-        field, at = words.INPUTS.get(kind, ""), {"item_id": item.get("id", ""), "output_index": key[0]}
+        field, at = words.INPUTS.get(kind, ""), {"item_id": item.get("id", ""), "output_index": index}
         start: Item = {**item, **{key: "" if key == field else [] for key in (field, *arrays) if key in item}}
         if "status" in item and not is_cut:
             start["status"] = "in_progress"
-        self._frame("output_item.added", output_index=key[0], item=start)
+        self._frame("output_item.added", output_index=index, item=start)
         texts = [(where, *each) for where in arrays for each in enumerate(item.get(where, ()))]
         for number, (where, place, part) in enumerate(texts, 1):
             if words.is_text(kind, where, part):
