@@ -86,6 +86,17 @@ def test_the_document_of_an_answer_that_failed():
     )
 
 
+def test_the_document_of_an_answer_that_goes_on():
+    """
+    It is in progress, with the items so far.
+    """
+    running = fold(DIALECT.decoder("a1").feed(SAMPLES["call"][:-900])).last
+    document = DIALECT.emit_resource(running)
+
+    assert (MessageStatus.RUNNING, "in_progress") == (running.status, document["status"])
+    assert ["reasoning", "function_call"] == [item["type"] for item in document["output"]]
+
+
 def test_the_order_of_frames():
     """
     Frames come in the order of the service, numbered from 0, and the last one has all items.

@@ -143,14 +143,10 @@ class OpenAIResponsesDecoder(DecoderBase):
         raw = string(response, "status")
         status = raw if raw in words.ENDS else name
         self._read_output(response, is_whole=status != "incomplete")
-        if status == "failed":
-            self.fail_step(ERRORS.read_document(response))
-        elif status == "cancelled":
-            self.fail_step(ErrorInfo(kind=ErrorKind.CANCELLED, message="the response was cancelled"))
-        else:
-            self._finish(status, raw)
-
-    def _finish(self, status: str, raw: str | None) -> None:
+        if status in ("failed", "cancelled"):
+            cancelled = ErrorInfo(kind=ErrorKind.CANCELLED, message="the response was cancelled")
+            self.fail_step(cancelled if status == "cancelled" else ERRORS.read_document(response))
+            return
         for item in self._items.values():
             if not item.ended:
                 self._end(item, is_done=False, is_cut=status != "completed" and not item.whole)
@@ -189,10 +185,11 @@ class OpenAIResponsesDecoder(DecoderBase):
             # At once: its end may come after the items that follow it (OpenRouter).
             self.recorder.begin(item, kind, item.state)
         elif kind in words.TOOLS:
-            item.hosted = words.is_hosted(kind, item.fields)
+            tool, item.hosted = words.TOOLS[kind], words.is_hosted(kind, item.fields)
+            item.awaits = tool.answer if item.hosted and tool.host == "provider" else ""
             self.recorder.tool_input(
                 string(item.fields, "call_id") or string(item.fields, "id") or None,
-                words.TOOLS[kind].name or string(item.fields, "name"),
+                tool.name or string(item.fields, "name"),
                 key=item,
                 provider_executed=item.hosted,
                 state=item.state,
@@ -230,7 +227,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         item.ended = True
         call = self._call_of(item)
         if call is not None:
-            call.answered = True
+            call.awaits = ""
             self._record_result(call, item, words.ANSWERS[item.kind], item.final_state())
             return
         self._read_parts(item)
@@ -243,8 +240,7 @@ class OpenAIResponsesDecoder(DecoderBase):
         is_cut = is_cut or string(item.fields, "status") == "incomplete"
         self.recorder.end_tool_input(None, {}, self._input(item), complete=not is_cut, key=item)
         tool = words.TOOLS[item.kind]
-        is_missing = item.kind in words.WITH_OUTPUT_ITEM and words.tool_error(item.fields) is None
-        if item.hosted and is_done and not is_cut and not is_missing:
+        if item.hosted and is_done and not is_cut and (not item.awaits or words.tool_error(item.fields)):
             self._record_result(item, item, "" if tool.answer else tool.output, item.state)
 
     def _keep(self, item: _Open) -> None:
@@ -361,17 +357,14 @@ class OpenAIResponsesDecoder(DecoderBase):
     def _call_of(self, result: _Open) -> _Open | None:
         """Return the call of the provider that an item is the result of; `None` for other items, and unknown calls."""
         for call in self._items.values() if result.kind in words.ANSWERS else ():
-            is_its = call.hosted and words.TOOLS[call.kind].answer == result.kind and not call.answered
-            if is_its and string(call.fields, "call_id") == string(result.fields, "call_id"):
+            if call.awaits == result.kind and string(call.fields, "call_id") == string(result.fields, "call_id"):
                 return call
         return None
 
     def _record_result(self, call: _Open, item: _Open, field: str, state: dict[str, Any]) -> None:
         """Record the result of a call of the provider, which a field of an item has."""
-        image = (
-            f"image/{string(item.fields, 'output_format') or 'png'}" if item.kind == "image_generation_call" else None
-        )
-        output = read_output(item.fields.get(field), image)
+        image = f"image/{string(item.fields, 'output_format') or 'png'}"
+        output = read_output(item.fields.get(field), image if item.kind == "image_generation_call" else None)
         self.recorder.result(None, output, words.tool_error(item.fields), state=state, key=call)
 
 
@@ -402,8 +395,10 @@ class _Open:
 
     ended: bool = False
     hosted: bool = False
-    answered: bool = False
-    """Whether the result of a call has come as another item; `hosted`: whether the provider runs it."""
+    """Whether the provider runs the call."""
+
+    awaits: str = ""
+    """Type of the item that is to bring the result of the call; empty when none is."""
 
     def learn(self, fields: Fields) -> None:
         """Take what an event has of it; a shorter array is not the whole."""

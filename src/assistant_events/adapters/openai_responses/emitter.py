@@ -45,7 +45,7 @@ class OpenAIResponsesEmitter(EmitterBase):
         """The items by their indexes; `None` until they have ended."""
 
         for verb in ("created", "in_progress"):
-            self._frame(verb, response={**_head(message), "status": "in_progress", "output": [], "usage": None})
+            self._frame(verb, response={**_response(message, "in_progress"), "output": []})
 
     def on_end(self, message: msg.AssistantMessage) -> None:
         """Write the last frame with the whole response; when the stream was cut, one that ends nothing."""
@@ -54,9 +54,9 @@ class OpenAIResponsesEmitter(EmitterBase):
         if not is_lost(message.error):
             status = _status(message)
             items = [item for _, item in sorted(self._output.items()) if item is not None]
-            self._frame(status, response={**_head(message), **_ending(message, status), "output": items})
+            self._frame(status, response={**_response(message, status), "output": items})
         elif message.details:
-            self._frame("in_progress", response={**_head(message), **_ending(message, "in_progress")})
+            self._frame("in_progress", response=_response(message, "in_progress"))
 
     # -- items
 
@@ -147,36 +147,31 @@ class OpenAIResponsesEmitter(EmitterBase):
 def emit_resource(message: msg.AssistantMessage) -> dict[str, Any]:
     """Return an answer as one JSON document, as `GET` and a `POST` without `stream` do."""
     message = own_message(message, _DIALECT)
-    status = _status(message) if message.status is not msg.MessageStatus.RUNNING else "in_progress"
-    return {**_head(message), **_ending(message, status), "output": output_items.output_items(message)}
+    return {**_response(message, _status(message)), "output": output_items.output_items(message)}
 
 
-def _head(message: msg.AssistantMessage) -> dict[str, Any]:
-    """Return the fields of a response that do not change."""
-    head = {"id": "", "object": "response", "created_at": 0, "model": message.origin.served_model or ""}
-    head |= {"error": None, "incomplete_details": None, **_EMPTY}
-    run = message.run
-    if run is not None and message.origin.dialect == _DIALECT:
-        head |= {"id": run.id, **({"background": True} if run.resumable else {})}
-        head |= {} if "response_id" in message.state else {"store": False}
-    return head
-
-
-def _ending(message: msg.AssistantMessage, status: str) -> dict[str, Any]:
-    """Return the fields of the end of a response."""
-    is_own = message.origin.dialect == _DIALECT
-    usage = None if message.usage is None else words.USAGE.write(message.usage)
-    ending: dict[str, Any] = {"status": status, "usage": usage, **thaw(message.details)}
-    if is_own and message.error is None and message.raw_finish_reason is None:
-        del ending["status"]
+def _response(message: msg.AssistantMessage, status: str) -> dict[str, Any]:
+    """Return a response without its output."""
+    is_own, run = message.origin.dialect == _DIALECT, message.run
+    response = {"id": "", "object": "response", "created_at": 0, "model": message.origin.served_model or "", **_EMPTY}
+    response |= {"error": None, "incomplete_details": None, "usage": None, "status": status, **thaw(message.details)}
+    if run is not None and is_own:
+        response |= {"id": run.id, **({"background": True} if run.resumable else {})}
+        response |= {} if "response_id" in message.state else {"store": False}
+    if message.usage is not None:
+        response["usage"] = words.USAGE.write(message.usage)
+    if is_own and message.status is msg.MessageStatus.COMPLETED and message.raw_finish_reason is None:
+        del response["status"]
     if message.error is not None and status == "failed":
-        ending["error"] = ERRORS.write(message.error)
+        response["error"] = ERRORS.write(message.error)
     if status == "incomplete" and not is_own:
-        ending["incomplete_details"] = {"reason": word_of(words.INCOMPLETE, message.finish_reason, None)}
-    return ending
+        response["incomplete_details"] = {"reason": word_of(words.INCOMPLETE, message.finish_reason, None)}
+    return response
 
 
 def _status(message: msg.AssistantMessage) -> str:
+    if message.status is msg.MessageStatus.RUNNING:
+        return "in_progress"
     if message.error is not None:
         return "cancelled" if message.error.kind == ErrorKind.CANCELLED else "failed"
     if message.raw_finish_reason in words.ENDS and message.origin.dialect == _DIALECT:
